@@ -1,0 +1,67 @@
+# The front door: `make` alone prints the targets. The work is in scripts/, the knobs in scripts/config.sh.
+
+# A new study adds its name here, and nowhere else.
+STUDIES := txn_engine
+CRATES  := $(STUDIES) report
+
+# smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.
+PROFILE ?= quick
+export PROFILE
+# PLAN=1 prints what would run and how long it takes, and measures nothing.
+PLAN_FLAG := $(if $(filter-out 0,$(PLAN)),--plan)
+# A plan needs no tools.
+TOOLS := $(if $(PLAN_FLAG),,setup)
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+MEASURE := $(STUDIES:%=measure-%)
+REPORTS := $(STUDIES:%=report-%)
+CHECKS  := $(CRATES:%=check-%)
+# Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
+.PHONY: help all-reports plan report setup test smoke clean $(MEASURE) $(REPORTS) $(CHECKS)
+
+##@ Measure
+
+# One recipe for all studies, so that `make -j` cannot measure two at once.
+all-reports: $(TOOLS) ## Measure every study, then write REPORT.md (PROFILE=quick|full, PLAN=1 only prints the plan)
+	@scripts/all-reports.sh $(PLAN_FLAG) $(STUDIES)
+
+plan: ## Print what all-reports would run, and for how long
+	@scripts/all-reports.sh --plan $(STUDIES)
+
+$(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
+	@scripts/all-reports.sh $(PLAN_FLAG) $*
+
+$(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement goes on
+	@scripts/measure.sh $* $(PLAN_FLAG)
+
+##@ Report
+
+report: ## Write REPORT.md, charts/ and the tables in the README files from results/; measures nothing
+	@scripts/report.sh --verdicts $(STUDIES)
+
+##@ Develop
+
+test: ## Format, lints and tests of every crate, and the checks of the scripts
+	@scripts/test.sh --scripts $(CRATES)
+
+$(CHECKS): check-%: ## Format, lints and tests of one crate
+	@scripts/test.sh $*
+
+smoke: setup ## Run every test case once, check budgets and that REPORT.md is up to date
+	@scripts/smoke.sh $(STUDIES)
+
+setup: ## Find or install the tools (hyperfine, GNU time)
+	@scripts/setup.sh
+
+clean: ## Remove what was built; results/ and an interrupted measurement stay
+	@rm -rf target
+
+help: ## Print this list
+	@awk '/^##@ / { print "\n" substr($$0, 5) } \
+	  /^[$$a-z].*:.*## / { split($$0, part, "## "); name = part[1]; if (name ~ /^\$$/) sub(/^[^:]*: */, "", name); \
+	    sub(/:.*/, "", name); sub(/%/, name ~ /check/ ? "CRATE" : "STUDY", name); printf "  make %-16s %s\n", name, part[2] } \
+	  END { print "\nSTUDY: $(STUDIES)\nCRATE: $(CRATES)" }' Makefile

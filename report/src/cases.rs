@@ -1,0 +1,77 @@
+//! cases.tsv: the test cases of a profile, as the study's `arms` lists them.
+
+use std::collections::BTreeSet;
+
+use crate::error::Error;
+
+/// A test case: a scenario and an arm, and how to run it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// The scenario.
+    pub scenario: String,
+    /// The arm with its suffix; `A~B` for a duet.
+    pub arm: String,
+    /// `release`, `dev` or the name of another build.
+    pub build: String,
+    /// Expected wall time of a run, in seconds.
+    pub seconds: f64,
+    /// The arguments that run it, separated by spaces.
+    pub arguments: String,
+}
+
+/// Whether `text` is a name of a scenario or arm: small letters, digits and underscores.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Whether `text` is an arm with at most one suffix, or two of them joined to a duet.
+fn is_arm(text: &str) -> bool {
+    let single = |text: &str| {
+        let (name, suffix) = text.split_once('@').unwrap_or((text, "aa"));
+        is_name(name) && ["aa", "slow"].contains(&suffix)
+    };
+    match text.split_once('~') {
+        Some((first, second)) => single(first) && single(second),
+        None => single(text),
+    }
+}
+
+/// Reads cases.tsv; `file` stands in messages.
+///
+/// # Errors
+/// Names file and line of what is not as docs/FORMAT.md section 1 says.
+pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
+    let mut seen = BTreeSet::new();
+    let mut cases = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let fault = |what: String| Error::line(file, index + 1, what);
+        let fields: Vec<&str> = line.split('\t').collect();
+        let &[scenario, arm, build, seconds, arguments] = fields.as_slice() else {
+            return Err(fault(format!("{} columns instead of scenario, arm, build, seconds, arguments", fields.len())));
+        };
+        if !is_name(scenario) {
+            return Err(fault(format!("'{scenario}' is no name of a scenario: small letters, digits and _ only")));
+        }
+        if !is_arm(arm) {
+            return Err(fault(format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~")));
+        }
+        let seconds = match seconds.parse::<f64>() {
+            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
+            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
+        };
+        if !seen.insert((scenario, arm)) {
+            return Err(fault(format!("the test case {scenario} {arm} stands twice")));
+        }
+        cases.push(Case {
+            scenario: scenario.to_owned(),
+            arm: arm.to_owned(),
+            build: build.to_owned(),
+            seconds,
+            arguments: arguments.to_owned(),
+        });
+    }
+    if cases.is_empty() {
+        return Err(Error::file(file, "there is no test case in it"));
+    }
+    Ok(cases)
+}

@@ -1,0 +1,381 @@
+//! A light card to draw on: opaque, so that it reads the same on light and dark pages, and only as large as its content.
+
+use svg::Document;
+use svg::node::element::{Circle, Description, Group, Line, Path, Rectangle, Text, Title};
+
+/// Width of every chart in pixels; about what GitHub gives a picture.
+pub const WIDTH: f64 = 900.0;
+/// Free space around the content of a card.
+pub const PADDING: f64 = 20.0;
+/// Ordinary text; 12 px and more stays readable when the page scales the picture down a little.
+pub const TEXT: f64 = 13.0;
+/// Ticks and notes.
+pub const SMALL: f64 = 12.0;
+/// The heading of a chart.
+pub const HEADING: f64 = 16.0;
+
+/// Ink for text.
+pub const INK: &str = "#1f2328";
+/// Ink for what explains.
+pub const MUTED: &str = "#57606a";
+/// Lines of axes and grids.
+pub const GRID: &str = "#d8dee4";
+/// Bands behind the data.
+pub const BAND: &str = "#e9ecf0";
+
+/// The colours of Okabe and Ito that hold on white, in the order in which arms take them.
+const PALETTE: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#b85c93", "#8a6d00", "#2f9bd8", "#4d4d4d"];
+
+/// The colour of the arm with this position.
+pub fn colour(position: usize) -> &'static str {
+    PALETTE[position % PALETTE.len()]
+}
+
+/// Where a text stands relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// The text begins at the point.
+    Start,
+    /// The text is centred on the point.
+    Middle,
+    /// The text ends at the point.
+    End,
+}
+
+/// How a text looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Style {
+    /// Size in pixels.
+    pub size: f64,
+    /// Colour.
+    pub fill: &'static str,
+    /// Side of the point.
+    pub anchor: Anchor,
+    /// Heavy type.
+    pub bold: bool,
+}
+
+impl Style {
+    /// Ordinary text from its point on.
+    pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: Anchor::Start, bold: false };
+    /// Small grey text from its point on.
+    pub const NOTE: Self = Self { size: SMALL, fill: MUTED, anchor: Anchor::Start, bold: false };
+
+    /// The same style on another side of the point.
+    #[must_use]
+    pub const fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// The same style in another colour.
+    #[must_use]
+    pub const fn filled(self, fill: &'static str) -> Self {
+        Self { fill, ..self }
+    }
+
+    /// The same style in heavy type.
+    #[must_use]
+    pub const fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+}
+
+/// A shape for a point, so that colour is never the only difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A disc.
+    Disc,
+    /// A square.
+    Square,
+    /// A triangle.
+    Triangle,
+    /// A diamond.
+    Diamond,
+    /// A ring, for what is undecided.
+    Ring,
+}
+
+/// The shape of the arm with this position.
+pub fn mark(position: usize) -> Mark {
+    [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond][position % 4]
+}
+
+/// A drawing under way.
+#[derive(Debug)]
+pub struct Canvas {
+    content: Group,
+}
+
+impl Default for Canvas {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Canvas {
+    /// An empty drawing.
+    pub fn new() -> Self {
+        Self { content: Group::new() }
+    }
+
+    /// Text at a baseline point.
+    pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
+        let anchor = match style.anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let mut node = Text::new(readable(text))
+            .set("x", px(x))
+            .set("y", px(y))
+            .set("font-size", px(style.size))
+            .set("fill", style.fill)
+            .set("text-anchor", anchor);
+        if style.bold {
+            node = node.set("font-weight", "600");
+        }
+        self.add(node);
+    }
+
+    /// A straight line, `width` pixels wide.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
+        self.add(
+            Line::new()
+                .set("x1", px(from.0))
+                .set("y1", px(from.1))
+                .set("x2", px(to.0))
+                .set("y2", px(to.1))
+                .set("stroke", stroke)
+                .set("stroke-width", px(width)),
+        );
+    }
+
+    /// A line through several points, not filled.
+    pub fn polyline(&mut self, points: &[(f64, f64)], stroke: &str, width: f64) {
+        let steps: Vec<String> = points
+            .iter()
+            .enumerate()
+            .map(|(position, (x, y))| format!("{}{} {}", if position == 0 { "M" } else { "L" }, px(*x), px(*y)))
+            .collect();
+        if steps.len() > 1 {
+            self.add(
+                Path::new()
+                    .set("d", steps.join(" "))
+                    .set("fill", "none")
+                    .set("stroke", stroke)
+                    .set("stroke-width", px(width))
+                    .set("stroke-linejoin", "round"),
+            );
+        }
+    }
+
+    /// A filled rectangle between two corners.
+    pub fn band(&mut self, from: (f64, f64), to: (f64, f64), fill: &str) {
+        self.add(
+            Rectangle::new()
+                .set("x", px(from.0.min(to.0)))
+                .set("y", px(from.1.min(to.1)))
+                .set("width", px((to.0 - from.0).abs()))
+                .set("height", px((to.1 - from.1).abs()))
+                .set("fill", fill),
+        );
+    }
+
+    /// A sample: a small half-transparent mark, so that points on one spot show as darker.
+    pub fn sample(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
+        self.shape(at, 3.6, mark, fill, "0.55", "sample");
+    }
+
+    /// An estimate or a median: a larger, opaque mark.
+    pub fn estimate(&mut self, at: (f64, f64), mark: Mark, fill: &str) {
+        self.shape(at, 5.5, mark, fill, "1", "estimate");
+    }
+
+    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
+        let polygon = |corners: &[(f64, f64)]| {
+            let steps: Vec<String> =
+                corners.iter().map(|(dx, dy)| format!("{} {}", px(x + dx * r), px(y + dy * r))).collect();
+            Path::new()
+                .set("d", format!("M{} Z", steps.join(" L")))
+                .set("fill", fill)
+                .set("fill-opacity", opacity)
+                .set("class", class)
+        };
+        match mark {
+            Mark::Disc => self.add(
+                Circle::new()
+                    .set("cx", px(x))
+                    .set("cy", px(y))
+                    .set("r", px(r))
+                    .set("fill", fill)
+                    .set("fill-opacity", opacity)
+                    .set("class", class),
+            ),
+            Mark::Ring => self.add(
+                Circle::new()
+                    .set("cx", px(x))
+                    .set("cy", px(y))
+                    .set("r", px(r - 0.5))
+                    .set("fill", "#ffffff")
+                    .set("stroke", fill)
+                    .set("stroke-width", "2")
+                    .set("class", class),
+            ),
+            Mark::Square => self.add(polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)])),
+            Mark::Triangle => self.add(polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)])),
+            Mark::Diamond => self.add(polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)])),
+        }
+    }
+
+    /// An outlined diamond: the published figure.
+    pub fn published(&mut self, (x, y): (f64, f64)) {
+        let r = 6.0;
+        let path = format!(
+            "M{} {} L{} {} L{} {} L{} {} Z",
+            px(x),
+            px(y - r),
+            px(x + r),
+            px(y),
+            px(x),
+            px(y + r),
+            px(x - r),
+            px(y)
+        );
+        self.add(
+            Path::new()
+                .set("d", path)
+                .set("fill", "#ffffff")
+                .set("stroke", "#d55e00")
+                .set("stroke-width", "2")
+                .set("class", "published"),
+        );
+    }
+
+    fn add(&mut self, node: impl Into<Box<dyn svg::Node>>) {
+        self.content = std::mem::take(&mut self.content).add(node);
+    }
+
+    /// The finished picture, `height` pixels high, with a title and a description for readers who cannot see it.
+    pub fn finish(self, height: f64, title: &str, description: &str) -> String {
+        let document = Document::new()
+            .set("xmlns", "http://www.w3.org/2000/svg")
+            .set("width", px(WIDTH))
+            .set("height", px(height))
+            .set("viewBox", format!("0 0 {} {}", px(WIDTH), px(height)))
+            .set("role", "img")
+            .set("font-family", "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif")
+            .add(Title::new(readable(title)))
+            .add(Description::new().add(svg::node::Text::new(readable(description))))
+            .add(
+                Rectangle::new()
+                    .set("x", "0.5")
+                    .set("y", "0.5")
+                    .set("width", px(WIDTH - 1.0))
+                    .set("height", px(height - 1.0))
+                    .set("rx", "8")
+                    .set("fill", "#ffffff")
+                    .set("stroke", GRID),
+            )
+            .add(self.content);
+        format!("{document}\n")
+    }
+}
+
+/// Pixels with at most two decimals, so that the file stays small and the same everywhere.
+fn px(x: f64) -> String {
+    let text = format!("{:.2}", if x.is_finite() { x } else { 0.0 });
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Text without the control characters that XML forbids.
+fn readable(text: &str) -> String {
+    text.chars()
+        .map(|part| if part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}') { ' ' } else { part })
+        .collect()
+}
+
+/// Upper estimate of a text's width in pixels: no font is at hand, so wide sans-serif letters are assumed.
+pub fn width_of(text: &str, size: f64) -> f64 {
+    text.chars()
+        .map(|part| match part {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '[' | ']' | '(' | ')' => 0.38,
+            'm' | 'w' | 'M' | 'W' | '÷' | '×' | '−' | '→' | '←' => 0.92,
+            'A'..='Z' => 0.70,
+            part if part.is_ascii() => 0.60,
+            // Ideographs and the like are as wide as high.
+            part if (part as u32) > 0x2e80 => 1.05,
+            _ => 0.70,
+        })
+        .sum::<f64>()
+        * size
+}
+
+/// Breaks text into lines no wider than `width` pixels; a single word that is wider is cut with an ellipsis.
+pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let word = shorten(word, size, width);
+        match lines.last_mut() {
+            Some(line) if width_of(&format!("{line} {word}"), size) <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+/// Cuts a text with an ellipsis if it is wider than `width` pixels.
+pub fn shorten(text: &str, size: f64, width: f64) -> String {
+    if width_of(text, size) <= width {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    for part in text.chars() {
+        out.push(part);
+        if width_of(&out, size) + size > width {
+            break;
+        }
+    }
+    out.pop();
+    out.push('…');
+    out
+}
+
+/// The heading and the notes under it at the top of a card; gives back the y at which the content may begin.
+pub fn heading(canvas: &mut Canvas, title: &str, notes: &[String]) -> f64 {
+    let room = WIDTH - 2.0 * PADDING;
+    let mut y = PADDING + HEADING;
+    for line in wrap(title, HEADING, room) {
+        canvas.text(PADDING, y, &line, Style { size: HEADING, ..Style::PLAIN }.bold());
+        y += 21.0;
+    }
+    for line in notes.iter().flat_map(|note| wrap(note, TEXT, room)) {
+        canvas.text(PADDING, y, &line, Style::PLAIN.filled(MUTED));
+        y += 18.0;
+    }
+    y
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_wrapped_and_no_line_is_wider_than_allowed() {
+        let text = "a sentence of some length with one_very_long_word_that_never_ends_and_cannot_be_broken in it";
+        for line in wrap(text, TEXT, 120.0) {
+            assert!(width_of(&line, TEXT) <= 120.0, "{line}");
+        }
+    }
+
+    #[test]
+    fn odd_characters_leave_the_picture_well_formed() {
+        let mut canvas = Canvas::new();
+        canvas.text(10.0, 10.0, "a<b & \u{1}\"c\" > d", Style::PLAIN);
+        let picture = canvas.finish(40.0, "<&>", "\u{0}");
+        assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");
+    }
+}

@@ -1,0 +1,375 @@
+//! All claims on one picture: ratios on a shared logarithmic axis, everything else on an axis of its own row.
+
+use super::canvas::{
+    Anchor, BAND, Canvas, GRID, INK, MUTED, Mark, PADDING, SMALL, Style, TEXT, WIDTH, heading, shorten, width_of, wrap,
+};
+use super::scale::{Axis, tick_labels};
+use crate::judged::{Estimate, JudgedClaim, Row, Scale, Verdict};
+use crate::render::{StudyView, figures, fmt};
+
+const ROW: f64 = 44.0;
+const GROUP: f64 = 28.0;
+
+/// A claim that has a figure, with what is known of the published one.
+struct Line<'a> {
+    study: &'a str,
+    claim: &'a JudgedClaim,
+    row: &'a Row,
+    estimate: &'a Estimate,
+    size: Option<f64>,
+    band: Option<(f64, f64)>,
+}
+
+/// Where the columns of the picture stand.
+struct Columns {
+    left: f64,
+    right: f64,
+}
+
+/// Draws the chart over all studies; claims without a figure are named at its foot.
+pub fn draw(studies: &[StudyView]) -> String {
+    let mut canvas = Canvas::new();
+    let title = "Every claim: our effect with its interval";
+    let lines: Vec<Line> = studies.iter().flat_map(lines_of).collect();
+    let (ratios, others): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| is_ratio(line));
+    let mut y = heading(&mut canvas, title, &[]) + 2.0;
+    if lines.is_empty() {
+        canvas.text(PADDING, y + 6.0, "No claim has been measured yet.", Style::PLAIN.filled(MUTED));
+        return canvas.finish(y + 6.0 + PADDING, title, "No claim has been measured yet.");
+    }
+    y = legend(&mut canvas, y + 4.0, &lines);
+    let columns = columns(&lines);
+    if !ratios.is_empty() {
+        y = ratio_panel(&mut canvas, y + 8.0, &columns, &ratios);
+    }
+    if !others.is_empty() {
+        y = value_panel(&mut canvas, y + 14.0, &columns, &others);
+    }
+    y = absent(&mut canvas, y, studies);
+    let description = lines
+        .iter()
+        .map(|line| format!("{} {}: {}", line.study, line.claim.id, verdict_and_figure(line)))
+        .collect::<Vec<_>>()
+        .join("; ");
+    canvas.finish(y + PADDING, title, &description)
+}
+
+fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
+    view.judged.claims.iter().filter_map(move |claim| {
+        let row = claim.deciding_row()?;
+        let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
+        let published = view.published.get(&claim.id).copied().unwrap_or_default();
+        Some(Line { study: &view.judged.study, claim, row, estimate, size: published.size, band: published.band })
+    })
+}
+
+fn is_ratio(line: &Line) -> bool {
+    matches!(line.row.scale, Scale::Ratio { .. }) && line.estimate.point > 0.0
+}
+
+fn verdict_and_figure(line: &Line) -> String {
+    format!("{}, {}", figures::estimate(line.row), line.claim.verdict)
+}
+
+fn columns(lines: &[Line]) -> Columns {
+    let label = lines
+        .iter()
+        .map(|line| label_of(line).iter().map(|text| width_of(text, TEXT)).fold(0.0, f64::max))
+        .fold(0.0, f64::max);
+    let side = lines
+        .iter()
+        .map(|line| width_of(&figures::estimate(line.row), SMALL).max(width_of(line.claim.verdict.name(), TEXT) * 1.05))
+        .fold(0.0, f64::max);
+    Columns { left: PADDING + label.min(WIDTH * 0.34) + 16.0, right: WIDTH - PADDING - side.min(WIDTH * 0.34) - 16.0 }
+}
+
+/// The id with what is compared, and the scenario below.
+fn label_of(line: &Line) -> [String; 2] {
+    let what = match &line.row.scale {
+        Scale::Value { of, .. } => of.clone(),
+        other => figures::lead(other).trim_end_matches(" in").to_owned(),
+    };
+    let what = if matches!(line.row.scale, Scale::Blocks { .. }) { "share of blocks".to_owned() } else { what };
+    let metric = match &line.row.scale {
+        Scale::Ratio { metric, .. } => format!("{}, ", fmt::metric_in_words(metric)),
+        _ => String::new(),
+    };
+    let beside = if line.claim.beside.is_some() { "↳ " } else { "" };
+    [format!("{beside}{}: {what}", line.claim.id), format!("{metric}{}", line.row.scenario)]
+}
+
+/// A sign that the legend explains.
+enum Sign {
+    Estimate(Verdict),
+    Published,
+    Band(&'static str),
+}
+
+/// Explains the marks that occur.
+fn legend(canvas: &mut Canvas, y: f64, lines: &[Line]) -> f64 {
+    let has_size = lines.iter().any(|line| line.size.is_some());
+    let has_band = lines.iter().any(|line| line.band.is_some());
+    let entries = [
+        (true, "as claimed", Sign::Estimate(Verdict::Reproduced)),
+        (true, "not as claimed", Sign::Estimate(Verdict::Reversed)),
+        (true, "undecided", Sign::Estimate(Verdict::Inconclusive)),
+        (has_size, "published", Sign::Published),
+        (has_band, "published range", Sign::Band(CLAIMED_BAND)),
+        (lines.iter().any(is_ratio), "below the floor: too small to count", Sign::Band(BAND)),
+    ];
+    let mut x = PADDING + 7.0;
+    for (_, text, sign) in entries.iter().filter(|(occurs, ..)| *occurs) {
+        match sign {
+            Sign::Estimate(verdict) => {
+                let (mark, colour) = look(*verdict);
+                canvas.estimate((x, y - 4.0), mark, colour);
+            }
+            Sign::Published => canvas.published((x, y - 4.0)),
+            Sign::Band(fill) => canvas.band((x - 7.0, y - 10.0), (x + 7.0, y + 2.0), fill),
+        }
+        canvas.text(x + 13.0, y, text, Style::NOTE);
+        x += 13.0 + width_of(text, SMALL) + 18.0;
+    }
+    y + 14.0
+}
+
+const AS_CLAIMED: &str = "#0072b2";
+const NOT_AS_CLAIMED: &str = "#c04000";
+const UNDECIDED: &str = "#57606a";
+const CLAIMED_BAND: &str = "#f6dcc8";
+
+fn look(verdict: Verdict) -> (Mark, &'static str) {
+    match verdict {
+        Verdict::Reproduced
+        | Verdict::ReproducedSmaller
+        | Verdict::ReproducedLarger
+        | Verdict::ReproducedSizeUndecided
+        | Verdict::Confirmed => (Mark::Disc, AS_CLAIMED),
+        Verdict::Reversed | Verdict::NotReproduced | Verdict::Refuted => (Mark::Square, NOT_AS_CLAIMED),
+        Verdict::Inconclusive
+        | Verdict::Invalid
+        | Verdict::Unstable
+        | Verdict::NotMeasured
+        | Verdict::NotTestableHere
+        | Verdict::NotTestable => (Mark::Ring, UNDECIDED),
+    }
+}
+
+fn ratio_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]) -> f64 {
+    canvas.text(PADDING, top + 14.0, "Ratios, oriented as claimed", Style::PLAIN.bold());
+    let axis = ratio_axis(columns, lines);
+    let one = axis.at(1.0);
+    let first = top + 38.0;
+    let bottom = first + height_of(lines);
+    ratio_grid(canvas, &axis, columns, (first, bottom));
+    each_row(lines, first, |line, y, group| {
+        study_name(canvas, y, group);
+        if let Some(floor) = line.row.floor.filter(|floor| floor.is_finite()) {
+            canvas.band((axis.at(1.0 / (1.0 + floor)), y - 15.0), (axis.at(1.0 + floor), y + 15.0), BAND);
+        }
+        if let Some((lo, hi)) = line.band {
+            canvas.band((axis.at(lo), y - 15.0), (axis.at(hi), y + 15.0), CLAIMED_BAND);
+        }
+        describe(canvas, line, y, columns);
+        draw_estimate(canvas, line, y, &axis);
+    });
+    canvas.line((one, first), (one, bottom), INK, 1.2);
+    canvas.text(
+        f64::midpoint(columns.left, columns.right),
+        bottom + 37.0,
+        "ratio of the two arms (logarithmic; 1 = no difference)",
+        Style::NOTE.anchored(Anchor::Middle),
+    );
+    bottom + 37.0
+}
+
+/// An axis that holds 1, every estimate, every floor and every published figure.
+fn ratio_axis(columns: &Columns, lines: &[&Line]) -> Axis {
+    let ends = lines.iter().flat_map(|line| {
+        let floor = line.row.floor.unwrap_or(0.0);
+        let estimate = line.estimate;
+        let band = line.band.unwrap_or((1.0, 1.0));
+        [
+            estimate.point,
+            estimate.lo,
+            estimate.hi,
+            line.size.unwrap_or(1.0),
+            band.0,
+            band.1,
+            1.0 + floor,
+            1.0 / (1.0 + floor),
+        ]
+    });
+    // Open ends have no place on the axis; an arrow stands for them.
+    let finite: Vec<f64> = ends.filter(|x| x.is_finite() && *x > 0.0).collect();
+    let least = finite.iter().copied().fold(1.0, f64::min);
+    let most = finite.iter().copied().fold(1.0, f64::max);
+    Axis::log(least, most, columns.left, columns.right)
+}
+
+/// Grid lines with their labels, and which side of 1 speaks for the claim.
+fn ratio_grid(canvas: &mut Canvas, axis: &Axis, columns: &Columns, (top, bottom): (f64, f64)) {
+    let one = axis.at(1.0);
+    if one - columns.left > 130.0 {
+        canvas.text(one - 10.0, top - 10.0, "← against the claim", Style::NOTE.anchored(Anchor::End));
+    }
+    if columns.right - one > 100.0 {
+        canvas.text(one + 10.0, top - 10.0, "as claimed →", Style::NOTE);
+    }
+    for tick in axis.ticks(9) {
+        let x = axis.at(tick);
+        canvas.line((x, top), (x, bottom), GRID, 1.0);
+        canvas.text(x, bottom + 17.0, &fmt::plain(tick), Style::NOTE.anchored(Anchor::Middle));
+    }
+}
+
+/// The name of a study above its first row.
+fn study_name(canvas: &mut Canvas, y: f64, group: Option<&str>) {
+    if let Some(group) = group {
+        canvas.text(PADDING, y - ROW / 2.0 - 7.0, group, Style::PLAIN.filled(MUTED).bold());
+    }
+}
+
+/// The interval, the published figure and our estimate, in this order so that ours stays visible.
+fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
+    whisker(canvas, line, y, axis);
+    if let Some(size) = line.size.filter(|size| axis.holds(*size)) {
+        canvas.published((axis.at(size), y));
+    }
+    let (mark, colour) = look(line.claim.verdict);
+    canvas.estimate((axis.at(line.estimate.point), y), mark, colour);
+}
+
+/// Values, slopes and shares have no common unit, so each row is its own little axis from zero.
+fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]) -> f64 {
+    canvas.text(PADDING, top + 14.0, "Values, slopes and shares; every row has its own axis", Style::PLAIN.bold());
+    let first = top + 24.0;
+    each_row(lines, first, |line, y, group| {
+        study_name(canvas, y, group);
+        let axis = own_axis(line, columns);
+        if let Some((lo, hi)) = line.band {
+            canvas.band((axis.at(lo), y - 13.0), (axis.at(hi), y + 8.0), CLAIMED_BAND);
+        }
+        canvas.line((columns.left, y + 8.0), (columns.right, y + 8.0), MUTED, 1.0);
+        let ticks = axis.ticks(5);
+        let (labels, symbol) = tick_labels(&ticks, unit_of(line));
+        for (tick, label) in ticks.iter().zip(&labels) {
+            let x = axis.at(*tick);
+            canvas.line((x, y + 5.0), (x, y + 8.0), MUTED, 1.0);
+            let style = Style::NOTE.anchored(if x <= columns.left + 1.0 { Anchor::Start } else { Anchor::Middle });
+            canvas.text(x, y + 20.0, &with_symbol(line, label, &symbol, *tick), style);
+        }
+        describe(canvas, line, y, columns);
+        draw_estimate(canvas, line, y - 3.0, &axis);
+    });
+    first + height_of(lines)
+}
+
+fn unit_of<'a>(line: &'a Line) -> &'a str {
+    match &line.row.scale {
+        Scale::Value { unit, .. } => unit,
+        _ => "",
+    }
+}
+
+fn with_symbol(line: &Line, label: &str, symbol: &str, tick: f64) -> String {
+    match &line.row.scale {
+        Scale::Share { .. } | Scale::Blocks { .. } => fmt::percent(tick),
+        _ => fmt::join(label, symbol),
+    }
+}
+
+fn own_axis(line: &Line, columns: &Columns) -> Axis {
+    let finite = [
+        Some(line.estimate.point),
+        Some(line.estimate.lo),
+        Some(line.estimate.hi),
+        line.size,
+        line.band.map(|band| band.1),
+    ];
+    let finite: Vec<f64> = finite.into_iter().flatten().filter(|x| x.is_finite()).collect();
+    let least = finite.iter().copied().fold(0.0, f64::min);
+    let most = finite.iter().copied().fold(0.0, f64::max);
+    let most = if matches!(line.row.scale, Scale::Share { .. } | Scale::Blocks { .. }) { most.max(1.0) } else { most };
+    if least < 0.0 {
+        Axis::straight(least * 1.05, most.max(0.0) * 1.05, columns.left, columns.right)
+    } else {
+        Axis::from_zero(most, columns.left, columns.right)
+    }
+}
+
+/// The label on the left, figure and verdict on the right.
+fn describe(canvas: &mut Canvas, line: &Line, y: f64, columns: &Columns) {
+    let [first, second] = label_of(line);
+    let room = columns.left - PADDING - 8.0;
+    canvas.text(PADDING, y - 2.0, &shorten(&first, TEXT, room), Style::PLAIN);
+    canvas.text(PADDING, y + 14.0, &shorten(&second, SMALL, room), Style::NOTE);
+    let room = WIDTH - PADDING - columns.right - 14.0;
+    let (_, colour) = look(line.claim.verdict);
+    canvas.text(
+        columns.right + 14.0,
+        y - 2.0,
+        &shorten(line.claim.verdict.name(), TEXT, room),
+        Style::PLAIN.filled(colour).bold(),
+    );
+    canvas.text(columns.right + 14.0, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);
+}
+
+/// The interval as a line; an open end gets an arrow at the edge of the axis.
+fn whisker(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
+    if !figures::has_interval(line.estimate) {
+        return;
+    }
+    let (_, colour) = look(line.claim.verdict);
+    let (lo, hi) = (axis.at(line.estimate.lo), axis.at(line.estimate.hi));
+    canvas.line((lo, y), (hi, y), colour, 2.5);
+    for (x, end, inward) in [(lo, line.estimate.lo, 1.0), (hi, line.estimate.hi, -1.0)] {
+        if axis.holds(end) {
+            canvas.line((x, y - 5.0), (x, y + 5.0), colour, 2.0);
+        } else {
+            canvas.polyline(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, 2.0);
+        }
+    }
+}
+
+/// Height of rows with a heading where a new study begins.
+fn height_of(lines: &[&Line]) -> f64 {
+    let mut height = 0.0;
+    each_row(lines, 0.0, |_, y, _| height = y + ROW / 2.0);
+    height
+}
+
+/// Calls `draw` with the middle of each row, and with the study's name where a new study begins.
+fn each_row<'a>(lines: &[&Line<'a>], top: f64, mut draw: impl FnMut(&Line<'a>, f64, Option<&'a str>)) {
+    let mut y = top;
+    let mut study = "";
+    for line in lines {
+        let group = (line.study != study).then_some(line.study);
+        if group.is_some() {
+            y += GROUP;
+        }
+        study = line.study;
+        draw(line, y + ROW / 2.0, group);
+        y += ROW;
+    }
+}
+
+/// Names the claims without a figure at the foot of the card.
+fn absent(canvas: &mut Canvas, y: f64, studies: &[StudyView]) -> f64 {
+    let mut y = y + 12.0;
+    for view in studies {
+        let drawn: Vec<&str> = lines_of(view).map(|line| line.claim.id.as_str()).collect();
+        let claims = view.judged.claims.iter().filter(|claim| !drawn.contains(&claim.id.as_str()));
+        let names: Vec<String> = claims.map(|claim| format!("{} ({})", claim.id, claim.verdict)).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let of = if studies.len() > 1 { format!(" in {}", view.judged.study) } else { String::new() };
+        let sentence = format!("Without a figure{of}: {}.", names.join(", "));
+        for line in wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING) {
+            y += 16.0;
+            canvas.text(PADDING, y, &line, Style::NOTE);
+        }
+    }
+    y
+}

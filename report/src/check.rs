@@ -1,0 +1,229 @@
+//! `report check` and `report seal`: a results folder is believed only if every file agrees with every other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::claims::Form;
+use crate::error::Error;
+use crate::manifest;
+use crate::page::Page;
+use crate::plan_file::{self, PlannedRun};
+use crate::record::Record;
+use crate::results::Folder;
+
+/// Shortest process that `process_s` may judge: below it, starting a process is a part of the figure.
+const SHORTEST_PROCESS_S: f64 = 0.2;
+
+/// Everything that is wrong with a sealed folder, one finding per line.
+#[must_use]
+pub fn check(path: &Path) -> Vec<Error> {
+    let mut findings = match manifest::differences(path) {
+        Ok(differences) => differences,
+        Err(error) => vec![error],
+    };
+    match Folder::read(path) {
+        Ok(folder) => {
+            findings.extend(contents(&folder));
+            findings.extend(failures(&folder));
+        }
+        Err(error) => findings.push(error),
+    }
+    findings
+}
+
+/// What the files of a folder say against each other; failed runs are no contradiction.
+fn contents(folder: &Folder) -> Vec<Error> {
+    let name = |file: &str| folder.path.join(file).display().to_string();
+    let mut findings = Vec::new();
+    let hash = plan_file::hash(&folder.claims_text, &folder.cases_text, &folder.plan_text);
+    if hash != folder.meta.hash {
+        findings.push(Error::file(name("plan.json"), "its hash is not that of claims.toml, cases.tsv and plan.tsv"));
+    }
+    if folder.meta.study != folder.claims.study {
+        let what = format!("it is of the study {}, claims.toml of {}", folder.meta.study, folder.claims.study);
+        findings.push(Error::file(name("plan.json"), what));
+    }
+    findings.extend(plan_against_cases(folder, &name("plan.tsv")));
+    findings.extend(runs_against_plan(folder, &name("runs.jsonl")));
+    findings.extend(digests(folder, &name("runs.jsonl")));
+    findings.extend(short_processes(folder, &name("runs.jsonl")));
+    findings
+}
+
+/// Every case of cases.tsv is planned, and nothing else.
+fn plan_against_cases(folder: &Folder, file: &str) -> Vec<Error> {
+    let planned: BTreeSet<(&str, &str)> =
+        folder.plan.iter().map(|run| (run.scenario.as_str(), run.arm.as_str())).collect();
+    let listed: BTreeSet<(&str, &str)> =
+        folder.cases.iter().map(|case| (case.scenario.as_str(), case.arm.as_str())).collect();
+    let missing = listed.difference(&planned).map(|(scenario, arm)| {
+        Error::file(file, format!("the test case {scenario} {arm} of cases.tsv is not planned"))
+    });
+    let unknown = planned.difference(&listed).map(|(scenario, arm)| {
+        Error::file(file, format!("the test case {scenario} {arm} does not stand in cases.tsv"))
+    });
+    missing.chain(unknown).collect()
+}
+
+/// Every planned run stands in runs.jsonl once, in the order of the plan, with a record that fits.
+fn runs_against_plan(folder: &Folder, file: &str) -> Vec<Error> {
+    let planned: BTreeMap<&str, (usize, &PlannedRun)> =
+        folder.plan.iter().enumerate().map(|(place, run)| (run.run.as_str(), (place, run))).collect();
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut last = None;
+    for (index, run) in folder.runs.iter().enumerate() {
+        let line = index + 1;
+        if !seen.insert(run.run.as_str()) {
+            findings.push(Error::line(file, line, format!("the run {} stands twice", run.run)));
+            continue;
+        }
+        let Some(&(place, plan)) = planned.get(run.run.as_str()) else {
+            findings.push(Error::line(file, line, format!("the run {} is not planned", run.run)));
+            continue;
+        };
+        if last.is_some_and(|last| place < last) {
+            findings.push(Error::line(file, line, format!("the run {} is out of the plan's order", run.run)));
+        }
+        last = Some(place);
+        if let Some(record) = &run.record {
+            findings.extend(misfit(record, plan, &folder.claims.study).map(|what| Error::line(file, line, what)));
+        }
+    }
+    let missing = folder.plan.iter().filter(|plan| !seen.contains(plan.run.as_str()));
+    findings
+        .extend(missing.map(|plan| {
+            Error::file(file, format!("the run {} ({} {}) is missing", plan.run, plan.scenario, plan.arm))
+        }));
+    findings
+}
+
+/// How a record differs from what was planned, or is wrong in itself.
+fn misfit(record: &Record, plan: &PlannedRun, study: &str) -> Option<String> {
+    let wrong = |what: &str, got: &str, expected: &str| {
+        (got != expected).then(|| format!("the record of {} has the {what} '{got}', planned is '{expected}'", plan.run))
+    };
+    record
+        .fault()
+        .or_else(|| wrong("run", &record.run, &plan.run))
+        .or_else(|| wrong("study", &record.study, study))
+        .or_else(|| wrong("scenario", &record.scenario, &plan.scenario))
+        .or_else(|| wrong("arm", &record.case_arm(), &plan.arm))
+        .or_else(|| wrong("seed", &record.seed.to_string(), &plan.seed.to_string()))
+        .or_else(|| wrong("block", &record.block.to_string(), &plan.block.to_string()))
+}
+
+/// Arms of one scenario and input seed give one answer.
+fn digests(folder: &Folder, file: &str) -> Vec<Error> {
+    let mut first: BTreeMap<(&str, u64), (&str, String)> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for (index, run) in folder.runs.iter().enumerate() {
+        let Some(record) = run.record.as_ref().filter(|record| !record.digest.is_empty()) else {
+            continue;
+        };
+        let (digest, arm) =
+            first.entry((&record.scenario, record.seed)).or_insert_with(|| (&record.digest, record.case_arm()));
+        if *digest != record.digest {
+            let what = format!(
+                "{} gives another answer than {arm} in {} with seed {}",
+                record.case_arm(),
+                record.scenario,
+                record.seed
+            );
+            findings.push(Error::line(file, index + 1, what));
+        }
+    }
+    findings
+}
+
+/// No judged process is so short that starting it would be measured.
+fn short_processes(folder: &Folder, file: &str) -> Vec<Error> {
+    let judged: BTreeSet<(String, String)> = folder
+        .claims
+        .quantities()
+        .filter(|(_, quantity)| quantity.metric == "process_s" && quantity.form == Form::Process)
+        .flat_map(|(_, quantity)| {
+            let arms = quantity.arms();
+            let scenarios = quantity.scenarios(&folder.meta.profile).to_vec();
+            scenarios
+                .into_iter()
+                .flat_map(move |scenario| arms.clone().into_iter().map(move |arm| (scenario.clone(), arm)))
+        })
+        .collect();
+    let runs = folder.runs.iter().enumerate().filter_map(|(index, run)| {
+        let record = run.record.as_ref()?;
+        let wall = run.hyperfine.as_ref()?.wall_s();
+        let is_short = wall < SHORTEST_PROCESS_S && judged.contains(&(record.scenario.clone(), record.case_arm()));
+        let what = format!("{} is judged by process_s and took {wall:.3} s: it needs {SHORTEST_PROCESS_S} s", run.run);
+        is_short.then(|| Error::line(file, index + 1, what))
+    });
+    runs.collect()
+}
+
+/// Failed runs, one finding each.
+fn failures(folder: &Folder) -> Vec<Error> {
+    let file = folder.path.join("runs.jsonl").display().to_string();
+    let runs = folder.runs.iter().enumerate();
+    runs.filter_map(|(index, run)| {
+        Some(Error::line(&file, index + 1, format!("{} failed: {}", run.run, run.failure()?)))
+    })
+    .collect()
+}
+
+/// Seals `path`: every planned run must be there and fit; then the manifest is written.
+///
+/// # Errors
+/// Everything that is wrong with the folder. Failed runs are no hindrance: they are results.
+pub fn seal(path: &Path) -> Result<(), Vec<Error>> {
+    let folder = Folder::read(path).map_err(|error| vec![error])?;
+    let findings = contents(&folder);
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let sums = manifest::sums(path).map_err(|error| vec![error])?;
+    write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums)).map_err(|error| vec![error])
+}
+
+/// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.
+///
+/// # Errors
+/// If the folder does not agree with its manifest, or the page cannot be read.
+pub fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
+    let one = |error| vec![error];
+    let differences = manifest::differences(path).map_err(one)?;
+    if !differences.is_empty() {
+        return Err(differences);
+    }
+    let name = page.display().to_string();
+    let text = fs::read_to_string(page).map_err(|source| one(Error::io("read", name.clone(), source)))?;
+    Page::parse(&text, &name).map_err(one)?;
+    write_whole(&path.join("page.toml"), &text).map_err(one)?;
+    let sums = manifest::sums(path).map_err(one)?;
+    write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums)).map_err(one)
+}
+
+/// Writes `path` under a temporary name beside it and renames it, unless it says the same already.
+///
+/// # Errors
+/// If it cannot be written; what stood there is whole then.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
+    if fs::read_to_string(path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    let write = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        // Others may read what we write: temporary files are private unless told otherwise.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        let mut file: NamedTempFile = builder.tempfile_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(|source| Error::io("write", path.display().to_string(), source))
+}

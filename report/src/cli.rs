@@ -1,0 +1,103 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "Examples:
+  report render results --out REPORT.md --charts charts --splice README.md
+  report verdicts results --study txn_engine
+  report check results
+  report plan results/.partial/txn_engine-quick --profile quick --seed 1 --show
+
+Exit codes: 0 done, 1 ran and found something wrong (check, plan over budget), 2 could not run.
+docs/FORMAT.md describes the files.";
+
+/// Turns recorded samples into verdicts, REPORT.md and charts.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Fix the runs of a profile and their order, before anything is measured
+    Plan {
+        /// Folder with claims.toml and cases.tsv
+        folder: PathBuf,
+        /// How much is run
+        #[arg(long)]
+        profile: Profile,
+        /// Seed from which the order follows
+        #[arg(long)]
+        seed: u64,
+        /// Write nothing: print the cases, blocks and seconds
+        #[arg(long)]
+        show: bool,
+    },
+    /// Check that a measured folder is complete and write its manifest
+    Seal {
+        /// The folder
+        folder: PathBuf,
+    },
+    /// Validate sealed folders, one line per finding
+    Check {
+        /// Folders, or folders above them
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+    /// Print the verdict table
+    Verdicts {
+        /// The results
+        results: PathBuf,
+        /// Only this study
+        #[arg(long)]
+        study: Option<String>,
+    },
+    /// Write the report and its charts from the newest results
+    Render {
+        /// The results
+        results: PathBuf,
+        /// File of the report
+        #[arg(long, default_value = "REPORT.md")]
+        out: PathBuf,
+        /// Folder of the charts
+        #[arg(long, default_value = "charts")]
+        charts: PathBuf,
+        /// File whose marked blocks are replaced; may be given several times
+        #[arg(long)]
+        splice: Vec<PathBuf>,
+    },
+    /// Replace the prose and layout of a sealed folder; samples stay
+    Page {
+        /// The folder
+        folder: PathBuf,
+        /// The new page.toml
+        page: PathBuf,
+    },
+}
+
+/// How much of a study is run.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Profile {
+    /// Every test case once
+    Smoke,
+    /// What a user waits for
+    Quick,
+    /// The published sizes
+    Full,
+}
+
+impl Profile {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Smoke => "smoke",
+            Profile::Quick => "quick",
+            Profile::Full => "full",
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What each command does: files and streams at the edge, the library for the rest.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Error, anyhow};
+
+use report::cases;
+use report::check::{self, write_whole};
+use report::claims::Claims;
+use report::error::TomlFile;
+use report::plan::{Plan, plan};
+use report::plan_file::{self, PlanMeta};
+use report::publish;
+use report::render;
+use report::results;
+
+use crate::cli::{Command, Profile};
+
+/// Ran, and found something wrong.
+const FOUND_FAULTS: u8 = 1;
+/// Could not run.
+const COULD_NOT_RUN: u8 = 2;
+
+/// Carries out `command`.
+pub fn run(command: Command) -> Result<ExitCode, Error> {
+    match command {
+        Command::Plan { folder, profile, seed, show } => make_plan(&folder, profile, seed, show),
+        Command::Seal { folder } => all(check::seal(&folder)),
+        Command::Check { paths } => check_all(&paths),
+        Command::Verdicts { results, study } => {
+            let mut studies = publish::studies(&results)?;
+            if let Some(study) = study {
+                studies.retain(|view| view.judged.study == study);
+                if studies.is_empty() {
+                    return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
+                }
+            }
+            print(&render::verdict_table(&studies))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Render { results, out, charts, splice } => {
+            publish::render(&results, &out, &charts, &splice)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Page { folder, page } => all(check::replace_page(&folder, &page)),
+    }
+}
+
+/// Prints `error` with its causes in one line and says how to exit.
+pub fn report(error: &Error) -> ExitCode {
+    // Whoever reads our output has had enough of it: that is no failure of ours.
+    let is_broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(is_broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("report: {error:#}");
+    ExitCode::from(COULD_NOT_RUN)
+}
+
+fn make_plan(folder: &Path, profile: Profile, seed: u64, show: bool) -> Result<ExitCode, Error> {
+    let name = |file: &str| folder.join(file).display().to_string();
+    let claims_text = results::read(folder, "claims.toml")?;
+    let cases_text = results::read(folder, "cases.tsv")?;
+    let claims_file = name("claims.toml");
+    let claims = Claims::parse(&claims_text, &claims_file)?;
+    let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
+    let plan: Plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, profile.name(), seed)?;
+    if show {
+        print(&plan.table())?;
+    } else {
+        let text = plan_file::to_tsv(&plan.runs);
+        let meta = PlanMeta {
+            schema: 1,
+            study: claims.study,
+            profile: profile.name().to_owned(),
+            seed,
+            hash: plan_file::hash(&claims_text, &cases_text, &text),
+            planned_s: plan.planned_s,
+        };
+        write_whole(&folder.join("plan.tsv"), &text)?;
+        write_whole(&folder.join("plan.json"), &format!("{}\n", serde_json::to_string_pretty(&meta)?))?;
+    }
+    // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
+    Ok(if show && plan.over_budget() { ExitCode::from(FOUND_FAULTS) } else { ExitCode::SUCCESS })
+}
+
+fn check_all(paths: &[std::path::PathBuf]) -> Result<ExitCode, Error> {
+    let mut findings = Vec::new();
+    let mut folders = 0;
+    for path in paths {
+        for folder in results::sealed_below(path)? {
+            folders += 1;
+            findings.extend(check::check(&folder));
+        }
+    }
+    for finding in &findings {
+        print(&format!("{:#}\n", anyhow!("{}", in_full(finding))))?;
+    }
+    let found = findings.len();
+    eprintln!(
+        "checked {folders} folders: {}",
+        if found == 0 { "all is well".to_owned() } else { format!("{found} findings") }
+    );
+    Ok(if found == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
+}
+
+/// Several errors at once, one line each.
+fn all(result: Result<(), Vec<report::error::Error>>) -> Result<ExitCode, Error> {
+    let Err(errors) = result else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    for error in &errors {
+        eprintln!("report: {}", in_full(error));
+    }
+    Ok(ExitCode::from(COULD_NOT_RUN))
+}
+
+/// An error with its causes in one line.
+fn in_full(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", in_full(cause)),
+        None => error.to_string(),
+    }
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}

@@ -1,0 +1,82 @@
+//! The samples of a results folder by scenario, arm and metric.
+
+use std::collections::BTreeMap;
+
+use crate::record::DuetPair;
+
+/// One run: a sample, or a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Id of the run.
+    pub run: String,
+    /// Block it belongs to.
+    pub block: u64,
+    /// Seed of its input.
+    pub seed: u64,
+    /// Values by metric, `process_s` included; empty if the run failed.
+    pub metrics: BTreeMap<String, f64>,
+    /// Alternations of a duet; empty otherwise.
+    pub pairs: Vec<DuetPair>,
+    /// Fingerprint of the answer; empty if the arm has none.
+    pub digest: String,
+    /// Why the run failed.
+    pub error: Option<String>,
+}
+
+/// All samples of a results folder.
+#[derive(Debug, Clone, Default)]
+pub struct Dataset {
+    /// By scenario and arm (`A~B` for a duet), in the order of their blocks.
+    samples: BTreeMap<(String, String), Vec<Sample>>,
+}
+
+impl Dataset {
+    /// Adds a sample of a test case.
+    pub fn add(&mut self, scenario: &str, arm: &str, sample: Sample) {
+        let samples = self.samples.entry((scenario.to_owned(), arm.to_owned())).or_default();
+        samples.push(sample);
+        samples.sort_by_key(|sample| sample.block);
+    }
+
+    /// Every test case that has samples: scenario, arm and its samples in the order of their blocks.
+    pub fn cases(&self) -> impl Iterator<Item = (&str, &str, &[Sample])> {
+        self.samples.iter().map(|((scenario, arm), samples)| (scenario.as_str(), arm.as_str(), samples.as_slice()))
+    }
+
+    /// The samples of a test case, in the order of their blocks; empty if it did not run.
+    #[must_use]
+    pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
+        // A tuple of references cannot look up a tuple of strings.
+        self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// The values of a metric, one per block in which the run succeeded and has the metric.
+    #[must_use]
+    pub fn values(&self, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
+        self.samples(scenario, arm).iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
+    }
+
+    /// How many runs of the case failed.
+    #[must_use]
+    pub fn failed(&self, scenario: &str, arm: &str) -> usize {
+        self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()
+    }
+
+    /// The median of a metric; `None` without values.
+    #[must_use]
+    pub fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
+        median(self.values(scenario, arm, metric))
+    }
+}
+
+/// The median; the mean of the middle two if their number is even; `None` of nothing.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}

@@ -1,0 +1,163 @@
+//! What `hyperfine -N -r 1 --export-json` writes, in the dialects of 1.15, 1.20 and 2.0.
+//!
+//! Up to 1.20 a result has lists of times and exit codes; 1.18 added a list of peak memory, which is wrong for every command but the
+//! first of a session and is not used here. 2.0 (its "schema version 2") has an object per run instead, whose measurements differ from
+//! machine to machine; of these only the ones that are used here are looked at.
+
+use serde::Deserialize;
+
+/// The export of one command that was run once.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "serde_json::Value")]
+pub struct Export {
+    wall_s: f64,
+    user_s: f64,
+    system_s: f64,
+}
+
+impl Export {
+    /// Wall time of the process, in seconds.
+    #[must_use]
+    pub fn wall_s(&self) -> f64 {
+        self.wall_s
+    }
+
+    /// Processor time in the program, in seconds.
+    #[must_use]
+    pub fn user_s(&self) -> f64 {
+        self.user_s
+    }
+
+    /// Processor time in the kernel, in seconds.
+    #[must_use]
+    pub fn system_s(&self) -> f64 {
+        self.system_s
+    }
+}
+
+/// 1.15 to 1.20.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lists {
+    results: Vec<ListResult>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListResult {
+    #[serde(rename = "command")]
+    _command: String,
+    #[serde(rename = "mean")]
+    _mean: f64,
+    #[serde(rename = "stddev")]
+    _stddev: Option<f64>,
+    #[serde(rename = "median")]
+    _median: f64,
+    user: f64,
+    system: f64,
+    #[serde(rename = "min")]
+    _min: f64,
+    #[serde(rename = "max")]
+    _max: f64,
+    times: Vec<f64>,
+    #[serde(rename = "memory_usage_byte", default)]
+    _memory_usage_byte: Vec<u64>,
+    exit_codes: Vec<Option<i32>>,
+    #[serde(rename = "parameters", default)]
+    _parameters: serde_json::Map<String, serde_json::Value>,
+}
+
+/// 2.0.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Objects {
+    schema_version: u32,
+    #[serde(rename = "metadata")]
+    _metadata: serde_json::Value,
+    #[serde(rename = "primary_metric")]
+    _primary_metric: String,
+    results: Vec<ObjectResult>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectResult {
+    #[serde(rename = "command")]
+    _command: String,
+    #[serde(rename = "name", default)]
+    _name: Option<String>,
+    measurements: Vec<Measurement>,
+    #[serde(rename = "parameters", default)]
+    _parameters: serde_json::Value,
+    #[serde(rename = "environment", default)]
+    _environment: serde_json::Value,
+    #[serde(rename = "summary")]
+    _summary: serde_json::Value,
+}
+
+/// One run. Its other members depend on the machine: hardware counters are there or not.
+#[derive(Deserialize)]
+struct Measurement {
+    time_wall_clock: Seconds,
+    time_user: Seconds,
+    time_system: Seconds,
+    exit_code: Option<i32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seconds {
+    value: f64,
+    unit: String,
+}
+
+impl TryFrom<serde_json::Value> for Export {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        let dialect = if value.get("schema_version").is_some() { "2.0" } else { "1.15 to 1.20" };
+        let unknown = |error: serde_json::Error| format!("this is no JSON export of hyperfine {dialect}: {error}");
+        let (export, exit_code) = if dialect == "2.0" {
+            let objects: Objects = serde_json::from_value(value).map_err(unknown)?;
+            if objects.schema_version != 2 {
+                return Err(format!("hyperfine's export has schema version {}: 2 is known", objects.schema_version));
+            }
+            let result = one(objects.results, "results")?;
+            let Measurement { time_wall_clock, time_user, time_system, exit_code } =
+                one(result.measurements, "measurements")?;
+            let seconds = |time: Seconds| match time.unit.as_str() {
+                "second" => Ok(time.value),
+                other => Err(format!("hyperfine's export has a time in {other}: seconds are known")),
+            };
+            let export = Export {
+                wall_s: seconds(time_wall_clock)?,
+                user_s: seconds(time_user)?,
+                system_s: seconds(time_system)?,
+            };
+            (export, exit_code)
+        } else {
+            let lists: Lists = serde_json::from_value(value).map_err(unknown)?;
+            let result = one(lists.results, "results")?;
+            let exit_code = one(result.exit_codes, "exit codes")?;
+            let wall_s = one(result.times, "times")?;
+            (Export { wall_s, user_s: result.user, system_s: result.system }, exit_code)
+        };
+        if exit_code != Some(0) {
+            return Err(format!("hyperfine's export has the exit code {exit_code:?}: a failed run has no export"));
+        }
+        if !export.wall_s.is_finite() || export.wall_s <= 0.0 {
+            return Err(format!("hyperfine's export has the time {} s", export.wall_s));
+        }
+        Ok(export)
+    }
+}
+
+/// The only item: the command is run once.
+fn one<T>(items: Vec<T>, what: &str) -> Result<T, String> {
+    let count = items.len();
+    let mut items = items.into_iter();
+    match (items.next(), items.next()) {
+        (Some(item), None) => Ok(item),
+        _ => Err(format!("hyperfine's export has {count} {what} instead of one: run it with -r 1")),
+    }
+}

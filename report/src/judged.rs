@@ -1,0 +1,284 @@
+//! What the judge found: plain data between the decision (`judge`) and the page (`render`).
+//!
+//! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
+
+use std::fmt;
+
+/// An estimate with its exact interval, in the quantity's own scale (a ratio, a value, a slope or a share).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Hodges-Lehmann estimate (exponentiated for ratios).
+    pub point: f64,
+    /// Lower end of the interval; `-inf` or 0 when a failed run leaves it open.
+    pub lo: f64,
+    /// Upper end; `inf` when a failed run leaves it open.
+    pub hi: f64,
+    /// How many blocks (processes) the estimate rests on.
+    pub n: usize,
+    /// Actual two-sided error rate of the interval: 0.039 for n = 8. 1.0 when no interval can be computed.
+    pub level: f64,
+}
+
+/// Outcome of a claim, in the words of the glossary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The effect is there, in the direction claimed, and of the claimed size where one is claimed.
+    Reproduced,
+    /// There, but wholly below the claimed size.
+    ReproducedSmaller,
+    /// There, but wholly above the claimed size.
+    ReproducedLarger,
+    /// There, but the interval straddles the edge of the claimed size.
+    ReproducedSizeUndecided,
+    /// There, in the other direction.
+    Reversed,
+    /// Shown to be absent (or, for bands and equality, shown to be outside).
+    NotReproduced,
+    /// A cause whose control explains at least 0.8 of the effect.
+    Confirmed,
+    /// A cause whose control explains at most 0.2 of the effect.
+    Refuted,
+    /// The interval allows more than one answer.
+    Inconclusive,
+    /// A control of this measurement failed.
+    Invalid,
+    /// Two runs of the plan disagree.
+    Unstable,
+    /// Not measured in this profile, or not yet.
+    NotMeasured,
+    /// The machine is too small or hides what is needed.
+    NotTestableHere,
+    /// Nothing observable corresponds to the claim.
+    NotTestable,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of the glossary.
+    pub const ALL: [Verdict; 14] = [
+        Verdict::Reproduced,
+        Verdict::ReproducedSmaller,
+        Verdict::ReproducedLarger,
+        Verdict::ReproducedSizeUndecided,
+        Verdict::Reversed,
+        Verdict::NotReproduced,
+        Verdict::Confirmed,
+        Verdict::Refuted,
+        Verdict::Inconclusive,
+        Verdict::Invalid,
+        Verdict::Unstable,
+        Verdict::NotMeasured,
+        Verdict::NotTestableHere,
+        Verdict::NotTestable,
+    ];
+
+    /// The word printed in tables and used by `when` in page.toml.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::ReproducedSmaller => "reproduced, smaller",
+            Verdict::ReproducedLarger => "reproduced, larger",
+            Verdict::ReproducedSizeUndecided => "reproduced, size undecided",
+            Verdict::Reversed => "reversed",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Confirmed => "confirmed",
+            Verdict::Refuted => "refuted",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Invalid => "invalid",
+            Verdict::Unstable => "unstable",
+            Verdict::NotMeasured => "not measured",
+            Verdict::NotTestableHere => "not testable here",
+            Verdict::NotTestable => "not testable",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What an [`Estimate`] is an estimate of; decides how it is printed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scale {
+    /// `numerator / denominator` of a metric.
+    Ratio { numerator: String, denominator: String, metric: String },
+    /// A value in `unit`, already multiplied by the quantity's factor.
+    Value { of: String, unit: String },
+    /// A slope of log value on log x.
+    Slope { of: String },
+    /// Share of another claim's log effect (1.0 is all of it).
+    Share { of: String },
+    /// Blocks in which a criterion was met (point is the share of blocks).
+    Blocks { criterion: String },
+}
+
+/// One judged quantity: a claim over one scenario, or pooled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The scenario, or `all` when pooled.
+    pub scenario: String,
+    pub scale: Scale,
+    /// `None`: no sample, or too few for an interval and no single figure.
+    pub estimate: Option<Estimate>,
+    /// Medians of the two sides in the metric's own unit, so that no ratio stands without absolute values.
+    pub sides: Vec<Side>,
+    /// Smallest ratio - 1 that counts as an effect (margin or A/A noise, whichever is larger); `None` for bands.
+    pub floor: Option<f64>,
+    pub verdict: Verdict,
+    /// Two-sided signed-rank p-value against "no effect", for the Holm column; `None` where it has no meaning.
+    pub p_value: Option<f64>,
+    /// Failed runs among the samples of this row.
+    pub failed: usize,
+}
+
+/// Absolute value of one arm in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    pub arm: String,
+    pub metric: String,
+    pub median: f64,
+}
+
+/// A cause with its evidence, in the order of claims.toml.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cause {
+    pub short: String,
+    pub text: String,
+    pub evidence: Row,
+    pub standing: Standing,
+}
+
+/// What the evidence says of a cause.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Standing {
+    /// Explains at least 0.8 of the effect, or its counter meets the bound.
+    Cause,
+    /// Explains more than 0.2 and less than 0.8.
+    Part,
+    /// Explains at most 0.2, or its counter misses the bound.
+    NotCause,
+    /// Could not be measured, or its interval allows anything.
+    Unknown,
+}
+
+/// A claim with everything the report says about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedClaim {
+    pub id: String,
+    pub text: String,
+    pub original: String,
+    /// Id of the claim beside which this one is shown; such a claim is not counted.
+    pub beside: Option<String>,
+    pub kind: String,
+    pub margin: f64,
+    /// One row per scenario, or one pooled row and one per scenario for `every`.
+    pub rows: Vec<Row>,
+    /// The worst verdict over the rows, after controls and the comparison with the run before.
+    pub verdict: Verdict,
+    /// Why it is invalid, unstable, not measured or not testable; empty otherwise.
+    pub reason: String,
+    pub causes: Vec<Cause>,
+    /// p-value after Holm over all judged claims of the study; `None` where the claim has none.
+    pub holm: Option<f64>,
+}
+
+impl JudgedClaim {
+    /// The row that the one-line summary shows: the one that decided the verdict, else the first.
+    #[must_use]
+    pub fn deciding_row(&self) -> Option<&Row> {
+        self.rows.iter().find(|row| row.verdict == self.verdict).or_else(|| self.rows.first())
+    }
+
+    /// The cause in a few words: those that stand, `part: ` before partial ones, or `cause unknown`.
+    #[must_use]
+    pub fn cause_in_short(&self) -> String {
+        let named: Vec<String> = self
+            .causes
+            .iter()
+            .filter_map(|cause| match cause.standing {
+                Standing::Cause => Some(cause.short.clone()),
+                Standing::Part => Some(format!("part: {}", cause.short)),
+                Standing::NotCause | Standing::Unknown => None,
+            })
+            .collect();
+        if named.is_empty() { "cause unknown".to_owned() } else { named.join("; ") }
+    }
+}
+
+/// An A/A or planted control.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedControl {
+    pub id: String,
+    /// `aa` or `planted`.
+    pub kind: String,
+    pub row: Row,
+    /// The planted ratio.
+    pub planted: Option<f64>,
+    pub passed: bool,
+    pub reason: String,
+}
+
+/// One of our own aims.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedGoal {
+    pub id: String,
+    pub text: String,
+    pub rows: Vec<Row>,
+    /// `<= 2.5` or `>= 2.5`, with unit.
+    pub bound: String,
+    pub standing: GoalStanding,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GoalStanding {
+    Met,
+    Missed,
+    Undecided,
+    NotMeasured,
+}
+
+impl GoalStanding {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            GoalStanding::Met => "met",
+            GoalStanding::Missed => "missed",
+            GoalStanding::Undecided => "undecided",
+            GoalStanding::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// Verdict of a claim in the run before, for the comparison table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeat {
+    pub claim: String,
+    pub before: Verdict,
+    pub now: Verdict,
+}
+
+/// A study as judged: the input of `render`.
+#[derive(Debug, Clone)]
+pub struct JudgedStudy {
+    pub study: String,
+    /// Path of the results folder, relative to the results root: `txn_engine/20261121T050000Z-quick`.
+    pub folder: String,
+    pub profile: String,
+    pub plan_seed: u64,
+    pub plan_hash: String,
+    pub claims: Vec<JudgedClaim>,
+    pub controls: Vec<JudgedControl>,
+    pub goals: Vec<JudgedGoal>,
+    /// Folder of the run before with the same claims and machine, and the verdicts of both.
+    pub before: Option<(String, Vec<Repeat>)>,
+    /// Planned runs, failed runs as `(run id, scenario, arm, error)`, and seconds spent inside the runs.
+    pub runs: usize,
+    pub failures: Vec<(String, String, String, String)>,
+    pub measured_s: f64,
+    /// Cases whose VmHWM and GNU time's peak RSS differ by over 5 %: `(scenario, arm, vmhwm_kib, gnu_time_kib)`.
+    pub memory_disagreements: Vec<(String, String, f64, f64)>,
+    /// How many cases that cross-check compared.
+    pub memory_compared: usize,
+}

@@ -1,0 +1,33 @@
+//! From recorded samples to verdicts, a report and charts.
+//!
+//! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
+//!
+//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
+//!   [`hyperfine`], [`machine`], [`manifest`];
+//! - before measuring: [`plan`]; after it: [`check`];
+//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`verdict`] (the rules), [`judge`] (claims meet samples),
+//!   [`judged`] (what came of it);
+//! - pages out: [`render`], [`charts`], [`publish`].
+
+pub mod cases;
+pub mod charts;
+pub mod check;
+pub mod claims;
+mod claims_file;
+pub mod dataset;
+pub mod error;
+pub mod hyperfine;
+pub mod judge;
+pub mod judged;
+pub mod machine;
+pub mod manifest;
+pub mod page;
+pub mod plan;
+pub mod plan_file;
+pub mod publish;
+pub mod record;
+pub mod render;
+pub mod results;
+pub mod runs;
+pub mod stats;
+pub mod verdict;

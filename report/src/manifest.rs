@@ -1,0 +1,83 @@
+//! SHA256SUMS: the manifest that makes a sealed folder tamper-evident.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+use crate::plan_file::hex;
+
+/// Name of the manifest.
+pub const NAME: &str = "SHA256SUMS";
+
+/// The sums of all files in `folder` but the manifest, by name.
+///
+/// # Errors
+/// If the folder or a file cannot be read.
+pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let failed = |source| Error::io("read", folder.display().to_string(), source);
+    let mut sums = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name == NAME {
+            continue;
+        }
+        let bytes =
+            fs::read(entry.path()).map_err(|source| Error::io("read", entry.path().display().to_string(), source))?;
+        sums.insert(name, hex(&Sha256::digest(&bytes)));
+    }
+    Ok(sums)
+}
+
+/// The manifest's text, as `sha256sum` writes it.
+#[must_use]
+pub fn to_text(sums: &BTreeMap<String, String>) -> String {
+    sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect()
+}
+
+/// Reads a manifest; `file` stands in messages.
+///
+/// # Errors
+/// Names the line that is no sum and name.
+pub fn from_text(text: &str, file: &str) -> Result<BTreeMap<String, String>, Error> {
+    let read = |(index, line): (usize, &str)| {
+        let fault = || Error::line(file, index + 1, "this is not a SHA-256, two spaces and a name");
+        let (sum, name) = line.split_once("  ").ok_or_else(fault)?;
+        if sum.len() != 64 || !sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(fault());
+        }
+        Ok((name.to_owned(), sum.to_owned()))
+    };
+    text.lines().enumerate().map(read).collect()
+}
+
+/// Every difference between the manifest of `folder` and what stands there, one line each.
+///
+/// # Errors
+/// If the folder cannot be read or has no manifest.
+pub fn differences(folder: &Path) -> Result<Vec<Error>, Error> {
+    let path = folder.join(NAME);
+    let name = path.display().to_string();
+    let text = fs::read_to_string(&path).map_err(|source| Error::io("read", name.clone(), source))?;
+    let listed = from_text(&text, &name)?;
+    let found = sums(folder)?;
+    let path_of = |file: &str| folder.join(file).display().to_string();
+    let mut differences = Vec::new();
+    for (file, sum) in &listed {
+        match found.get(file) {
+            None => differences.push(Error::file(path_of(file), "it is missing, SHA256SUMS lists it")),
+            Some(other) if other != sum => {
+                differences
+                    .push(Error::file(path_of(file), "it was changed after it was sealed (its SHA-256 differs)"));
+            }
+            Some(_) => {}
+        }
+    }
+    for file in found.keys().filter(|file| !listed.contains_key(*file)) {
+        differences.push(Error::file(path_of(file), "SHA256SUMS does not list it"));
+    }
+    Ok(differences)
+}

@@ -1,0 +1,132 @@
+//! The plan: which test case runs when, fixed before anything is measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::cases::Case;
+use crate::claims::Claims;
+use crate::error::{Error, TomlFile};
+use crate::plan_file::PlannedRun;
+
+/// Block k works on the input with seed k mod this.
+const INPUT_SEEDS: u64 = 3;
+
+/// The plan of a profile.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The runs, in the order they are made.
+    pub runs: Vec<PlannedRun>,
+    /// What they are expected to take, in seconds.
+    pub planned_s: f64,
+    /// What they may take; `None` where no budget is set.
+    pub budget_s: Option<f64>,
+}
+
+/// Plans `profile` from its test cases and what the claims ask of them.
+///
+/// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
+/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike.
+///
+/// # Errors
+/// If a claim names a test case that the profile does not have; with its line in `file`, the claims.toml that `claims` were read from.
+pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, profile: &str, seed: u64) -> Result<Plan, Error> {
+    let needed = if profile == "smoke" { BTreeMap::new() } else { claims.blocks(profile) };
+    let known: BTreeSet<(&str, &str)> = cases.iter().map(|case| (case.scenario.as_str(), case.arm.as_str())).collect();
+    for (name, quantity) in claims.quantities().filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
+        let fault = |what: String| Err(file.error_at(&format!("id = \"{name}\""), format!("{name} {what}")));
+        if quantity.scenarios(profile).is_empty() {
+            return fault(format!("has blocks but no scenarios for the profile {profile}"));
+        }
+        for scenario in quantity.scenarios(profile) {
+            for arm in quantity.arms() {
+                if !known.contains(&(scenario.as_str(), arm.as_str())) {
+                    return fault(format!(
+                        "needs the test case {scenario} {arm}, which the study does not list in {profile}"
+                    ));
+                }
+            }
+        }
+    }
+
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut blocks: BTreeMap<(&str, u64), Vec<&Case>> = BTreeMap::new();
+    for case in cases {
+        let times = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
+        for block in 0..times as u64 {
+            blocks.entry((&case.scenario, block)).or_default().push(case);
+        }
+    }
+    let mut blocks: Vec<_> = blocks.into_iter().collect();
+    blocks.shuffle(&mut rng);
+    let mut runs = Vec::new();
+    for ((scenario, block), mut cases) in blocks {
+        cases.shuffle(&mut rng);
+        for case in cases {
+            runs.push(PlannedRun {
+                run: format!("{}-{:04}", claims.study, runs.len() + 1),
+                block,
+                scenario: scenario.to_owned(),
+                arm: case.arm.clone(),
+                build: case.build.clone(),
+                seed: block % INPUT_SEEDS,
+                seconds: case.seconds,
+                arguments: case.arguments.clone(),
+            });
+        }
+    }
+    let planned_s = runs.iter().map(|run| run.seconds).sum();
+    Ok(Plan { runs, planned_s, budget_s: claims.budget_s.get(profile).copied() })
+}
+
+impl Plan {
+    /// Whether the plan takes longer than it may.
+    #[must_use]
+    pub fn over_budget(&self) -> bool {
+        self.budget_s.is_some_and(|budget| self.planned_s > budget)
+    }
+
+    /// The plan for people: per scenario its arms, blocks and seconds.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut scenarios: BTreeMap<&str, (BTreeMap<&str, usize>, f64)> = BTreeMap::new();
+        for run in &self.runs {
+            let (arms, seconds) = scenarios.entry(&run.scenario).or_default();
+            *arms.entry(&run.arm).or_default() += 1;
+            *seconds += run.seconds;
+        }
+        let mut text = format!("{:<26} {:>8}  arms (blocks)\n", "scenario", "seconds");
+        for (scenario, (arms, seconds)) in scenarios {
+            let arms: Vec<String> = arms.iter().map(|(arm, blocks)| format!("{arm} ({blocks})")).collect();
+            let mut line = String::new();
+            let mut first = true;
+            for arm in arms {
+                if line.len() + arm.len() > 80 {
+                    write_row(&mut text, scenario, seconds, &line, first);
+                    first = false;
+                    line.clear();
+                }
+                line += &format!("{}{arm}", if line.is_empty() { "" } else { ", " });
+            }
+            write_row(&mut text, scenario, seconds, &line, first);
+        }
+        let _ = write!(text, "{} runs, about {:.0} s", self.runs.len(), self.planned_s);
+        if let Some(budget) = self.budget_s {
+            let verdict = if self.over_budget() { "over" } else { "within" };
+            let _ = write!(text, ", {verdict} the budget of {budget:.0} s");
+        }
+        text.push('\n');
+        text
+    }
+}
+
+fn write_row(text: &mut String, scenario: &str, seconds: f64, arms: &str, first: bool) {
+    let _ = if first {
+        writeln!(text, "{scenario:<26} {seconds:>8.1}  {arms}")
+    } else {
+        writeln!(text, "{:<26} {:>8}  {arms}", "", "")
+    };
+}

@@ -1,0 +1,101 @@
+//! plan.tsv and plan.json: the plan as it is written down before the first run.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// One run of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedRun {
+    /// Its id.
+    pub run: String,
+    /// Its block within the scenario.
+    pub block: u64,
+    /// The scenario.
+    pub scenario: String,
+    /// The arm, as cases.tsv names it.
+    pub arm: String,
+    /// The build.
+    pub build: String,
+    /// Seed of the input.
+    pub seed: u64,
+    /// Expected wall time, in seconds.
+    pub seconds: f64,
+    /// The arguments that run it.
+    pub arguments: String,
+}
+
+/// plan.json.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanMeta {
+    /// Version of the format.
+    pub schema: u32,
+    /// Name of the study.
+    pub study: String,
+    /// The profile.
+    pub profile: String,
+    /// Seed from which the order follows.
+    pub seed: u64,
+    /// SHA-256 of claims.toml, cases.tsv and plan.tsv, in this order.
+    pub hash: String,
+    /// Expected time of all runs, in seconds.
+    pub planned_s: f64,
+}
+
+/// The content of plan.tsv.
+#[must_use]
+pub fn to_tsv(runs: &[PlannedRun]) -> String {
+    runs.iter().fold(String::new(), |mut text, run| {
+        let PlannedRun { run, block, scenario, arm, build, seed, seconds, arguments } = run;
+        let _ = writeln!(text, "{run}\t{block}\t{scenario}\t{arm}\t{build}\t{seed}\t{seconds}\t{arguments}");
+        text
+    })
+}
+
+/// Reads plan.tsv; `file` stands in messages.
+///
+/// # Errors
+/// Names file and line of what is not as docs/FORMAT.md section 3 says.
+pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
+    let read = |(index, line): (usize, &str)| {
+        let fault = |what: String| Error::line(file, index + 1, what);
+        let fields: Vec<&str> = line.split('\t').collect();
+        let &[run, block, scenario, arm, build, seed, seconds, arguments] = fields.as_slice() else {
+            return Err(fault(format!("{} columns instead of eight", fields.len())));
+        };
+        let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
+        Ok(PlannedRun {
+            run: run.to_owned(),
+            block: number(block)?,
+            scenario: scenario.to_owned(),
+            arm: arm.to_owned(),
+            build: build.to_owned(),
+            seed: number(seed)?,
+            seconds: seconds.parse().map_err(|_| fault(format!("'{seconds}' is no number of seconds")))?,
+            arguments: arguments.to_owned(),
+        })
+    };
+    text.lines().enumerate().map(read).collect()
+}
+
+/// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.
+#[must_use]
+pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
+    let mut hash = Sha256::new();
+    for part in [claims, cases, plan] {
+        hash.update(part.as_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+/// Lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,144 @@
+//! From results folders to pages on disk: the edges of rendering.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::charts;
+use crate::check::write_whole;
+use crate::claims::{Claims, Kind};
+use crate::error::Error;
+use crate::judge::{self, Evidence, Origin};
+use crate::judged::JudgedStudy;
+use crate::render::{self, Published, StudyView};
+use crate::results::{Folder, newest};
+use crate::verdict::Band;
+
+/// Judges the newest sealed folder of every study below `results`.
+///
+/// # Errors
+/// If there is none, or one cannot be read.
+pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
+    let found = newest(results)?;
+    if found.is_empty() {
+        return Err(Error::file(results.display().to_string(), "no sealed measurement is there: run make all-reports"));
+    }
+    found
+        .into_iter()
+        .map(|newest| {
+            let folder = Folder::read(&newest.folder)?;
+            let mut judged = judge(&folder, results);
+            if let Some(before) = newest.before {
+                let before = Folder::read(&before)?;
+                // Only the same question on the same kind of machine can be answered differently.
+                if before.claims_text == folder.claims_text && before.machine.is_like(&folder.machine) {
+                    judge::compare(&mut judged, &judge(&before, results));
+                }
+            }
+            let published = published(&folder.claims);
+            let data = folder.dataset();
+            let Folder { page, machine, .. } = folder;
+            Ok(StudyView { judged, page, data, machine: machine.values, reasons: machine.reasons, published })
+        })
+        .collect()
+}
+
+/// Judges one folder; its path is shown relative to `results`.
+fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
+    let data = folder.dataset();
+    let (memory_disagreements, memory_compared) = folder.memory_check();
+    let shown = folder.path.strip_prefix(results).unwrap_or(&folder.path);
+    let origin = Origin {
+        folder: shown.display().to_string(),
+        plan_seed: folder.meta.seed,
+        plan_hash: folder.meta.hash.clone(),
+        runs: folder.plan.len(),
+        failures: folder.failures(),
+        measured_s: folder.measured_s(),
+        memory_disagreements,
+        memory_compared,
+    };
+    judge::study(Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile }, origin)
+}
+
+/// The published sizes and ranges by claim.
+fn published(claims: &Claims) -> BTreeMap<String, Published> {
+    let ends = |Band { lo, hi }: Band| (lo, hi);
+    let of = |kind: &Kind| match kind {
+        Kind::Ratio { size: Some(band) } | Kind::Every { size: Some(band) } | Kind::Band(band) => {
+            Some(Published { size: None, band: Some(ends(*band)) })
+        }
+        _ => None,
+    };
+    claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()
+}
+
+/// Writes REPORT.md to `out`, the charts to the folder `charts_dir`, and the marked blocks of the `splice` files.
+///
+/// Charts that an earlier rendering left in the folder and that are drawn no more are removed.
+///
+/// # Errors
+/// If nothing is measured, or something cannot be read or written.
+pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[std::path::PathBuf]) -> Result<(), Error> {
+    let studies = studies(results)?;
+    let failed = |action| move |source| Error::io(action, charts_dir.display().to_string(), source);
+    fs::create_dir_all(charts_dir).map_err(failed("create"))?;
+    let charts = charts::all(&studies);
+    for (name, svg) in &charts {
+        write_whole(&charts_dir.join(name), svg)?;
+    }
+    for entry in fs::read_dir(charts_dir).map_err(failed("read"))? {
+        let path = entry.map_err(failed("read"))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.extension().is_some_and(|extension| extension == "svg") && !charts.contains_key(&name) {
+            fs::remove_file(&path).map_err(failed("clean"))?;
+        }
+    }
+    write_whole(out, &render::report_md(&studies))?;
+    let blocks = render::splice_blocks(&studies);
+    for file in splice {
+        let name = file.display().to_string();
+        let text = fs::read_to_string(file).map_err(|source| Error::io("read", name.clone(), source))?;
+        write_whole(file, &spliced(&text, &blocks, &name)?)?;
+    }
+    Ok(())
+}
+
+/// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
+///
+/// # Errors
+/// If a marker has no partner, or names no block; with file and line.
+pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &str) -> Result<String, Error> {
+    let mut out = String::new();
+    let mut open: Option<(&str, usize)> = None;
+    for (index, line) in text.lines().enumerate() {
+        let fault = |what: String| Error::line(file, index + 1, what);
+        let marker = line.trim().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+        let begin = marker.and_then(|marker| marker.strip_suffix(":begin"));
+        let end = marker.and_then(|marker| marker.strip_suffix(":end"));
+        match (open, begin, end) {
+            (None, Some(name), _) => {
+                let block = blocks.get(name).ok_or_else(|| {
+                    fault(format!(
+                        "there is no block '{name}': {}",
+                        blocks.keys().cloned().collect::<Vec<_>>().join(", ")
+                    ))
+                })?;
+                out += &format!("{line}\n{}\n", block.trim_end());
+                open = Some((name, index + 1));
+            }
+            (Some((name, _)), _, Some(end)) if end == name => {
+                out += &format!("{line}\n");
+                open = None;
+            }
+            (Some((name, _)), Some(_), _) => return Err(fault(format!("a block begins inside the block '{name}'"))),
+            (None, _, Some(name)) => return Err(fault(format!("the block '{name}' ends without a beginning"))),
+            (Some(_), ..) => {}
+            (None, ..) => out += &format!("{line}\n"),
+        }
+    }
+    match open {
+        Some((name, line)) => Err(Error::line(file, line, format!("the block '{name}' has no end"))),
+        None => Ok(out),
+    }
+}

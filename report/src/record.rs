@@ -1,0 +1,105 @@
+//! The record of a run, one JSON line, as docs/FORMAT.md section 2 defines it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// What a study wrote of one run.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Version of the format.
+    pub schema: u32,
+    /// Id of the run.
+    pub run: String,
+    /// Name of the study.
+    pub study: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The arm, with suffix; the first arm of a duet.
+    pub arm: String,
+    /// The second arm of a duet.
+    pub versus: Option<String>,
+    /// Seed of the input.
+    pub seed: u64,
+    /// Number of the block.
+    pub block: u64,
+    /// Fingerprint of the answer; empty if the arm has none to compare.
+    pub digest: String,
+    /// Values by name, each of which ends in its unit.
+    pub metrics: BTreeMap<String, f64>,
+    /// Alternations of a duet.
+    pub pairs: Option<Vec<DuetPair>>,
+    /// Why the run failed.
+    pub error: Option<String>,
+    /// Base64 of compressed histograms, kept and not judged.
+    pub histograms: Option<BTreeMap<String, String>>,
+}
+
+/// One alternation of a duet.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DuetPair {
+    /// Which arm went first.
+    pub order: Order,
+    /// Time of the first arm named, in seconds.
+    pub a_s: f64,
+    /// Time of the second, in seconds.
+    pub b_s: f64,
+}
+
+/// Which arm of a duet went first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// The first arm named.
+    Ab,
+    /// The second.
+    Ba,
+}
+
+/// Endings of metric names: their units.
+pub const UNITS: [&str; 10] = ["_per_s", "_s", "_ms", "_us", "_ns", "_kib", "_bytes", "_count", "_percent", "_ratio"];
+
+/// The unit that a metric's name ends in, without the underscore; `None` for a name without one.
+#[must_use]
+pub fn unit(metric: &str) -> Option<&'static str> {
+    UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
+}
+
+impl Record {
+    /// The test case's arm as cases.tsv names it: `A~B` for a duet.
+    #[must_use]
+    pub fn case_arm(&self) -> String {
+        match &self.versus {
+            Some(versus) => format!("{}~{versus}", self.arm),
+            None => self.arm.clone(),
+        }
+    }
+
+    /// What is wrong with the record in itself, in words; `None` if nothing is.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if self.schema != 1 {
+            return Some(format!("schema {} is unknown: this program reads 1", self.schema));
+        }
+        if let Some((name, _)) = self.metrics.iter().find(|(name, _)| unit(name).is_none()) {
+            return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));
+        }
+        if let Some((name, value)) = self.metrics.iter().find(|(_, value)| !value.is_finite()) {
+            return Some(format!("metric '{name}' is {value}: a number is needed"));
+        }
+        match (&self.error, &self.pairs, &self.versus) {
+            (Some(_), ..) if !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty() => {
+                Some("a failure has neither metrics, pairs nor digest".to_owned())
+            }
+            (None, None, Some(_)) => Some("a duet needs pairs".to_owned()),
+            (_, Some(_), None) => Some("pairs stand only in duets: 'versus' is missing".to_owned()),
+            (_, Some(pairs), _) if pairs.is_empty() => Some("a duet needs at least one pair".to_owned()),
+            (_, Some(pairs), _) if pairs.iter().any(|pair| pair.a_s <= 0.0 || pair.b_s <= 0.0) => {
+                Some("the times of a duet are above zero".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

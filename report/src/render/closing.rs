@@ -1,0 +1,133 @@
+//! Sections 5 to 7: threats and limits, the machine, and how to rebuild the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use serde_json::Value;
+
+use super::markdown::{Align, Table, bullets, cell, code, prose};
+use super::{StudyView, figures, fmt};
+
+/// Limits of every measurement here, whatever the study.
+const THREATS: [&str; 7] = [
+    "The runs were made in a virtual machine: other guests take processor time (steal) and share caches, memory bandwidth and disk. Pairs of \
+     neighbouring runs and the A/A floor guard against that; a verdict of *inconclusive* is what is left when they cannot.",
+    "There are few cores. Threads and tasks that would run side by side on a larger machine take turns here, and what is won by more cores \
+     is understated. The table below names the machine.",
+    "It is one machine with one kernel, one compiler and one C library. Nothing here says how an effect changes with another processor.",
+    "The code is written anew, so this replicates the published claims and does not reproduce the published measurements: a difference may \
+     come from our code as well as from their method.",
+    "Frequency scaling and hyper-threads are not under our control in a virtual machine; what could be read of them stands below.",
+    "Inputs are generated, from three seeds. They have the published shape, not the variety of real data.",
+    "The interval of a claim says how sure its figure is on this machine at this time. It does not cover a change of machine, input or version.",
+];
+
+/// Section 5.
+pub fn threats(studies: &[StudyView]) -> String {
+    let mut out = String::from("## Threats and limits\n\n");
+    out.push_str(&bullets(&THREATS.map(str::to_owned)));
+    for view in studies.iter().filter(|view| !view.page.limits.is_empty()) {
+        let _ = write!(out, "**{}**\n\n{}", prose(&view.page.title), bullets(&view.page.limits));
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+/// Section 6: what is the same for every study once, what differs per study.
+pub fn machine(studies: &[StudyView]) -> String {
+    let mut out = String::from("## Machine\n\n");
+    let Some(first) = studies.first() else {
+        out.push_str("Nothing has been recorded yet.\n");
+        return out;
+    };
+    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.keys()).collect();
+    if names.is_empty() {
+        out.push_str("No value was recorded.\n");
+        return out;
+    }
+    let shown =
+        |view: &StudyView, name: &str| printed(name, view.machine.get(name).unwrap_or(&None).as_ref(), &view.reasons);
+    let same = |name: &str| studies.iter().all(|view| shown(view, name) == shown(first, name));
+    let mut common = Table::new(&[("", Align::Left), ("Value", Align::Left)]);
+    for name in names.iter().filter(|name| same(name)) {
+        common.row(vec![in_words(name), shown(first, name)]);
+    }
+    if !common.is_empty() {
+        out.push_str(&common.render());
+        out.push('\n');
+    }
+    let differing: Vec<&&String> = names.iter().filter(|name| !same(name)).collect();
+    if !differing.is_empty() {
+        let mut table = Table::new(&[("", Align::Left), ("Study", Align::Left), ("Value", Align::Left)]);
+        for name in differing {
+            for (position, view) in studies.iter().enumerate() {
+                let label = if position == 0 { in_words(name) } else { String::new() };
+                table.row(vec![label, code(&view.judged.study), shown(view, name)]);
+            }
+        }
+        out.push_str("What differs from study to study:\n\n");
+        out.push_str(&table.render());
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+fn in_words(name: &str) -> String {
+    let unit = fmt::unit_of(name);
+    let stem = if matches!(unit, "kib" | "bytes" | "percent") { name.trim_end_matches(unit) } else { name };
+    cell(stem.trim_end_matches('_').replace('_', " ").as_str())
+}
+
+/// A value as a cell; what could not be read gives its reason.
+fn printed(name: &str, value: Option<&Value>, reasons: &BTreeMap<String, String>) -> String {
+    match value {
+        None | Some(Value::Null) => {
+            let reason = reasons.get(name).map_or("no reason recorded", |reason| reason.as_str());
+            format!("*not read: {}*", cell(reason))
+        }
+        Some(Value::String(text)) if text.trim().is_empty() => figures::NOTHING.to_owned(),
+        Some(Value::String(text)) => cell(text),
+        Some(Value::Number(number)) => {
+            number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x))
+        }
+        Some(other) => cell(&other.to_string()),
+    }
+}
+
+fn number_of(name: &str, x: f64) -> String {
+    match fmt::unit_of(name) {
+        unit @ ("kib" | "bytes" | "percent" | "s" | "ms" | "us" | "ns") => fmt::value(x, unit),
+        _ => fmt::plain(x),
+    }
+}
+
+/// Section 7: the commands, and the raw data that they read.
+pub fn commands(studies: &[StudyView]) -> String {
+    let mut out = String::from("## Rebuild this file\n\n");
+    out.push_str(
+        "From the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
+         which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
+         cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
+         To measure again on your machine (the older samples are kept): `make all-reports`.\n\n",
+    );
+    if studies.is_empty() {
+        return out.trim_end().to_owned() + "\n";
+    }
+    let mut table = Table::new(&[
+        ("Study", Align::Left),
+        ("Raw samples", Align::Left),
+        ("Profile", Align::Left),
+        ("Seed of the plan", Align::Right),
+        ("Hash of the plan (SHA-256)", Align::Left),
+    ]);
+    for view in studies {
+        let judged = &view.judged;
+        table.row(vec![
+            code(&judged.study),
+            code(&format!("results/{}", judged.folder)),
+            code(&judged.profile),
+            judged.plan_seed.to_string(),
+            code(&judged.plan_hash),
+        ]);
+    }
+    out.push_str(&table.render());
+    out
+}

@@ -1,0 +1,308 @@
+//! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
+
+use super::fmt;
+use crate::judged::{Cause, Estimate, GoalStanding, JudgedClaim, Row, Scale, Standing};
+
+/// Stands where there is nothing to print.
+pub const NOTHING: &str = "-";
+
+/// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 ns [160 ns, 201 ns]"; a single figure stands alone.
+pub fn estimate(row: &Row) -> String {
+    let Some(estimate) = &row.estimate else {
+        return NOTHING.to_owned();
+    };
+    let print = printer(&row.scale, estimate);
+    let figure = if estimate.point.is_finite() { print(estimate.point) } else { "no figure (failed runs)".to_owned() };
+    if has_interval(estimate) { format!("{figure} {}", interval_with(&row.scale, estimate, &*print)) } else { figure }
+}
+
+/// The interval alone, "[1.28, 1.35]"; `None` for a single figure. An open end reads "no upper bound".
+pub fn interval(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref().filter(|estimate| has_interval(estimate))?;
+    let print = printer(&row.scale, estimate);
+    Some(interval_with(&row.scale, estimate, &*print))
+}
+
+/// Whether the estimate has an interval at all; one sample, or too few, has none.
+pub fn has_interval(estimate: &Estimate) -> bool {
+    estimate.n > 1 && estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
+}
+
+fn interval_with(scale: &Scale, estimate: &Estimate, print: &dyn Fn(f64) -> String) -> String {
+    // A ratio is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
+    let open_below = estimate.lo == f64::NEG_INFINITY || (matches!(scale, Scale::Ratio { .. }) && estimate.lo <= 0.0);
+    let lo = if open_below { "no lower bound".to_owned() } else { print(estimate.lo) };
+    let hi = if estimate.hi == f64::INFINITY { "no upper bound".to_owned() } else { print(estimate.hi) };
+    format!("[{lo}, {hi}]")
+}
+
+/// Prints every number of one estimate with the same unit and decimals.
+fn printer(scale: &Scale, estimate: &Estimate) -> Box<dyn Fn(f64) -> String> {
+    let width = if has_interval(estimate) { estimate.hi - estimate.lo } else { f64::INFINITY };
+    match scale {
+        Scale::Ratio { .. } | Scale::Slope { .. } => {
+            let places = fmt::ratio_places(estimate.point, width);
+            Box::new(move |x| {
+                if x != 0.0 && x.abs() < 0.5 * 10_f64.powi(-i32::try_from(places).unwrap_or(3)) {
+                    return fmt::number(x, 2);
+                }
+                if x.abs() >= 100.0 { fmt::number(x, 3) } else { fmt::decimals(x, places) }
+            })
+        }
+        Scale::Value { unit, .. } => value_printer(unit, estimate.point),
+        Scale::Share { .. } | Scale::Blocks { .. } => Box::new(fmt::percent),
+    }
+}
+
+fn value_printer(unit: &str, like: f64) -> Box<dyn Fn(f64) -> String> {
+    let Some(step) = fmt::unit_for(unit, like) else {
+        let unit = unit.to_owned();
+        return Box::new(move |x| fmt::value(x, &unit));
+    };
+    let places = fmt::places(like / step.divisor, 3);
+    Box::new(move |x| fmt::join(&fmt::decimals(x / step.divisor, places), step.symbol))
+}
+
+/// What the estimate is of: "async ÷ sync, work time", "explained share of T2".
+pub fn what(scale: &Scale) -> String {
+    match scale {
+        Scale::Ratio { numerator, denominator, metric } => {
+            format!("{numerator} ÷ {denominator}, {}", fmt::metric_in_words(metric))
+        }
+        Scale::Value { of, .. } => of.clone(),
+        Scale::Slope { of } => format!("slope of {of}"),
+        Scale::Share { of } => format!("share of {of}"),
+        Scale::Blocks { criterion } => format!("blocks with {criterion}"),
+    }
+}
+
+/// The short form of [`what`] that stands before a figure: "async ÷ sync", "share of T2's effect", or nothing for a value.
+pub fn lead(scale: &Scale) -> String {
+    match scale {
+        Scale::Ratio { numerator, denominator, .. } => format!("{numerator} ÷ {denominator}"),
+        Scale::Value { .. } => String::new(),
+        Scale::Slope { .. } => "slope".to_owned(),
+        Scale::Share { of } => format!("share of {of}"),
+        Scale::Blocks { .. } => "in".to_owned(),
+    }
+}
+
+/// The whole figure of a row: "async ÷ sync 1.31 [1.28, 1.35], n = 12; 1.75 s against 1.33 s".
+pub fn figure(row: &Row) -> String {
+    let Some(estimate) = &row.estimate else {
+        return NOTHING.to_owned();
+    };
+    let mut out = lead(&row.scale);
+    if !out.is_empty() {
+        out.push(' ');
+    }
+    out.push_str(&figure_of(row, estimate));
+    let sides = sides(row);
+    if !sides.is_empty() && !matches!(row.scale, Scale::Value { .. }) {
+        out.push_str("; ");
+        out.push_str(&sides);
+    }
+    if row.failed > 0 {
+        out.push_str("; ");
+        out.push_str(&failed(row.failed));
+    }
+    out
+}
+
+fn figure_of(row: &Row, estimate: &Estimate) -> String {
+    let figure = match &row.scale {
+        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => {
+            let met = fmt::decimals((estimate.point * estimate.n as f64).round(), 0);
+            let share = self::estimate(row);
+            return format!("{met} of {} {} ({share})", estimate.n, if estimate.n == 1 { "block" } else { "blocks" });
+        }
+        Scale::Share { .. } => {
+            // The word is in front; the interval is of the share.
+            self::estimate(row)
+        }
+        _ => self::estimate(row),
+    };
+    format!("{figure}, {}", sample_size(estimate))
+}
+
+/// "n = 12", or that there is one run, or too few for an interval.
+pub fn sample_size(estimate: &Estimate) -> String {
+    match estimate.n {
+        0 => "no sample".to_owned(),
+        1 => "single run".to_owned(),
+        n if has_interval(estimate) => format!("n = {n}"),
+        n => format!("n = {n}, no interval"),
+    }
+}
+
+/// Medians of both sides with units, in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
+pub fn sides(row: &Row) -> String {
+    match row.sides.as_slice() {
+        [] => String::new(),
+        [a, b] if a.metric == b.metric => {
+            format!("{} against {}", side_value(&a.metric, a.median), side_value(&b.metric, b.median))
+        }
+        sides => sides
+            .iter()
+            .map(|side| format!("{} {}", side.arm, side_value(&side.metric, side.median)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
+pub fn named_sides(row: &Row) -> String {
+    let one_metric = row.sides.windows(2).all(|pair| pair[0].metric == pair[1].metric);
+    row.sides
+        .iter()
+        .map(|side| {
+            let value = side_value(&side.metric, side.median);
+            if one_metric {
+                format!("{} {value}", side.arm)
+            } else {
+                format!("{} {}: {value}", side.arm, fmt::metric_in_words(&side.metric))
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn side_value(metric: &str, median: f64) -> String {
+    if median.is_finite() { fmt::value(median, fmt::unit_of(metric)) } else { "failed".to_owned() }
+}
+
+/// The floor as a percentage, or `-` for a quantity that has none.
+pub fn floor(row: &Row) -> String {
+    row.floor.map_or_else(|| NOTHING.to_owned(), fmt::percent)
+}
+
+/// The coverage of the interval: 0.039 is "96.1 %"; `-` for a single figure.
+pub fn coverage(row: &Row) -> String {
+    match &row.estimate {
+        Some(estimate) if has_interval(estimate) => fmt::percent(1.0 - estimate.level),
+        _ => NOTHING.to_owned(),
+    }
+}
+
+/// "1 failed run", "3 failed runs".
+pub fn failed(count: usize) -> String {
+    if count == 1 { "1 failed run".to_owned() } else { format!("{count} failed runs") }
+}
+
+/// Our figure for the one-line summary of a claim: that of the row which decided it, with its scenario if there are several.
+pub fn claim_figure(claim: &JudgedClaim) -> String {
+    let Some(row) = claim.deciding_row() else {
+        return NOTHING.to_owned();
+    };
+    let figure = figure(row);
+    if claim.rows.len() > 1 && row.scenario != "all" && figure != NOTHING {
+        format!("{} ({})", figure, row.scenario)
+    } else {
+        figure
+    }
+}
+
+/// The cause for the summary; `-` where no effect was found that asks for one.
+pub fn claim_cause(claim: &JudgedClaim) -> String {
+    use crate::judged::Verdict::{NotMeasured, NotTestable, NotTestableHere};
+    let stands = claim.causes.iter().any(|cause| matches!(cause.standing, Standing::Cause | Standing::Part));
+    let measured = !matches!(claim.verdict, NotMeasured | NotTestable | NotTestableHere);
+    if measured && (stands || has_effect(claim)) { claim.cause_in_short() } else { NOTHING.to_owned() }
+}
+
+/// Whether the verdict states an effect, so that a reader asks for its cause.
+fn has_effect(claim: &JudgedClaim) -> bool {
+    use crate::judged::Verdict::{Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed};
+    claim.kind != "cause"
+        && claim.kind != "equal"
+        && claim.kind != "band"
+        && claim.kind != "slope"
+        && matches!(
+            claim.verdict,
+            Reproduced | ReproducedSmaller | ReproducedLarger | ReproducedSizeUndecided | Reversed
+        )
+}
+
+/// What the evidence says of a cause, in words.
+pub fn standing(cause: &Cause) -> &'static str {
+    match cause.standing {
+        Standing::Cause => "the cause",
+        Standing::Part => "part of the cause",
+        Standing::NotCause => "not the cause",
+        Standing::Unknown => "unknown",
+    }
+}
+
+/// A goal's standing over its rows as printed in tables; unmet ones stand out.
+pub fn goal_standing(standing: GoalStanding) -> String {
+    match standing {
+        GoalStanding::Met | GoalStanding::NotMeasured => standing.name().to_owned(),
+        GoalStanding::Missed | GoalStanding::Undecided => format!("**{}**", standing.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judged::{Side, Verdict};
+
+    fn ratio(point: f64, lo: f64, hi: f64, n: usize, level: f64) -> Row {
+        Row {
+            scenario: "big".to_owned(),
+            scale: Scale::Ratio { numerator: "a".to_owned(), denominator: "b".to_owned(), metric: "work_s".to_owned() },
+            estimate: Some(Estimate { point, lo, hi, n, level }),
+            sides: vec![
+                Side { arm: "a".to_owned(), metric: "work_s".to_owned(), median: 1.75 },
+                Side { arm: "b".to_owned(), metric: "work_s".to_owned(), median: 0.012 },
+            ],
+            floor: Some(0.023),
+            verdict: Verdict::Reproduced,
+            p_value: None,
+            failed: 0,
+        }
+    }
+
+    #[test]
+    fn a_ratio_names_its_arms_interval_n_and_absolute_values() {
+        let row = ratio(1.312, 1.28, 1.354, 12, 0.042);
+        assert_eq!(figure(&row), "a ÷ b 1.31 [1.28, 1.35], n = 12; 1.75 s against 12.0 ms");
+        assert_eq!(coverage(&row), "95.8 %");
+        assert_eq!(floor(&row), "2.3 %");
+    }
+
+    #[test]
+    fn open_ends_and_single_figures_say_so() {
+        let open = ratio(2.0, 1.5, f64::INFINITY, 8, 0.039);
+        assert_eq!(estimate(&open), "2.00 [1.50, no upper bound]");
+        let below = ratio(0.5, 0.0, 0.7, 8, 0.039);
+        assert_eq!(estimate(&below), "0.50 [no lower bound, 0.70]");
+        let single = ratio(1.2, 1.2, 1.2, 1, 1.0);
+        assert_eq!(figure(&single), "a ÷ b 1.20, single run; 1.75 s against 12.0 ms");
+        assert_eq!(interval(&single), None);
+        let none = Row { estimate: None, ..single };
+        assert_eq!(figure(&none), NOTHING);
+    }
+
+    #[test]
+    fn values_share_one_unit_and_shares_are_percentages() {
+        let row = Row {
+            scale: Scale::Value { of: "channel message".to_owned(), unit: "ns".to_owned() },
+            estimate: Some(Estimate { point: 1_840.0, lo: 900.0, hi: 2_010.0, n: 12, level: 0.042 }),
+            ..ratio(1.0, 1.0, 1.0, 1, 1.0)
+        };
+        assert_eq!(estimate(&row), "1.84 µs [0.90 µs, 2.01 µs]");
+        let share = Row {
+            scale: Scale::Share { of: "T2".to_owned() },
+            estimate: Some(Estimate { point: 0.873, lo: 0.7, hi: 1.02, n: 12, level: 0.042 }),
+            ..row.clone()
+        };
+        assert!(figure(&share).starts_with("share of T2 87.3 % [70 %, 102 %], n = 12"), "{}", figure(&share));
+        let blocks = Row {
+            scale: Scale::Blocks { criterion: "failed requests".to_owned() },
+            estimate: Some(Estimate { point: 0.875, lo: 0.47, hi: 1.0, n: 8, level: 0.05 }),
+            sides: vec![],
+            ..row
+        };
+        assert_eq!(figure(&blocks), "in 7 of 8 blocks (87.5 % [47 %, 100 %])");
+    }
+}

@@ -1,0 +1,205 @@
+//! Section 3: whether this run can be trusted.
+
+use super::markdown::{Align, Table, anchor, cell, code, text};
+use super::summary::plural;
+use super::{StudyView, figures, fmt};
+use crate::judged::{JudgedControl, JudgedStudy, Row};
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+/// Section 3 over all studies.
+pub fn section(studies: &[StudyView]) -> String {
+    let mut out = String::from("## Can you trust this run\n\n");
+    if studies.is_empty() {
+        out.push_str("There is no run yet.\n");
+        return out;
+    }
+    out.push_str(
+        "An A/A control compares an arm with itself under a second name: it must show nothing, and its scatter sets the floor. \
+         A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size.\n\n",
+    );
+    for view in studies {
+        if studies.len() > 1 {
+            let _ = write!(out, "### Trust: {}\n\n", code(&view.judged.study));
+        }
+        out.push_str(&study(&view.judged));
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+fn study(judged: &JudgedStudy) -> String {
+    let mut out = controls(judged);
+    out.push_str(&false_positives(judged));
+    out.push_str(&holm(judged));
+    out.push_str(&failures(judged));
+    out.push_str(&memory(judged));
+    out.push_str(&repeat(judged));
+    out
+}
+
+fn controls(judged: &JudgedStudy) -> String {
+    if judged.controls.is_empty() {
+        return "This study has no controls.\n\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("Control", Align::Left),
+        ("Kind", Align::Left),
+        ("Scenario", Align::Left),
+        ("Measured", Align::Left),
+        ("Planted", Align::Right),
+        ("Floor", Align::Right),
+        ("Result", Align::Left),
+    ]);
+    for control in &judged.controls {
+        table.row(vec![
+            cell(&control.id),
+            kind(control).to_owned(),
+            code(&control.row.scenario),
+            text(&figures::figure(&control.row)),
+            control.planted.map_or_else(
+                || figures::NOTHING.to_owned(),
+                |planted| fmt::decimals(planted, fmt::ratio_places(planted, 0.0)),
+            ),
+            figures::floor(&control.row),
+            result(control),
+        ]);
+    }
+    let passed = judged.controls.iter().filter(|control| control.passed).count();
+    format!("{} of {} passed.\n\n{}\n", passed, plural(judged.controls.len(), "control", "controls"), table.render())
+}
+
+fn kind(control: &JudgedControl) -> &str {
+    if control.kind == "aa" { "A/A" } else { &control.kind }
+}
+
+fn result(control: &JudgedControl) -> String {
+    match (control.passed, control.reason.trim()) {
+        (true, "") => "passed".to_owned(),
+        (true, reason) => format!("passed: {}", cell(reason)),
+        (false, "") => "**failed**".to_owned(),
+        (false, reason) => format!("**failed**: {}", cell(reason)),
+    }
+}
+
+/// Rows of all claims that have an interval, with which each could be wrong.
+fn tests(judged: &JudgedStudy) -> impl Iterator<Item = &Row> {
+    judged
+        .claims
+        .iter()
+        .flat_map(|claim| &claim.rows)
+        .filter(|row| row.estimate.as_ref().is_some_and(figures::has_interval))
+}
+
+fn false_positives(judged: &JudgedStudy) -> String {
+    let count = tests(judged).count();
+    if count == 0 {
+        return "No interval was computed, so there is no false positive to expect.\n\n".to_owned();
+    }
+    let expected: f64 = tests(judged).filter_map(|row| row.estimate.as_ref()).map(|estimate| estimate.level).sum();
+    format!(
+        "**Expected false positives.** {} computed; by their exact levels {} of them would miss the truth by chance. The floor makes \
+         a wrong *reproduced* or *reversed* rarer than that.\n\n",
+        plural(count, "interval was", "intervals were"),
+        fmt::decimals(expected, 2),
+    )
+}
+
+fn holm(judged: &JudgedStudy) -> String {
+    let claims: Vec<_> = judged.claims.iter().filter(|claim| claim.holm.is_some()).collect();
+    if claims.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("Claim", Align::Left),
+        ("Interval covers", Align::Right),
+        ("p", Align::Right),
+        ("p after Holm", Align::Right),
+        ("Verdict", Align::Left),
+    ]);
+    for claim in claims {
+        let row = claim.deciding_row();
+        table.row(vec![
+            format!("[{}](#{})", cell(&claim.id), anchor(&judged.study, &claim.id)),
+            row.map_or_else(|| figures::NOTHING.to_owned(), figures::coverage),
+            row.and_then(|row| row.p_value).map_or_else(|| figures::NOTHING.to_owned(), fmt::p_value),
+            claim.holm.map_or_else(|| figures::NOTHING.to_owned(), fmt::p_value),
+            claim.verdict.name().to_owned(),
+        ]);
+    }
+    format!(
+        "**Many tests at once.** p is the exact two-sided probability of such data if there were no effect; Holm's correction is over all \
+         judged claims of the study. Verdicts rest on the intervals, this column shows how much of them luck could explain.\n\n{}\n",
+        table.render()
+    )
+}
+
+fn failures(judged: &JudgedStudy) -> String {
+    if judged.failures.is_empty() {
+        return format!("**Failed runs.** None of {}.\n\n", plural(judged.runs, "run", "runs"));
+    }
+    let mut table =
+        Table::new(&[("Run", Align::Left), ("Scenario", Align::Left), ("Arm", Align::Left), ("Error", Align::Left)]);
+    for (run, scenario, arm, error) in &judged.failures {
+        table.row(vec![code(run), code(scenario), code(arm), text(error)]);
+    }
+    format!(
+        "**Failed runs.** {} of {}; each counts against its arm and none was dropped.\n\n{}\n",
+        judged.failures.len(),
+        plural(judged.runs, "run", "runs"),
+        table.render()
+    )
+}
+
+fn memory(judged: &JudgedStudy) -> String {
+    if judged.memory_compared == 0 {
+        return "**Memory cross-check.** Not made: no pass under GNU time was recorded.\n\n".to_owned();
+    }
+    let compared = plural(judged.memory_compared, "case", "cases");
+    if judged.memory_disagreements.is_empty() {
+        return format!(
+            "**Memory cross-check.** VmHWM of the process and GNU time's peak agree within 5 % in all {compared}.\n\n"
+        );
+    }
+    let mut table = Table::new(&[
+        ("Scenario", Align::Left),
+        ("Arm", Align::Left),
+        ("VmHWM", Align::Right),
+        ("GNU time", Align::Right),
+        ("Difference", Align::Right),
+    ]);
+    for (scenario, arm, vmhwm_kib, gnu_time_kib) in &judged.memory_disagreements {
+        let difference =
+            if *gnu_time_kib > 0.0 { fmt::change(vmhwm_kib / gnu_time_kib) } else { figures::NOTHING.to_owned() };
+        table.row(vec![
+            code(scenario),
+            code(arm),
+            fmt::value(*vmhwm_kib, "kib"),
+            fmt::value(*gnu_time_kib, "kib"),
+            difference,
+        ]);
+    }
+    format!(
+        "**Memory cross-check.** VmHWM of the process and GNU time's peak differ by more than 5 % in {} of {compared}.\n\n{}\n",
+        judged.memory_disagreements.len(),
+        table.render()
+    )
+}
+
+fn repeat(judged: &JudgedStudy) -> String {
+    let Some((folder, repeats)) = &judged.before else {
+        return "**Run before.** There is none with the same claims on the same machine, so repeatability is not shown yet.\n\n".to_owned();
+    };
+    let mut table =
+        Table::new(&[("Claim", Align::Left), ("Before", Align::Left), ("Now", Align::Left), ("", Align::Left)]);
+    for repeat in repeats {
+        let mark = if repeat.before == repeat.now { "same" } else { "**differs**" };
+        let link = format!("[{}](#{})", cell(&repeat.claim), anchor(&judged.study, &repeat.claim));
+        table.row(vec![link, repeat.before.name().to_owned(), repeat.now.name().to_owned(), mark.to_owned()]);
+    }
+    let same = repeats.iter().filter(|repeat| repeat.before == repeat.now).count();
+    format!(
+        "**Run before.** {}: {same} of {} the same.\n\n{}\n",
+        code(folder),
+        plural(repeats.len(), "verdict is", "verdicts are"),
+        table.render()
+    )
+}

@@ -1,0 +1,85 @@
+//! One measured study as the renderer sees it.
+
+use std::collections::BTreeMap;
+
+use crate::dataset::{Dataset, Sample};
+use crate::judged::{JudgedClaim, JudgedStudy};
+use crate::page::Page;
+
+/// A study with everything that is printed about it.
+#[derive(Debug, Clone)]
+pub struct StudyView {
+    /// What the judge found.
+    pub judged: JudgedStudy,
+    /// Prose and layout.
+    pub page: Page,
+    /// The samples behind tables and charts.
+    pub data: Dataset,
+    /// The machine by name of the value; `None` where it could not be read.
+    pub machine: BTreeMap<String, Option<serde_json::Value>>,
+    /// Why a value of the machine could not be read.
+    pub reasons: BTreeMap<String, String>,
+    /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
+    pub published: BTreeMap<String, Published>,
+}
+
+/// What the original printed of a claim, as numbers; nothing where it gave none.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Published {
+    /// `size` of the claim: a ratio.
+    pub size: Option<f64>,
+    /// `band` or `size_band` of the claim, in the scale of its figure.
+    pub band: Option<(f64, f64)>,
+}
+
+impl StudyView {
+    /// The claims in the order of reading: each followed by those that stand beside it; `true` marks the latter.
+    pub fn claims(&self) -> Vec<(&JudgedClaim, bool)> {
+        let claims = &self.judged.claims;
+        let known = |id: &str| claims.iter().any(|claim| claim.id == id && claim.beside.is_none());
+        let mut out = Vec::with_capacity(claims.len());
+        for claim in claims {
+            match claim.beside.as_deref() {
+                // Only a claim that is itself shown can have another beside it.
+                Some(parent) if known(parent) => {}
+                Some(_) => out.push((claim, true)),
+                None => {
+                    out.push((claim, false));
+                    out.extend(
+                        claims
+                            .iter()
+                            .filter(|other| other.beside.as_deref() == Some(&claim.id))
+                            .map(|other| (other, true)),
+                    );
+                }
+            }
+        }
+        out
+    }
+
+    /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.
+    pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> Vec<(u64, Option<f64>)> {
+        let of_sample = |sample: &Sample| match &sample.error {
+            Some(_) => Some((sample.block, None)),
+            None => Some((sample.block, Some(sample.metrics.get(metric).copied()?))),
+        };
+        self.data.samples(scenario, arm).iter().filter_map(of_sample).collect()
+    }
+
+    /// Samples of a case as points; without a metric for x, x is 0.
+    pub fn points(&self, scenario: &str, arm: &str, x: Option<&str>, y: &str) -> Vec<(f64, f64)> {
+        let xs: BTreeMap<u64, f64> = match x {
+            Some(x) => {
+                self.by_block(scenario, arm, x).into_iter().filter_map(|(block, value)| Some((block, value?))).collect()
+            }
+            None => BTreeMap::new(),
+        };
+        self.by_block(scenario, arm, y)
+            .into_iter()
+            .filter_map(|(block, value)| {
+                let at = if x.is_some() { *xs.get(&block)? } else { 0.0 };
+                Some((at, value?)).filter(|(x, y)| x.is_finite() && y.is_finite())
+            })
+            .collect()
+    }
+}

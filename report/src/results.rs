@@ -1,0 +1,230 @@
+//! Results folders: found, read, and joined to samples.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cases::{self, Case};
+use crate::claims::Claims;
+use crate::dataset::{Dataset, Sample};
+use crate::error::Error;
+use crate::machine::Machine;
+use crate::manifest;
+use crate::page::Page;
+use crate::plan_file::{self, PlanMeta, PlannedRun};
+use crate::runs::{self, MemoryRun, Run};
+
+/// Everything in a results folder, read and not yet checked against each other.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// claims.toml as it stands.
+    pub claims_text: String,
+    /// cases.tsv as it stands.
+    pub cases_text: String,
+    /// plan.tsv as it stands.
+    pub plan_text: String,
+    /// What is judged.
+    pub claims: Claims,
+    /// How it is presented.
+    pub page: Page,
+    /// The test cases.
+    pub cases: Vec<Case>,
+    /// The planned runs.
+    pub plan: Vec<PlannedRun>,
+    /// What the plan says of itself.
+    pub meta: PlanMeta,
+    /// What came of the runs.
+    pub runs: Vec<Run>,
+    /// What came of the memory passes.
+    pub memory: Vec<MemoryRun>,
+    /// The machine.
+    pub machine: Machine,
+}
+
+/// Reads the text file `name` in `folder`.
+///
+/// # Errors
+/// If it cannot be read or is not UTF-8.
+pub fn read(folder: &Path, name: &str) -> Result<String, Error> {
+    let path = folder.join(name);
+    fs::read_to_string(&path).map_err(|source| Error::io("read", path.display().to_string(), source))
+}
+
+/// Reads plan.json of `folder`.
+///
+/// # Errors
+/// If it is missing or not as docs/FORMAT.md says.
+pub fn read_meta(folder: &Path) -> Result<PlanMeta, Error> {
+    let file = folder.join("plan.json").display().to_string();
+    let text = read(folder, "plan.json")?;
+    let meta: PlanMeta =
+        serde_json::from_str(&text).map_err(|error| Error::line(&file, error.line(), error.to_string()))?;
+    if meta.schema != 1 {
+        return Err(Error::file(file, format!("schema {} is unknown: this program reads 1", meta.schema)));
+    }
+    Ok(meta)
+}
+
+impl Folder {
+    /// Reads the folder at `path`.
+    ///
+    /// # Errors
+    /// The first file that is missing or cannot be read, with its line.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let name = |file: &str| path.join(file).display().to_string();
+        let claims_text = read(path, "claims.toml")?;
+        let cases_text = read(path, "cases.tsv")?;
+        let plan_text = read(path, "plan.tsv")?;
+        let memory = if path.join("memory.jsonl").exists() { read(path, "memory.jsonl")? } else { String::new() };
+        Ok(Folder {
+            claims: Claims::parse(&claims_text, &name("claims.toml"))?,
+            page: Page::parse(&read(path, "page.toml")?, &name("page.toml"))?,
+            cases: cases::parse(&cases_text, &name("cases.tsv"))?,
+            plan: plan_file::from_tsv(&plan_text, &name("plan.tsv"))?,
+            meta: read_meta(path)?,
+            runs: runs::read_lines(&read(path, "runs.jsonl")?, &name("runs.jsonl"))?,
+            memory: runs::read_lines(&memory, &name("memory.jsonl"))?,
+            machine: Machine::parse(&read(path, "machine.json")?, &name("machine.json"))?,
+            path: path.to_owned(),
+            claims_text,
+            cases_text,
+            plan_text,
+        })
+    }
+
+    /// The samples of all planned runs; a run that left nothing is a failed sample.
+    #[must_use]
+    pub fn dataset(&self) -> Dataset {
+        let by_id: BTreeMap<&str, &Run> = self.runs.iter().map(|run| (run.run.as_str(), run)).collect();
+        let mut data = Dataset::default();
+        for planned in &self.plan {
+            let run = by_id.get(planned.run.as_str());
+            let error = run.map_or_else(|| Some("it did not run".to_owned()), |run| run.failure());
+            let record = run.and_then(|run| run.record.as_ref()).filter(|_| error.is_none());
+            let mut metrics = record.map(|record| record.metrics.clone()).unwrap_or_default();
+            if let (Some(export), None) = (run.and_then(|run| run.hyperfine.as_ref()), &error) {
+                metrics.insert("process_s".to_owned(), export.wall_s());
+            }
+            let sample = Sample {
+                run: planned.run.clone(),
+                block: planned.block,
+                seed: planned.seed,
+                metrics,
+                pairs: record.and_then(|record| record.pairs.clone()).unwrap_or_default(),
+                digest: record.map(|record| record.digest.clone()).unwrap_or_default(),
+                error,
+            };
+            data.add(&planned.scenario, &planned.arm, sample);
+        }
+        data
+    }
+
+    /// Failed runs as run, scenario, arm and error.
+    #[must_use]
+    pub fn failures(&self) -> Vec<(String, String, String, String)> {
+        let planned: BTreeMap<&str, &PlannedRun> = self.plan.iter().map(|run| (run.run.as_str(), run)).collect();
+        self.runs
+            .iter()
+            .filter_map(|run| {
+                let case = planned.get(run.run.as_str())?;
+                Some((run.run.clone(), case.scenario.clone(), case.arm.clone(), run.failure()?))
+            })
+            .collect()
+    }
+
+    /// Seconds spent in the runs, by hyperfine.
+    #[must_use]
+    pub fn measured_s(&self) -> f64 {
+        self.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(crate::hyperfine::Export::wall_s).sum()
+    }
+
+    /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
+    /// of the same process.
+    #[must_use]
+    pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
+        let mut compared = 0;
+        let mut differing = Vec::new();
+        for run in &self.memory {
+            let own = run.record.as_ref().and_then(|record| record.metrics.get("peak_rss_kib"));
+            let (Some(&own), Some(time)) = (own, run.time) else {
+                continue;
+            };
+            compared += 1;
+            // GNU time's own pages count until the program takes their place: below 3 MiB the figure is its, not ours.
+            if (own - time.max_rss_kib).abs() > 0.05 * own.max(3_072.0) {
+                differing.push((run.scenario.clone(), run.arm.clone(), own, time.max_rss_kib));
+            }
+        }
+        (differing, compared)
+    }
+}
+
+/// The newest folder of a study to be rendered, and the one before it of the same profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Newest {
+    /// The study.
+    pub study: String,
+    /// Its newest sealed folder.
+    pub folder: PathBuf,
+    /// The one before.
+    pub before: Option<PathBuf>,
+}
+
+/// Finds the newest sealed quick or full folder of every study below `root`, sorted by study.
+///
+/// # Errors
+/// If the folders cannot be listed.
+pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
+    let mut found = Vec::new();
+    for study in folders(root)? {
+        let sealed: Vec<PathBuf> = folders(&study)?
+            .into_iter()
+            .filter(|folder| folder.join(manifest::NAME).exists() && matches!(profile_of(folder), "quick" | "full"))
+            .collect();
+        let Some(last) = sealed.last() else {
+            continue;
+        };
+        let before = sealed.iter().rev().skip(1).find(|folder| profile_of(folder) == profile_of(last)).cloned();
+        let study = study.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.push(Newest { study, folder: last.clone(), before });
+    }
+    Ok(found)
+}
+
+/// Every sealed folder at or below `path`.
+///
+/// # Errors
+/// If the folders cannot be listed.
+pub fn sealed_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if path.join("plan.tsv").exists() || path.join(manifest::NAME).exists() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for folder in folders(path)? {
+        found.extend(sealed_below(&folder)?);
+    }
+    Ok(found)
+}
+
+/// What stands after the stamp in a folder's name.
+fn profile_of(folder: &Path) -> &str {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.rsplit_once('-').map_or("", |(_, profile)| profile)
+}
+
+/// The folders in `path` that are not hidden, sorted by name, which is by time.
+fn folders(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::io("read", path.display().to_string(), source);
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.path().is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}

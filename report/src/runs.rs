@@ -1,0 +1,102 @@
+//! runs.jsonl and memory.jsonl: what came of every run.
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::hyperfine::Export;
+use crate::record::Record;
+
+/// A line of runs.jsonl.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Id of the run.
+    pub run: String,
+    /// Exit code of the command, as hyperfine or the shell saw it.
+    pub exit: i32,
+    /// What hyperfine exported; `None` of a failed command.
+    pub hyperfine: Option<Export>,
+    /// What the study recorded.
+    pub record: Option<Record>,
+}
+
+/// A line of memory.jsonl.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryRun {
+    /// Number of the pass.
+    pub pass: u32,
+    /// The scenario.
+    pub scenario: String,
+    /// The arm, as cases.tsv names it.
+    pub arm: String,
+    /// Exit code of the command.
+    pub exit: i32,
+    /// What GNU time measured; `None` where there is none.
+    pub time: Option<GnuTime>,
+    /// What the study recorded.
+    pub record: Option<Record>,
+}
+
+/// What GNU time measured of a whole process.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GnuTime {
+    /// Highest resident memory, in KiB.
+    pub max_rss_kib: f64,
+    /// Page faults served without input or output.
+    pub minor_faults_count: f64,
+    /// Page faults that needed it.
+    pub major_faults_count: f64,
+    /// Times the process gave the processor up.
+    pub voluntary_switches_count: f64,
+    /// Times it was made to.
+    pub involuntary_switches_count: f64,
+    /// Wall time, in seconds.
+    pub wall_s: f64,
+    /// Processor time in the program, in seconds.
+    pub user_s: f64,
+    /// Processor time in the kernel, in seconds.
+    pub system_s: f64,
+}
+
+impl Run {
+    /// Why the run counts as failed; `None` if it succeeded.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let recorded = self.record.as_ref().and_then(|record| record.error.clone());
+        if recorded.is_some() {
+            return recorded;
+        }
+        if self.exit != 0 {
+            return Some(format!("exit code {}", self.exit));
+        }
+        if self.record.is_none() {
+            return Some("it left no record".to_owned());
+        }
+        self.hyperfine.is_none().then(|| "hyperfine left no time".to_owned())
+    }
+}
+
+/// Reads a file of JSON lines; `file` stands in messages. The last line must be ended, too.
+///
+/// # Errors
+/// Names file and line of what cannot be read.
+pub fn read_lines<T: serde::de::DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>, Error> {
+    if !text.is_empty() && !text.ends_with('\n') {
+        let what = "the last line is not ended: the measurement was interrupted, start it again";
+        return Err(Error::line(file, text.lines().count(), what));
+    }
+    let read =
+        |(index, line)| serde_json::from_str(line).map_err(|error| Error::line(file, index + 1, in_words(&error)));
+    text.lines().enumerate().map(read).collect()
+}
+
+/// What serde says, without its own line number, which is always 1 in a file of lines.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((what, _)) => format!("{what} (column {})", error.column()),
+        None => text,
+    }
+}

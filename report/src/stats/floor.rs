@@ -1,0 +1,51 @@
+//! The noise floor: how large an effect the A/A pairs show by chance.
+
+use rand::seq::index::sample;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::signed_rank::{middle, walsh_averages};
+
+/// Random signs that are tried.
+const FLIPS: usize = 2_000;
+/// The floor is exceeded by chance this rarely.
+const QUANTILE: f64 = 0.95;
+/// Fixed, so that the same samples always give the same floor.
+const SEED: u64 = 0x000F_1004;
+
+/// The floor as a ratio less one: the `margin`, or the 95th percentile of the effect that `n` of the A/A log ratios show under
+/// random signs, whichever is larger.
+///
+/// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. With
+/// fewer pairs than `n` they are drawn again; with more, without repetition. The order of the pairs does not matter.
+#[must_use]
+pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
+    let mut pairs: Vec<f64> = aa_log_ratios.iter().copied().filter(|ratio| ratio.is_finite()).collect();
+    if pairs.is_empty() || n == 0 {
+        return margin;
+    }
+    // By size only: the signs are chosen below, so that what came out does not steer them.
+    pairs.iter_mut().for_each(|ratio| *ratio = ratio.abs());
+    pairs.sort_by(f64::total_cmp);
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let mut effects: Vec<f64> = (0..FLIPS)
+        .map(|_| {
+            let chosen: Vec<f64> = if n <= pairs.len() {
+                sample(&mut rng, pairs.len(), n).into_iter().map(|index| pairs[index]).collect()
+            } else {
+                (0..n).map(|_| pairs[rng.random_range(0..pairs.len())]).collect()
+            };
+            let signed = chosen.into_iter().map(|ratio| if rng.random() { ratio } else { -ratio });
+            middle(&walsh_averages(signed.collect::<Vec<_>>().into_iter(), 0.0)).abs()
+        })
+        .collect();
+    effects.sort_by(f64::total_cmp);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a small index"
+    )]
+    let place = (QUANTILE * FLIPS as f64).ceil() as usize - 1;
+    margin.max(effects[place].exp() - 1.0)
+}

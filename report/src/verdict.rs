@@ -1,0 +1,211 @@
+//! The verdict rules: an interval, a margin and a floor in, a word out.
+//!
+//! Two thresholds, never mixed. The floor guards "there is an effect"; the margin alone decides "there is none". What meets neither is
+//! inconclusive, so that noise, which widens intervals and raises floors, can only lead there.
+
+use crate::judged::{Estimate, Verdict};
+use crate::stats::{CONFIDENCE, binomial};
+
+/// A range of values, ends included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Band {
+    /// Lower end.
+    pub lo: f64,
+    /// Upper end.
+    pub hi: f64,
+}
+
+impl Band {
+    /// The range that counts as "of this size" for a claimed ratio: its log effect times 0.5 to 2.
+    #[must_use]
+    pub fn around(size: f64) -> Self {
+        let (half, twice) = (size.powf(0.5), size.powf(2.0));
+        Band { lo: half.min(twice), hi: half.max(twice) }
+    }
+
+    fn contains(self, estimate: &Estimate) -> bool {
+        estimate.lo >= self.lo && estimate.hi <= self.hi
+    }
+
+    fn excludes(self, estimate: &Estimate) -> bool {
+        estimate.hi < self.lo || estimate.lo > self.hi
+    }
+}
+
+/// Whether there were enough pairs for an interval.
+fn computable(estimate: &Estimate) -> bool {
+    estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
+}
+
+/// The range of ratios that make no difference to a user.
+fn negligible(margin: f64) -> Band {
+    Band { lo: 1.0 / (1.0 + margin), hi: 1.0 + margin }
+}
+
+/// A claimed difference: a ratio above 1 as the claim states it.
+#[must_use]
+pub fn ratio(estimate: &Estimate, margin: f64, floor: f64, size: Option<Band>) -> Verdict {
+    if !computable(estimate) {
+        return Verdict::Inconclusive;
+    }
+    if estimate.lo > 1.0 + floor {
+        return match size {
+            None => Verdict::Reproduced,
+            Some(band) if band.contains(estimate) => Verdict::Reproduced,
+            Some(band) if estimate.hi < band.lo => Verdict::ReproducedSmaller,
+            Some(band) if estimate.lo > band.hi => Verdict::ReproducedLarger,
+            Some(_) => Verdict::ReproducedSizeUndecided,
+        };
+    }
+    if estimate.hi < 1.0 / (1.0 + floor) {
+        Verdict::Reversed
+    } else if negligible(margin).contains(estimate) {
+        Verdict::NotReproduced
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+/// A claimed equality of two arms.
+#[must_use]
+pub fn equal(estimate: &Estimate, margin: f64) -> Verdict {
+    band(estimate, negligible(margin))
+}
+
+/// A claimed range of a value.
+#[must_use]
+pub fn band(estimate: &Estimate, band: Band) -> Verdict {
+    if !computable(estimate) {
+        Verdict::Inconclusive
+    } else if band.contains(estimate) {
+        Verdict::Reproduced
+    } else if band.excludes(estimate) {
+        Verdict::NotReproduced
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+/// Which way a slope is claimed to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Grows with x.
+    Up,
+    /// Shrinks with x.
+    Down,
+    /// Does neither.
+    Flat,
+}
+
+/// A claimed direction of a slope; `margin` is the slope that changes the value by the claim's margin over the tested range.
+#[must_use]
+pub fn slope(estimate: &Estimate, margin: f64, direction: Direction) -> Verdict {
+    if !computable(estimate) {
+        return Verdict::Inconclusive;
+    }
+    let flat = Band { lo: -margin, hi: margin };
+    match direction {
+        Direction::Flat => band(estimate, flat),
+        _ if flat.contains(estimate) => Verdict::NotReproduced,
+        Direction::Up if estimate.lo > margin => Verdict::Reproduced,
+        Direction::Up if estimate.hi < -margin => Verdict::Reversed,
+        Direction::Down if estimate.hi < -margin => Verdict::Reproduced,
+        Direction::Down if estimate.lo > margin => Verdict::Reversed,
+        _ => Verdict::Inconclusive,
+    }
+}
+
+/// From this share of an effect on, a control explains it.
+pub const EXPLAINS: f64 = 0.8;
+/// Up to this share, it does not.
+pub const EXPLAINS_NOT: f64 = 0.2;
+
+/// Whose cause a control isolates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// The claimed one: what it explains speaks for the claim.
+    Claimed,
+    /// Another one: what it explains speaks against the claim.
+    Rival,
+}
+
+/// A claimed cause, from the share of the effect that a control explains.
+#[must_use]
+pub fn cause(share: &Estimate, control: Control) -> Verdict {
+    if !computable(share) {
+        return Verdict::Inconclusive;
+    }
+    match control {
+        Control::Claimed if share.lo >= EXPLAINS => Verdict::Confirmed,
+        Control::Claimed if share.hi <= EXPLAINS_NOT => Verdict::Refuted,
+        Control::Rival if share.lo >= EXPLAINS => Verdict::Refuted,
+        Control::Rival if share.hi <= EXPLAINS_NOT => Verdict::Confirmed,
+        _ => Verdict::Inconclusive,
+    }
+}
+
+/// A criterion that was met in `met` of `n` blocks and is claimed to be met in more than `share` of them.
+#[must_use]
+pub fn outcome(met: usize, n: usize, share: f64) -> Verdict {
+    let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
+    if n == 0 {
+        Verdict::Inconclusive
+    } else if lo > share {
+        Verdict::Reproduced
+    } else if hi < share {
+        Verdict::NotReproduced
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+/// A claimed difference in every one of several scenarios: the pooled estimate, and the p-value of each scenario for being reversed,
+/// adjusted by Holm.
+#[must_use]
+pub fn every(pooled: &Estimate, reversed: &[f64], margin: f64, floor: f64, size: Option<Band>) -> Verdict {
+    let verdict = ratio(pooled, margin, floor, size);
+    let contradicted = reversed.iter().any(|&p_value| p_value < 1.0 - CONFIDENCE);
+    match verdict {
+        Verdict::Reversed | Verdict::NotReproduced => verdict,
+        // One scenario that goes the other way refutes "every", whatever the rest does.
+        _ if contradicted => Verdict::NotReproduced,
+        _ => verdict,
+    }
+}
+
+/// Whether two copies of one arm are told apart: the interval lies wholly beyond the margin.
+#[must_use]
+pub fn aa_failed(estimate: &Estimate, margin: f64) -> bool {
+    computable(estimate) && negligible(margin).excludes(estimate)
+}
+
+/// Whether a planted effect of `size` was found, `wide` being the interval that must contain it.
+#[must_use]
+pub fn planted_found(estimate: &Estimate, wide: &Estimate, floor: f64, size: f64) -> bool {
+    computable(estimate) && estimate.lo > 1.0 + floor && wide.lo <= size && size <= wide.hi
+}
+
+/// The verdict of a claim over several scenarios: the worst of theirs.
+///
+/// Worst for someone who believes the claim: what casts doubt on the measurement comes first, then what contradicts the claim, then what
+/// leaves it open, and what bears it out last. So "reproduced" means reproduced everywhere.
+#[must_use]
+pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    let rank = |verdict: &Verdict| match verdict {
+        Verdict::Invalid => 0,
+        Verdict::Unstable => 1,
+        Verdict::Reversed => 2,
+        Verdict::NotReproduced => 3,
+        Verdict::Refuted => 4,
+        Verdict::NotTestable => 5,
+        Verdict::NotTestableHere => 6,
+        Verdict::NotMeasured => 7,
+        Verdict::Inconclusive => 8,
+        Verdict::ReproducedSizeUndecided => 9,
+        Verdict::ReproducedSmaller => 10,
+        Verdict::ReproducedLarger => 11,
+        Verdict::Reproduced => 12,
+        Verdict::Confirmed => 13,
+    };
+    verdicts.into_iter().min_by_key(rank).unwrap_or(Verdict::NotMeasured)
+}

@@ -1,0 +1,217 @@
+//! `report check` and `report seal`: whatever is wrong with a results folder is found, with file and line.
+
+use std::fs;
+use std::path::Path;
+
+use report::check;
+use support::{Outcome, Toy, forge, line_of, read, usual, write};
+use tempfile::TempDir;
+
+mod support;
+
+const STAMP: &str = "20261121T050000Z";
+
+fn sealed() -> (TempDir, std::path::PathBuf) {
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let folder = Toy::default().seal(results.path(), STAMP, usual);
+    (results, folder)
+}
+
+fn findings(folder: &Path) -> Vec<String> {
+    check::check(folder).iter().map(ToString::to_string).collect()
+}
+
+/// Expects exactly one finding, which begins with `FOLDER/FILE:LINE:` (or `FOLDER/FILE:` for line 0) and contains `what`.
+fn expect_one(folder: &Path, file: &str, line: usize, what: &str) {
+    let found = findings(folder);
+    let line = if line == 0 { String::new() } else { format!("{line}:") };
+    let place = format!("{}:{line}", folder.join(file).display());
+    let [finding] = found.as_slice() else {
+        panic!("one finding at {place} about '{what}' is expected: {found:#?}");
+    };
+    assert!(finding.starts_with(&place) && finding.contains(what), "'{finding}' is not '{place} ... {what}'");
+}
+
+/// The lines of a text with its breaks.
+fn lines(text: &str) -> Vec<String> {
+    text.split_inclusive('\n').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_sealed_folder_is_all_right() {
+    let (_results, folder) = sealed();
+    assert_eq!(findings(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn one_changed_digit_contradicts_the_manifest() {
+    let (_results, folder) = sealed();
+    let text = read(&folder, "runs.jsonl");
+    let place = text.find("\"work_s\":1.").expect("a time of work") + "\"work_s\":1.".len();
+    let digit = if &text[place..=place] == "4" { "5" } else { "4" };
+    write(&folder, "runs.jsonl", &format!("{}{digit}{}", &text[..place], &text[place + 1..]));
+    expect_one(&folder, "runs.jsonl", 0, "changed after it was sealed");
+}
+
+#[test]
+fn files_that_are_missing_or_unknown_contradict_the_manifest() {
+    let (_results, folder) = sealed();
+    write(&folder, "notes.txt", "I was here\n");
+    expect_one(&folder, "notes.txt", 0, "does not list it");
+    fs::remove_file(folder.join("notes.txt")).expect("it can be removed");
+    fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
+    expect_one(&folder, "memory.jsonl", 0, "missing");
+}
+
+#[test]
+fn a_manifest_that_is_none_is_named_with_its_line() {
+    let (_results, folder) = sealed();
+    let manifest = read(&folder, "SHA256SUMS");
+    write(&folder, "SHA256SUMS", &manifest.replacen("  ", " ", 1));
+    expect_one(&folder, "SHA256SUMS", 1, "two spaces");
+    fs::remove_file(folder.join("SHA256SUMS")).expect("it can be removed");
+    assert!(findings(&folder)[0].contains("SHA256SUMS"), "{:?}", findings(&folder));
+}
+
+#[test]
+fn a_deleted_line_is_a_missing_run() {
+    let (_results, folder) = sealed();
+    forge(&folder, "runs.jsonl", |text| {
+        let mut lines = lines(text);
+        lines.remove(4);
+        lines.concat()
+    });
+    expect_one(&folder, "runs.jsonl", 0, "toy-0005");
+}
+
+#[test]
+fn a_line_that_stands_twice_is_found_at_the_second() {
+    let (_results, folder) = sealed();
+    forge(&folder, "runs.jsonl", |text| {
+        let mut lines = lines(text);
+        lines.insert(5, lines[4].clone());
+        lines.concat()
+    });
+    expect_one(&folder, "runs.jsonl", 6, "toy-0005 stands twice");
+}
+
+#[test]
+fn a_run_out_of_order_or_out_of_the_plan_is_found() {
+    let (_results, folder) = sealed();
+    forge(&folder, "runs.jsonl", |text| {
+        let mut lines = lines(text);
+        lines.swap(4, 5);
+        lines.concat()
+    });
+    expect_one(&folder, "runs.jsonl", 6, "order");
+
+    let (_results, folder) = sealed();
+    forge(&folder, "runs.jsonl", |text| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999"));
+    expect_one(&folder, "runs.jsonl", 34, "toy-9999 is not planned");
+}
+
+#[test]
+fn a_torn_last_line_is_the_mark_of_an_interruption() {
+    let (_results, folder) = sealed();
+    forge(&folder, "runs.jsonl", |text| text[..text.len() - 20].to_owned());
+    expect_one(&folder, "runs.jsonl", 33, "interrupted");
+}
+
+#[test]
+fn unknown_and_missing_fields_are_named_with_their_line() {
+    for (from, to, what) in [
+        ("\"digest\":", "\"digits\":", "unknown field `digits`"),
+        ("\"exit\":0", "\"exit\":0,\"host\":\"x\"", "unknown field `host`"),
+        ("\"times\":", "\"moments\":", "unknown field `moments`"),
+        ("\"seed\":0,", "", "missing field `seed`"),
+        ("\"schema\":1", "\"schema\":2", "schema 2 is unknown"),
+        ("\"work_s\":", "\"work\":", "does not end in a unit"),
+    ] {
+        let (_results, folder) = sealed();
+        let line = line_of(&read(&folder, "runs.jsonl"), from);
+        forge(&folder, "runs.jsonl", |text| text.replacen(from, to, 1));
+        expect_one(&folder, "runs.jsonl", line, what);
+    }
+}
+
+#[test]
+fn a_record_that_is_not_of_its_planned_run_is_found() {
+    for (from, to, what) in [
+        ("\"block\":3", "\"block\":4", "block '4', planned is '3'"),
+        ("\"scenario\":\"small\"", "\"scenario\":\"tiny\"", "scenario 'tiny', planned is 'small'"),
+        ("\"arm\":\"b@slow\"", "\"arm\":\"b\"", "arm 'b', planned is 'b@slow'"),
+        ("\"study\":\"toy\"", "\"study\":\"joy\"", "study 'joy'"),
+    ] {
+        let (_results, folder) = sealed();
+        let line = line_of(&read(&folder, "runs.jsonl"), from);
+        forge(&folder, "runs.jsonl", |text| text.replacen(from, to, 1));
+        expect_one(&folder, "runs.jsonl", line, what);
+    }
+}
+
+#[test]
+fn arms_that_give_different_answers_are_found() {
+    let (_results, folder) = sealed();
+    // The last run of the scenario on the input of seed 1: others gave the answer before it.
+    let text = read(&folder, "runs.jsonl");
+    let place = text.rfind("\"digest\":\"big-1\"").expect("seed 1 was used");
+    let line = text[..place].matches('\n').count() + 1;
+    forge(&folder, "runs.jsonl", |text| format!("{}{}", &text[..place], text[place..].replacen("big-1", "another", 1)));
+    expect_one(&folder, "runs.jsonl", line, "another answer");
+}
+
+#[test]
+fn a_plan_that_was_changed_afterwards_has_another_hash() {
+    let (_results, folder) = sealed();
+    forge(&folder, "claims.toml", |text| text.replacen("margin = 0.05", "margin = 0.50", 1));
+    expect_one(&folder, "plan.json", 0, "hash");
+}
+
+#[test]
+fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let folder = Toy::default().seal(results.path(), STAMP, |run| match (run.arm.as_str(), run.block) {
+        ("a", 2) => Outcome::Failed("the balance of client 3 differs"),
+        _ => usual(run),
+    });
+    let line = line_of(&read(&folder, "runs.jsonl"), "the balance");
+    expect_one(&folder, "runs.jsonl", line, "failed: the balance of client 3 differs");
+}
+
+#[test]
+fn a_process_too_short_to_be_judged_whole_is_found() {
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let mut toy = Toy::default();
+    toy.claims = toy.claims.replacen("metric = \"peak_rss_kib\"", "metric = \"process_s\"", 1);
+    let folder = toy.seal(results.path(), STAMP, usual);
+    assert_eq!(findings(&folder), Vec::<String>::new(), "a second is long enough");
+
+    let short = |run: &report::plan_file::PlannedRun| match (run.arm.as_str(), run.block) {
+        ("b", 5) => Outcome::Took(0.1, 80_000.0),
+        _ => usual(run),
+    };
+    let measured = toy.measure(results.path(), "20261121T060000Z", short);
+    let line = line_of(&read(&measured, "runs.jsonl"), "0.103");
+    let errors = check::seal(&measured).expect_err("a tenth of a second is not");
+    assert!(errors[0].to_string().contains(&format!("runs.jsonl:{line}: ")), "{errors:?}");
+    assert!(errors[0].to_string().contains("0.2 s"), "{errors:?}");
+}
+
+#[test]
+fn an_incomplete_measurement_is_not_sealed() {
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let folder = Toy::default().measure(results.path(), STAMP, usual);
+    let text = read(&folder, "runs.jsonl");
+    write(&folder, "runs.jsonl", &lines(&text)[..30].concat());
+    let errors = check::seal(&folder).expect_err("three runs are missing");
+    assert_eq!(errors.len(), 3);
+    assert!(errors[0].to_string().contains("toy-0031"), "{}", errors[0]);
+    assert!(!folder.join("SHA256SUMS").exists());
+}
+
+#[test]
+fn a_machine_value_without_reason_is_refused() {
+    let (_results, folder) = sealed();
+    forge(&folder, "machine.json", |text| text.replace("\"governor\":\"", "\"gouverneur\":\""));
+    expect_one(&folder, "machine.json", 0, "governor is null without a reason");
+}

@@ -1,0 +1,575 @@
+//! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
+
+use report::claims::Claims;
+use report::dataset::{Dataset, Sample};
+use report::judge::{self, Evidence, Origin};
+use report::judged::{GoalStanding, JudgedClaim, JudgedStudy, Standing, Verdict};
+use report::record::{DuetPair, Order};
+
+const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
+const RATIO: &str = r#"
+[[claim]]
+id = "C"
+text = "a is slower than b"
+original = "1.2"
+kind = "ratio"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["s"]
+margin = 0.05
+blocks = { quick = 12, full = 20 }
+"#;
+
+/// `n` values near `level` that differ by up to `spread` of it, the same every time.
+fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
+    // Multiples of the golden ratio are spread evenly and never in step with the blocks.
+    (1..=n).map(|i| level * (1.0 + spread * 2.0 * ((i as f64 * 0.618_033_988_75).fract() - 0.5))).collect()
+}
+
+#[derive(Default)]
+struct Samples(Dataset);
+
+impl Samples {
+    fn sample(block: u64) -> Sample {
+        Sample {
+            run: format!("toy-{block:04}"),
+            block,
+            seed: block % 3,
+            metrics: [].into(),
+            pairs: Vec::new(),
+            digest: "d".to_owned(),
+            error: None,
+        }
+    }
+
+    /// One run per block; an infinite value stands for a failed run.
+    fn metric(mut self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
+        for (block, &value) in (0..).zip(values) {
+            let mut sample = Self::sample(block);
+            if value.is_finite() {
+                sample.metrics.insert(metric.to_owned(), value);
+            } else {
+                sample.error = Some("wrong answer".to_owned());
+                sample.digest.clear();
+            }
+            self.0.add(scenario, arm, sample);
+        }
+        self
+    }
+
+    fn work(self, arm: &str, values: &[f64]) -> Self {
+        self.metric("s", arm, "work_s", values)
+    }
+
+    /// One run per block with two metrics.
+    fn metrics(mut self, scenario: &str, arm: &str, names: [&str; 2], values: impl Iterator<Item = [f64; 2]>) -> Self {
+        for (block, pair) in (0..).zip(values) {
+            let mut sample = Self::sample(block);
+            sample.metrics = names.iter().map(|name| (*name).to_owned()).zip(pair).collect();
+            self.0.add(scenario, arm, sample);
+        }
+        self
+    }
+
+    /// One process of twenty pairs per ratio; `first` multiplies the time of the arm that goes first.
+    fn duet(mut self, arm: &str, ratios: &[f64], first: f64) -> Self {
+        for (block, &ratio) in (0..).zip(ratios) {
+            let mut sample = Self::sample(block);
+            sample.pairs = (0..20)
+                .map(|turn| match turn % 2 {
+                    0 => DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
+                    _ => DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
+                })
+                .collect();
+            self.0.add("s", arm, sample);
+        }
+        self
+    }
+
+    fn judge(&self, claims: &str) -> JudgedStudy {
+        self.judge_in("quick", claims)
+    }
+
+    fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
+        let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
+        judge::study(Evidence { claims: &claims, data: &self.0, profile }, Origin::default())
+    }
+
+    fn claim(&self, claims: &str) -> JudgedClaim {
+        self.judge(claims).claims.remove(0)
+    }
+
+    fn verdict(&self, claims: &str) -> Verdict {
+        self.claim(claims).verdict
+    }
+}
+
+/// Twelve blocks of `a` at `ratio` times `b`, with little noise.
+fn ratio_of(ratio: f64) -> Samples {
+    Samples::default().work("a", &near(ratio, 0.01, 12)).work("b", &near(1.0, 0.0, 12))
+}
+
+#[test]
+fn a_ratio_is_reproduced_reversed_or_shown_to_be_absent() {
+    for (ratio, verdict) in [
+        (1.20, Verdict::Reproduced),
+        (0.80, Verdict::Reversed),
+        (1.00, Verdict::NotReproduced),
+        (1.05, Verdict::Inconclusive),
+    ] {
+        assert_eq!(ratio_of(ratio).verdict(RATIO), verdict, "a / b = {ratio}");
+    }
+}
+
+#[test]
+fn a_claimed_size_is_judged_apart_from_the_direction() {
+    let sized = format!("{RATIO}size = 1.2\n");
+    // Half and twice of log 1.2 are the ratios 1.095 and 1.44.
+    for (ratio, verdict) in [
+        (1.20, Verdict::Reproduced),
+        (1.075, Verdict::ReproducedSmaller),
+        (2.00, Verdict::ReproducedLarger),
+        (1.44, Verdict::ReproducedSizeUndecided),
+        (0.80, Verdict::Reversed),
+    ] {
+        assert_eq!(ratio_of(ratio).verdict(&sized), verdict, "a / b = {ratio}");
+    }
+}
+
+#[test]
+fn the_row_carries_estimate_interval_medians_and_level() {
+    let claim = ratio_of(1.2).claim(RATIO);
+    let row = &claim.rows[0];
+    let estimate = row.estimate.as_ref().expect("there are samples");
+    assert_eq!(estimate.n, 12);
+    assert!((estimate.point - 1.2).abs() < 0.01, "{estimate:?}");
+    assert!(estimate.lo <= estimate.point && estimate.point <= estimate.hi, "{estimate:?}");
+    assert!((estimate.level - 0.0425).abs() < 0.001, "the exact level of 12 pairs: {}", estimate.level);
+    assert_eq!(row.sides.iter().map(|side| side.arm.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert!((row.sides[0].median - 1.2).abs() < 0.02 && (row.sides[1].median - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn too_few_blocks_decide_nothing() {
+    let samples = Samples::default().work("a", &near(2.0, 0.0, 5)).work("b", &near(1.0, 0.0, 5));
+    assert_eq!(samples.verdict(RATIO), Verdict::Inconclusive);
+    assert_eq!(Samples::default().verdict(RATIO), Verdict::Inconclusive, "no samples at all");
+}
+
+#[test]
+fn blocks_beyond_the_plan_of_the_claim_are_not_looked_at() {
+    let mut a = near(1.0, 0.0, 20);
+    a[12..].fill(9.0);
+    let samples = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 20));
+    let claim = samples.claim(RATIO);
+    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    assert_eq!(claim.verdict, Verdict::NotReproduced);
+}
+
+#[test]
+fn a_claim_over_several_scenarios_takes_the_worst_verdict() {
+    let claims = RATIO.replace("[\"s\"]", "[\"s\", \"t\"]");
+    let samples =
+        ratio_of(1.2).metric("t", "a", "work_s", &near(0.8, 0.01, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
+    let claim = samples.claim(&claims);
+    assert_eq!(claim.rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), [Verdict::Reproduced, Verdict::Reversed]);
+    assert_eq!(claim.verdict, Verdict::Reversed);
+    assert_eq!(claim.deciding_row().map(|row| row.scenario.as_str()), Some("t"));
+}
+
+const AA: &str = r#"aa = "noise"
+[[control]]
+id = "noise"
+kind = "aa"
+arm = "b"
+metric = "work_s"
+scenarios = ["s"]
+margin = 0.05
+blocks = { quick = 12 }
+"#;
+
+#[test]
+fn noise_between_copies_makes_a_claim_inconclusive_and_never_equal() {
+    let claims = format!("{RATIO}{AA}");
+    let calm = ratio_of(1.08).work("b@aa", &near(1.0, 0.01, 12));
+    assert_eq!(calm.verdict(&claims), Verdict::Reproduced);
+    // Copies that differ by up to 60 % either way: 8 % cannot be told from that.
+    let noise: Vec<f64> = (0..12).map(|block| if block % 2 == 0 { 1.6 } else { 1.0 / 1.6 }).collect();
+    let noisy = ratio_of(1.08).work("b@aa", &noise).judge(&claims);
+    assert!(noisy.controls[0].passed, "the copies differ in both directions: {:?}", noisy.controls[0]);
+    assert!(noisy.claims[0].rows[0].floor > Some(0.08), "{:?}", noisy.claims[0].rows[0].floor);
+    assert_eq!(noisy.claims[0].verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn copies_that_differ_beyond_the_margin_make_the_claim_invalid() {
+    let study = ratio_of(1.2).work("b@aa", &near(1.2, 0.01, 12)).judge(&format!("{RATIO}{AA}"));
+    assert!(!study.controls[0].passed);
+    assert_eq!(study.claims[0].verdict, Verdict::Invalid);
+    assert!(study.claims[0].reason.contains("noise"), "{}", study.claims[0].reason);
+}
+
+#[test]
+fn a_planted_effect_must_be_found_at_its_size() {
+    let claims = format!(
+        "{RATIO}planted = \"p\"\n[[control]]\nid = \"p\"\nkind = \"planted\"\narm = \"b\"\nmetric = \"work_s\"\nscenarios = [\"s\"]\n\
+         margin = 0.05\nsize = 1.1\nblocks = {{ quick = 12 }}\n"
+    );
+    for (slow, passed) in [(1.10, true), (1.30, false), (1.00, false)] {
+        let study = ratio_of(1.2).work("b@slow", &near(slow, 0.01, 12)).judge(&claims);
+        assert_eq!(study.controls[0].passed, passed, "planted 1.1, measured {slow}: {}", study.controls[0].reason);
+        assert_eq!(study.controls[0].reason.is_empty(), passed);
+        assert_eq!(study.claims[0].verdict == Verdict::Invalid, !passed);
+    }
+}
+
+#[test]
+fn equality_is_decided_by_the_margin_alone() {
+    let claims = RATIO.replace("\"ratio\"", "\"equal\"");
+    for (ratio, verdict) in [
+        (1.0, Verdict::Reproduced),
+        (1.2, Verdict::NotReproduced),
+        (0.8, Verdict::NotReproduced),
+        (1.05, Verdict::Inconclusive),
+    ] {
+        assert_eq!(ratio_of(ratio).verdict(&claims), verdict, "a / b = {ratio}");
+    }
+}
+
+const BAND: &str = r#"
+[[claim]]
+id = "B"
+text = "A message costs 100 to 300 ns"
+original = "100-300 ns"
+kind = "band"
+metric = "work_s"
+arm = "a"
+minus = "b"
+per = "messages_count"
+factor = 1e9
+unit = "ns"
+band = [100.0, 300.0]
+scenarios = ["s"]
+margin = 0.05
+blocks = { quick = 12 }
+"#;
+
+#[test]
+fn a_band_holds_a_value_that_is_a_difference_per_something() {
+    for (cost_ns, verdict) in
+        [(200.0, Verdict::Reproduced), (500.0, Verdict::NotReproduced), (300.0, Verdict::Inconclusive)]
+    {
+        let a = near(cost_ns, 0.02, 12).into_iter().map(|cost| [1.0 + cost * 1e-3, 1e6]);
+        let samples =
+            Samples::default().metrics("s", "a", ["work_s", "messages_count"], a).work("b", &near(1.0, 0.0, 12));
+        let claim = samples.claim(BAND);
+        assert_eq!(claim.verdict, verdict, "{cost_ns} ns: {:?}", claim.rows[0].estimate);
+        let point = claim.rows[0].estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point);
+        assert!((point / cost_ns - 1.0).abs() < 0.02, "{point} is about {cost_ns}");
+    }
+}
+
+fn slope_claim(aim: &str) -> String {
+    format!(
+        "[[claim]]\nid = \"L\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"slope\"\nmetric = \"work_s\"\narms = [\"a\"]\nx = \"rows_count\"\n\
+         scenarios = [\"r1\", \"r2\", \"r3\"]\nmargin = 0.05\nblocks = {{ quick = 8 }}\n{aim}\n"
+    )
+}
+
+fn growing(exponent: f64) -> Samples {
+    [("r1", 1e5), ("r2", 3e5), ("r3", 1e6)].into_iter().fold(Samples::default(), |samples, (scenario, rows)| {
+        let values = near(1e-6, 0.01, 8).into_iter().map(move |per_row| [rows, per_row * f64::powf(rows, exponent)]);
+        samples.metrics(scenario, "a", ["rows_count", "work_s"], values)
+    })
+}
+
+#[test]
+fn a_slope_is_judged_by_a_band_or_a_direction() {
+    for (aim, exponent, verdict) in [
+        ("band = [0.95, 1.05]", 1.0, Verdict::Reproduced),
+        ("band = [0.95, 1.05]", 1.3, Verdict::NotReproduced),
+        ("direction = \"up\"", 0.5, Verdict::Reproduced),
+        ("direction = \"up\"", -0.5, Verdict::Reversed),
+        ("direction = \"up\"", 0.0, Verdict::NotReproduced),
+        ("direction = \"down\"", -0.5, Verdict::Reproduced),
+        ("direction = \"down\"", 0.5, Verdict::Reversed),
+        ("direction = \"flat\"", 0.0, Verdict::Reproduced),
+        ("direction = \"flat\"", 0.5, Verdict::NotReproduced),
+    ] {
+        let claim = growing(exponent).claim(&slope_claim(aim));
+        assert_eq!(claim.verdict, verdict, "{aim}, measured {exponent}: {:?}", claim.rows[0].estimate);
+        assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+    }
+}
+
+#[test]
+fn a_failed_run_leaves_a_slope_open_instead_of_leaving_the_block_out() {
+    let samples = growing(1.0);
+    let mut failed = Samples::default();
+    for (scenario, arm, all) in samples.0.cases() {
+        for sample in all {
+            let mut sample = sample.clone();
+            if scenario == "r2" && sample.block < 4 {
+                sample.metrics.clear();
+                sample.error = Some("wrong answer".to_owned());
+            }
+            failed.0.add(scenario, arm, sample);
+        }
+    }
+    let claim = failed.claim(&slope_claim("band = [0.95, 1.05]"));
+    assert_eq!(claim.verdict, Verdict::Inconclusive, "{:?}", claim.rows[0]);
+    assert_eq!(claim.rows[0].failed, 4);
+    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+}
+
+fn cause_claim(control: &str) -> String {
+    format!(
+        "{RATIO}[[claim]]\nid = \"W\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"cause\"\nexplains = \"C\"\ncontrol = \"{control}\"\n\
+         metric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"c\"\nscenarios = [\"s\"]\nmargin = 0.05\nblocks = {{ quick = 12 }}\n"
+    )
+}
+
+#[test]
+fn a_cause_is_judged_by_the_share_that_its_control_explains() {
+    // a / b is 1.5; the control arm c takes all, half or none of that away.
+    for (control, c, verdict) in [
+        ("claimed", 1.0, Verdict::Confirmed),
+        ("claimed", 1.5, Verdict::Refuted),
+        ("claimed", 1.225, Verdict::Inconclusive),
+        ("rival", 1.0, Verdict::Refuted),
+        ("rival", 1.5, Verdict::Confirmed),
+    ] {
+        let samples = ratio_of(1.5).work("c", &near(c, 0.005, 12));
+        let study = samples.judge(&cause_claim(control));
+        assert_eq!(
+            study.claims[1].verdict, verdict,
+            "{control} control at {c}: {:?}",
+            study.claims[1].rows[0].estimate
+        );
+    }
+}
+
+#[test]
+fn a_cause_of_an_effect_that_is_not_there_stays_open() {
+    let samples = ratio_of(1.0).work("c", &near(1.0, 0.005, 12));
+    assert_eq!(samples.judge(&cause_claim("claimed")).claims[1].verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn an_outcome_counts_the_blocks_that_meet_the_criterion() {
+    let claims = "[[claim]]\nid = \"O\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"outcome\"\nmetric = \"failed_percent\"\narm = \"a\"\n\
+                  at_least = 0.1\nshare = 0.5\nscenarios = [\"s\"]\nmargin = 0.05\nblocks = { quick = 12 }\n";
+    for (met, verdict) in [(12, Verdict::Reproduced), (0, Verdict::NotReproduced), (6, Verdict::Inconclusive)] {
+        let values: Vec<f64> = (0..12).map(|block| if block < met { 3.0 } else { 0.0 }).collect();
+        let claim = Samples::default().metric("s", "a", "failed_percent", &values).claim(claims);
+        assert_eq!(claim.verdict, verdict, "{met} of 12 blocks");
+        let point = claim.rows[0].estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point);
+        assert!((point - f64::from(met) / 12.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_block_in_which_nothing_is_known_does_not_meet_an_outcome() {
+    let claims = "[[claim]]\nid = \"O\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"outcome\"\nmetric = \"work_s\"\nnumerator = \"a\"\n\
+                  denominator = \"b\"\nat_most = 2.0\nshare = 0.5\nscenarios = [\"s\"]\nmargin = 0.05\nblocks = { quick = 12 }\n";
+    let failed = [f64::INFINITY; 12];
+    assert_eq!(Samples::default().work("a", &failed).work("b", &failed).verdict(claims), Verdict::NotReproduced);
+}
+
+#[test]
+fn every_holds_unless_one_scenario_goes_the_other_way() {
+    let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
+    let over = |t: f64| {
+        let all = [("s", 1.4), ("t", t), ("u", 1.4)];
+        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| {
+            samples.metric(scenario, "a", "work_s", &near(ratio, 0.01, 12)).metric(
+                scenario,
+                "b",
+                "work_s",
+                &near(1.0, 0.0, 12),
+            )
+        })
+    };
+    assert_eq!(over(1.2).verdict(&claims), Verdict::Reproduced);
+    assert_eq!(over(1.0).verdict(&claims), Verdict::Reproduced, "no difference in one scenario reverses nothing");
+    let reversed = over(0.8).claim(&claims);
+    assert_eq!(reversed.verdict, Verdict::NotReproduced);
+    assert_eq!(reversed.rows.len(), 4, "the pooled row and one per scenario");
+}
+
+#[test]
+fn what_was_not_or_cannot_be_measured_says_why() {
+    let full_only = RATIO.replace("quick = 12, ", "");
+    let claim = ratio_of(1.2).claim(&full_only);
+    assert_eq!((claim.verdict, claim.reason.as_str()), (Verdict::NotMeasured, "not measured (quick)"));
+
+    let bare = |key: &str| {
+        format!("[[claim]]\nid = \"P\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"ratio\"\n{key} = \"why\"\n")
+    };
+    let claim = Samples::default().claim(&bare("pending"));
+    assert_eq!((claim.verdict, claim.reason.as_str()), (Verdict::NotMeasured, "why"));
+    let claim = Samples::default().claim(&bare("untestable"));
+    assert_eq!((claim.verdict, claim.reason.as_str()), (Verdict::NotTestable, "why"));
+
+    let claim = ratio_of(1.2).claim(&RATIO.replace("work_s", "cycles_count"));
+    assert_eq!(claim.verdict, Verdict::NotTestableHere);
+    assert!(claim.reason.contains("cycles_count"), "{}", claim.reason);
+    let claim = growing(1.0).claim(&slope_claim("direction = \"up\"").replace("work_s", "cycles_count"));
+    assert_eq!(claim.verdict, Verdict::NotTestableHere, "of a slope, too");
+}
+
+#[test]
+fn failed_runs_count_as_infinitely_bad_and_are_never_dropped() {
+    let mut a = near(1.5, 0.01, 12);
+    a[3] = f64::INFINITY;
+    let one = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    assert_eq!((one.verdict, one.rows[0].failed), (Verdict::Reproduced, 1), "the failure only makes a worse");
+    assert_eq!(one.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+
+    let all = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    let estimate = all.rows[0].estimate.as_ref().expect("failed runs are samples");
+    assert!(estimate.lo.is_infinite() && estimate.hi.is_infinite(), "{estimate:?}");
+    assert_eq!(all.verdict, Verdict::Reproduced);
+
+    let both = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &[f64::INFINITY; 12]).claim(RATIO);
+    assert_eq!((both.verdict, both.rows[0].failed), (Verdict::Inconclusive, 24));
+
+    // Of a throughput, the worst is nothing at all.
+    let rate = RATIO.replace("work_s", "requests_per_s") + "better = \"higher\"\n";
+    let samples = Samples::default().metric("s", "a", "requests_per_s", &[f64::INFINITY; 12]);
+    let samples = samples.metric("s", "b", "requests_per_s", &near(1.0, 0.0, 12));
+    assert_eq!(samples.verdict(&rate), Verdict::Reversed);
+}
+
+#[test]
+fn a_counted_metric_is_known_only_to_within_its_resolution() {
+    let count = |level: f64| near(level, 0.0, 12);
+    let samples = Samples::default().metric("s", "a", "switches_count", &count(3.0)).metric(
+        "s",
+        "b",
+        "switches_count",
+        &count(2.0),
+    );
+    let claims = RATIO.replace("work_s", "switches_count");
+    assert_eq!(samples.verdict(&claims), Verdict::Reproduced);
+    assert_eq!(samples.verdict(&format!("{claims}resolution = 1\n")), Verdict::Inconclusive);
+}
+
+fn duet_claim() -> String {
+    RATIO.replace("kind = \"ratio\"", "kind = \"ratio\"\nform = \"duet\"").replace("0.05", "0.02")
+}
+
+#[test]
+fn a_duet_gives_one_ratio_per_process() {
+    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0).claim(&duet_claim());
+    assert_eq!(claim.verdict, Verdict::Reproduced);
+    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    assert!((claim.rows[0].sides[0].median - 0.0105).abs() < 1e-4, "{:?}", claim.rows[0].sides);
+}
+
+#[test]
+fn a_duet_in_which_going_first_matters_is_invalid() {
+    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.10).claim(&duet_claim());
+    assert_eq!(claim.verdict, Verdict::Invalid);
+    assert!(claim.reason.contains("first"), "{}", claim.reason);
+}
+
+#[test]
+fn a_duet_must_agree_with_processes_of_its_arms() {
+    let with = |a: f64, n: usize| {
+        let samples = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0);
+        samples.work("a", &near(a, 0.01, n)).work("b", &near(1.0, 0.0, n)).claim(&duet_claim())
+    };
+    assert_eq!(with(1.05, 8).verdict, Verdict::Reproduced);
+    let disagreeing = with(1.5, 8);
+    assert_eq!(disagreeing.verdict, Verdict::Invalid);
+    assert!(disagreeing.reason.contains("disagree"), "{}", disagreeing.reason);
+    assert_eq!(with(1.5, 7).verdict, Verdict::Reproduced, "seven processes prove nothing");
+}
+
+#[test]
+fn causes_are_stated_with_the_share_they_explain() {
+    let claims =
+        format!("{RATIO}[[claim.cause]]\nshort = \"locks\"\ntext = \"t\"\nnumerator = \"a\"\ndenominator = \"c\"\n");
+    for (c, standing, short) in [
+        (1.0, Standing::Cause, "locks"),
+        (1.225, Standing::Part, "part: locks"),
+        (1.5, Standing::NotCause, "cause unknown"),
+    ] {
+        let claim = ratio_of(1.5).work("c", &near(c, 0.005, 12)).claim(&claims);
+        assert_eq!(claim.causes[0].standing, standing, "c at {c}: {:?}", claim.causes[0].evidence.estimate);
+        assert_eq!(claim.cause_in_short(), short);
+    }
+    assert_eq!(ratio_of(1.5).claim(&claims).causes[0].standing, Standing::Unknown, "without samples of c");
+}
+
+#[test]
+fn counters_are_stated_if_they_keep_their_bound_even_measured_once() {
+    let claims = format!(
+        "{RATIO}[[claim.cause]]\nshort = \"faults\"\ntext = \"t\"\nmetric = \"faults_count\"\narm = \"d\"\nat_least = 100\n"
+    );
+    for (faults, standing) in [(500.0, Standing::Cause), (10.0, Standing::NotCause)] {
+        for n in [1, 12] {
+            let claim = ratio_of(1.5).metric("s", "d", "faults_count", &near(faults, 0.0, n)).claim(&claims);
+            assert_eq!(claim.causes[0].standing, standing, "{faults} faults, n = {n}");
+        }
+    }
+    let claim = ratio_of(1.5).metric("s", "d", "faults_count", &near(100.0, 0.5, 12)).claim(&claims);
+    assert_eq!(claim.causes[0].standing, Standing::Unknown, "the interval holds the bound");
+}
+
+#[test]
+fn goals_are_met_missed_or_undecided() {
+    let goal = "[[goal]]\nid = \"G\"\ntext = \"t\"\nmetric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"b\"\nscenarios = [\"s\"]\n\
+                at_most = 1.5\nblocks = { quick = 12 }\n";
+    for (ratio, standing) in [(1.2, GoalStanding::Met), (2.0, GoalStanding::Missed), (1.5, GoalStanding::Undecided)] {
+        let study = ratio_of(ratio).judge(goal);
+        assert_eq!(study.goals[0].standing, standing, "a / b = {ratio}");
+        assert_eq!(study.goals[0].bound, "<= 1.5");
+    }
+    assert_eq!(ratio_of(1.2).judge_in("full", goal).goals[0].standing, GoalStanding::NotMeasured);
+    let missing = ratio_of(1.2).judge(&goal.replace("work_s", "cycles_count"));
+    assert_eq!(missing.goals[0].standing, GoalStanding::NotMeasured, "a metric that nothing recorded");
+}
+
+#[test]
+fn holm_adjusts_over_the_claims_of_the_study() {
+    let second = RATIO.replace("\"C\"", "\"D\"");
+    let study = ratio_of(1.2).judge(&format!("{RATIO}{second}"));
+    let p_value = study.claims[0].rows[0].p_value.expect("a ratio has one");
+    assert!((p_value - 2.0 / 4096.0).abs() < 1e-12, "all twelve pairs on one side: {p_value}");
+    assert_eq!(study.claims.iter().map(|claim| claim.holm).collect::<Vec<_>>(), [Some(2.0 * p_value); 2]);
+}
+
+#[test]
+fn of_every_the_pooled_row_enters_holm() {
+    let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\"]");
+    let samples =
+        ratio_of(1.4).metric("t", "a", "work_s", &near(1.0, 0.02, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
+    let claim = samples.claim(&claims);
+    assert!(claim.rows[0].p_value < claim.rows[2].p_value, "the scenario t shows nothing");
+    assert_eq!(claim.holm, claim.rows[0].p_value);
+}
+
+#[test]
+fn a_claim_that_two_runs_judge_differently_is_unstable() {
+    let compared = |before: f64, now: f64| {
+        let mut study = ratio_of(now).judge(RATIO);
+        judge::compare(&mut study, &ratio_of(before).judge(RATIO));
+        study
+    };
+    let study = compared(1.2, 0.8);
+    assert_eq!(study.claims[0].verdict, Verdict::Unstable);
+    assert!(
+        study.claims[0].reason.contains("reproduced") && study.claims[0].reason.contains("reversed"),
+        "{}",
+        study.claims[0].reason
+    );
+    let (_, repeats) = study.before.expect("it was compared");
+    assert_eq!((repeats[0].before, repeats[0].now), (Verdict::Reproduced, Verdict::Reversed));
+
+    assert_eq!(compared(1.2, 1.3).claims[0].verdict, Verdict::Reproduced);
+    assert_eq!(compared(1.05, 1.2).claims[0].verdict, Verdict::Reproduced, "inconclusive is no judgement");
+    assert_eq!(compared(1.2, 1.05).claims[0].verdict, Verdict::Inconclusive);
+}

@@ -1,0 +1,124 @@
+//! The plan: what every profile runs, in which order, and when it is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use report::cases;
+use report::claims::Claims;
+use report::error::{Error, TomlFile};
+use report::plan::{Plan, plan};
+use report::plan_file::{self, PlannedRun};
+
+mod support;
+
+/// Plans the first `count` of the toy's cases.
+fn plan_of(count: usize, profile: &str, seed: u64) -> Result<Plan, Error> {
+    let claims = Claims::parse(support::CLAIMS, "claims.toml").expect("the claims are well formed");
+    let cases =
+        cases::parse(&support::cases(&support::CASES[..count]), "cases.tsv").expect("the cases are well formed");
+    plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, profile, seed)
+}
+
+fn planned(profile: &str, seed: u64) -> Plan {
+    plan_of(support::CASES.len(), profile, seed).expect("the claims name cases that there are")
+}
+
+/// The blocks of every case, in the order they run.
+fn blocks(runs: &[PlannedRun]) -> BTreeMap<(&str, &str), BTreeSet<u64>> {
+    let mut blocks: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
+    for run in runs {
+        let fresh = blocks.entry((run.scenario.as_str(), run.arm.as_str())).or_default().insert(run.block);
+        assert!(fresh, "{} runs twice in block {}", run.arm, run.block);
+    }
+    blocks
+}
+
+proptest! {
+    #[test]
+    fn every_case_runs_in_the_first_blocks_that_are_asked_of_it(seed: u64) {
+        let plan = planned("quick", seed);
+        for ((scenario, arm), blocks) in blocks(&plan.runs) {
+            let wanted: BTreeSet<u64> = if scenario == "big" { (0..8).collect() } else { [0].into() };
+            prop_assert_eq!(blocks, wanted, "{} {}", scenario, arm);
+        }
+        prop_assert_eq!(plan.runs.len(), 4 * 8 + 1);
+    }
+
+    #[test]
+    fn the_arms_of_a_block_stand_next_to_each_other(seed: u64) {
+        let plan = planned("quick", seed);
+        let mut seen = BTreeSet::new();
+        for group in plan.runs.chunk_by(|a, b| (&a.scenario, a.block) == (&b.scenario, b.block)) {
+            prop_assert!(seen.insert((&group[0].scenario, group[0].block)), "block {} is torn apart", group[0].block);
+        }
+        prop_assert_eq!(seen.len(), 8 + 1);
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_plan_every_time(seed: u64) {
+        prop_assert_eq!(planned("quick", seed).runs, planned("quick", seed).runs);
+    }
+
+    #[test]
+    fn a_plan_reads_back_as_it_was_written(seed: u64) {
+        let plan = planned("quick", seed);
+        let read = plan_file::from_tsv(&plan_file::to_tsv(&plan.runs), "plan.tsv").expect("it can be read");
+        prop_assert_eq!(read, plan.runs);
+    }
+}
+
+#[test]
+fn seeds_give_different_orders_of_blocks_and_of_arms() {
+    let orders: BTreeSet<Vec<u64>> =
+        (0..20).map(|seed| planned("quick", seed).runs.iter().map(|run| run.block).collect()).collect();
+    assert!(orders.len() > 15, "{} of 20 seeds order the blocks differently", orders.len());
+    let plan = planned("quick", 1);
+    let within: BTreeSet<Vec<&str>> = plan
+        .runs
+        .chunk_by(|a, b| (&a.scenario, a.block) == (&b.scenario, b.block))
+        .map(|group| group.iter().map(|run| run.arm.as_str()).collect())
+        .collect();
+    assert!(within.len() > 4, "{} orders of the arms in nine blocks", within.len());
+}
+
+#[test]
+fn runs_are_numbered_and_blocks_take_one_of_three_inputs() {
+    for (number, run) in (1..).zip(planned("quick", 3).runs) {
+        assert_eq!(run.run, format!("toy-{number:04}"));
+        assert_eq!(run.seed, run.block % 3);
+        assert_eq!(run.arguments, format!("run --scenario {} --arm {}", run.scenario, run.arm));
+    }
+}
+
+#[test]
+fn smoke_runs_every_case_once_whatever_the_claims_ask() {
+    let plan = planned("smoke", 3);
+    assert_eq!(blocks(&plan.runs).len(), 5);
+    assert_eq!(plan.runs.len(), 5);
+}
+
+#[test]
+fn the_hash_is_that_of_the_three_files_one_after_the_other() {
+    // The published test vector of SHA-256 for "abc".
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(plan_file::hash("a", "b", "c"), expected);
+}
+
+#[test]
+fn a_claim_about_a_case_that_is_not_there_is_refused_by_name() {
+    let error = plan_of(3, "quick", 1).expect_err("b@slow is not listed").to_string();
+    let place = format!("claims.toml:{}: slow needs", support::line_of(support::CLAIMS, "id = \"slow\""));
+    assert!(error.starts_with(&place) && error.contains("big b@slow"), "{error}");
+    assert!(plan_of(3, "smoke", 1).is_ok(), "smoke judges nothing");
+}
+
+#[test]
+fn a_plan_knows_whether_it_takes_longer_than_it_may() {
+    let plan = planned("quick", 1);
+    assert!((plan.planned_s - 33.0 * 0.5).abs() < 1e-9 && !plan.over_budget());
+    assert!(Plan { budget_s: Some(16.0), ..plan.clone() }.over_budget());
+    assert!(!Plan { budget_s: None, ..plan.clone() }.over_budget());
+    let table = plan.table();
+    assert!(table.contains("33 runs, about 16 s, within the budget of 60 s"), "{table}");
+    assert!(table.contains("b@slow (8)") && table.contains("a (1)"), "{table}");
+}

@@ -1,0 +1,368 @@
+//! The report and its charts from a made-up study with one claim per verdict.
+//!
+//! `UPDATE_GOLDEN=1 cargo test --test rendering` rewrites `tests/golden/` after an intended change.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use report::charts;
+use report::charts::canvas::{WIDTH, width_of};
+use report::dataset::Dataset;
+use report::judged::{Estimate, Verdict};
+use report::render::{StudyView, report_md, splice_blocks};
+
+mod fixture;
+
+use fixture::{claim, ratio, twelve};
+
+fn golden(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).expect("the golden folder is writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expected == text,
+        "{name} has changed; if intended: UPDATE_GOLDEN=1 cargo test --test rendering, then read the diff"
+    );
+}
+
+/// A study without claims, samples, tables or prose.
+fn empty() -> StudyView {
+    let mut view = fixture::view();
+    view.judged.claims.clear();
+    view.judged.controls.clear();
+    view.judged.goals.clear();
+    view.judged.failures.clear();
+    view.judged.memory_disagreements.clear();
+    view.judged.memory_compared = 0;
+    view.judged.before = None;
+    view.page.table.clear();
+    view.page.measured.clear();
+    view.page.advice.clear();
+    view.data = Dataset::default();
+    view.machine = BTreeMap::new();
+    view
+}
+
+/// Rows of Markdown tables in which the number of cells differs from their heading's.
+fn ragged_rows(markdown: &str) -> Vec<String> {
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    let mut width = None;
+    let mut ragged = Vec::new();
+    for line in markdown.lines() {
+        if line.starts_with('|') {
+            let expected = *width.get_or_insert(cells(line));
+            if cells(line) != expected {
+                ragged.push(line.to_owned());
+            }
+        } else {
+            width = None;
+        }
+    }
+    ragged
+}
+
+/// Every way in which a picture would be unreadable: not XML, text too small or beyond the card.
+fn faults(name: &str, picture: &str) -> Vec<String> {
+    let document = match roxmltree::Document::parse(picture) {
+        Ok(document) => document,
+        Err(error) => return vec![format!("{name}: {error}")],
+    };
+    let number = |node: &roxmltree::Node, attribute: &str| {
+        node.attribute(attribute).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN)
+    };
+    let height = number(&document.root_element(), "height");
+    let mut faults = Vec::new();
+    for node in document.descendants().filter(|node| node.has_tag_name("text")) {
+        let text = node.text().unwrap_or_default().trim();
+        let (x, y, size) = (number(&node, "x"), number(&node, "y"), number(&node, "font-size"));
+        let width = width_of(text, size);
+        let left = match node.attribute("text-anchor") {
+            Some("middle") => x - width / 2.0,
+            Some("end") => x - width,
+            _ => x,
+        };
+        let inside = left >= 0.0 && left + width <= WIDTH && y - size >= 0.0 && y <= height;
+        if !inside || size < 12.0 {
+            faults.push(format!("{name}: {text:?} from {left:.0} to {:.0} at {y:.0}, size {size}", left + width));
+        }
+    }
+    for node in document.descendants().filter(|node| node.has_tag_name("circle")) {
+        let (x, y) = (number(&node, "cx"), number(&node, "cy"));
+        if !((0.0..=WIDTH).contains(&x) && (0.0..=height).contains(&y)) {
+            faults.push(format!("{name}: a point at {x}, {y}"));
+        }
+    }
+    faults
+}
+
+/// The texts of a picture as a reader sees them.
+fn texts(picture: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(picture).expect("a picture is XML");
+    document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .map(|node| node.text().unwrap_or_default().trim().to_owned())
+        .collect()
+}
+
+fn marks(picture: &str, class: &str) -> usize {
+    picture.matches(&format!("class=\"{class}\"")).count()
+}
+
+#[test]
+fn the_report_of_every_verdict_is_the_golden_one() {
+    golden("REPORT.md", &report_md(&[fixture::view()]));
+}
+
+#[test]
+fn the_blocks_for_other_documents_are_the_golden_ones() {
+    let blocks = splice_blocks(&[fixture::view()]);
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["goals-made_up", "verdicts"]);
+    golden("verdicts.md", &blocks["verdicts"]);
+    golden("goals.md", &blocks["goals-made_up"]);
+}
+
+#[test]
+fn the_charts_are_the_golden_ones() {
+    for (name, picture) in charts::all(&[fixture::view()]) {
+        golden(&name, &picture);
+    }
+}
+
+#[test]
+fn the_made_up_study_has_a_claim_for_every_verdict_and_the_report_names_each() {
+    let view = fixture::view();
+    let report = report_md(std::slice::from_ref(&view));
+    for verdict in Verdict::ALL {
+        assert!(view.judged.claims.iter().any(|claim| claim.verdict == verdict), "no claim is {verdict}");
+        assert!(report.contains(&format!("**{verdict}**")), "{verdict} is not in bold");
+    }
+}
+
+#[test]
+fn every_link_within_the_report_leads_to_one_anchor_of_it() {
+    let mut second = fixture::view();
+    second.judged.study = "another".to_owned();
+    let report = report_md(&[fixture::view(), second]);
+    let links: Vec<&str> = report.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(links.len() > 30, "only {} links", links.len());
+    for link in links {
+        assert_eq!(report.matches(&format!("<a id=\"{link}\"></a>")).count(), 1, "{link}");
+    }
+}
+
+#[test]
+fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
+    let views = [fixture::view()];
+    let report = report_md(&views);
+    let mut named: Vec<String> =
+        report.split("](charts/").skip(1).filter_map(|rest| rest.split(')').next()).map(str::to_owned).collect();
+    named.sort();
+    assert_eq!(named, charts::all(&views).into_keys().collect::<Vec<_>>());
+}
+
+#[test]
+fn rendering_twice_gives_the_same_bytes() {
+    let (once, again) = ([fixture::view()], [fixture::view()]);
+    assert_eq!(report_md(&once), report_md(&again));
+    assert_eq!(charts::all(&once), charts::all(&again));
+    assert_eq!(splice_blocks(&once), splice_blocks(&again));
+}
+
+#[test]
+fn the_first_line_says_that_the_file_is_generated_and_how() {
+    let report = report_md(&[fixture::view()]);
+    let first = report.lines().next().unwrap_or_default();
+    assert!(first.starts_with("<!--") && first.contains("make report") && first.ends_with("-->"), "{first}");
+}
+
+#[test]
+fn advice_is_shown_only_where_the_verdict_bears_it_out() {
+    let report = report_md(&[fixture::view()]);
+    assert!(report.contains("Read one file with a pipeline"));
+    assert!(!report.contains("Never shown"));
+}
+
+#[test]
+fn a_claim_beside_another_stands_under_it_and_is_not_counted() {
+    let report = report_md(&[fixture::view()]);
+    let at = |text: &str| report.find(text).unwrap_or(usize::MAX);
+    assert!(at("[T1](") < at("↳&nbsp;[T1r](") && at("↳&nbsp;[T1r](") < at("[T2]("));
+    assert!(report.contains("14 claims of 1 study: 1 reproduced;"), "{}", &report[..400]);
+}
+
+#[test]
+fn pictures_are_well_formed_and_no_text_leaves_the_card() {
+    let mut long = fixture::view();
+    for claim in &mut long.judged.claims {
+        claim.id = format!("{}-with-a-very-long-identifier-that-nobody-should-choose-but-somebody-will", claim.id);
+    }
+    for chart in &mut long.page.chart {
+        chart.title = format!("{} {}", chart.title, "with a title that goes on and on ".repeat(6));
+    }
+    let mut faults_found = Vec::new();
+    for view in [fixture::view(), long, empty()] {
+        for (name, picture) in charts::all(&[view]) {
+            faults_found.extend(faults(&name, &picture));
+        }
+    }
+    assert!(faults_found.is_empty(), "{}", faults_found.join("\n"));
+}
+
+#[test]
+fn every_sample_is_a_point_and_every_arm_has_its_name() {
+    let charts = charts::all(&[fixture::view()]);
+    // Four arms in twelve blocks; one run failed and has no point.
+    let one_size = 4 * 12 - 1;
+    assert_eq!(marks(&charts["made_up-arms.svg"], "sample"), one_size);
+    assert_eq!(marks(&charts["made_up-scaling.svg"], "sample"), 4 * 4 * 12 + one_size);
+    for arm in ["sync", "async", "sync_pipelined", "best_split_by_range_and_sharded"] {
+        for name in ["made_up-arms.svg", "made_up-scaling.svg", "made_up-linear.svg"] {
+            assert!(texts(&charts[name]).iter().any(|text| text == arm), "{arm} in {name}");
+        }
+    }
+    let strip = texts(&charts["made_up-arms.svg"]);
+    assert!(strip.iter().any(|text| text == "work time (s)"), "{strip:?}");
+    assert!(strip.iter().any(|text| text.ends_with("n = 11, 1 failed")), "{strip:?}");
+}
+
+#[test]
+fn the_chart_of_effects_has_a_mark_for_every_claim_with_a_figure() {
+    let view = fixture::view();
+    let with_figure = view
+        .judged
+        .claims
+        .iter()
+        .filter(|claim| claim.deciding_row().is_some_and(|row| row.estimate.is_some()))
+        .count();
+    let picture = &charts::all(&[view])["effects.svg"];
+    // The legend shows three estimates and one published figure of its own.
+    assert_eq!(marks(picture, "estimate"), with_figure + 3);
+    assert_eq!(marks(picture, "published"), 2 + 1);
+    assert!(picture.contains("Without a figure: T12 (not measured), T13 (not testable here), T14 (not testable)."));
+}
+
+#[test]
+fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
+    let nasty = "a | b <img src=x onerror=alert(1)> & \"c\"\n| d |";
+    let mut view = fixture::view();
+    for claim in &mut view.judged.claims {
+        nasty.clone_into(&mut claim.text);
+        nasty.clone_into(&mut claim.original);
+        nasty.clone_into(&mut claim.reason);
+        for cause in &mut claim.causes {
+            nasty.clone_into(&mut cause.short);
+        }
+        for row in &mut claim.rows {
+            nasty.clone_into(&mut row.scenario);
+        }
+    }
+    nasty.clone_into(&mut view.page.title);
+    nasty.clone_into(&mut view.page.chart[0].title);
+    nasty.clone_into(&mut view.page.table[0].column[0].header);
+    view.machine.insert("host | <b>".to_owned(), Some(serde_json::json!(nasty)));
+    let views = [view];
+    let report = report_md(&views);
+    assert_eq!(ragged_rows(&report), Vec::<String>::new());
+    assert!(!report.replace('`', "\0").split('\0').step_by(2).any(|outside| outside.contains("<img")), "a tag is live");
+    for (name, picture) in charts::all(&views) {
+        assert_eq!(faults(&name, &picture), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn no_table_of_the_report_is_ragged() {
+    assert_eq!(ragged_rows(&report_md(&[fixture::view(), empty()])), Vec::<String>::new());
+}
+
+#[test]
+fn without_any_study_and_with_an_empty_one_there_is_still_a_whole_report() {
+    for views in [vec![], vec![empty()]] {
+        let report = report_md(&views);
+        for title in [
+            "## Verdicts",
+            "## What to do",
+            "## Can you trust this run",
+            "## The studies",
+            "## Threats and limits",
+            "## Machine",
+            "## Rebuild this file",
+        ] {
+            assert!(report.contains(title), "{title}");
+        }
+        assert!(charts::all(&views)["effects.svg"].contains("No claim has been measured yet."));
+    }
+}
+
+#[test]
+fn open_and_single_figures_are_said_in_words() {
+    let mut view = fixture::view();
+    let estimate = |point, lo, hi, n, level| Some(Estimate { point, lo, hi, n, level });
+    view.judged.claims = vec![
+        claim(
+            "O1",
+            "open above",
+            "-",
+            "ratio",
+            ratio(estimate(1.9, 1.2, f64::INFINITY, 8, 0.039), Verdict::Reproduced),
+        ),
+        claim("O2", "open below", "-", "ratio", ratio(estimate(0.7, 0.0, 0.9, 8, 0.039), Verdict::Reversed)),
+        claim("O3", "one run", "-", "ratio", ratio(estimate(1.23, 1.23, 1.23, 1, 1.0), Verdict::NotMeasured)),
+        claim(
+            "O4",
+            "all failed",
+            "-",
+            "ratio",
+            ratio(estimate(f64::INFINITY, 0.0, f64::INFINITY, 8, 0.039), Verdict::Inconclusive),
+        ),
+    ];
+    let views = [view];
+    let report = report_md(&views);
+    for expected in [
+        "1.90 [1.20, no upper bound], n&nbsp;=&nbsp;8",
+        "0.70 [no lower bound, 0.90], n&nbsp;=&nbsp;8",
+        "1.23, single run",
+        "no figure (failed runs)",
+    ] {
+        assert!(report.contains(expected), "{expected}");
+    }
+    let charts = charts::all(&views);
+    assert_eq!(faults("effects.svg", &charts["effects.svg"]), Vec::<String>::new());
+}
+
+#[test]
+fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
+    for scale in [1e-12, 1e-3, 1e9, 1e200] {
+        let mut view = fixture::view();
+        view.judged.claims = vec![claim(
+            "H1",
+            "huge",
+            "-",
+            "ratio",
+            ratio(Some(twelve(scale, scale * 0.9, scale * 1.1)), Verdict::Reproduced),
+        )];
+        view.data = fixture::samples::scaled(scale);
+        let views = [view];
+        let report = report_md(&views);
+        let longest = report
+            .split_whitespace()
+            .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b','))
+            .map(str::len)
+            .max();
+        assert!(longest.unwrap_or(0) < 24, "{scale}");
+        for (name, picture) in charts::all(&views) {
+            assert_eq!(faults(&name, &picture), Vec::<String>::new(), "{scale}");
+        }
+    }
+}
+
+#[test]
+fn a_ratio_never_stands_in_a_claim_without_both_absolute_values() {
+    let report = report_md(&[fixture::view()]);
+    for line in report.lines().filter(|line| line.contains("async ÷ sync") && line.starts_with("| `")) {
+        let measured = !line.contains("| - | - |");
+        assert!(!measured || (line.contains("async 1.75 s") && line.contains("sync 1.34 s")), "{line}");
+    }
+}

@@ -1,0 +1,250 @@
+//! Writes complete results folders from short descriptions, planned and sealed by the real program.
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use report::plan_file::{self, PlannedRun};
+use serde_json::{Value, json};
+
+/// Two claims, their controls and a goal over the scenario `big`, eight blocks in quick.
+pub const CLAIMS: &str = r#"schema = 1
+study = "toy"
+
+[budget]
+quick_s = 60
+
+[[control]]
+id = "aa"
+kind = "aa"
+arm = "b"
+metric = "work_s"
+scenarios = ["big"]
+margin = 0.05
+blocks = { quick = 8 }
+
+[[control]]
+id = "slow"
+kind = "planted"
+arm = "b"
+metric = "work_s"
+scenarios = ["big"]
+margin = 0.05
+size = 1.1
+blocks = { quick = 8 }
+
+[[claim]]
+id = "C1"
+text = "a is slower than b on a big input"
+original = "1.5 s against 1.0 s"
+kind = "ratio"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["big"]
+size = 1.5
+margin = 0.05
+blocks = { quick = 8, full = 12 }
+aa = "aa"
+planted = "slow"
+
+[[claim]]
+id = "C2"
+text = "a and b need the same memory"
+original = "80 MB each"
+kind = "equal"
+metric = "peak_rss_kib"
+numerator = "a"
+denominator = "b"
+scenarios = ["big"]
+margin = 0.10
+blocks = { quick = 8 }
+
+[[goal]]
+id = "fast"
+text = "a takes at most twice as long as b"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["big"]
+at_most = 2.0
+blocks = { quick = 8 }
+"#;
+
+/// The cases of [`CLAIMS`] and one that none of them names.
+pub const CASES: [(&str, &str); 5] = [("big", "a"), ("big", "b"), ("big", "b@aa"), ("big", "b@slow"), ("small", "a")];
+
+const PAGE: &str = r#"schema = 1
+title = "toy: a made-up study"
+question = "Is a slower than b?"
+
+[[table]]
+id = "times"
+title = "Times"
+row_header = "Input"
+row = [{ label = "big", scenario = "big" }]
+column = [{ header = "a (s)", arm = "a", metric = "work_s", digits = 2 }]
+
+[[chart]]
+id = "big"
+title = "A big input"
+kind = "strip"
+scenarios = ["big"]
+arms = ["a", "b"]
+metric = "work_s"
+"#;
+
+/// The program under test.
+pub fn report() -> Command {
+    assert_cmd::cargo::cargo_bin_cmd!("report")
+}
+
+/// What a run of a made-up study comes to.
+pub enum Outcome {
+    /// It takes so many seconds of work and KiB of memory.
+    Took(f64, f64),
+    /// It fails with this error.
+    Failed(&'static str),
+}
+
+/// A made-up study.
+pub struct Toy {
+    pub claims: String,
+    pub page: String,
+    pub cases: String,
+    pub cpu_model: &'static str,
+}
+
+impl Default for Toy {
+    fn default() -> Self {
+        Toy { claims: CLAIMS.to_owned(), page: PAGE.to_owned(), cases: cases(&CASES), cpu_model: "Toy 1000" }
+    }
+}
+
+/// cases.tsv of some scenarios and arms, half a second each.
+pub fn cases(cases: &[(&str, &str)]) -> String {
+    let line = |(scenario, arm): &(&str, &str)| {
+        format!("{scenario}\t{arm}\trelease\t0.5\trun --scenario {scenario} --arm {arm}\n")
+    };
+    cases.iter().map(line).collect()
+}
+
+/// The usual outcome: a takes 1.5 s and b 1 s, with little noise.
+pub fn usual(run: &PlannedRun) -> Outcome {
+    let level = match run.arm.as_str() {
+        "a" => 1.5,
+        "b@slow" => 1.1,
+        _ => 1.0,
+    };
+    // Multiples of the golden ratio are spread evenly and never in step with the blocks.
+    let noise = 0.01 * (((run.block + 1) as f64 * level * 0.618_033_988_75).fract() - 0.5);
+    Outcome::Took(level * (1.0 + noise), 80_000.0 * (1.0 + noise))
+}
+
+impl Toy {
+    /// Plans the study in `results`; nothing has run yet.
+    pub fn plan(&self, results: &Path, stamp: &str) -> PathBuf {
+        let folder = results.join("toy").join(format!("{stamp}-quick"));
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        for (name, text) in [("claims.toml", &self.claims), ("page.toml", &self.page), ("cases.tsv", &self.cases)] {
+            write(&folder, name, text);
+        }
+        report().arg("plan").arg(&folder).args(["--profile", "quick", "--seed", "7"]).assert().success();
+        folder
+    }
+
+    /// Plans the study and makes its runs up; not sealed yet.
+    pub fn measure(&self, results: &Path, stamp: &str, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
+        let folder = self.plan(results, stamp);
+        let plan = plan_file::from_tsv(&read(&folder, "plan.tsv"), "plan.tsv").expect("the plan can be read");
+        let runs: String = plan.iter().map(|run| run_line(run, &outcome(run)) + "\n").collect();
+        write(&folder, "runs.jsonl", &runs);
+        let memory: String = plan.iter().filter(|run| run.block == 0).map(|run| memory_line(run) + "\n").collect();
+        write(&folder, "memory.jsonl", &memory);
+        let machine = json!({
+            "schema": 1,
+            "values": { "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null },
+            "reasons": { "governor": "the kernel offers no frequency scaling here" },
+        });
+        write(&folder, "machine.json", &format!("{machine}\n"));
+        folder
+    }
+
+    /// A sealed folder.
+    pub fn seal(&self, results: &Path, stamp: &str, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
+        let folder = self.measure(results, stamp, outcome);
+        report().arg("seal").arg(&folder).assert().success();
+        folder
+    }
+}
+
+/// A line of runs.jsonl as measure.sh writes it.
+fn run_line(run: &PlannedRun, outcome: &Outcome) -> String {
+    let line = match outcome {
+        Outcome::Took(work_s, peak_rss_kib) => {
+            let metrics = json!({ "work_s": work_s, "peak_rss_kib": peak_rss_kib });
+            let digest = format!("{}-{}", run.scenario, run.seed);
+            let record = record(run, &run.run, &digest, metrics);
+            json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
+        }
+        Outcome::Failed(error) => {
+            let mut record = record(run, &run.run, "", json!({}));
+            record["error"] = json!(error);
+            json!({ "run": run.run, "exit": 1, "hyperfine": null, "record": record })
+        }
+    };
+    line.to_string()
+}
+
+fn memory_line(run: &PlannedRun) -> String {
+    let time = json!({
+        "max_rss_kib": 80_100, "minor_faults_count": 900, "major_faults_count": 0, "voluntary_switches_count": 3,
+        "involuntary_switches_count": 1, "wall_s": 1.0, "user_s": 0.9, "system_s": 0.1,
+    });
+    let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
+    let record = record(run, "memory-0", "digest", metrics);
+    json!({ "pass": 0, "scenario": run.scenario, "arm": run.arm, "exit": 0, "time": time, "record": record })
+        .to_string()
+}
+
+fn record(run: &PlannedRun, id: &str, digest: &str, metrics: Value) -> Value {
+    json!({
+        "schema": 1, "run": id, "study": "toy", "scenario": run.scenario, "arm": run.arm, "seed": run.seed,
+        "block": run.block, "digest": digest, "metrics": metrics,
+    })
+}
+
+/// What hyperfine 1.20 exports of one run.
+fn hyperfine(wall_s: f64) -> Value {
+    json!({ "results": [{
+        "command": "toy run", "mean": wall_s, "stddev": null, "median": wall_s, "user": 0.9, "system": 0.1, "min": wall_s,
+        "max": wall_s, "times": [wall_s], "memory_usage_byte": [1_000_000], "exit_codes": [0],
+    }] })
+}
+
+/// Reads a file of `folder`.
+pub fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Writes a file of `folder`.
+pub fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
+}
+
+/// Changes a file of a sealed folder and its line of the manifest, as someone would who wants to deceive.
+pub fn forge(folder: &Path, name: &str, change: impl FnOnce(&str) -> String) {
+    let before = read(folder, name);
+    let after = change(&before);
+    assert_ne!(before, after, "the forgery changes {name}");
+    write(folder, name, &after);
+    let sums = report::manifest::sums(folder).expect("the folder can be read");
+    write(folder, report::manifest::NAME, &report::manifest::to_text(&sums));
+}
+
+/// The line (from 1) at which `needle` stands first.
+pub fn line_of(text: &str, needle: &str) -> usize {
+    let place = text.find(needle).unwrap_or_else(|| panic!("'{needle}' stands nowhere"));
+    text[..place].matches('\n').count() + 1
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Does:   builds a crate with cargo, in its locked versions.
+# Reads:  CRATE/Cargo.toml, CRATE/Cargo.lock, and CRATE/builds.tsv for a build with a name of its own.
+# Writes: target/.
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'EOF'
+usage: scripts/build.sh CRATE [BUILD...]
+Builds the crate as `release` (the default), `dev`, or a name from CRATE/builds.tsv.
+EOF
+}
+
+build() {
+  local crate=$1 name=$2 row environment='' arguments=''
+  case $name in
+    release) arguments=--release ;;
+    dev) ;;
+    *)
+      row=$(build_row "$crate" "$name")
+      IFS=$'\t' read -r _ environment arguments <<<"$row"
+      [ "$environment" != - ] || environment=''
+      export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name ;;
+  esac
+  # Both are words separated by spaces, by the contract of builds.tsv.
+  # shellcheck disable=SC2086
+  env $environment cargo build --locked --manifest-path "$ROOT/$crate/Cargo.toml" $arguments ||
+    die "cargo could not build $crate ($name)"
+}
+
+main() {
+  local crate=${1:-} name
+  case $crate in -h | --help) usage; exit 0 ;; '') usage >&2; exit 2 ;; esac
+  shift
+  need cargo 'install Rust from https://rustup.rs'
+  [ -f "$crate/Cargo.toml" ] || die "there is no crate '$crate' here"
+  [ $# -gt 0 ] || set -- release
+  for name in "$@"; do
+    (build "$crate" "$name") # a subshell, because the target folder of one build must not reach the next
+    [ -x "$(binary "$crate" "$name")" ] || die "cargo built no executable '$crate' for the build '$name'"
+  done
+}
+
+main "$@"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Does:   sets every knob of the measuring layer to its default; the environment wins.
+# Reads:  the environment, for example `SEED=7 make measure-txn_engine`.
+# Writes: nothing; lib.sh sources this file.
+# shellcheck disable=SC2034  # the knobs are used by the scripts that source this file
+
+# Size of a measurement: smoke (everything once, no verdicts), quick, full (the originals' own sizes).
+: "${PROFILE:=quick}"
+# Seed of the plan (order of the runs). Empty: today's date, so that another day draws another order.
+: "${SEED:=}"
+# Where sealed measurements go, and where those of the smoke profile go: they never mix.
+: "${RESULTS:=results}"
+: "${SMOKE_RESULTS:=target/smoke-results}"
+# Passes under GNU time, the cross-check of peak memory. Smoke makes none: it judges nothing.
+: "${MEMORY_PASSES_SMOKE:=0}"
+: "${MEMORY_PASSES_QUICK:=1}"
+: "${MEMORY_PASSES_FULL:=3}"
+# Load average (1 minute) above which measure.sh warns before it starts: about half a busy core.
+: "${LOAD_WARNING:=0.5}"
+# Seconds to wait for the last run of a measurement that was killed, before giving up.
+: "${ORPHAN_WAIT_S:=600}"
+# The hyperfine that setup.sh installs into .tools/ when PATH has none from 1.15 to 2.0.
+: "${HYPERFINE_VERSION:=1.20.0}"
+# The oldest Rust that builds the crates (their `rust-version`).
+: "${RUST_VERSION:=1.95}"

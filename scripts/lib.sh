@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Does:   gives every script strict mode, the same environment and a few helpers; changes to the root of the repository.
+# Reads:  scripts/config.sh.
+# Writes: nothing by itself; `lock` writes results/.partial/lock.
+
+set -Eeuo pipefail
+# An error that nothing expected means "could not run"; the command that failed has said why.
+trap 'exit 2' ERR
+shopt -s inherit_errexit 2>/dev/null || true # bash before 4.4 (macOS) does not have it
+unset CDPATH
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+SCRIPTS=$ROOT/scripts
+case ${AWAIT_OR_NOT_DATA:-/} in /*) ;; *) export AWAIT_OR_NOT_DATA=$PWD/$AWAIT_OR_NOT_DATA ;; esac
+cd "$ROOT"
+source "$SCRIPTS/config.sh"
+export LC_ALL=C CARGO_TARGET_DIR=$ROOT/target
+
+say() { printf '%s\n' "$*" >&2; }
+# Exit code 2 is "could not run"; 1 is kept for "ran, and found failures".
+die() { say "error: $*"; exit 2; }
+# need TOOL REMEDY
+need() { command -v "$1" >/dev/null || die "$1 was not found: $2"; }
+
+# What would change the code under test or its allocator, threads or error paths must not leak in from outside.
+ignored=''
+for variable in $(compgen -e); do
+  case $variable in
+    RUSTFLAGS | CARGO_ENCODED_RUSTFLAGS | CARGO_BUILD_RUSTFLAGS | CARGO_BUILD_TARGET | CARGO_PROFILE_* | \
+      CARGO_TARGET_*_RUSTFLAGS | RUST_BACKTRACE | RUST_LIB_BACKTRACE | RUST_MIN_STACK | TOKIO_WORKER_THREADS | \
+      RAYON_NUM_THREADS | MALLOC_* | GLIBC_TUNABLES | LD_PRELOAD)
+      ignored+=" $variable"
+      unset "$variable" ;;
+  esac
+done
+[ -z "$ignored" ] || say "note: ignored, because it would change what is measured:$ignored"
+
+sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
+# One word for `hyperfine -N`, which splits its command as a POSIX shell does.
+quote() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
+count_lines() { if [ -f "$1" ]; then wc -l <"$1" | tr -d ' '; else echo 0; fi; }
+has_results() { compgen -G "$RESULTS/*/*/SHA256SUMS" >/dev/null; }
+
+load_average() { if [ -r /proc/loadavg ]; then cut -d ' ' -f 1 /proc/loadavg; else sysctl -n vm.loadavg | tr -d '{}' | awk '{ print $1 }'; fi; }
+
+# build_row CRATE BUILD: the line of a named build in the crate's builds.tsv.
+build_row() {
+  awk -F '\t' -v name="$2" '$1 == name { print; found = 1 } END { exit !found }' "$1/builds.tsv" ||
+    die "$1/builds.tsv has no build '$2'"
+}
+# binary CRATE BUILD: where build.sh puts the executable.
+binary() {
+  local row
+  case $2 in
+    release) echo "$CARGO_TARGET_DIR/release/$1" ;;
+    dev) echo "$CARGO_TARGET_DIR/debug/$1" ;;
+    *)
+      row=$(build_row "$1" "$2")
+      case " ${row##*$'\t'} " in
+        *" --release "*) echo "$CARGO_TARGET_DIR/$2/release/$1" ;;
+        *) echo "$CARGO_TARGET_DIR/$2/debug/$1" ;;
+      esac ;;
+  esac
+}
+
+# The hyperfine to use: the one on PATH if its JSON is known to the report, else the one setup.sh installed.
+find_hyperfine() {
+  local candidate
+  for candidate in "$(command -v hyperfine || true)" "$ROOT/.tools/bin/hyperfine"; do
+    [ -x "$candidate" ] || continue
+    case $("$candidate" --version) in
+      "hyperfine 1.1"[5-9].* | "hyperfine 1."[2-9][0-9].* | "hyperfine 2.0."*) echo "$candidate"; return ;;
+    esac
+  done
+  return 1
+}
+# GNU time, not the shell's keyword and not the BSD tool of the same name.
+find_gnu_time() {
+  local candidate
+  for candidate in "$(command -v gtime || true)" /usr/bin/time; do
+    [ -x "$candidate" ] && "$candidate" -f '' -o /dev/null true 2>/dev/null && echo "$candidate" && return
+  done
+  return 1
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Does:   describes the machine, its limits and the tools, before and after a measurement. measure.sh calls it.
+# Reads:  /proc, /sys or sysctl; the versions of the tools; FOLDER.work/ (binaries, seed).
+# Writes: FOLDER/machine.json, without host name, user name or absolute path.
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+usage() { echo 'usage: scripts/machine.sh before|after STUDY FOLDER'; }
+
+# fact NAME VALUE REASON: one value; when it is empty, the reason says why it could not be read.
+fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr '\t' ' ')" "$3" >>"$facts"; }
+content() { cat "$1" 2>/dev/null || true; }
+# Linux keeps most values in files, macOS in sysctl.
+kernel_value() { if [ -r "$1" ]; then cat "$1"; elif [ -n "${2:-}" ]; then sysctl -n "$2" 2>/dev/null || true; fi; }
+first_match() { awk -F '[:=] *' -v key="$1" '$1 ~ "^" key "[ \t]*$" { print $2; exit }' "$2" 2>/dev/null || true; }
+
+hardware() {
+  local lscpu threads memory
+  lscpu=$(lscpu 2>/dev/null || true)
+  from_lscpu() { first_match "$1" <(printf '%s\n' "$lscpu"); }
+  fact cpu_model "$(sysctl -n machdep.cpu.brand_string 2>/dev/null || from_lscpu 'Model name')" 'lscpu does not tell it'
+  fact cpu_count "$(getconf _NPROCESSORS_ONLN || true)" 'getconf does not tell it'
+  fact core_count "$(sysctl -n hw.physicalcpu 2>/dev/null || lscpu -p=core,socket 2>/dev/null | awk '!/^#/ && !seen[$0]++ { n++ } END { print n }')" \
+    'lscpu does not tell it'
+  threads=$(kernel_value /sys/devices/system/cpu/smt/active)
+  case $threads in 1) threads=on ;; 0) threads=off ;; esac
+  fact smt "$threads" 'the kernel does not tell it'
+  fact governor "$(content /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
+  if [ -z "$lscpu" ]; then fact hypervisor '' 'lscpu is missing'; else
+    fact hypervisor "$(from_lscpu 'Hypervisor vendor' | grep . || { grep -qw hypervisor /proc/cpuinfo && echo 'of an unknown vendor' || echo none; })" ''
+  fi
+  memory=$(first_match MemTotal /proc/meminfo)
+  fact memory_kib "${memory%% *}" 'there is no /proc/meminfo'
+}
+
+system() {
+  local data=${AWAIT_OR_NOT_DATA:-target/data}
+  mkdir -p "$data"
+  fact os "$(first_match PRETTY_NAME /etc/os-release | tr -d '"' | grep . || sw_vers -productVersion 2>/dev/null || true)" 'there is no /etc/os-release'
+  fact kernel "$(uname -srm)" ''
+  fact libc "$(getconf GNU_LIBC_VERSION 2>/dev/null || true)" 'getconf does not tell it (not glibc)'
+  fact data_filesystem "$(stat -f -c %T "$data" 2>/dev/null || true)" 'stat does not tell it'
+  fact nofile_soft_count "$(ulimit -Sn)" ''
+  fact nofile_hard_count "$(ulimit -Hn)" ''
+  fact max_map_count "$(content /proc/sys/vm/max_map_count)" 'the kernel has no such limit'
+  fact somaxconn_count "$(kernel_value /proc/sys/net/core/somaxconn kern.ipc.somaxconn)" 'the kernel does not tell it'
+  fact transparent_huge_pages "$(content /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
+}
+
+tools() {
+  local binary build status
+  fact rustc "$(rustc --version)" ''
+  fact cargo "$(cargo --version)" ''
+  fact cargo_lock_sha256 "$(sha256 "$study/Cargo.lock" | cut -d ' ' -f 1)" ''
+  for binary in "$work"/bin/*/"$study"; do
+    build=$(basename "$(dirname "$binary")")
+    fact "binary_${build}_sha256" "$(sha256 "$binary" | cut -d ' ' -f 1)" ''
+  done
+  fact commit "$(git rev-parse --verify --quiet HEAD 2>/dev/null || true)" 'not in a git repository with a commit'
+  # Only what the measurement rests on: a REPORT.md that is being written does not make the code another one.
+  if status=$(git status --porcelain -- "$study" scripts .cargo Makefile 2>/dev/null); then
+    fact dirty "$(if [ -n "$status" ]; then echo yes; else echo no; fi)" ''
+  else fact dirty '' 'not in a git repository'; fi
+  fact hyperfine "$("$(find_hyperfine)" --version)" ''
+  fact gnu_time "$("$(find_gnu_time || echo false)" --version 2>&1 | head -n 1)" 'GNU time is not installed'
+  fact plan_seed "$(cat "$work/seed")" ''
+}
+
+# What others did to the machine meanwhile: load, and the clock ticks that the hypervisor gave away.
+disturbance() {
+  fact "date_$1_utc" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" ''
+  fact "load_$1" "$(load_average)" 'the kernel does not tell it'
+  fact "steal_ticks_$1" "$(awk '$1 == "cpu" { print $9 }' /proc/stat 2>/dev/null || true)" 'there is no /proc/stat'
+  fact "cpu_ticks_$1" "$(awk '$1 == "cpu" { for (i = 2; i <= 9; i++) sum += $i; print sum }' /proc/stat 2>/dev/null || true)" 'there is no /proc/stat'
+}
+
+write_json() {
+  awk -F '\t' '
+    function text(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); return "\"" s "\"" }
+    function number(name, value) { return name ~ /(_count|_kib|_seed|^load_.*|_ticks_.*)$/ && value ~ /^(0|[1-9][0-9]*)(\.[0-9]+)?$/ }
+    { values = values sep text($1) ":" ($2 == "" ? "null" : number($1, $2) ? $2 : text($2)); sep = "," }
+    $2 == "" { reasons = reasons reason_sep text($1) ":" text($3); reason_sep = "," }
+    END { printf "{\"schema\":1,\"values\":{%s},\"reasons\":{%s}}\n", values, reasons }' "$facts" >"$folder/machine.json"
+}
+
+main() {
+  case ${1:-} in -h | --help) usage; exit 0 ;; esac
+  [ $# = 3 ] || { usage >&2; exit 2; }
+  study=$2 folder=$3 work=$3.work facts=$3.work/facts.tsv
+  case $1 in
+    before) : >"$facts"; hardware; system; tools; disturbance before ;;
+    after)
+      grep -v -e '^resumed_count' -e '_after' "$facts" >"$facts.before"; mv "$facts.before" "$facts"
+      disturbance after
+      fact resumed_count "$(count_lines "$work/resumed")" '' ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  write_json
+}
+
+main "$@"

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Does:   measures one study: every run of its plan once, through hyperfine; resumes what was interrupted.
+# Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verbs `arms` and `prepare`.
+# Writes: results/.partial/STUDY-PROFILE/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/).
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=guard.sh
+source "$SCRIPTS/guard.sh"
+# shellcheck source=record.sh
+source "$SCRIPTS/record.sh"
+# shellcheck source=runs.sh
+source "$SCRIPTS/runs.sh"
+
+usage() {
+  cat <<'EOF'
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--plan]
+Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
+--plan only prints the test cases, blocks and seconds; it exits 1 if they exceed the study's budget.
+Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
+EOF
+}
+
+parse() {
+  study='' plan_only=''
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -h | --help) usage; exit 0 ;;
+      --plan) plan_only=yes ;;
+      --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
+      -* | '') usage >&2; exit 2 ;;
+      *) study=$1 ;;
+    esac
+    shift
+  done
+  [ -n "$study" ] || { usage >&2; exit 2; }
+  [ -f "$study/claims.toml" ] || die "'$study' is not a study: no $study/claims.toml (try --help)"
+  case $PROFILE in
+    smoke) results=$SMOKE_RESULTS memory_passes=$MEMORY_PASSES_SMOKE ;;
+    quick) results=$RESULTS memory_passes=$MEMORY_PASSES_QUICK ;;
+    full) results=$RESULTS memory_passes=$MEMORY_PASSES_FULL ;;
+    *) die "there is no profile '$PROFILE': smoke, quick or full" ;;
+  esac
+  record=$results/.partial/$study-$PROFILE
+  work=$record.work
+  log=$CARGO_TARGET_DIR/measure-$study-$PROFILE.log
+  report=$(binary report release)
+}
+
+# Prints the plan without measuring; the exit code is the report's: 1 over budget.
+show_plan() {
+  local folder code=0
+  folder=$(mktemp -d)
+  stage "$folder/plan"
+  "$report" plan "$folder/plan" --profile "$PROFILE" --seed "${SEED:-0}" --show || code=$?
+  rm -rf "$folder"
+  exit "$code"
+}
+
+main() {
+  parse "$@"
+  "$SCRIPTS/build.sh" report
+  "$SCRIPTS/build.sh" "$study"
+  [ -z "$plan_only" ] || show_plan
+  hyperfine=$(find_hyperfine) || die "no hyperfine from 1.15 to 2.0 was found: run make setup"
+  lock
+  open_record
+  interruption_note="interrupted: $record is kept, the same command goes on from there"
+  warn_of_load
+  prepare
+  measure_plan
+  guarded "$SCRIPTS/memory.sh" "$study" "$record" "$memory_passes" || die "the memory passes failed (see above)"
+  seal
+  failures=$(count_lines "$work/failed")
+  rm -rf "$work"
+  [ "$failures" = 0 ] || { say "$failures runs failed; they are recorded as failures, their output is in $log"; exit 1; }
+}
+
+main "$@"

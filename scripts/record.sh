@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
+# Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verb `arms`.
+# Writes: results/.partial/STUDY-PROFILE/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
+# shellcheck shell=bash disable=SC2154  # study, report, results, record, work and plan_only are set by measure.sh
+
+# Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
+stage() {
+  local build
+  rm -rf "$1"
+  mkdir -p "$1" || die "$1 cannot be written"
+  cp "$study/claims.toml" "$study/page.toml" "$1/"
+  "$(binary "$study" release)" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$study arms' failed"
+  [ -z "$plan_only" ] || return 0
+  for build in $(cut -f 3 "$1/cases.tsv" | sort -u) release; do
+    "$SCRIPTS/build.sh" "$study" "$build"
+    mkdir -p "$1/bin/$build"
+    cp "$(binary "$study" "$build")" "$1/bin/$build/"
+  done
+  (cd "$1" && sha256 claims.toml cases.tsv bin/*/*) >"$1/identity"
+}
+
+# Goes on with the interrupted measurement if nothing it rests on has changed; otherwise begins a new one.
+open_record() {
+  local stale=1 seed
+  stage "$record.next"
+  if [ -f "$work/ready" ] && [ -d "$record" ]; then
+    seed=$(cat "$work/seed")
+    if cmp -s "$work/identity" "$record.next/identity" && [ "${SEED:-$seed}" = "$seed" ]; then
+      rm -rf "$record.next"
+      date -u +%Y-%m-%dT%H:%M:%SZ >>"$work/resumed"
+      drop_torn_line "$record/runs.jsonl"
+      say "resuming $record after $(count_lines "$record/runs.jsonl") of $(count_lines "$record/plan.tsv") runs"
+      return
+    fi
+    while [ -e "$record.stale-$stale" ]; do stale=$((stale + 1)); done
+    mv "$record" "$record.stale-$stale"
+    say "claims, cases, binaries or seed changed since $record was interrupted: moved it to $record.stale-$stale"
+  fi
+  rm -rf "$work" "$record"
+  mv "$record.next" "$work"
+  mkdir "$record"
+  cp "$work/claims.toml" "$work/page.toml" "$work/cases.tsv" "$record/"
+  echo "${SEED:-$(date -u +%Y%m%d)}" >"$work/seed"
+  "$report" plan "$record" --profile "$PROFILE" --seed "$(cat "$work/seed")" || die "no plan for $study (see above)"
+  "$SCRIPTS/machine.sh" before "$study" "$record"
+  touch "$work/ready" "$record/runs.jsonl"
+}
+
+# Under a new name only when it is whole; an existing folder is never touched.
+seal() {
+  local folder
+  "$SCRIPTS/machine.sh" after "$study" "$record"
+  cp "$study/page.toml" "$record/"
+  "$report" seal "$record" || die "$record could not be sealed (see above)"
+  while folder=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$PROFILE && [ -e "$folder" ]; do sleep 1; done
+  mkdir -p "$results/$study"
+  mv "$record" "$folder"
+  say "measured $study: $folder"
+}

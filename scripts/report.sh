@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Does:   checks the recorded results and writes the report from the newest of each study; measures nothing.
+# Reads:  results/.
+# Writes: REPORT.md, charts/, the verdict table in README.md and the goals in STUDY/README.md (below --into: the same there).
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'EOF'
+usage: scripts/report.sh [--verdicts] [--into FOLDER] STUDY...
+--verdicts prints the verdict table at the end. --into writes below FOLDER instead of the repository.
+Exit codes: 0 done, 1 done but `report check` found something, 2 could not write the report.
+EOF
+}
+
+main() {
+  local verdicts='' into=. study file files=(README.md) splices=() found=0 report
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -h | --help) usage; exit 0 ;;
+      --verdicts) verdicts=yes ;;
+      --into) [ $# -gt 1 ] || die '--into takes a folder'; into=$2; shift ;;
+      -*) usage >&2; exit 2 ;;
+      *) break ;;
+    esac
+    shift
+  done
+  [ $# -gt 0 ] || { usage >&2; exit 2; }
+  has_results || die "$RESULTS/ holds no measurement yet: make all-reports makes one"
+  "$SCRIPTS/build.sh" report
+  report=$(binary report release)
+  "$report" check "$RESULTS" || found=1
+  for study in "$@"; do files+=("$study/README.md"); done
+  for file in "${files[@]}"; do
+    [ -f "$file" ] || continue
+    if [ "$into" != . ]; then mkdir -p "$into/$(dirname "$file")"; cp "$file" "$into/$file"; fi
+    splices+=(--splice "$into/$file")
+  done
+  "$report" render "$RESULTS" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} ||
+    die 'the report could not be written (see above)'
+  [ -z "$verdicts" ] || "$report" verdicts "$RESULTS"
+  exit "$found"
+}
+
+main "$@"

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Does:   finds the tools, installs what is missing where it can, and says in one line each what to type where it cannot.
+# Reads:  PATH; CI=true makes a missing tool an error.
+# Writes: .tools/ (hyperfine); as root on Debian and Ubuntu the packages `time` and `shellcheck`.
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'EOF'
+usage: scripts/setup.sh [--test]
+Checks Rust, hyperfine and GNU time; with --test also what only `make test` needs (rustfmt, clippy, shellcheck).
+EOF
+}
+
+check_rust() {
+  local version
+  need rustc 'install Rust from https://rustup.rs'
+  need cargo 'install Rust from https://rustup.rs'
+  version=$(rustc --version | cut -d ' ' -f 2)
+  awk -v have="$version" -v want="$RUST_VERSION" \
+    'BEGIN { split(have, h, "."); split(want, w, "."); exit !(h[1] > w[1] || (h[1] == w[1] && h[2] + 0 >= w[2] + 0)) }' ||
+    die "Rust $version is too old, $RUST_VERSION or newer is needed: rustup update stable"
+}
+
+check_hyperfine() {
+  if find_hyperfine >/dev/null; then return; fi
+  say "hyperfine 1.15 to 2.0 is not on PATH: installing $HYPERFINE_VERSION with cargo into .tools/ (once; every run is timed by it)"
+  cargo install "hyperfine@$HYPERFINE_VERSION" --locked --root "$ROOT/.tools" ||
+    die "cargo could not install hyperfine: install it from https://github.com/sharkdp/hyperfine, then try again"
+  find_hyperfine >/dev/null || die 'the hyperfine in .tools/ does not start'
+}
+
+# missing WHAT REMEDY: a tool that one can do without is skipped, but not in CI, where a skip would hide a failure.
+missing() {
+  if [ "${CI:-}" = true ]; then die "$1 is missing, and CI skips nothing: $2"; fi
+  say "skipped: $1 is missing: $2"
+}
+
+apt_package() {
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then return 1; fi
+  if [ -z "${apt_updated:-}" ]; then apt-get update -q >&2 || return 1; apt_updated=yes; fi
+  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$1" >&2
+}
+
+check_gnu_time() {
+  if find_gnu_time >/dev/null || { apt_package time && find_gnu_time >/dev/null; }; then return; fi
+  case $(uname -s) in
+    Darwin) missing 'GNU time (the cross-check of peak memory)' 'brew install gnu-time' ;;
+    *) missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time' ;;
+  esac
+}
+
+check_test_tools() {
+  if ! { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1; then
+    rustup component add rustfmt clippy || die 'rustfmt and clippy are missing: rustup component add rustfmt clippy'
+  fi
+  if command -v shellcheck >/dev/null || apt_package shellcheck; then return; fi
+  missing 'shellcheck (checks the scripts)' 'sudo apt-get install -y shellcheck, or brew install shellcheck'
+}
+
+main() {
+  case ${1:-} in
+    -h | --help) usage; exit 0 ;;
+    '' | --test) ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  check_rust
+  check_hyperfine
+  check_gnu_time
+  if [ "${1:-}" = --test ]; then check_test_tools; fi
+}
+
+main "$@"

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Does:   checks crates (format, lints, tests) and, with --scripts, the shell layer; goes on after a failure, fails at the end.
+# Reads:  the crates, scripts/.
+# Writes: target/.
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+usage() {
+  cat <<'EOF'
+usage: scripts/test.sh [--scripts] CRATE...
+Each crate: cargo fmt --check, clippy without warnings, cargo test. --scripts: shellcheck and scripts/tests/*.sh.
+The last line is "N passed, N failed": every test of cargo and every check counts as one.
+EOF
+}
+
+passed=0 failed=0 failures=''
+# check TEXT COMMAND...: one counted check.
+check() {
+  local text=$1
+  shift
+  say "== $text"
+  if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)) failures+="  $text"$'\n'; fi
+}
+
+# Adds up the result line that libtest prints per test binary; a build that fails has none and counts as one failure.
+cargo_tests() {
+  local crate=$1 output=target/test-$1.log code=0 ok bad
+  say "== $crate: cargo test"
+  cargo test --locked --no-fail-fast --manifest-path "$crate/Cargo.toml" </dev/null 2>&1 | tee "$output" || code=$?
+  read -r ok bad < <(awk '/^test result: / { ok += $4; bad += $6 } END { print ok + 0, bad + 0 }' "$output")
+  if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+  passed=$((passed + ok)) failed=$((failed + bad))
+  [ "$bad" = 0 ] || failures+="  $crate: cargo test ($bad)"$'\n'
+}
+
+check_crate() {
+  local manifest=$1/Cargo.toml
+  check "$1: cargo fmt" cargo fmt --check --manifest-path "$manifest"
+  check "$1: cargo clippy" cargo clippy --locked --all-targets --manifest-path "$manifest" -- -D warnings
+  cargo_tests "$1"
+}
+
+check_scripts() {
+  local file
+  if command -v shellcheck >/dev/null; then
+    check 'shellcheck' shellcheck scripts/*.sh scripts/tests/*.sh scripts/tests/toy/*.sh stress-test.sh .ci/run
+  fi
+  for file in scripts/tests/*.sh; do check "$file" bash "$file"; done
+}
+
+main() {
+  local crate scripts=''
+  case ${1:-} in
+    -h | --help) usage; exit 0 ;;
+    --scripts) scripts=yes; shift ;;
+  esac
+  [ $# -gt 0 ] || { usage >&2; exit 2; }
+  "$SCRIPTS/setup.sh" --test
+  mkdir -p target
+  for crate in "$@"; do check_crate "$crate"; done
+  if [ -n "$scripts" ]; then check_scripts; fi
+  [ "$failed" = 0 ] || printf 'failed:\n%s' "$failures"
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ] || exit 1
+}
+
+main "$@"

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Does:   tests measure.sh with a study in bash, the real hyperfine and the real report, in a copy of scripts/ elsewhere.
+# Reads:  scripts/, scripts/tests/toy/, report/ (or the executable named by TEST_REPORT).
+# Writes: a temporary folder, removed at the end.
+# shellcheck disable=SC2317  # the tests are called through `expect`
+# shellcheck source=../lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+usage() { echo 'usage: scripts/tests/measure.sh'; }
+
+failed=0
+expect() { # expect SENTENCE COMMAND...
+  local sentence=$1
+  shift
+  if "$@"; then echo "ok: $sentence"; else echo "FAILED: $sentence"; failed=1; tail -n 15 "$out"; fi
+}
+same() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'"; return 1; }; }
+says() { grep -q -- "$1" "$out"; }
+
+# A repository with one study, in a path that needs quoting. Its cargo only copies: what is tested is the shell layer.
+make_repository() {
+  repo=$temp/"a path with 'quotes'"
+  mkdir -p "$repo/toy" "$repo/report" "$repo/bin" "$repo/.tools/bin"
+  cp -R scripts "$repo/"
+  cp scripts/tests/toy/*.toml "$repo/toy/"
+  touch "$repo/toy/Cargo.toml" "$repo/toy/Cargo.lock" "$repo/report/Cargo.toml"
+  cp "$(find_hyperfine)" "$repo/.tools/bin/hyperfine"
+  mkdir -p "$repo/target/release"
+  cp "$report" "$repo/target/release/report"
+  cp scripts/tests/toy/toy.sh "$repo/target/release/toy"
+  printf '#!/bin/sh\nexit 0\n' >"$repo/bin/cargo"
+  chmod +x "$repo/bin/cargo"
+  export TOY_CALLS=$temp/calls
+}
+measure() { (cd / && PATH=$repo/bin:$PATH exec "$repo/scripts/measure.sh" toy "$@" >"$out" 2>&1); }
+exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
+# Starts a measurement of slow runs in a process group of its own and waits until three runs are recorded.
+start_slow() {
+  set -m
+  TOY_RUN_S=0.3 out=$temp/slow measure "$@" &
+  job=$!
+  set +m
+  for _ in {1..200}; do [ "$(count_lines "$partial/runs.jsonl")" -lt 3 ] || break; sleep 0.1; done
+  pid=$(cat "$repo/results/.partial/lock")
+}
+newest() { find "$repo/results/toy" -mindepth 1 -maxdepth 1 | sort | tail -n 1; }
+planned() { cut -f 1 "$1/plan.tsv"; }
+recorded() { sed 's/^{"run":"\([^"]*\)".*/\1/' "$1/runs.jsonl"; }
+
+a_whole_measurement() {
+  same 1 "$(exit_code measure)" && same "$(planned "$(newest)")" "$(recorded "$(newest)")" &&
+    same 7 "$(count_lines "$(newest)/memory.jsonl")" && same 14 "$(count_lines "$TOY_CALLS")" && (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null)
+}
+a_failed_run() { [ "$(grep -c '"exit":1,"hyperfine":null,"record":{.*"error"' "$(newest)/runs.jsonl")" = 1 ] && says '1 runs failed'; }
+resumes_after() { # resumes_after SIGNAL EXIT_CODE
+  local code=0
+  start_slow
+  kill "-$1" "$pid"
+  wait "$job" 2>/dev/null || code=$?
+  same "$2" "$code" || return
+  [ "$1" != KILL ] || printf '{"run":"toy-' >>"$partial/runs.jsonl"
+  same 1 "$(exit_code measure)" && says resuming && same "$(planned "$(newest)")" "$(recorded "$(newest)")"
+}
+a_second_one() {
+  start_slow
+  same 2 "$(exit_code measure)" && says "(pid $pid)"
+  local result=$?
+  kill -TERM "$pid"
+  wait "$job" || true
+  return "$result"
+}
+a_changed_claim() {
+  echo '# another claim' >>"$repo/toy/claims.toml"
+  same 1 "$(exit_code measure)" && says 'moved it to' && [ -s "$partial.stale-1/runs.jsonl" ]
+}
+smoke_stays_apart() {
+  local before
+  before=$(newest)
+  same 1 "$(exit_code measure --profile smoke)" && same "$before" "$(newest)" && compgen -G "$repo/target/smoke-results/toy/*/SHA256SUMS" >/dev/null
+}
+over_budget() {
+  sed -i.old 's/^quick_s.*/quick_s = 1/' "$repo/toy/claims.toml"
+  same 0 "$(PROFILE=smoke exit_code measure --plan)" && same 1 "$(exit_code measure --plan)"
+}
+
+main() {
+  case ${1:-} in '') ;; *) usage; exit 2 ;; esac
+  find_hyperfine >/dev/null || die 'no hyperfine: run make setup'
+  report=${TEST_REPORT:-}
+  if [ -z "$report" ]; then "$SCRIPTS/build.sh" report dev; report=$(binary report dev); fi
+  temp=$(mktemp -d)
+  trap 'rm -rf "$temp"' EXIT
+  out=$temp/out
+  make_repository
+  partial=$repo/results/.partial/toy-quick
+  expect 'every planned run is made once, in order, and sealed' a_whole_measurement
+  expect 'a failed run is recorded without a time' a_failed_run
+  expect 'a killed measurement resumes and drops the torn line' resumes_after KILL 137
+  expect 'a terminated measurement exits 130 and resumes' resumes_after TERM 130
+  expect 'Ctrl-C exits 130 and resumes' resumes_after INT 130
+  expect 'a second measurement at the same time is refused by name' a_second_one
+  expect 'a changed claim moves the interrupted measurement aside' a_changed_claim
+  expect 'a smoke measurement never reaches results/' smoke_stays_apart
+  expect 'a plan over the budget exits 1' over_budget
+  exit "$failed"
+}
+
+main "$@"

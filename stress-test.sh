@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Does:   the sweep of the original: txn_engine over 21 file sizes, in sync or async mode, as a table of four columns.
+# Reads:  nothing; the transactions come from a seed, so that every mode gets the same file.
+# Writes: results/.stress/STAMP-MODE.jsonl, a new file each time; the table goes to stdout.
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/scripts/lib.sh"
+
+usage() {
+  cat <<'EOF'
+usage: ./stress-test.sh [async] [--max N] [--step N] [--seed N]
+
+Runs 100, 100100, 200100, ... 2000100 transactions and prints time and memory of each size.
+  async       the async engine; without it the sync one
+  --max N     the largest number of transactions (default 2000100)
+  --step N    the distance between two sizes (default 100000)
+  --seed N    the seed of the transactions (default 0)
+
+examples: ./stress-test.sh async
+          ./stress-test.sh --max 500100
+EOF
+}
+
+# number OPTION VALUE
+number() {
+  case $2 in '' | *[!0-9]* | ??????????????????*) die "$1 takes a whole number, not '$2' (try --help)" ;; esac
+  echo "$((10#$2))"
+}
+
+main() {
+  local mode='' max=2000100 step=100000 seed=0 stamp record log engine size
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -h | --help) usage; exit 0 ;;
+      async) mode=async ;;
+      --max) max=$(number "$1" "${2:-}"); shift ;;
+      --step) step=$(number "$1" "${2:-}"); shift ;;
+      --seed) seed=$(number "$1" "${2:-}"); shift ;;
+      *) say "error: unknown argument '$1'"; usage >&2; exit 2 ;;
+    esac
+    shift
+  done
+  [ "$max" -ge 100 ] || die '--max must be at least 100, the smallest size'
+  [ "$step" -ge 1 ] || die '--step must be at least 1'
+
+  "$SCRIPTS/build.sh" txn_engine
+  engine=$(binary txn_engine release)
+  mkdir -p results/.stress || die 'results/.stress cannot be written'
+  stamp=$(date -u +%Y%m%dT%H%M%SZ)
+  record=results/.stress/$stamp-${mode:-sync}.jsonl
+  # Two sweeps may start in the same second: the second one takes another name.
+  until (set -o noclobber && : >"$record") 2>/dev/null; do
+    [ -e "$record" ] || die "$record cannot be written"
+    record=${record%.jsonl}+.jsonl
+  done
+  log=${record%.jsonl}.log
+  for ((size = 100; size <= max; size += step)); do
+    say "Running stress test ${mode:+$mode }for $size transactions..."
+    # shellcheck disable=SC2086  # no mode is no word
+    "$engine" $mode stress-test "$size" --seed "$seed" --record "$record" >"$log" 2>&1 ||
+      { cat "$log" >&2; die "txn_engine failed at $size transactions; the sizes before it are in $record"; }
+  done
+  rm -f "$log"
+  "$engine" stress-table "$record"
+}
+
+main "$@"

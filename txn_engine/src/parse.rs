@@ -1,0 +1,327 @@
+//! From physical lines to entries, with csv's own parser.
+
+use csv_core::ReadRecordResult;
+
+use crate::amount::Amount;
+use crate::error::{Error, ErrorKind};
+use crate::input::MAX_LINE_BYTES;
+use crate::row::{Entry, Kind, Row};
+
+/// The needed columns, by their names in the header.
+const NAMES: [&str; 4] = ["type", "client", "tx", "amount"];
+
+/// Where the needed columns stand in a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    kind: usize,
+    client: usize,
+    tx: usize,
+    amount: usize,
+}
+
+impl Columns {
+    /// Finds the columns in the header line of the file called `name`.
+    ///
+    /// # Errors
+    /// If a needed column is missing or occurs twice.
+    pub fn from_header(line: &[u8], name: &str) -> Result<Self, Error> {
+        let mut splitter = Splitter::new(usize::MAX);
+        let mut terminated = line.to_vec();
+        terminated.push(b'\n');
+        let fields = splitter.split(&terminated);
+        let mut found = [None; NAMES.len()];
+        for index in 0..fields.len() {
+            let field = fields.get(index).unwrap_or_default();
+            if let Some(which) = NAMES.iter().position(|name| field.eq_ignore_ascii_case(name.as_bytes()))
+                && found[which].replace(index).is_some()
+            {
+                return Err(Error::DuplicateColumn { name: name.to_owned(), column: NAMES[which] });
+            }
+        }
+        let column =
+            |which: usize| found[which].ok_or(Error::MissingColumn { name: name.to_owned(), column: NAMES[which] });
+        Ok(Columns { kind: column(0)?, client: column(1)?, tx: column(2)?, amount: column(3)? })
+    }
+
+    /// How many leading fields of a line must be split.
+    fn needed(self) -> usize {
+        self.kind.max(self.client).max(self.tx).max(self.amount) + 1
+    }
+}
+
+/// Splits one line into fields.
+///
+/// Each line is given to the parser alone: an open quote ends with its line, so that a file may be cut at any line break.
+struct Splitter {
+    parser: csv_core::Reader,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// No more fields than this are looked for.
+    most: usize,
+}
+
+/// The fields of one line.
+#[derive(Clone, Copy)]
+struct Fields<'a> {
+    bytes: &'a [u8],
+    ends: &'a [usize],
+    /// Bytes between the end of a field and the start of the next.
+    gap: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The field at `index` without white space around it.
+    fn get(&self, index: usize) -> Option<&'a [u8]> {
+        let end = *self.ends.get(index)?;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] + self.gap };
+        Some(trim(&self.bytes[start..end]))
+    }
+}
+
+/// `trim_ascii`, with the common case, nothing to trim, decided by two bytes.
+#[inline]
+fn trim(field: &[u8]) -> &[u8] {
+    match field {
+        [first, .., last] if *first > b' ' && *last > b' ' => field,
+        _ => field.trim_ascii(),
+    }
+}
+
+impl Splitter {
+    fn new(most: usize) -> Self {
+        let parser = csv_core::ReaderBuilder::new().terminator(csv_core::Terminator::Any(b'\n')).build();
+        let mut splitter = Splitter { parser, bytes: vec![0; 256], ends: vec![0; most.min(16)], most };
+        splitter.restart();
+        splitter
+    }
+
+    /// Puts the parser at the start of a line that is not the first of its input: there it would drop a byte order mark, and
+    /// in the middle of a file that is part of a field.
+    fn restart(&mut self) {
+        self.parser.reset();
+        let _ = self.parser.read_record(b"x\n", &mut [0; 8], &mut [0; 8]);
+    }
+
+    /// Splits `line`, which ends with `\n` and has no quote.
+    #[inline]
+    fn split_at_commas<'a>(&'a mut self, line: &'a [u8]) -> Fields<'a> {
+        let text = &line[..line.len() - 1];
+        let mut ended = 0;
+        for end in memchr::memchr_iter(b',', text).chain([text.len()]) {
+            if ended == self.ends.len() {
+                if ended == self.most {
+                    break;
+                }
+                self.ends.resize((ended * 2).min(self.most), 0);
+            }
+            self.ends[ended] = end;
+            ended += 1;
+        }
+        Fields { bytes: text, ends: &self.ends[..ended], gap: 1 }
+    }
+
+    /// Splits `line`, which ends with `\n`.
+    fn split(&mut self, line: &[u8]) -> Fields<'_> {
+        if self.bytes.len() < line.len() {
+            self.bytes.resize(line.len(), 0);
+        }
+        let (mut rest, mut written, mut ended, mut open_quote) = (line, 0, 0, false);
+        loop {
+            let (result, read, wrote, ends) =
+                self.parser.read_record(rest, &mut self.bytes[written..], &mut self.ends[ended..]);
+            rest = &rest[read..];
+            written += wrote;
+            ended += ends;
+            match result {
+                ReadRecordResult::Record if !open_quote => break,
+                // An open quote has swallowed the line break: the next call, without input, ends the record.
+                ReadRecordResult::InputEmpty => open_quote = true,
+                ReadRecordResult::OutputFull => {}
+                ReadRecordResult::OutputEndsFull if ended < self.most => {
+                    let more = (self.ends.len() * 2).min(self.most);
+                    self.ends.resize(more, 0);
+                }
+                ReadRecordResult::OutputEndsFull | ReadRecordResult::Record | ReadRecordResult::End => {
+                    self.restart();
+                    break;
+                }
+            }
+        }
+        Fields { bytes: &self.bytes[..written], ends: &self.ends[..ended], gap: 0 }
+    }
+}
+
+/// How the fields of a line become a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Straight from the bytes of the line, by csv's parser.
+    Bytes,
+    /// The same, but where a block has no quote its lines are cut at the commas, which is all that csv would do with them.
+    Commas,
+    /// As the published engine does: the header is cloned for every row, and a deserialiser makes an owned string of each field.
+    Deserialiser,
+}
+
+/// Reads entries from blocks of lines.
+pub struct Parser {
+    columns: Columns,
+    reading: Reading,
+    splitter: Splitter,
+    deserialiser: Option<Deserialiser>,
+}
+
+impl Parser {
+    /// A parser of lines with these columns.
+    #[must_use]
+    pub fn new(columns: Columns, reading: Reading) -> Self {
+        let deserialiser = (reading == Reading::Deserialiser).then(|| Deserialiser::new(columns));
+        Parser { columns, reading, splitter: Splitter::new(columns.needed()), deserialiser }
+    }
+
+    /// Hands every entry of `block`, whose first line has the number `line`, to `sink`; returns the number of the line after it.
+    ///
+    /// Blank lines are counted and skipped. Stops early if `sink` returns false.
+    pub fn read_block(&mut self, block: &[u8], mut line: u64, mut sink: impl FnMut(Entry) -> bool) -> u64 {
+        let plain = self.reading == Reading::Commas && memchr::memchr(b'"', block).is_none();
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', block) {
+            if let Some(entry) = self.read_line(&block[start..=end], line, plain)
+                && !sink(entry)
+            {
+                return line;
+            }
+            start = end + 1;
+            line += 1;
+        }
+        line
+    }
+
+    /// Reads one line, which ends with `\n`; `None` if it is blank. A `plain` one has no quote.
+    #[inline]
+    fn read_line(&mut self, text: &[u8], line: u64, plain: bool) -> Option<Entry> {
+        if text.len() > MAX_LINE_BYTES + 1 {
+            return Some(Entry::Unreadable { line, kind: ErrorKind::LineTooLong });
+        }
+        // A line that starts with a letter is not blank; only the others are looked at as a whole.
+        if text[0] <= b' ' && text.trim_ascii().is_empty() {
+            return None;
+        }
+        let fields = if plain { self.splitter.split_at_commas(text) } else { self.splitter.split(text) };
+        let row = match &mut self.deserialiser {
+            None => read_row(fields, self.columns, line),
+            Some(deserialiser) => deserialiser.read_row(fields, self.columns, line),
+        };
+        Some(match row {
+            Ok(row) => Entry::Row(row),
+            Err(kind) => Entry::Unreadable { line, kind },
+        })
+    }
+}
+
+/// Reads the needed fields in the order type, client, tx, amount; the first that fails decides.
+#[inline]
+fn read_row(fields: Fields<'_>, columns: Columns, line: u64) -> Result<Row, ErrorKind> {
+    let field = |index| fields.get(index).filter(|text: &&[u8]| !text.is_empty());
+    let needed = |index| field(index).ok_or(ErrorKind::MissingField);
+    let text = needed(columns.kind)?;
+    let kind = Kind::parse(text).ok_or_else(|| fault(text, ErrorKind::UnknownType))?;
+    let text = needed(columns.client)?;
+    let client =
+        parse_id(text).and_then(|id| u16::try_from(id).ok()).ok_or_else(|| fault(text, ErrorKind::BadNumber))?;
+    let text = needed(columns.tx)?;
+    let tx = parse_id(text).ok_or_else(|| fault(text, ErrorKind::BadNumber))?;
+    let amount = match field(columns.amount) {
+        Some(text) if kind.needs_amount() => {
+            Some(Amount::parse(text).ok_or_else(|| fault(text, ErrorKind::BadAmount))?)
+        }
+        _ => None,
+    };
+    Ok(Row { line, amount, tx, client, kind })
+}
+
+/// The error of a field that could not be read: not being text comes first.
+#[cold]
+fn fault(text: &[u8], kind: ErrorKind) -> ErrorKind {
+    if std::str::from_utf8(text).is_ok() { kind } else { ErrorKind::NotUtf8 }
+}
+
+/// ASCII digits, leading zeros allowed, no sign.
+#[inline]
+fn parse_id(text: &[u8]) -> Option<u32> {
+    // Zeros in front carry no value; what is left of a 32-bit number has at most ten digits.
+    let digits = if text.len() <= 10 { text } else { significant(text) };
+    if digits.len() > 10 {
+        return None;
+    }
+    let mut bad = 0;
+    let mut id = 0_u64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        bad |= u8::from(digit > 9);
+        id = id * 10 + u64::from(digit);
+    }
+    if bad == 0 { u32::try_from(id).ok() } else { None }
+}
+
+#[cold]
+fn significant(text: &[u8]) -> &[u8] {
+    let zeros = text.iter().take_while(|&&byte| byte == b'0').count();
+    // One digit is left of a long zero.
+    &text[zeros.min(text.len() - 1)..]
+}
+
+/// The published engine's way from a record to a row.
+struct Deserialiser {
+    headers: csv::ByteRecord,
+    record: csv::ByteRecord,
+}
+
+/// A row as the published engine deserialises it: every field an owned string.
+#[derive(serde::Deserialize)]
+struct OwnedRow {
+    r#type: String,
+    client: String,
+    tx: String,
+    amount: Option<String>,
+}
+
+impl Deserialiser {
+    fn new(columns: Columns) -> Self {
+        let mut headers = vec![String::new(); columns.needed()];
+        let places = [columns.kind, columns.client, columns.tx, columns.amount];
+        for (name, place) in NAMES.iter().zip(places) {
+            (*name).clone_into(&mut headers[place]);
+        }
+        // Serde refuses a name that comes twice, so the columns that nobody needs get names of their own.
+        for (place, header) in headers.iter_mut().enumerate().filter(|(_, header)| header.is_empty()) {
+            *header = format!("unused {place}");
+        }
+        Deserialiser { headers: csv::ByteRecord::from(headers), record: csv::ByteRecord::new() }
+    }
+
+    fn read_row(&mut self, fields: Fields<'_>, columns: Columns, line: u64) -> Result<Row, ErrorKind> {
+        self.record.clear();
+        for index in 0..fields.len() {
+            self.record.push_field(fields.get(index).unwrap_or_default());
+        }
+        let headers = self.headers.clone();
+        let Ok(owned) = self.record.deserialize::<OwnedRow>(Some(&headers)) else {
+            // A short line or bytes that are no text: the plain reader names the fault, or ignores a field that is not in use.
+            return read_row(fields, columns, line);
+        };
+        let OwnedRow { r#type, client, tx, amount } = owned;
+        let mut bytes = Vec::with_capacity(r#type.len() + client.len() + tx.len());
+        let texts = [r#type, client, tx, amount.unwrap_or_default()];
+        let mut ends = [0; NAMES.len()];
+        for (text, end) in texts.iter().zip(&mut ends) {
+            bytes.extend_from_slice(text.as_bytes());
+            *end = bytes.len();
+        }
+        let in_order = Columns { kind: 0, client: 1, tx: 2, amount: 3 };
+        read_row(Fields { bytes: &bytes, ends: &ends, gap: 0 }, in_order, line)
+    }
+}

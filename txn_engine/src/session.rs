@@ -1,0 +1,241 @@
+//! Dump and load: the accounts and transactions of a run, so that a later run can go on.
+//!
+//! A dump is a folder with three files: `accounts-G.csv` and `transactions-G.csv`, where G is a generation number, and
+//! `session.json`, which names them with version, row counts and SHA-256. Everything is written to a temporary file,
+//! synced and renamed, `session.json` last: until that rename the earlier session stays whole, whatever happens.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
+
+use crate::accounts;
+use crate::amount::Amount;
+use crate::error::Error;
+use crate::rules::{Account, State, StoredTx};
+
+const FORMAT: &str = "txn_engine session";
+const VERSION: u32 = 1;
+const MANIFEST: &str = "session.json";
+
+/// Accounts and accepted transactions, each sorted by id.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Session {
+    /// Accounts by client.
+    pub accounts: Vec<(u16, Account)>,
+    /// Accepted deposits and withdrawals by id.
+    pub transactions: Vec<(u32, StoredTx)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    format: String,
+    version: u32,
+    generation: u64,
+    accounts: Part,
+    transactions: Part,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    file: String,
+    rows: u64,
+    sha256: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct AccountLine {
+    client: u16,
+    available: String,
+    held: String,
+    total: String,
+    locked: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct TransactionLine {
+    tx: u32,
+    client: u16,
+    amount: String,
+    state: String,
+}
+
+impl Session {
+    /// Writes the session to the folder `dir`, which is created if absent, in place of the session that stands there.
+    ///
+    /// # Errors
+    /// If something cannot be written, or `dir` holds a `session.json` that is not ours. What stood there is whole then.
+    pub fn dump(&self, dir: &Path) -> Result<(), Error> {
+        let failed = |source| Error::WriteDump { path: dir.to_owned(), source };
+        fs::create_dir_all(dir).map_err(failed)?;
+        let before = if dir.join(MANIFEST).exists() { Some(read_manifest(dir)?) } else { None };
+        let generation = before.as_ref().map_or(1, |manifest| manifest.generation + 1);
+
+        let accounts = write_part(dir, &format!("accounts-{generation}.csv"), self.accounts.len(), |out| {
+            accounts::write_csv(&self.accounts, out)
+        });
+        let accounts = accounts.map_err(failed)?;
+        let name = format!("transactions-{generation}.csv");
+        let transactions = write_part(dir, &name, self.transactions.len(), |out| self.write_transactions(out))
+            .inspect_err(|_| discard(dir, &accounts.file))
+            .map_err(failed)?;
+
+        let parts = [accounts.file.clone(), transactions.file.clone()];
+        let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
+        write_whole(dir, MANIFEST, |out| {
+            serde_json::to_writer_pretty(&mut *out, &manifest)?;
+            writeln!(out)
+        })
+        .inspect_err(|_| parts.iter().for_each(|file| discard(dir, file)))
+        .map_err(failed)?;
+        if let Some(Manifest { accounts, transactions, .. }) = before {
+            discard(dir, &accounts.file);
+            discard(dir, &transactions.file);
+        }
+        Ok(())
+    }
+
+    /// Reads the session in the folder `dir`.
+    ///
+    /// # Errors
+    /// If a file is missing, damaged, foreign or of another version.
+    pub fn load(dir: &Path) -> Result<Self, Error> {
+        let manifest = read_manifest(dir)?;
+        let accounts = read_part(dir, &manifest.accounts, |line: AccountLine| {
+            let amount = |text: &str| Amount::parse(text.as_bytes());
+            let account =
+                Account { available: amount(&line.available)?, held: amount(&line.held)?, locked: line.locked };
+            let sum = account.available.checked_add(account.held)?;
+            (amount(&line.total)? == sum).then_some((line.client, account))
+        })?;
+        let transactions = read_part(dir, &manifest.transactions, |line: TransactionLine| {
+            let amount = Amount::parse(line.amount.as_bytes())?;
+            Some((line.tx, StoredTx::new(line.client, amount, parse_state(&line.state)?)))
+        })?;
+        Ok(Session { accounts, transactions })
+    }
+
+    fn write_transactions(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "tx,client,amount,state")?;
+        for (id, tx) in &self.transactions {
+            writeln!(out, "{id},{},{},{}", tx.client(), tx.signed(), state_name(tx.state()))?;
+        }
+        Ok(())
+    }
+}
+
+fn state_name(state: State) -> &'static str {
+    match state {
+        State::Settled => "settled",
+        State::Disputed => "disputed",
+        State::ChargedBack => "charged_back",
+    }
+}
+
+fn parse_state(name: &str) -> Option<State> {
+    [State::Settled, State::Disputed, State::ChargedBack].into_iter().find(|&state| state_name(state) == name)
+}
+
+/// Removes a file that no manifest names; if that fails it only takes up space.
+fn discard(dir: &Path, file: &str) {
+    let _ = fs::remove_file(dir.join(file));
+}
+
+/// Writes `name` in `dir` under a temporary name, syncs and renames it.
+fn write_whole(dir: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = NamedTempFile::new_in(dir)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    content(&mut out)?;
+    out.flush()?;
+    drop(out);
+    file.as_file().sync_all()?;
+    file.persist(dir.join(name)).map_err(|error| error.error)?;
+    // The rename itself is durable once the folder is.
+    File::open(dir)?.sync_all()
+}
+
+fn write_part(
+    dir: &Path,
+    name: &str,
+    rows: usize,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<Part> {
+    let mut hash = Sha256::new();
+    write_whole(dir, name, |out| content(&mut Tee { out, hash: &mut hash }))?;
+    Ok(Part { file: name.to_owned(), rows: rows as u64, sha256: hex(&hash.finalize()) })
+}
+
+/// Writes and hashes at once.
+struct Tee<'a> {
+    out: &'a mut dyn Write,
+    hash: &'a mut Sha256,
+}
+
+impl Write for Tee<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Lower-case hexadecimal digits of `bytes`.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
+    let path = dir.join(MANIFEST);
+    let text = fs::read_to_string(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;
+    let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
+    let manifest: Manifest = serde_json::from_str(&text)
+        .map_err(|error| refused(format!("session.json is damaged or not of this program ({error})")))?;
+    if manifest.format != FORMAT {
+        return Err(refused(format!("session.json is of another program, '{}'", manifest.format)));
+    }
+    if manifest.version != VERSION {
+        return Err(refused(format!("it has version {}, this program reads version {VERSION}", manifest.version)));
+    }
+    for part in [&manifest.accounts, &manifest.transactions] {
+        // A name with a path in it could make us read, and later remove, files elsewhere.
+        if Path::new(&part.file).file_name() != Some(part.file.as_ref()) {
+            return Err(refused(format!("it names a file outside of its folder, '{}'", part.file)));
+        }
+    }
+    Ok(manifest)
+}
+
+fn read_part<L: serde::de::DeserializeOwned, T>(
+    dir: &Path,
+    part: &Part,
+    convert: impl Fn(L) -> Option<T>,
+) -> Result<Vec<T>, Error> {
+    let path = dir.join(&part.file);
+    let bytes = fs::read(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;
+    let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
+    if hex(&Sha256::digest(&bytes)) != part.sha256 {
+        return Err(refused("it was changed after it was written (its SHA-256 differs)".to_owned()));
+    }
+    let mut rows = Vec::new();
+    for (index, line) in csv::Reader::from_reader(bytes.as_slice()).deserialize().enumerate() {
+        let row = line.ok().and_then(&convert);
+        rows.push(row.ok_or_else(|| refused(format!("line {} cannot be read", index + 2)))?);
+    }
+    if rows.len() as u64 != part.rows {
+        return Err(refused(format!("it has {} rows, session.json says {}", rows.len(), part.rows)));
+    }
+    Ok(rows)
+}

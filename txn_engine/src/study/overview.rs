@@ -1,0 +1,120 @@
+//! One pass over the arms: the tables of the published document for this machine, single figures without a verdict.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io;
+use std::process::{Command, Stdio};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Deserialize;
+
+use super::{StudyError, inputs, scenario};
+use crate::arms::Arm;
+
+/// Sizes of the stress table.
+const SIZES: [&str; 5] = ["rows_100", "rows_100100", "rows_600100", "rows_1000100", "rows_2000100"];
+/// Where all arms are run.
+const LARGE: &str = "rows_2000100";
+
+#[derive(Deserialize)]
+struct Sample {
+    metrics: HashMap<String, f64>,
+}
+
+type Samples = HashMap<(&'static str, String), Sample>;
+
+/// Runs every case once, each in a process of its own, and returns the tables.
+///
+/// # Errors
+/// If an input cannot be written or a case fails.
+pub fn tables() -> Result<String, StudyError> {
+    let mut cases: Vec<(&'static str, String)> = Vec::new();
+    for size in SIZES {
+        cases.extend(["sync", "async"].map(|arm| (size, arm.to_owned())));
+    }
+    cases.extend(["sync", "async"].map(|arm| ("three_files", arm.to_owned())));
+    let others = Arm::ALL.iter().map(|arm| arm.name()).chain(["csv_scan"]).map(str::to_owned);
+    cases.extend(others.filter(|arm| arm != "sync" && arm != "async").map(|arm| (LARGE, arm)));
+
+    let bar = ProgressBar::new(cases.len() as u64 + 1).with_style(
+        ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.set_message("writing the inputs");
+    bar.tick();
+    for size in SIZES.into_iter().chain(["three_files"]) {
+        scenario::prepare(size, 0)?;
+    }
+    bar.inc(1);
+    let mut samples = Samples::new();
+    for (scenario, arm) in cases {
+        bar.set_message(format!("{scenario} {arm}"));
+        let sample = sample(scenario, &arm)?;
+        samples.insert((scenario, arm), sample);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(format(&samples))
+}
+
+/// One run of a case in a process of its own.
+fn sample(scenario: &str, arm: &str) -> Result<Sample, StudyError> {
+    let failed = |source| inputs::file_error("run", std::path::Path::new("txn_engine run"), source);
+    let program = std::env::current_exe().map_err(failed)?;
+    let output = Command::new(program)
+        .args(["run", "--scenario", scenario, "--arm", arm])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(failed)?;
+    serde_json::from_slice(&output.stdout)
+        .ok()
+        .filter(|_| output.status.success())
+        .ok_or_else(|| failed(io::Error::other(format!("{scenario} {arm} failed: {}", output.status))))
+}
+
+fn format(samples: &Samples) -> String {
+    let value = |scenario: &'static str, arm: &str, metric: &str| {
+        samples.get(&(scenario, arm.to_owned())).and_then(|sample| sample.metrics.get(metric)).copied()
+    };
+    let cell = |value: Option<f64>, factor: f64| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{:.3}", value * factor))
+    };
+    let mut text = String::from("One huge file, published shape (seconds; MiB of growth of the peak):\n");
+    let _ = writeln!(
+        text,
+        "{:<20} {:>9} {:>9} {:>12} {:>13}",
+        "Transactions", "sync", "async", "sync memory", "async memory"
+    );
+    for size in SIZES {
+        let _ = writeln!(
+            text,
+            "{:<20} {:>9} {:>9} {:>12} {:>13}",
+            size.trim_start_matches("rows_"),
+            cell(value(size, "sync", "work_s"), 1.0),
+            cell(value(size, "async", "work_s"), 1.0),
+            cell(value(size, "sync", "peak_rss_growth_kib"), 1.0 / 1024.0),
+            cell(value(size, "async", "peak_rss_growth_kib"), 1.0 / 1024.0),
+        );
+    }
+    let _ = writeln!(text, "\nThree files of 100,000 rows at once (seconds):");
+    for arm in ["sync", "async"] {
+        let _ = writeln!(text, "{arm:<20} {:>9}", cell(value("three_files", arm, "work_s"), 1.0));
+    }
+    let _ = writeln!(text, "\nEvery arm on 2,000,100 rows, against a bare csv scan of the same file:");
+    let _ = writeln!(text, "{:<28} {:>9} {:>9} {:>9} {:>10}", "arm", "seconds", "CPU s", "x scan", "peak MiB");
+    let scan = value(LARGE, "csv_scan", "work_s");
+    for arm in ["csv_scan"].into_iter().chain(Arm::ALL.iter().map(|arm| arm.name())) {
+        let work = value(LARGE, arm, "work_s");
+        let _ = writeln!(
+            text,
+            "{arm:<28} {:>9} {:>9} {:>9} {:>10}",
+            cell(work, 1.0),
+            cell(value(LARGE, arm, "cpu_s"), 1.0),
+            cell(work.zip(scan).map(|(work, scan)| work / scan), 1.0),
+            cell(value(LARGE, arm, "peak_rss_kib"), 1.0 / 1024.0),
+        );
+    }
+    text += "\nOne run each: no verdicts. `make report-txn_engine` measures in blocks and judges.\n";
+    text
+}

@@ -1,0 +1,232 @@
+//! The scenarios and the test cases of each profile.
+
+use super::{Case, Profile, StudyError, inputs};
+use crate::arms::Arm;
+use crate::error::Error;
+use crate::generate::Shape;
+
+/// What a scenario works on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// One file.
+    File {
+        /// What its rows look like.
+        shape: Shape,
+        /// How many.
+        rows: u64,
+    },
+    /// The three files of the published concurrency test, at once.
+    ThreeFiles {
+        /// Rows of each.
+        rows: u64,
+        /// Whether the span takes in writing the files and the sequential pass, as the published test's does.
+        whole_test: bool,
+    },
+    /// Messages through a channel that do nothing.
+    Messages {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// A named setting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
+    /// What it works on.
+    pub work: Work,
+    /// How it is built.
+    pub build: &'static str,
+}
+
+/// The published sizes, 100 to 2,000,100, as scenario and rows.
+const SIZES: [(&str, u64); 21] = [
+    ("rows_100", 100),
+    ("rows_100100", 100_100),
+    ("rows_200100", 200_100),
+    ("rows_300100", 300_100),
+    ("rows_400100", 400_100),
+    ("rows_500100", 500_100),
+    ("rows_600100", 600_100),
+    ("rows_700100", 700_100),
+    ("rows_800100", 800_100),
+    ("rows_900100", 900_100),
+    ("rows_1000100", 1_000_100),
+    ("rows_1100100", 1_100_100),
+    ("rows_1200100", 1_200_100),
+    ("rows_1300100", 1_300_100),
+    ("rows_1400100", 1_400_100),
+    ("rows_1500100", 1_500_100),
+    ("rows_1600100", 1_600_100),
+    ("rows_1700100", 1_700_100),
+    ("rows_1800100", 1_800_100),
+    ("rows_1900100", 1_900_100),
+    ("rows_2000100", LARGE),
+];
+
+/// The published largest size.
+const LARGE: u64 = 2_000_100;
+
+/// The sizes above the first that the quick profile runs.
+const QUICK_SIZES: [&str; 5] = ["rows_100100", "rows_300100", "rows_600100", "rows_1000100", "rows_1500100"];
+
+/// Every scenario.
+#[must_use]
+pub fn all() -> Vec<Scenario> {
+    let file = |name, shape, rows| Scenario { name, work: Work::File { shape, rows }, build: "release" };
+    let three = |name, rows, build| Scenario { name, work: Work::ThreeFiles { rows, whole_test: false }, build };
+    let mut all: Vec<_> = SIZES.iter().map(|&(name, rows)| file(name, Shape::Original, rows)).collect();
+    all.extend([
+        file("accepted_2000100", Shape::Accepted, LARGE),
+        file("accepted_20000100", Shape::Accepted, 20_000_100),
+        file("hot_2000100", Shape::Hot, LARGE),
+        file("uniform_2000100", Shape::Uniform, LARGE),
+        three("three_files", 100_000, "release"),
+        three("three_files_debug", 100_000, "dev"),
+        three("three_files_1m", 1_000_000, "release"),
+        three("three_files_1m_debug", 1_000_000, "dev"),
+        three("three_files_allocations", 100_000, "variant-allocations"),
+        Scenario { name: "whole_test_debug", work: Work::ThreeFiles { rows: 100_000, whole_test: true }, build: "dev" },
+        Scenario { name: "messages_3m", work: Work::Messages { count: 3_000_000 }, build: "release" },
+    ]);
+    all
+}
+
+/// The scenario called `name`.
+///
+/// # Errors
+/// If there is none.
+pub fn find(name: &str) -> Result<Scenario, Error> {
+    let all = all();
+    all.iter().find(|scenario| scenario.name == name).cloned().ok_or_else(|| Error::UnknownName {
+        what: "scenario",
+        given: name.to_owned(),
+        choices: all.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Writes the input and the expected answer of `scenario`, unless they are there.
+///
+/// # Errors
+/// If there is no such scenario or the files cannot be written.
+pub fn prepare(scenario: &str, seed: u64) -> Result<(), StudyError> {
+    match find(scenario)?.work {
+        Work::File { shape, rows } => inputs::Set::file(&shape, rows, seed).prepare(),
+        Work::ThreeFiles { rows, .. } => inputs::Set::three_files(rows, seed).prepare(),
+        Work::Messages { .. } => Ok(()),
+    }
+}
+
+/// The test cases of `profile`.
+#[must_use]
+pub fn cases(profile: Profile) -> Vec<Case> {
+    let scenarios = all();
+    let mut cases = Vec::new();
+    let mut add = |name: &str, arms: &[&str]| {
+        if let Some(scenario) = scenarios.iter().find(|scenario| scenario.name == name) {
+            cases.extend(arms.iter().map(|arm| Case {
+                scenario: scenario.name,
+                arm: (*arm).to_owned(),
+                build: scenario.build,
+                seconds: expected_seconds(scenario, arm),
+            }));
+        }
+    };
+    let every_arm: Vec<&str> = Arm::ALL.iter().map(|arm| arm.name()).chain(["csv_scan"]).collect();
+    let concurrent =
+        ["sync", "async", "sync@aa", "sync_unshared", "async_multi_thread", "async_batched_4096", "best_all_cores"];
+    let accepted = ["csv_scan", "sync", "async", "sync_pipelined", "best_one_core", "best_all_cores"];
+    let duets = ["async_batched_256~sync_pipelined", "sync~sync@aa", "sync@slow~sync"];
+    match profile {
+        Profile::Smoke => {
+            for name in ["rows_100", "rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
+                add(name, &every_arm);
+            }
+            add("rows_100", &["sync@aa", "sync@slow"]);
+            add("rows_100100", &duets);
+            add("three_files", &every_arm[..every_arm.len() - 1]);
+            add("three_files_debug", &["sync", "async"]);
+            add("whole_test_debug", &["sync", "async"]);
+        }
+        Profile::Quick | Profile::Full => {
+            add("rows_100", &["sync", "async"]);
+            for &(name, _) in &SIZES[1..SIZES.len() - 1] {
+                if profile == Profile::Full || QUICK_SIZES.contains(&name) {
+                    add(name, &["sync", "async", "sync@aa"]);
+                }
+            }
+            add("rows_2000100", &every_arm);
+            add("rows_2000100", &["sync@aa", "sync@slow"]);
+            add("rows_100100", &duets);
+            add("accepted_2000100", &accepted);
+            if profile == Profile::Full {
+                add("accepted_20000100", &["csv_scan", "sync", "best_one_core", "best_all_cores"]);
+                add("three_files_1m", &concurrent);
+                add("three_files_1m_debug", &concurrent);
+            }
+            add("three_files", &concurrent);
+            add("three_files_debug", &concurrent);
+            add("whole_test_debug", &["sync", "async"]);
+        }
+    }
+    add("three_files_allocations", &["sync", "async"]);
+    add("messages_3m", &["channel_async", "channel_sync"]);
+    cases
+}
+
+/// Wall time of one run on two cores, in seconds: for the plan and the time left only.
+fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "row counts stay far below 2^53")]
+    let seconds = match scenario.work {
+        Work::File { rows, .. } => {
+            let per_row_ns = if arm == "csv_scan" {
+                80.0
+            } else if arm.starts_with("best") {
+                120.0
+            } else if arm.contains("published") {
+                700.0
+            } else {
+                190.0
+            };
+            let passes = if arm.contains('~') { 42.0 } else { 1.0 };
+            0.02 + rows as f64 * per_row_ns * 1e-9 * passes
+        }
+        Work::ThreeFiles { rows, whole_test } => {
+            let per_row_ns = match scenario.build {
+                "release" => 150.0,
+                "dev" => 1_900.0,
+                _ => 300.0,
+            };
+            let passes = if whole_test { 3.0 } else { 1.0 };
+            0.02 + 3.0 * rows as f64 * per_row_ns * 1e-9 * passes
+        }
+        Work::Messages { count } => count as f64 * 110e-9,
+    };
+    (seconds * 100.0).ceil() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_test_case_stands_twice_in_a_profile() {
+        for profile in Profile::ALL {
+            let cases = cases(profile);
+            let distinct: HashSet<_> = cases.iter().map(|case| (case.scenario, &case.arm)).collect();
+            assert_eq!(distinct.len(), cases.len(), "{}", profile.name());
+        }
+    }
+
+    #[test]
+    fn every_arm_runs_in_smoke_on_a_large_file_of_each_shape() {
+        let cases = cases(Profile::Smoke);
+        for scenario in ["rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
+            for arm in Arm::ALL {
+                assert!(cases.iter().any(|case| case.scenario == scenario && case.arm == arm.name()));
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Where the best arms keep accepted transactions: by number while ids come in order, by hash otherwise.
+//!
+//! Systems hand out transaction ids in order, and then the id is the place: 12 bytes each, no hash, no growth by copying. Ids
+//! that do not fit in there go to a log with an index, so that any input is held exactly and its memory stays in proportion.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use crate::engine::table_bytes;
+use crate::hash::IdHash;
+use crate::rules::StoredTx;
+
+/// Items per chunk: chunks are never moved, so that growing copies nothing.
+const CHUNK: usize = 1 << 16;
+/// Largest gap in the order that is left open: rejected rows leave gaps of a few ids.
+const GAP: usize = 16;
+
+/// Accepted transactions by id.
+#[derive(Debug)]
+pub struct Transactions {
+    /// Transaction `first + n` at place n; gaps are `None`.
+    ordered: Chunks<Option<StoredTx>>,
+    first: u32,
+    gaps: usize,
+    /// The rest, in the order of acceptance.
+    others: Chunks<(u32, StoredTx)>,
+    /// Places in `others`, by id.
+    index: HashTable<u32>,
+}
+
+impl Default for Transactions {
+    fn default() -> Self {
+        Transactions {
+            ordered: Chunks::default(),
+            first: 0,
+            gaps: 0,
+            others: Chunks::default(),
+            index: HashTable::new(),
+        }
+    }
+}
+
+impl Transactions {
+    /// Whether a transaction with this id is kept.
+    #[inline]
+    pub fn contains(&self, id: u32) -> bool {
+        matches!(self.ordered.get(self.place(id)), Some(Some(_))) || self.find_other(id).is_some()
+    }
+
+    /// The transaction with this id.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut StoredTx> {
+        let place = self.place(id);
+        if matches!(self.ordered.get(place), Some(Some(_))) {
+            return self.ordered.get_mut(place)?.as_mut();
+        }
+        let place = self.find_other(id)?;
+        self.others.get_mut(place).map(|(_, tx)| tx)
+    }
+
+    /// Keeps `tx` under an id that is not [contained](Self::contains).
+    #[inline]
+    pub fn insert(&mut self, id: u32, tx: StoredTx) {
+        if self.ordered.len == 0 {
+            self.first = id;
+        }
+        let place = self.place(id);
+        if let Some(gap) = self.ordered.get_mut(place) {
+            *gap = Some(tx);
+            self.gaps -= 1;
+            return;
+        }
+        let skipped = place - self.ordered.len;
+        // Half of the places may be gaps at most, or a few bytes of input could claim much memory.
+        if skipped <= GAP && 2 * (self.gaps + skipped) <= self.ordered.len + skipped {
+            for _ in 0..skipped {
+                self.ordered.push(None);
+            }
+            self.gaps += skipped;
+            self.ordered.push(Some(tx));
+        } else {
+            self.insert_other(id, tx);
+        }
+    }
+
+    /// How many transactions are kept.
+    pub fn len(&self) -> usize {
+        self.ordered.len - self.gaps + self.others.len
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of memory, from the capacities.
+    pub fn bytes(&self) -> u64 {
+        self.ordered.bytes() + self.others.bytes() + table_bytes::<u32>(self.index.capacity())
+    }
+
+    /// All transactions, sorted by id.
+    pub fn into_sorted(self) -> Vec<(u32, StoredTx)> {
+        let first = self.first;
+        let ordered = (0_u32..)
+            .zip(self.ordered.chunks.into_iter().flatten())
+            .filter_map(|(place, tx)| Some((first.wrapping_add(place), tx?)));
+        let mut all: Vec<_> = ordered.chain(self.others.chunks.into_iter().flatten()).collect();
+        all.sort_unstable_by_key(|&(id, _)| id);
+        all
+    }
+
+    /// The place of an id among the ordered ones, beyond all of them if it lies before the first.
+    #[inline]
+    fn place(&self, id: u32) -> usize {
+        match id.checked_sub(self.first) {
+            Some(place) => place as usize,
+            None => usize::MAX,
+        }
+    }
+
+    #[inline]
+    fn find_other(&self, id: u32) -> Option<usize> {
+        if self.others.len == 0 {
+            return None;
+        }
+        let is_same = |&place: &u32| self.others.id_at(place) == id;
+        self.index.find(hash(id), is_same).map(|&place| place as usize)
+    }
+
+    #[inline(never)]
+    fn insert_other(&mut self, id: u32, tx: StoredTx) {
+        // Ids are distinct, so that places fit 32 bits as ids do.
+        #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32")]
+        let place = self.others.len as u32;
+        self.others.push((id, tx));
+        let others = &self.others;
+        self.index.insert_unique(hash(id), place, |&place| hash(others.id_at(place)));
+    }
+}
+
+#[inline]
+fn hash(id: u32) -> u64 {
+    IdHash::default().hash_one(id)
+}
+
+/// A list that grows by chunks.
+#[derive(Debug)]
+struct Chunks<T> {
+    chunks: Vec<Vec<T>>,
+    len: usize,
+}
+
+impl<T> Default for Chunks<T> {
+    fn default() -> Self {
+        Chunks { chunks: Vec::new(), len: 0 }
+    }
+}
+
+impl<T> Chunks<T> {
+    #[inline]
+    fn get(&self, place: usize) -> Option<&T> {
+        self.chunks.get(place / CHUNK)?.get(place % CHUNK)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, place: usize) -> Option<&mut T> {
+        self.chunks.get_mut(place / CHUNK)?.get_mut(place % CHUNK)
+    }
+
+    #[inline]
+    fn push(&mut self, item: T) {
+        if self.len.is_multiple_of(CHUNK) {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.push(item);
+        }
+        self.len += 1;
+    }
+
+    fn bytes(&self) -> u64 {
+        self.chunks.iter().map(|chunk| (chunk.capacity() * size_of::<T>()) as u64).sum()
+    }
+}
+
+impl Chunks<(u32, StoredTx)> {
+    #[inline]
+    fn id_at(&self, place: u32) -> u32 {
+        self.chunks[place as usize / CHUNK][place as usize % CHUNK].0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::amount::Amount;
+    use crate::rules::State;
+
+    fn tx(units: i64) -> StoredTx {
+        StoredTx::new(1, Amount::from_units(units), State::Settled)
+    }
+
+    #[test]
+    fn an_ordered_transaction_takes_twelve_bytes() {
+        assert_eq!(size_of::<Option<StoredTx>>(), 12);
+    }
+
+    /// Ids in runs with gaps, steps back, far jumps and both ends of the range.
+    fn ids() -> impl Strategy<Value = Vec<u32>> {
+        let run = (any::<u32>(), 1_u32..60, 1_u32..20)
+            .prop_map(|(start, len, step)| (0..len).map(|n| start.wrapping_add(n * step)).collect::<Vec<_>>());
+        let near = prop::collection::vec(0_u32..400, 1..80);
+        let ends = prop::collection::vec(prop::sample::select(vec![0, 1, u32::MAX - 1, u32::MAX]), 1..4);
+        prop::collection::vec(prop_oneof![run, near, ends], 1..8).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_map_holds(ids in ids()) {
+            let mut kept = Transactions::default();
+            let mut map = BTreeMap::new();
+            for (units, id) in (1..).zip(ids) {
+                prop_assert_eq!(kept.contains(id), map.contains_key(&id));
+                if !kept.contains(id) {
+                    kept.insert(id, tx(units));
+                    map.insert(id, tx(units));
+                }
+                prop_assert_eq!(kept.get_mut(id).copied(), map.get(&id).copied());
+                prop_assert_eq!(kept.len(), map.len());
+                prop_assert!(kept.gaps * 2 <= kept.ordered.len.max(1));
+            }
+            prop_assert_eq!(kept.into_sorted(), map.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

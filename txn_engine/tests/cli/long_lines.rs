@@ -1,0 +1,103 @@
+//! A single line of 100 MB: an error like any other, and no reason to hold it in memory.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+
+use txn_engine::Arm;
+
+use crate::{ACCOUNTS, Folder, PAYMENTS};
+
+/// The most that a run may take: far below the size of the line, far above what it needs.
+const MEMORY_LIMIT_KIB: u64 = 64 << 10;
+const LONG_LINE_BYTES: usize = 100 << 20;
+
+/// Writes `start` and a line of 100 MB, in pieces.
+fn write_long_line(mut out: impl Write, start: &str, end: &str) -> io::Result<()> {
+    let piece = vec![b'7'; 1 << 20];
+    out.write_all(start.as_bytes())?;
+    for _ in 0..LONG_LINE_BYTES / piece.len() {
+        out.write_all(&piece)?;
+    }
+    out.write_all(end.as_bytes())?;
+    out.flush()
+}
+
+#[test]
+fn a_line_of_100_mb_in_a_file_is_one_row_error_in_bounded_memory() {
+    let folder = Folder::new();
+    let file = File::create(folder.path("long.csv")).expect("a temporary file can be made");
+    write_long_line(file, &format!("{PAYMENTS}deposit,1,9,"), "\ndeposit,1,4,1\n").expect("it can be written");
+    if !Path::new("/usr/bin/time").exists() {
+        eprintln!("skipped: peak memory is read with GNU time, and there is no /usr/bin/time");
+        return;
+    }
+    for arm in Arm::ALL {
+        let output = Process::new("/usr/bin/time")
+            .args(["-f", "%M", "-o"])
+            .arg(folder.path("peak"))
+            .arg(cargo_bin!("txn_engine"))
+            .args(["--engine", arm.name(), "long.csv"])
+            .current_dir(folder.0.path())
+            .output()
+            .expect("GNU time can be started");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {stderr}", arm.name());
+        assert!(stderr.contains("line 5: ") && stderr.contains("1 LineTooLong"), "{}: {stderr}", arm.name());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), ACCOUNTS.replace("3.5000", "4.5000"), "{}", arm.name());
+        let peak = fs::read_to_string(folder.path("peak")).expect("GNU time writes its file");
+        let peak_kib: u64 = peak.trim().parse().expect("GNU time prints KiB");
+        assert!(peak_kib < MEMORY_LIMIT_KIB, "{} took {peak_kib} KiB", arm.name());
+    }
+}
+
+#[test]
+fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end() {
+    let folder = Folder::new();
+    let mut child = folder
+        .process("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    // Whoever refuses the header early closes the pipe: that is as good as reading it all.
+    let written = write_long_line(child.stdin.take().expect("it was piped"), "type,client,", "\n");
+    if let Err(error) = written {
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("header") && stderr.lines().count() == 1, "{stderr}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_of_100_mb_on_standard_input_is_one_row_error_in_bounded_memory() {
+    let folder = Folder::new();
+    for engine in ["sync", "async", "sync_pipelined", "best_one_core", "best_all_cores"] {
+        let mut child = folder
+            .process(&format!("--engine {engine} -"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let mut stdin = child.stdin.take().expect("it was piped");
+        write_long_line(&mut stdin, PAYMENTS, "\n").expect("the program reads on");
+        // The program still waits for more rows, so its peak can be read from outside.
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the program is alive");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux tells the peak");
+        let peak_kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("the peak is in kB");
+        drop(stdin);
+        let output = child.wait_with_output().expect("the program ends");
+        assert!(peak_kib < MEMORY_LIMIT_KIB, "{engine} took {peak_kib} KiB");
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), ACCOUNTS, "{engine}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("line 5: "), "{engine}");
+    }
+}

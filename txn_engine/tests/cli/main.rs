@@ -1,0 +1,73 @@
+//! The command line as a person types it: what is printed where, and how it exits.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command as Process;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
+use predicates::prelude::*;
+use tempfile::TempDir;
+
+mod bad_input;
+mod long_lines;
+mod processing;
+mod session;
+mod study;
+
+const HEADER: &str = "type,client,tx,amount\n";
+const PAYMENTS: &str = "type,client,tx,amount
+deposit,1,1,5
+deposit,2,2,7.25
+withdrawal,1,3,1.5
+";
+const ACCOUNTS: &str = "client,available,held,total,locked
+1,3.5000,0.0000,3.5000,false
+2,7.2500,0.0000,7.2500,false
+";
+
+/// A folder to work in, with the study's data below it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder can be made"))
+    }
+
+    fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(name, text);
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).expect("a temporary file can be written");
+    }
+
+    /// `txn_engine` with what is typed after it, words separated by spaces.
+    fn txn_engine(&self, typed: &str) -> Command {
+        let mut command = cargo_bin_cmd!("txn_engine");
+        command.current_dir(self.0.path()).env("AWAIT_OR_NOT_DATA", self.path("data")).args(typed.split_whitespace());
+        command
+    }
+
+    /// The same for tests that hold the pipes themselves.
+    fn process(&self, typed: &str) -> Process {
+        let mut process = Process::new(cargo_bin!("txn_engine"));
+        process.current_dir(self.0.path()).env("AWAIT_OR_NOT_DATA", self.path("data")).args(typed.split_whitespace());
+        process
+    }
+}
+
+fn one_line() -> impl Predicate<str> {
+    predicate::function(|text: &str| text.ends_with('\n') && text.lines().count() == 1)
+}
+
+fn stdout_of(command: &mut Command) -> String {
+    let output = command.assert().success().get_output().stdout.clone();
+    String::from_utf8(output).expect("the output is text")
+}

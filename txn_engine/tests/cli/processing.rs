@@ -1,0 +1,102 @@
+//! One file in, accounts out: how a file, an engine and an output are named, and what happens when the output ends early.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+
+use txn_engine::Arm;
+
+use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS};
+
+#[test]
+fn a_file_gives_its_accounts_sorted_by_client_and_nothing_on_stderr() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    folder.txn_engine("payments.csv").assert().success().stdout(ACCOUNTS).stderr(is_empty());
+}
+
+#[test]
+fn the_word_async_before_the_file_gives_the_same_accounts() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    folder.txn_engine("async payments.csv").assert().success().stdout(ACCOUNTS).stderr(is_empty());
+}
+
+#[test]
+fn every_engine_can_be_named_and_gives_the_same_accounts() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    for arm in Arm::ALL {
+        folder.txn_engine(&format!("--engine {} payments.csv", arm.name())).assert().success().stdout(ACCOUNTS);
+    }
+}
+
+#[test]
+fn a_dash_reads_standard_input_in_every_engine() {
+    let folder = Folder::new();
+    for arm in Arm::ALL {
+        let typed = format!("--engine {} -", arm.name());
+        folder.txn_engine(&typed).write_stdin(PAYMENTS).assert().success().stdout(ACCOUNTS);
+    }
+    folder.txn_engine("async -").write_stdin(PAYMENTS).assert().success().stdout(ACCOUNTS);
+}
+
+#[test]
+fn an_unknown_engine_is_refused_with_the_list_of_choices() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    let assert = folder.txn_engine("--engine warp payments.csv").assert().code(2).stdout(is_empty());
+    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(stderr.contains("warp"), "the wrong name is not repeated: {stderr}");
+    for arm in Arm::ALL {
+        assert!(stderr.contains(arm.name()), "{} is not offered: {stderr}", arm.name());
+    }
+}
+
+#[test]
+fn options_without_a_file_ask_for_one() {
+    Folder::new().txn_engine("--strict").assert().code(2).stdout(is_empty()).stderr(contains("file"));
+    Folder::new().txn_engine("async").assert().code(2).stdout(is_empty()).stderr(contains("file"));
+}
+
+#[test]
+fn help_shows_examples_and_exit_codes() {
+    Folder::new().txn_engine("--help").assert().success().stdout(contains("Examples").and(contains("Exit codes")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_ends_the_run_with_one_line() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    for typed in ["payments.csv", "generate --rows 1000", "arms"] {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
+        let output =
+            folder.process(typed).stdout(full).stderr(Stdio::piped()).output().expect("the program can be started");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{typed}: {stderr}");
+        assert!(stderr.lines().count() == 1 && stderr.contains("No space left"), "{typed}: {stderr}");
+    }
+}
+
+#[test]
+fn a_reader_that_hangs_up_after_one_line_ends_the_run_quietly() {
+    let folder = Folder::new();
+    let rows: Vec<String> = (0..60_000).map(|client| format!("deposit,{client},{client},1\n")).collect();
+    let rows = rows.concat();
+    folder.write("clients.csv", format!("{HEADER}{rows}"));
+    for typed in ["clients.csv", "async clients.csv", "generate --rows 1000000"] {
+        let mut child = folder
+            .process(typed)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let mut first_line = String::new();
+        let mut reader = BufReader::with_capacity(64, child.stdout.take().expect("it was piped"));
+        reader.read_line(&mut first_line).expect("there is a first line");
+        drop(reader);
+        let output = child.wait_with_output().expect("the program ends");
+        assert!(first_line.contains("client"), "{typed}: {first_line}");
+        assert_eq!(output.status.code(), Some(0), "{typed}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stderr.is_empty(), "{typed}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -1,0 +1,172 @@
+//! `--dump` and `--load`: a later run goes on where an earlier one ended, or refuses to.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command as Process, Stdio};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+
+use txn_engine::oracle::{Oracle, process};
+
+use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, one_line, stdout_of};
+
+#[test]
+fn a_dumped_session_goes_on_as_if_both_files_were_one() {
+    // The second file repeats an id, disputes what the first accepted, charges back what it left open, and uses the id of a
+    // rejected row.
+    let first = "deposit,1,1,5\ndeposit,2,2,7\nwithdrawal,1,3,1.5\ndispute,2,2,\nwithdrawal,1,9,100\ndeposit,4,8,2.5\n";
+    let second = "deposit,3,1,9\ndispute,1,3,\nchargeback,2,2,\ndeposit,2,5,1\ndeposit,3,9,0.0001\ndispute,1,1,\n";
+    let right = process(format!("{HEADER}{first}{second}").as_bytes()).expect("the header is valid");
+
+    for engine in ["sync", "async", "best_one_core", "best_all_cores"] {
+        let folder = Folder::with("first.csv", format!("{HEADER}{first}"));
+        folder.write("second.csv", format!("{HEADER}{second}"));
+        folder.txn_engine(&format!("--engine {engine} first.csv --dump session")).assert().success();
+        let accounts = stdout_of(&mut folder.txn_engine(&format!("--engine {engine} --load session second.csv")));
+        assert_eq!(accounts, String::from_utf8_lossy(&right.accounts_csv), "{engine}");
+    }
+}
+
+#[test]
+fn a_session_goes_on_over_many_runs_that_load_and_dump_the_same_folder() {
+    let folder = Folder::new();
+    let mut oracle = Oracle::new();
+    let mut options = "--dump session";
+    for day in 0_u32..5 {
+        let rows: String = (0..50_u32)
+            .map(|row| match row % 5 {
+                0..=2 => format!("deposit,{},{},{row}.5\n", row % 7, day * 40 + row),
+                3 => format!("dispute,{},{},\n", (row - 3) % 7, (day * 40 + row).saturating_sub(3)),
+                _ => format!("resolve,{},{},\n", (row - 4) % 7, (day * 40 + row).saturating_sub(4)),
+            })
+            .collect();
+        let text = format!("{HEADER}{rows}");
+        oracle.feed(text.as_bytes()).expect("the header is valid");
+        folder.write("day.csv", text);
+        folder.txn_engine(&format!("{options} day.csv")).assert().success();
+        options = "--load session --dump session";
+    }
+    folder.write("nothing.csv", HEADER);
+    let accounts = stdout_of(&mut folder.txn_engine("--load session nothing.csv"));
+    assert_eq!(accounts, String::from_utf8_lossy(&oracle.finish().accounts_csv));
+}
+
+/// A folder with the dump of [`PAYMENTS`] in `session`.
+fn folder_with_a_session() -> Folder {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    folder.txn_engine("payments.csv --dump session").assert().success();
+    folder
+}
+
+fn session_files(folder: &Folder) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.path("session")).expect("the dump made its folder");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
+    files.sort();
+    assert!(files.len() >= 2, "accounts and transactions: {files:?}");
+    files
+}
+
+fn assert_load_is_refused(folder: &Folder, why: &str) {
+    let assert = folder.txn_engine("--load session payments.csv").assert();
+    let output = assert.get_output();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{why}: {stderr}");
+    assert!(output.stdout.is_empty(), "{why}: accounts are printed");
+    assert!(stderr.lines().count() == 1 && stderr.contains("session"), "{why}: {stderr}");
+}
+
+#[test]
+fn a_dump_with_any_flipped_byte_is_refused() {
+    let folder = folder_with_a_session();
+    for file in session_files(&folder) {
+        let whole = fs::read(&file).expect("the dump can be read");
+        // White space of the manifest carries no meaning, so only bytes that do are flipped.
+        for index in (0..whole.len()).filter(|&index| whole[index].is_ascii_alphanumeric()).step_by(7) {
+            let mut damaged = whole.clone();
+            damaged[index] ^= 1;
+            fs::write(&file, &damaged).expect("the dump can be written");
+            assert_load_is_refused(&folder, &format!("byte {index} of {} flipped", file.display()));
+        }
+        fs::write(&file, &whole).expect("the dump can be written");
+    }
+    folder.txn_engine("--load session payments.csv").assert().success();
+}
+
+#[test]
+fn a_truncated_or_incomplete_dump_is_refused() {
+    let folder = folder_with_a_session();
+    for file in session_files(&folder) {
+        let whole = fs::read(&file).expect("the dump can be read");
+        for length in [0, whole.len() / 2, whole.len() - 2] {
+            fs::write(&file, &whole[..length]).expect("the dump can be written");
+            assert_load_is_refused(&folder, &format!("{} cut to {length} bytes", file.display()));
+        }
+        fs::remove_file(&file).expect("the file can be removed");
+        assert_load_is_refused(&folder, &format!("{} removed", file.display()));
+        fs::write(&file, &whole).expect("the dump can be written");
+    }
+}
+
+#[test]
+fn a_foreign_folder_is_no_session_and_is_left_alone() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    assert_load_is_refused(&folder, "no such folder");
+    fs::create_dir(folder.path("session")).expect("a folder can be made");
+    assert_load_is_refused(&folder, "an empty folder");
+    for text in ["{}", "not JSON", r#"{"format":"other program","version":1}"#] {
+        folder.write("session/session.json", text);
+        assert_load_is_refused(&folder, text);
+        folder.txn_engine("payments.csv --dump session").assert().code(2).stderr(one_line().and(contains("session")));
+        assert_eq!(fs::read_to_string(folder.path("session/session.json")).expect("it still stands there"), text);
+    }
+}
+
+#[test]
+fn a_dump_into_something_that_is_no_folder_fails_and_says_where() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    folder.write("session", "a file");
+    folder.txn_engine("payments.csv --dump session").assert().code(2).stderr(one_line().and(contains("session")));
+    assert_eq!(fs::read_to_string(folder.path("session")).expect("the file is untouched"), "a file");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_fails_the_dump_and_leaves_the_earlier_session_whole() {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    fs::create_dir(folder.path("small")).expect("a folder can be made");
+    let mounted = Process::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+        .arg(folder.path("small"))
+        .stderr(Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: a small file system can only be mounted by root");
+        return;
+    }
+    let unmount = Unmount(folder.path("small"));
+    folder.txn_engine("payments.csv --dump small/session").assert().success();
+    let rows: Vec<String> = (10..10_000).map(|tx| format!("deposit,{tx},{tx},1\n")).collect();
+    let rows = rows.concat();
+    folder.write("many.csv", format!("{HEADER}{rows}"));
+    folder
+        .txn_engine("many.csv --load small/session --dump small/session")
+        .assert()
+        .code(2)
+        .stderr(one_line().and(contains("small/session")).and(contains("No space left")));
+    folder.write("nothing.csv", HEADER);
+    folder.txn_engine("--load small/session nothing.csv").assert().success().stdout(ACCOUNTS);
+    drop(unmount);
+}
+
+/// Takes the small file system away again, also when an assertion failed.
+struct Unmount(PathBuf);
+
+impl Drop for Unmount {
+    fn drop(&mut self) {
+        let status = Process::new("umount").arg(&self.0).status();
+        if !status.is_ok_and(|status| status.success()) {
+            eprintln!("{} is still mounted", self.0.display());
+        }
+    }
+}
