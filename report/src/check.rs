@@ -7,13 +7,13 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::claims::Form;
+use crate::claims::{Claims, Form};
 use crate::error::Error;
 use crate::manifest;
 use crate::page::Page;
 use crate::plan_file::{self, PlannedRun};
 use crate::record::Record;
-use crate::results::Folder;
+use crate::results::{self, Folder};
 
 /// Shortest process that `process_s` may judge: below it, starting a process is a part of the figure.
 const SHORTEST_PROCESS_S: f64 = 0.2;
@@ -27,8 +27,8 @@ pub fn check(path: &Path) -> Vec<Error> {
     };
     match Folder::read(path) {
         Ok(folder) => {
-            findings.extend(contents(&folder));
-            findings.extend(failures(&folder));
+            findings.extend(structure(&folder));
+            findings.extend(samples(&folder));
         }
         Err(error) => findings.push(error),
     }
@@ -36,7 +36,7 @@ pub fn check(path: &Path) -> Vec<Error> {
 }
 
 /// What the files of a folder say against each other; failed runs are no contradiction.
-fn contents(folder: &Folder) -> Vec<Error> {
+fn structure(folder: &Folder) -> Vec<Error> {
     let name = |file: &str| folder.path.join(file).display().to_string();
     let mut findings = Vec::new();
     let hash = plan_file::hash(&folder.claims_text, &folder.cases_text, &folder.plan_text);
@@ -47,11 +47,29 @@ fn contents(folder: &Folder) -> Vec<Error> {
         let what = format!("it is of the study {}, claims.toml of {}", folder.meta.study, folder.claims.study);
         findings.push(Error::file(name("plan.json"), what));
     }
+    findings.extend(page_against_claims(&folder.page, &folder.claims, &name("page.toml")));
     findings.extend(plan_against_cases(folder, &name("plan.tsv")));
     findings.extend(runs_against_plan(folder, &name("runs.jsonl")));
-    findings.extend(digests(folder, &name("runs.jsonl")));
-    findings.extend(short_processes(folder, &name("runs.jsonl")));
+    findings.extend(memory_against_cases(folder, &name("memory.jsonl")));
     findings
+}
+
+/// What the samples of a whole folder say against it.
+fn samples(folder: &Folder) -> Vec<Error> {
+    let file = folder.path.join("runs.jsonl").display().to_string();
+    let mut findings = digests(folder, &file);
+    findings.extend(short_processes(folder, &file));
+    findings.extend(failures(folder, &file));
+    findings
+}
+
+/// Advice depends on claims that there are: otherwise it would never be shown.
+fn page_against_claims(page: &Page, claims: &Claims, file: &str) -> Vec<Error> {
+    let named = page.advice.iter().filter_map(|advice| advice.when.as_ref()).map(|when| &when.claim);
+    let unknown = named.filter(|claim| claims.claim(claim).is_none());
+    unknown
+        .map(|claim| Error::file(file, format!("advice depends on the claim {claim}, which claims.toml lacks")))
+        .collect()
 }
 
 /// Every case of cases.tsv is planned, and nothing else.
@@ -102,6 +120,31 @@ fn runs_against_plan(folder: &Folder, file: &str) -> Vec<Error> {
     findings
 }
 
+/// Every line of the memory passes is of a case in cases.tsv, once per pass, with a record of that case.
+fn memory_against_cases(folder: &Folder, file: &str) -> Vec<Error> {
+    let listed: BTreeSet<(&str, &str)> =
+        folder.cases.iter().map(|case| (case.scenario.as_str(), case.arm.as_str())).collect();
+    let mut seen = BTreeSet::new();
+    let mut findings = Vec::new();
+    for (index, run) in folder.memory.iter().enumerate() {
+        let case = (run.scenario.as_str(), run.arm.as_str());
+        let named = format!("the test case {} {}", run.scenario, run.arm);
+        let misfit = |record: &Record| {
+            let fits = record.scenario == run.scenario && record.case_arm() == run.arm;
+            record.fault().or_else(|| (!fits).then(|| format!("the record is not of {named}")))
+        };
+        let fault = if !listed.contains(&case) {
+            Some(format!("{named} does not stand in cases.tsv"))
+        } else if !seen.insert((run.pass, case)) {
+            Some(format!("{named} stands twice in pass {}", run.pass))
+        } else {
+            run.record.as_ref().and_then(misfit)
+        };
+        findings.extend(fault.map(|what| Error::line(file, index + 1, what)));
+    }
+    findings
+}
+
 /// How a record differs from what was planned, or is wrong in itself.
 fn misfit(record: &Record, plan: &PlannedRun, study: &str) -> Option<String> {
     let wrong = |what: &str, got: &str, expected: &str| {
@@ -146,6 +189,7 @@ fn short_processes(folder: &Folder, file: &str) -> Vec<Error> {
         .claims
         .quantities()
         .filter(|(_, quantity)| quantity.metric == "process_s" && quantity.form == Form::Process)
+        .filter(|(_, quantity)| quantity.is_measured(&folder.meta.profile))
         .flat_map(|(_, quantity)| {
             let arms = quantity.arms();
             let scenarios = quantity.scenarios(&folder.meta.profile).to_vec();
@@ -165,11 +209,10 @@ fn short_processes(folder: &Folder, file: &str) -> Vec<Error> {
 }
 
 /// Failed runs, one finding each.
-fn failures(folder: &Folder) -> Vec<Error> {
-    let file = folder.path.join("runs.jsonl").display().to_string();
+fn failures(folder: &Folder, file: &str) -> Vec<Error> {
     let runs = folder.runs.iter().enumerate();
     runs.filter_map(|(index, run)| {
-        Some(Error::line(&file, index + 1, format!("{} failed: {}", run.run, run.failure()?)))
+        Some(Error::line(file, index + 1, format!("{} failed: {}", run.run, run.failure()?)))
     })
     .collect()
 }
@@ -177,10 +220,10 @@ fn failures(folder: &Folder) -> Vec<Error> {
 /// Seals `path`: every planned run must be there and fit; then the manifest is written.
 ///
 /// # Errors
-/// Everything that is wrong with the folder. Failed runs are no hindrance: they are results.
+/// Everything that is missing or does not fit. What the samples say, such as a failed run, is no hindrance: it is a result.
 pub fn seal(path: &Path) -> Result<(), Vec<Error>> {
     let folder = Folder::read(path).map_err(|error| vec![error])?;
-    let findings = contents(&folder);
+    let findings = structure(&folder);
     if !findings.is_empty() {
         return Err(findings);
     }
@@ -200,7 +243,13 @@ pub fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
     }
     let name = page.display().to_string();
     let text = fs::read_to_string(page).map_err(|source| one(Error::io("read", name.clone(), source)))?;
-    Page::parse(&text, &name).map_err(one)?;
+    let new = Page::parse(&text, &name).map_err(one)?;
+    let claims_name = path.join("claims.toml").display().to_string();
+    let claims = results::read(path, "claims.toml").and_then(|text| Claims::parse(&text, &claims_name)).map_err(one)?;
+    let findings = page_against_claims(&new, &claims, &name);
+    if !findings.is_empty() {
+        return Err(findings);
+    }
     write_whole(&path.join("page.toml"), &text).map_err(one)?;
     let sums = manifest::sums(path).map_err(one)?;
     write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums)).map_err(one)

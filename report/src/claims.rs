@@ -113,8 +113,8 @@ pub struct Claim {
 pub enum Kind {
     /// A difference, of a size if one is claimed.
     Ratio {
-        /// The range that counts as the claimed size.
-        size: Option<Band>,
+        /// The claimed size.
+        size: Option<Size>,
     },
     /// No difference.
     Equal,
@@ -143,8 +143,8 @@ pub enum Kind {
     },
     /// A difference in every scenario.
     Every {
-        /// The range that counts as the claimed size.
-        size: Option<Band>,
+        /// The claimed size.
+        size: Option<Size>,
     },
 }
 
@@ -163,6 +163,25 @@ impl Kind {
             Kind::Cause { .. } => "cause",
             Kind::Outcome { .. } => "outcome",
             Kind::Every { .. } => "every",
+        }
+    }
+}
+
+/// How large a claimed difference is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Size {
+    /// One published ratio.
+    Ratio(f64),
+    /// A published range of ratios.
+    Range(Band),
+}
+
+impl Size {
+    /// The ratios that count as this size.
+    pub fn band(self) -> Band {
+        match self {
+            Size::Ratio(size) => Band::around(size),
+            Size::Range(band) => band,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::claims::{Aim, Blocks, Bound, Cause, Claim, ControlCase, Form, Goal, Kind, Of, Quantity, quantity};
+use crate::claims::{Aim, Blocks, Bound, Cause, Claim, ControlCase, Form, Goal, Kind, Of, Quantity, Size, quantity};
 use crate::error::{Error, TomlFile};
 use crate::verdict::{Band, Control, Direction};
 
@@ -240,11 +240,13 @@ impl Raw {
         let kind = self.claim_kind(&kind_name, file)?;
         let causes = std::mem::take(&mut self.cause);
         let quantity = quantity(&mut self, file, None)?;
-        let fits = match (&kind, &quantity.of) {
-            (Kind::Slope { .. }, Of::Each(_) | Of::Ratio { .. }) => true,
-            (Kind::Band(_), Of::Value { .. }) | (Kind::Outcome { .. }, Of::Value { .. } | Of::Ratio { .. }) => true,
-            (Kind::Ratio { .. } | Kind::Equal | Kind::Cause { .. } | Kind::Every { .. }, Of::Ratio { .. }) => true,
-            _ => false,
+        let fits = match kind {
+            Kind::Slope { .. } => !matches!(quantity.of, Of::Value { .. }),
+            Kind::Band(_) => matches!(quantity.of, Of::Value { .. }),
+            Kind::Outcome { .. } => !matches!(quantity.of, Of::Each(_)),
+            Kind::Ratio { .. } | Kind::Equal | Kind::Cause { .. } | Kind::Every { .. } => {
+                matches!(quantity.of, Of::Ratio { .. })
+            }
         };
         if !fits {
             let what = format!("{id} of kind {kind_name} is made of the wrong arms: see the kinds in docs/FORMAT.md");
@@ -260,9 +262,9 @@ impl Raw {
         let wrong = |what: &str| file.error_at(&self.anchor(), format!("{} of kind {name} needs {what}", self.name()));
         let size = match (self.size, self.size_band) {
             (Some(_), Some(_)) => return Err(wrong("size or size_band, not both")),
-            (Some(size), None) if size > 1.0 => Some(Band::around(size)),
+            (Some(size), None) if size > 1.0 => Some(Size::Ratio(size)),
             (Some(_), None) => return Err(wrong("a size above 1: state the ratio as the claim does")),
-            (None, Some(band)) => Some(self.range("size_band", band, file)?),
+            (None, Some(band)) => Some(Size::Range(self.range("size_band", band, file)?)),
             (None, None) => None,
         };
         let bound = self.bound(file)?;

@@ -9,6 +9,7 @@ use serde::Deserialize;
 /// The export of one command that was run once.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "serde_json::Value")]
+#[expect(clippy::struct_field_names, reason = "a unit ends every name of a time")]
 pub struct Export {
     wall_s: f64,
     user_s: f64,

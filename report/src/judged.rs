@@ -277,7 +277,7 @@ pub struct JudgedStudy {
     pub runs: usize,
     pub failures: Vec<(String, String, String, String)>,
     pub measured_s: f64,
-    /// Cases whose VmHWM and GNU time's peak RSS differ by over 5 %: `(scenario, arm, vmhwm_kib, gnu_time_kib)`.
+    /// Cases whose `VmHWM` and GNU time's peak RSS differ by over 5 %: `(scenario, arm, vmhwm_kib, gnu_time_kib)`.
     pub memory_disagreements: Vec<(String, String, f64, f64)>,
     /// How many cases that cross-check compared.
     pub memory_compared: usize,

@@ -1,6 +1,7 @@
 //! SHA256SUMS: the manifest that makes a sealed folder tamper-evident.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -35,7 +36,10 @@ pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
 /// The manifest's text, as `sha256sum` writes it.
 #[must_use]
 pub fn to_text(sums: &BTreeMap<String, String>) -> String {
-    sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect()
+    sums.iter().fold(String::new(), |mut text, (name, sum)| {
+        let _ = writeln!(text, "{sum}  {name}");
+        text
+    })
 }
 
 /// Reads a manifest; `file` stands in messages.

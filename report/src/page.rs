@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::{Error, TomlFile};
+use crate::judged::Verdict;
 
 /// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -158,6 +159,13 @@ impl Page {
         let page: Page = file.parse()?;
         if page.schema != 1 {
             return Err(file.error_at("schema", format!("schema {} is unknown: this program reads 1", page.schema)));
+        }
+        for verdict in page.advice.iter().filter_map(|advice| advice.when.as_ref()).flat_map(|when| &when.verdicts) {
+            if !Verdict::ALL.iter().any(|known| known.name() == verdict) {
+                let known = Verdict::ALL.map(Verdict::name).join("; ");
+                let what = format!("there is no verdict '{verdict}': choose of {known}");
+                return Err(file.error_at(&format!("\"{verdict}\""), what));
+            }
         }
         for table in &page.table {
             for column in &table.column {

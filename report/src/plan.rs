@@ -109,7 +109,7 @@ impl Plan {
                     first = false;
                     line.clear();
                 }
-                line += &format!("{}{arm}", if line.is_empty() { "" } else { ", " });
+                let _ = write!(line, "{}{arm}", if line.is_empty() { "" } else { ", " });
             }
             write_row(&mut text, scenario, seconds, &line, first);
         }

@@ -1,12 +1,13 @@
 //! From results folders to pages on disk: the edges of rendering.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use crate::charts;
 use crate::check::write_whole;
-use crate::claims::{Claims, Kind};
+use crate::claims::{Claims, Kind, Size};
 use crate::error::Error;
 use crate::judge::{self, Evidence, Origin};
 use crate::judged::JudgedStudy;
@@ -65,9 +66,11 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
 fn published(claims: &Claims) -> BTreeMap<String, Published> {
     let ends = |Band { lo, hi }: Band| (lo, hi);
     let of = |kind: &Kind| match kind {
-        Kind::Ratio { size: Some(band) } | Kind::Every { size: Some(band) } | Kind::Band(band) => {
-            Some(Published { size: None, band: Some(ends(*band)) })
-        }
+        Kind::Ratio { size: Some(size) } | Kind::Every { size: Some(size) } => Some(match size {
+            Size::Ratio(size) => Published { size: Some(*size), band: None },
+            Size::Range(band) => Published { size: None, band: Some(ends(*band)) },
+        }),
+        Kind::Band(band) => Some(Published { size: None, band: Some(ends(*band)) }),
         _ => None,
     };
     claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()
@@ -124,17 +127,17 @@ pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &str) -> Res
                         blocks.keys().cloned().collect::<Vec<_>>().join(", ")
                     ))
                 })?;
-                out += &format!("{line}\n{}\n", block.trim_end());
+                let _ = writeln!(out, "{line}\n{}", block.trim_end());
                 open = Some((name, index + 1));
             }
             (Some((name, _)), _, Some(end)) if end == name => {
-                out += &format!("{line}\n");
+                out.extend([line, "\n"]);
                 open = None;
             }
             (Some((name, _)), Some(_), _) => return Err(fault(format!("a block begins inside the block '{name}'"))),
             (None, _, Some(name)) => return Err(fault(format!("the block '{name}' ends without a beginning"))),
             (Some(_), ..) => {}
-            (None, ..) => out += &format!("{line}\n"),
+            (None, ..) => out.extend([line, "\n"]),
         }
     }
     match open {

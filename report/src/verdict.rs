@@ -4,7 +4,7 @@
 //! inconclusive, so that noise, which widens intervals and raises floors, can only lead there.
 
 use crate::judged::{Estimate, Verdict};
-use crate::stats::{CONFIDENCE, binomial};
+use crate::stats::{CONFIDENCE, Interval, binomial};
 
 /// A range of values, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,11 +43,15 @@ fn negligible(margin: f64) -> Band {
 }
 
 /// A claimed difference: a ratio above 1 as the claim states it.
+///
+/// Reproduced beyond the floor, in words that say how the interval lies to the claimed `size`; reversed below its inverse; not reproduced
+/// inside the margin. A floor below the margin counts as the margin.
 #[must_use]
 pub fn ratio(estimate: &Estimate, margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     if !computable(estimate) {
         return Verdict::Inconclusive;
     }
+    let floor = floor.max(margin);
     if estimate.lo > 1.0 + floor {
         return match size {
             None => Verdict::Reproduced,
@@ -66,13 +70,13 @@ pub fn ratio(estimate: &Estimate, margin: f64, floor: f64, size: Option<Band>) -
     }
 }
 
-/// A claimed equality of two arms.
+/// A claimed equality of two arms: reproduced inside the margin, not reproduced wholly outside.
 #[must_use]
 pub fn equal(estimate: &Estimate, margin: f64) -> Verdict {
     band(estimate, negligible(margin))
 }
 
-/// A claimed range of a value.
+/// A claimed range of a value, or of a slope: reproduced inside, not reproduced wholly outside.
 #[must_use]
 pub fn band(estimate: &Estimate, band: Band) -> Verdict {
     if !computable(estimate) {
@@ -97,7 +101,9 @@ pub enum Direction {
     Flat,
 }
 
-/// A claimed direction of a slope; `margin` is the slope that changes the value by the claim's margin over the tested range.
+/// A claimed direction of a slope; `margin` is a slope, from [`margin_over`](crate::stats::slope::margin_over).
+///
+/// Both ends of the margin are the same size, because a slope is already logarithmic.
 #[must_use]
 pub fn slope(estimate: &Estimate, margin: f64, direction: Direction) -> Verdict {
     if !computable(estimate) {
@@ -129,7 +135,7 @@ pub enum Control {
     Rival,
 }
 
-/// A claimed cause, from the share of the effect that a control explains.
+/// A claimed cause, from the share of the effect that a control explains; what is neither most nor little of it is inconclusive.
 #[must_use]
 pub fn cause(share: &Estimate, control: Control) -> Verdict {
     if !computable(share) {
@@ -159,17 +165,22 @@ pub fn outcome(met: usize, n: usize, share: f64) -> Verdict {
     }
 }
 
-/// A claimed difference in every one of several scenarios: the pooled estimate, and the p-value of each scenario for being reversed,
-/// adjusted by Holm.
+/// Adjusted p-value below which a scenario contradicts a claim about every one.
+pub const CONTRADICTS: f64 = 0.05;
+
+/// A claimed difference in every one of several scenarios.
+///
+/// `pooled` estimates the mean over the scenarios of each block's log ratios. `reversed` are the p-values, adjusted by Holm, of each
+/// scenario for lying beyond the floor in the other direction (one-sided). One scenario that goes the other way refutes "every",
+/// whatever the rest does; a pool that is reversed as a whole is the stronger word and stands.
 #[must_use]
 pub fn every(pooled: &Estimate, reversed: &[f64], margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     let verdict = ratio(pooled, margin, floor, size);
-    let contradicted = reversed.iter().any(|&p_value| p_value < 1.0 - CONFIDENCE);
+    let contradicted = reversed.iter().any(|&p_value| p_value < CONTRADICTS);
     match verdict {
-        Verdict::Reversed | Verdict::NotReproduced => verdict,
-        // One scenario that goes the other way refutes "every", whatever the rest does.
+        Verdict::Reversed => Verdict::Reversed,
         _ if contradicted => Verdict::NotReproduced,
-        _ => verdict,
+        verdict => verdict,
     }
 }
 
@@ -179,16 +190,27 @@ pub fn aa_failed(estimate: &Estimate, margin: f64) -> bool {
     computable(estimate) && negligible(margin).excludes(estimate)
 }
 
-/// Whether a planted effect of `size` was found, `wide` being the interval that must contain it.
+/// Whether a planted effect of `size` was found: beyond the floor, and inside the interval `wide`, for which there must be blocks enough.
 #[must_use]
 pub fn planted_found(estimate: &Estimate, wide: &Estimate, floor: f64, size: f64) -> bool {
-    computable(estimate) && estimate.lo > 1.0 + floor && wide.lo <= size && size <= wide.hi
+    computable(estimate) && estimate.lo > 1.0 + floor && computable(wide) && wide.lo <= size && size <= wide.hi
+}
+
+/// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, over the processes.
+///
+/// The same rule as for A/A, since both ask whether the instrument has a bias that matters: the interval lies wholly beyond the margin.
+/// A point estimate beyond it is not enough, or noise would invalidate.
+#[must_use]
+pub fn order_failed(first: &Interval, margin: f64) -> bool {
+    let limit = margin.ln_1p();
+    first.level < 1.0 && (first.lo > limit || first.hi < -limit)
 }
 
 /// The verdict of a claim over several scenarios: the worst of theirs.
 ///
 /// Worst for someone who believes the claim: what casts doubt on the measurement comes first, then what contradicts the claim, then what
-/// leaves it open, and what bears it out last. So "reproduced" means reproduced everywhere.
+/// leaves it open, and what bears it out last; among the last, those that contradict the claimed size come before the one that leaves it
+/// open. So "reproduced" means reproduced everywhere. Without verdicts nothing was measured.
 #[must_use]
 pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let rank = |verdict: &Verdict| match verdict {
@@ -197,13 +219,14 @@ pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         Verdict::Reversed => 2,
         Verdict::NotReproduced => 3,
         Verdict::Refuted => 4,
+        // Of what leaves it open, the one that more measuring changes least.
         Verdict::NotTestable => 5,
         Verdict::NotTestableHere => 6,
         Verdict::NotMeasured => 7,
         Verdict::Inconclusive => 8,
-        Verdict::ReproducedSizeUndecided => 9,
-        Verdict::ReproducedSmaller => 10,
-        Verdict::ReproducedLarger => 11,
+        Verdict::ReproducedSmaller => 9,
+        Verdict::ReproducedLarger => 10,
+        Verdict::ReproducedSizeUndecided => 11,
         Verdict::Reproduced => 12,
         Verdict::Confirmed => 13,
     };

@@ -190,11 +190,31 @@ fn a_process_too_short_to_be_judged_whole_is_found() {
         ("b", 5) => Outcome::Took(0.1, 80_000.0),
         _ => usual(run),
     };
-    let measured = toy.measure(results.path(), "20261121T060000Z", short);
-    let line = line_of(&read(&measured, "runs.jsonl"), "0.103");
-    let errors = check::seal(&measured).expect_err("a tenth of a second is not");
-    assert!(errors[0].to_string().contains(&format!("runs.jsonl:{line}: ")), "{errors:?}");
-    assert!(errors[0].to_string().contains("0.2 s"), "{errors:?}");
+    let folder = toy.seal(results.path(), "20261121T060000Z", short);
+    let line = line_of(&read(&folder, "runs.jsonl"), "0.103");
+    expect_one(&folder, "runs.jsonl", line, "it needs 0.2 s");
+
+    toy.claims =
+        toy.claims.replacen("margin = 0.10\nblocks = { quick = 8 }", "margin = 0.10\nblocks = { full = 8 }", 1);
+    let folder = toy.seal(results.path(), "20261121T070000Z", short);
+    assert_eq!(findings(&folder), Vec::<String>::new(), "nothing is judged by it in this profile");
+}
+
+#[test]
+fn memory_passes_must_be_of_the_cases() {
+    for (from, to, line, what) in [
+        ("\"arm\":\"b@aa\",\"exit\"", "\"arm\":\"c\",\"exit\"", 0, "big c does not stand in cases.tsv"),
+        ("\"block\":0,\"digest\"", "\"block\":0,\"digits\"", 1, "unknown field `digits`"),
+        ("\"max_rss_kib\"", "\"max_rss\"", 1, "unknown field `max_rss`"),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, "memory.jsonl", |text| text.replacen(from, to, 1));
+        let line = if line == 0 { line_of(&read(&folder, "memory.jsonl"), to) } else { line };
+        expect_one(&folder, "memory.jsonl", line, what);
+    }
+    let (_results, folder) = sealed();
+    forge(&folder, "memory.jsonl", |text| text.to_owned() + &lines(text)[0]);
+    expect_one(&folder, "memory.jsonl", 6, "twice in pass 0");
 }
 
 #[test]
@@ -207,6 +227,15 @@ fn an_incomplete_measurement_is_not_sealed() {
     assert_eq!(errors.len(), 3);
     assert!(errors[0].to_string().contains("toy-0031"), "{}", errors[0]);
     assert!(!folder.join("SHA256SUMS").exists());
+}
+
+#[test]
+fn advice_about_a_claim_that_is_not_there_is_found() {
+    let (_results, folder) = sealed();
+    forge(&folder, "page.toml", |text| {
+        format!("{text}[[advice]]\ntext = \"Do.\"\nwhen = {{ claim = \"C9\", verdicts = [\"reproduced\"] }}\n")
+    });
+    expect_one(&folder, "page.toml", 0, "the claim C9");
 }
 
 #[test]

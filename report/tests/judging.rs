@@ -195,8 +195,8 @@ fn noise_between_copies_makes_a_claim_inconclusive_and_never_equal() {
     let calm = ratio_of(1.08).work("b@aa", &near(1.0, 0.01, 12));
     assert_eq!(calm.verdict(&claims), Verdict::Reproduced);
     // Copies that differ by up to 60 % either way: 8 % cannot be told from that.
-    let noise: Vec<f64> = (0..12).map(|block| if block % 2 == 0 { 1.6 } else { 1.0 / 1.6 }).collect();
-    let noisy = ratio_of(1.08).work("b@aa", &noise).judge(&claims);
+    let scatter: Vec<f64> = (0..12).map(|block| if block % 2 == 0 { 1.6 } else { 1.0 / 1.6 }).collect();
+    let noisy = ratio_of(1.08).work("b@aa", &scatter).judge(&claims);
     assert!(noisy.controls[0].passed, "the copies differ in both directions: {:?}", noisy.controls[0]);
     assert!(noisy.claims[0].rows[0].floor > Some(0.08), "{:?}", noisy.claims[0].rows[0].floor);
     assert_eq!(noisy.claims[0].verdict, Verdict::Inconclusive);
@@ -473,6 +473,32 @@ fn a_duet_in_which_going_first_matters_is_invalid() {
     let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.10).claim(&duet_claim());
     assert_eq!(claim.verdict, Verdict::Invalid);
     assert!(claim.reason.contains("first"), "{}", claim.reason);
+}
+
+#[test]
+fn the_controls_of_duets_are_duets_of_an_arm_and_its_copy() {
+    let control = |kind: &str, rest: &str| {
+        format!(
+            "[[control]]\nid = \"{kind}\"\nkind = \"{kind}\"\nform = \"duet\"\narm = \"b\"\nmetric = \"work_s\"\nscenarios = [\"s\"]\n\
+             margin = 0.02\nblocks = {{ quick = 12 }}\n{rest}"
+        )
+    };
+    let claims = format!(
+        "{}aa = \"aa\"\nplanted = \"planted\"\n{}{}",
+        duet_claim(),
+        control("aa", ""),
+        control("planted", "size = 1.04\n")
+    );
+    let samples = |aa: f64, slow: f64| {
+        Samples::default().duet("a~b", &near(1.05, 0.002, 12), 1.0).duet("b~b@aa", &near(aa, 0.002, 12), 1.0).duet(
+            "b@slow~b",
+            &near(slow, 0.002, 12),
+            1.0,
+        )
+    };
+    assert_eq!(samples(1.0, 1.04).verdict(&claims), Verdict::Reproduced);
+    assert_eq!(samples(1.0, 1.0).verdict(&claims), Verdict::Invalid, "the planted effect is not found");
+    assert_eq!(samples(1.1, 1.04).verdict(&claims), Verdict::Invalid, "the copies differ");
 }
 
 #[test]

@@ -12,6 +12,10 @@ const PAGE: &str = r#"schema = 1
 title = "toy"
 question = "Is it?"
 
+[[advice]]
+text = "Do not."
+when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
+
 [[table]]
 id = "times"
 title = "Times"
@@ -154,6 +158,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["title = \"toy\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
         ["[\"1.5\"]", "[\"1.5\", \"2.5\"]", "\"theirs\"", "2 values for 1 rows"],
+        ["\"reversed\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
         ["x = \"rows_count\"\n", "", "\"scaling\"", "needs x"],
         [
             "kind = \"strip\"\nscenarios = [\"big\"]",

@@ -159,6 +159,8 @@ fn rendering_twice_gives_the_same_bytes() {
     Toy::default().seal(temp.path(), STAMP, usual);
     render(temp.path(), once.path(), &[]).success();
     render(temp.path(), again.path(), &[]).success();
+    let effects = read(once.path(), "charts/effects.svg");
+    assert!(effects.contains("published") && !effects.contains("published range"), "one size is a mark, not a range");
     for file in ["REPORT.md", "charts/effects.svg", "charts/toy-big.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }

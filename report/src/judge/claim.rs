@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::control::{self, middles, order_fault, pooled};
 use super::quantity::{Yield, gather, p_value, plain, ratio_estimate, scale, sides, value_estimate};
 use super::{ALL, Evidence, is_duet, slope};
-use crate::claims::{Bound, Cause, Claim, Kind, Of, Quantity};
+use crate::claims::{Bound, Cause, Claim, Kind, Of, Quantity, Size};
 use crate::judged::{self, Estimate, JudgedClaim, JudgedControl, Row, Scale, Standing, Verdict};
 use crate::stats::signed_rank::{self, Alternative};
 use crate::stats::{CONFIDENCE, binomial, floor::floor, holm, share};
@@ -114,15 +114,16 @@ fn rows(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity) -> (Vec<Row>
             let mut missing = None;
             for scenario in scenarios {
                 let found = gather(evidence, quantity, scenario);
-                reversed.push(signed_rank::p_value(&middles(&found.pairs), Alternative::Less));
-                missing = missing.or(found.missing.clone().filter(|_| found.pairs.is_empty()));
                 let row_floor = claim_floor(evidence, claim, Some(scenario), found.pairs.len());
+                let beyond = -row_floor.ln_1p();
+                reversed.push(signed_rank::p_value_against(&found.pairs, beyond, Alternative::Less));
+                missing = missing.or(found.missing.clone().filter(|_| found.pairs.is_empty()));
                 rows.push(ratio_row(evidence, quantity, scenario, &found, Some(row_floor), |estimate| {
-                    verdict::ratio(estimate, claim.margin, row_floor, *size)
+                    verdict::ratio(estimate, claim.margin, row_floor, size.map(Size::band))
                 }));
             }
             let decided = estimate.as_ref().map_or(Verdict::Inconclusive, |estimate| {
-                verdict::every(estimate, &holm::adjust(&reversed), claim.margin, floor, *size)
+                verdict::every(estimate, &holm::adjust(&reversed), claim.margin, floor, size.map(Size::band))
             });
             let pooled = Row {
                 scenario: ALL.to_owned(),
@@ -222,7 +223,7 @@ fn row(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity, kind: &Kind, 
         Kind::Ratio { size } | Kind::Every { size } => {
             let floor = claim_floor(evidence, claim, Some(scenario), found.pairs.len());
             ratio_row(evidence, quantity, scenario, found, Some(floor), |estimate| {
-                verdict::ratio(estimate, claim.margin, floor, *size)
+                verdict::ratio(estimate, claim.margin, floor, size.map(Size::band))
             })
         }
         // Slopes are made of several scenarios and have rows of their own.
@@ -296,13 +297,12 @@ fn judge_cause(evidence: Evidence<'_>, claim: &Claim, cause: &Cause) -> judged::
         p_value: None,
         failed: found.failed,
     };
-    let standing = match cause.bound {
-        Some(bound) => counter_standing(row.estimate.as_ref(), bound),
-        None => {
-            row.scale = Scale::Share { of: claim.id.clone() };
-            row.estimate = explained_share(evidence, &claim.id, quantity, &scenario);
-            share_standing(row.estimate.as_ref())
-        }
+    let standing = if let Some(bound) = cause.bound {
+        counter_standing(row.estimate.as_ref(), bound)
+    } else {
+        row.scale = Scale::Share { of: claim.id.clone() };
+        row.estimate = explained_share(evidence, &claim.id, quantity, &scenario);
+        share_standing(row.estimate.as_ref())
     };
     judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence: row, standing }
 }

@@ -32,14 +32,13 @@ pub(super) fn pooled(evidence: Evidence<'_>, quantity: &crate::claims::Quantity)
         };
         #[expect(clippy::cast_precision_loss, reason = "numbers of scenarios are small")]
         let n = of_block.len() as f64;
-        let mean = |pick: fn(&Pair) -> f64, clash: f64| {
-            let sum: f64 = of_block.iter().map(pick).sum();
-            if sum.is_nan() { clash } else { sum / n }
-        };
+        let mean = |pick: fn(&Pair) -> f64| of_block.iter().map(pick).sum::<f64>() / n;
+        let known = |end: f64, otherwise: f64| if end.is_nan() { otherwise } else { end };
         pairs.push(Pair {
-            lo: mean(|pair| pair.lo, f64::NEG_INFINITY),
-            mid: mean(|pair| pair.mid, 0.0),
-            hi: mean(|pair| pair.hi, f64::INFINITY),
+            lo: known(mean(|pair| pair.lo), f64::NEG_INFINITY),
+            // Without a middle where failures of both sides meet.
+            mid: mean(|pair| pair.mid),
+            hi: known(mean(|pair| pair.hi), f64::INFINITY),
         });
     }
     (pairs, failed)
@@ -154,14 +153,11 @@ pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &crate::claims::Quan
             .filter_map(|sample| duet::order_effect(&sample.pairs))
             .map(|effect| Pair::exact(effect / 2.0))
             .collect();
-        let limit = (1.0 + margin).ln();
-        if let Some(interval) = signed_rank::estimate(&effects, CONFIDENCE) {
-            if interval.level < 1.0 && (interval.lo > limit || interval.hi < -limit) {
-                return Some(format!(
-                    "in {scenario} the arm that goes first differs by {:.1} %",
-                    interval.point.abs().exp_m1() * 100.0
-                ));
-            }
+        if let Some(first) = signed_rank::estimate(&effects, CONFIDENCE)
+            && verdict::order_failed(&first, margin)
+        {
+            let percent = first.point.abs().exp_m1() * 100.0;
+            return Some(format!("in {scenario} the arm that goes first differs by {percent:.1} %"));
         }
     }
     None

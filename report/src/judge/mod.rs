@@ -42,7 +42,7 @@ pub struct Origin {
     pub failures: Vec<(String, String, String, String)>,
     /// Seconds spent in the runs.
     pub measured_s: f64,
-    /// Cases whose two readings of the peak memory differ, as scenario, arm, VmHWM and GNU time in KiB.
+    /// Cases whose two readings of the peak memory differ, as scenario, arm, `VmHWM` and GNU time in KiB.
     pub memory_disagreements: Vec<(String, String, f64, f64)>,
     /// Cases that were compared.
     pub memory_compared: usize,

@@ -176,8 +176,7 @@ pub(super) fn p_value(pairs: &[Pair]) -> Option<f64> {
     if pairs.len() < signed_rank::FEWEST {
         return None;
     }
-    let middles: Vec<f64> = pairs.iter().map(|pair| pair.mid).collect();
-    Some(signed_rank::p_value(&middles, Alternative::TwoSided))
+    Some(signed_rank::p_value_against(pairs, 0.0, Alternative::TwoSided))
 }
 
 /// What an estimate of `quantity` is an estimate of.

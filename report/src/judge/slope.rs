@@ -70,9 +70,8 @@ fn row(
 
     let estimate = value_estimate(&slopes);
     let xs = || points.iter().map(|point| point.x);
-    let range = xs().fold(f64::NEG_INFINITY, f64::max) / xs().fold(f64::INFINITY, f64::min);
-    // The slope that changes the value by the claim's margin from the smallest x to the largest.
-    let margin = (1.0 + claim.margin).ln() / range.ln().max(f64::MIN_POSITIVE);
+    let range = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+    let margin = slope::margin_over(range, claim.margin);
     let row = Row {
         scenario: ALL.to_owned(),
         scale: Scale::Slope { of: subject.name },

@@ -3,12 +3,17 @@
 use statrs::distribution::{Beta, ContinuousCDF};
 
 /// The Clopper-Pearson interval of a share of which `met` of `n` were seen; the whole range without observations.
+///
+/// A limit that cannot be computed (a `confidence` outside 0 to 1, more met than seen) is the open end of the range, 0 or 1.
 #[must_use]
 pub fn interval(met: usize, n: usize, confidence: f64) -> (f64, f64) {
-    #[expect(clippy::cast_precision_loss, reason = "numbers of blocks are small")]
+    if met > n {
+        return (0.0, 1.0);
+    }
     let (k, n) = (met as f64, n as f64);
     let tail = (1.0 - confidence) / 2.0;
-    let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).map(|beta| beta.inverse_cdf(p)).ok();
+    let quantile =
+        |a: f64, b: f64, p: f64| Beta::new(a, b).ok()?.try_inverse_cdf(p).ok().filter(|share| share.is_finite());
     let lo = if k == 0.0 { Some(0.0) } else { quantile(k, n - k + 1.0, tail) };
     // The first branch holds for no observations at all, too.
     let hi = if k >= n { Some(1.0) } else { quantile(k + 1.0, n - k, 1.0 - tail) };

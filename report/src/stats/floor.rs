@@ -4,7 +4,7 @@ use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::signed_rank::{middle, walsh_averages};
+use super::signed_rank::hodges_lehmann;
 
 /// Random signs that are tried.
 const FLIPS: usize = 2_000;
@@ -17,15 +17,16 @@ const SEED: u64 = 0x000F_1004;
 /// random signs, whichever is larger.
 ///
 /// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. With
-/// fewer pairs than `n` they are drawn again; with more, without repetition. The order of the pairs does not matter.
+/// fewer pairs than `n` they are drawn again; with more, without repetition. Neither the order of the pairs nor their signs matter.
+/// A failed run (an infinite or missing ratio) is infinite noise: enough of them make the floor infinite, and nothing exceeds it.
 #[must_use]
 pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
-    let mut pairs: Vec<f64> = aa_log_ratios.iter().copied().filter(|ratio| ratio.is_finite()).collect();
-    if pairs.is_empty() || n == 0 {
+    if aa_log_ratios.is_empty() || n == 0 {
         return margin;
     }
     // By size only: the signs are chosen below, so that what came out does not steer them.
-    pairs.iter_mut().for_each(|ratio| *ratio = ratio.abs());
+    let size = |ratio: &f64| if ratio.is_nan() { f64::INFINITY } else { ratio.abs() };
+    let mut pairs: Vec<f64> = aa_log_ratios.iter().map(size).collect();
     pairs.sort_by(f64::total_cmp);
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut effects: Vec<f64> = (0..FLIPS)
@@ -35,17 +36,13 @@ pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
             } else {
                 (0..n).map(|_| pairs[rng.random_range(0..pairs.len())]).collect()
             };
-            let signed = chosen.into_iter().map(|ratio| if rng.random() { ratio } else { -ratio });
-            middle(&walsh_averages(signed.collect::<Vec<_>>().into_iter(), 0.0)).abs()
+            let signed: Vec<f64> = chosen.into_iter().map(|ratio| if rng.random() { ratio } else { -ratio }).collect();
+            // Without a middle the pairs were failures on both sides: nothing is known, so nothing is ruled out.
+            hodges_lehmann(&signed).map_or(f64::INFINITY, f64::abs)
         })
         .collect();
     effects.sort_by(f64::total_cmp);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a small index"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
     let place = (QUANTILE * FLIPS as f64).ceil() as usize - 1;
-    margin.max(effects[place].exp() - 1.0)
+    margin.max(effects[place].exp_m1())
 }

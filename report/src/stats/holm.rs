@@ -1,17 +1,24 @@
-//! Several tests at once: Holm's adjustment.
+//! Several tests at once: Holm's adjustment, and how many of them err by chance.
 
-/// The p-values adjusted by Holm's step-down procedure, in the order given.
+/// The p-values adjusted by Holm's step-down procedure, in the order given. One that is not a number counts as 1.
 #[must_use]
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let mut order: Vec<(usize, f64)> =
+        p_values.iter().map(|&p_value| if p_value.is_nan() { 1.0 } else { p_value }).enumerate().collect();
+    order.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     let mut adjusted = vec![0.0; p_values.len()];
     let mut largest: f64 = 0.0;
-    for (step, &index) in order.iter().enumerate() {
-        #[expect(clippy::cast_precision_loss, reason = "numbers of tests are small")]
+    for (step, (index, p_value)) in order.into_iter().enumerate() {
         let factor = (p_values.len() - step) as f64;
-        largest = largest.max((p_values[index] * factor).min(1.0));
+        largest = largest.max((p_value * factor).min(1.0));
         adjusted[index] = largest;
     }
     adjusted
+}
+
+/// How many of several tests miss the truth by chance: the sum of their levels. A level of 1 marks a test that was not possible and is
+/// not counted.
+#[must_use]
+pub fn expected_false_positives(levels: impl IntoIterator<Item = f64>) -> f64 {
+    levels.into_iter().filter(|level| *level < 1.0).sum()
 }

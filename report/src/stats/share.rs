@@ -1,34 +1,86 @@
 //! What share of an effect a control explains.
 
-use super::signed_rank::{Interval, interval_rank, middle};
+use super::signed_rank::{Interval, interval_rank};
 
 /// The share s of the `mirror` log effects that the `control` log effects of the same blocks amount to, with its exact interval.
 ///
-/// The interval holds every s for which the signed-rank test does not reject that control - s x mirror is centred on zero.
-/// That test only asks how many of the ratios (c_i + c_j) / (m_i + m_j) lie above s, so its limits are two of these ratios, as the
-/// limits of the plain interval are two of the Walsh averages. `None` where the mirror has no effect to be explained: a sum of two of
-/// its log effects is not above zero (after turning it round if it is negative as a whole), or a run failed.
+/// The interval holds every s for which the signed-rank test does not reject that control - s x mirror is centred on zero. The test asks
+/// how many of the sums of two such differences lie above zero and how many below; each sum changes its sign where s is the share that
+/// its two blocks show, so only these shares can be limits. A failed run (an infinite or missing effect) leaves the signs of its sums
+/// open, which widens the interval.
+///
+/// `None` where there is no effect to be explained: by the same test, the mirror's does not differ from zero. With too few blocks for
+/// a test the share stands alone, between infinite limits, as long as most of the mirror's sums agree in direction.
 #[must_use]
 pub fn explained(control: &[f64], mirror: &[f64], confidence: f64) -> Option<Interval> {
     let n = control.len().min(mirror.len());
-    if n == 0 || control.iter().chain(mirror).any(|value| !value.is_finite()) {
-        return None;
-    }
-    let direction = mirror[..n].iter().sum::<f64>().signum();
-    let mut ratios = Vec::with_capacity(n * (n + 1) / 2);
-    for i in 0..n {
-        for j in i..n {
-            let effect = direction * (mirror[i] + mirror[j]);
-            if effect <= 0.0 {
-                return None;
+    let sums = Sums::of_blocks(&control[..n], &mirror[..n]);
+    let (point_lo, point_hi) = sums.accepted(sums.known / 2)?;
+    let point = f64::midpoint(point_lo, point_hi);
+    let Some((rank, level)) = interval_rank(n, confidence) else {
+        return Some(Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 });
+    };
+    let (lo, hi) = sums.accepted(n * (n + 1) / 2 - rank)?;
+    Some(Interval { point, lo, hi, n, level })
+}
+
+/// The sums over two blocks (or twice one) of `control - s x mirror`, as s grows from minus to plus infinity.
+struct Sums {
+    /// Shares at which a sum passes zero, sorted, and whether it falls (the mirror's sum is positive) or rises there.
+    turns: Vec<(f64, bool)>,
+    /// Sums above and below zero at every s, because the mirror has no effect in these blocks.
+    always: (usize, usize),
+    /// Sums without a failed run.
+    known: usize,
+}
+
+impl Sums {
+    fn of_blocks(control: &[f64], mirror: &[f64]) -> Self {
+        let mut sums = Sums { turns: Vec::new(), always: (0, 0), known: 0 };
+        for i in 0..control.len() {
+            for j in i..control.len() {
+                let (c, m) = (control[i] + control[j], mirror[i] + mirror[j]);
+                if !c.is_finite() || !m.is_finite() {
+                    continue;
+                }
+                sums.known += 1;
+                if m == 0.0 {
+                    sums.always.0 += usize::from(c > 0.0);
+                    sums.always.1 += usize::from(c < 0.0);
+                } else {
+                    // Plus zero, so that no share is -0 and all that are zero turn together.
+                    sums.turns.push((c / m + 0.0, m > 0.0));
+                }
             }
-            ratios.push(direction * (control[i] + control[j]) / effect);
         }
+        sums.turns.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sums
     }
-    ratios.sort_by(f64::total_cmp);
-    let point = middle(&ratios);
-    Some(match interval_rank(n, confidence) {
-        Some((rank, level)) => Interval { point, lo: ratios[rank - 1], hi: ratios[ratios.len() - rank], n, level },
-        None => Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 },
-    })
+
+    /// The smallest and largest share at which at most `limit` sums lie above zero and at most `limit` below.
+    ///
+    /// `None` if the mirror's own sums pass that test: then every share, however large, would do.
+    fn accepted(&self, limit: usize) -> Option<(f64, f64)> {
+        let falling = self.turns.iter().filter(|(_, falls)| *falls).count();
+        let rising = self.turns.len() - falling;
+        if falling.max(rising) <= limit {
+            return None;
+        }
+        let (mut above, mut below) = (self.always.0 + falling, self.always.1 + rising);
+        let mut range: Option<(f64, f64)> = None;
+        for turning in self.turns.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+            let fall = turning.iter().filter(|(_, falls)| *falls).count();
+            let rise = turning.len() - fall;
+            // At the turn itself these sums are zero, on neither side.
+            above -= fall;
+            below -= rise;
+            if above <= limit && below <= limit {
+                let share = turning[0].0;
+                range = Some((range.map_or(share, |(lo, _)| lo), share));
+            }
+            above += rise;
+            below += fall;
+        }
+        range
+    }
 }

@@ -14,7 +14,7 @@ pub const FEWEST: usize = 6;
 pub struct Pair {
     /// Smallest difference that is compatible with the measurement.
     pub lo: f64,
-    /// The difference.
+    /// The difference; not a number if nothing is known.
     pub mid: f64,
     /// Largest.
     pub hi: f64,
@@ -27,10 +27,10 @@ impl Pair {
         Pair { lo: difference, mid: difference, hi: difference }
     }
 
-    /// A pair whose both sides failed.
+    /// A pair whose both sides failed: it may lie anywhere, and has no middle that could stand for it.
     #[must_use]
     pub fn unknown() -> Self {
-        Pair { lo: f64::NEG_INFINITY, mid: 0.0, hi: f64::INFINITY }
+        Pair { lo: f64::NEG_INFINITY, mid: f64::NAN, hi: f64::INFINITY }
     }
 }
 
@@ -49,85 +49,93 @@ pub struct Interval {
     pub level: f64,
 }
 
-/// Estimates the middle of `pairs` with an interval of at least `confidence`; `None` without pairs.
+/// Estimates the middle of `pairs` with an interval of at least `confidence`.
+///
+/// The lower end comes from the lower ends of the pairs, the upper from the upper, so that a pair which is not known exactly can only
+/// widen the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the
+/// result is ever NaN.
 #[must_use]
 pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
     let n = pairs.len();
-    if n == 0 {
-        return None;
-    }
-    let point = middle(&walsh_averages(pairs.iter().map(|pair| pair.mid), 0.0));
+    let ends = |pick: fn(&Pair) -> f64| pairs.iter().map(pick).collect::<Vec<f64>>();
+    let point = hodges_lehmann(&ends(|pair| pair.mid))?;
     let Some((rank, level)) = interval_rank(n, confidence) else {
         return Some(Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 });
     };
-    let low = walsh_averages(pairs.iter().map(|pair| pair.lo), f64::NEG_INFINITY);
-    let high = walsh_averages(pairs.iter().map(|pair| pair.hi), f64::INFINITY);
+    // What is unknown is as bad as it can be for the end in question.
+    let low = sorted(walsh_averages(&ends(|pair| pair.lo)).map(|average| unless_nan(average, f64::NEG_INFINITY)));
+    let high = sorted(walsh_averages(&ends(|pair| pair.hi)).map(|average| unless_nan(average, f64::INFINITY)));
     Some(Interval { point, lo: low[rank - 1], hi: high[high.len() - rank], n, level })
 }
 
 /// Which Walsh average, counted from either end, bounds the interval of `n` pairs, and the error rate that this leaves.
+///
+/// `None` if no interval of this `confidence` exists, because even the widest errs too often.
 #[must_use]
 pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
     let rank = quantile(alpha / 2.0, n).max(1);
     let level = 2.0 * cumulative(rank - 1, n);
-    // With few pairs even the widest interval errs more often than is allowed. The tolerance is for rounding only.
+    // The tolerance is for rounding only.
     (level <= alpha * (1.0 + 1e-9)).then_some((rank, level))
 }
 
-/// Sorted averages of all pairs of values, each value with itself included. Opposite infinities average to `clash`.
+/// The Hodges-Lehmann estimate: the median of the Walsh averages that are known.
+///
+/// `None` without any, or if the median lies between opposite infinities.
 #[must_use]
-pub fn walsh_averages(values: impl Iterator<Item = f64>, clash: f64) -> Vec<f64> {
-    let values: Vec<f64> = values.collect();
-    let mut averages = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
-    for (index, &a) in values.iter().enumerate() {
-        for &b in &values[index..] {
-            let average = f64::midpoint(a, b);
-            averages.push(if average.is_nan() { clash } else { average });
-        }
-    }
-    averages.sort_by(f64::total_cmp);
-    averages
+pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
+    middle(&sorted(walsh_averages(values).filter(|average| !average.is_nan())))
 }
 
-/// The median of sorted values.
-pub(super) fn middle(sorted: &[f64]) -> f64 {
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        return sorted[half];
-    }
-    let middle = f64::midpoint(sorted[half - 1], sorted[half]);
-    if middle.is_nan() { 0.0 } else { middle }
+/// Averages of all pairs of values, each value with itself included; NaN where opposite infinities meet.
+pub fn walsh_averages(values: &[f64]) -> impl Iterator<Item = f64> {
+    let with_later = |(index, &a): (usize, &f64)| values[index..].iter().map(move |&b| f64::midpoint(a, b));
+    values.iter().enumerate().flat_map(with_later)
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values
+}
+
+fn unless_nan(value: f64, otherwise: f64) -> f64 {
+    if value.is_nan() { otherwise } else { value }
+}
+
+/// The median of sorted values; `None` without values, or between opposite infinities.
+pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
+    let upper = sorted.len() / 2;
+    let lower = sorted.len().checked_sub(1)? / 2;
+    let middle = f64::midpoint(sorted[lower], sorted[upper]);
+    (!middle.is_nan()).then_some(middle)
 }
 
 /// P(V <= `statistic`) for `n` pairs without effect: R's `psignrank`.
 #[must_use]
 pub fn cumulative(statistic: usize, n: usize) -> f64 {
-    let ranks: Vec<usize> = (1..=n).collect();
-    distribution(&ranks).iter().take(statistic + 1).sum::<f64>().min(1.0)
+    distribution(1..=n).iter().take(statistic.saturating_add(1)).sum::<f64>().min(1.0)
 }
 
 /// The smallest v with P(V <= v) >= `probability`: R's `qsignrank`.
 #[must_use]
 pub fn quantile(probability: f64, n: usize) -> usize {
-    let ranks: Vec<usize> = (1..=n).collect();
     let mut sum = 0.0;
     // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
     let enough = probability - 10.0 * f64::EPSILON;
-    let distribution = distribution(&ranks);
-    distribution
-        .iter()
-        .position(|mass| {
-            sum += mass;
-            sum >= enough
-        })
-        .unwrap_or(distribution.len() - 1)
+    let masses = distribution(1..=n);
+    let reached = masses.iter().position(|mass| {
+        sum += mass;
+        sum >= enough
+    });
+    reached.unwrap_or(masses.len() - 1)
 }
 
 /// Probability of each sum of a random half of `ranks`: every rank is in or out with probability 1/2.
-fn distribution(ranks: &[usize]) -> Vec<f64> {
+fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut masses = vec![1.0];
-    for &rank in ranks {
+    for rank in ranks {
         let mut next = vec![0.0; masses.len() + rank];
         for (sum, mass) in masses.iter().enumerate() {
             next[sum] += mass / 2.0;
@@ -149,34 +157,44 @@ pub enum Alternative {
     Greater,
 }
 
-/// Exact p-value of `differences` against a middle of zero, given their sizes: ties share a rank, zeros are ranked and then say nothing
-/// (Pratt). 1 without differences.
+/// Exact p-value of `differences` against a middle of zero, given their sizes; 1 without differences.
+///
+/// Ties share a rank, zeros are ranked and then say nothing (Pratt). A difference that is not a number speaks against the alternative.
 #[must_use]
 pub fn p_value(differences: &[f64], alternative: Alternative) -> f64 {
-    let mut order: Vec<f64> = differences.to_vec();
-    order.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let pairs: Vec<Pair> = differences.iter().map(|&difference| Pair::exact(difference)).collect();
+    p_value_against(&pairs, 0.0, alternative)
+}
+
+/// Exact p-value of `pairs` against a middle of `centre`, each pair taken at the end that speaks most against the alternative.
+///
+/// So it agrees with the interval of [`estimate`]: resolution and failed runs can only raise it. `centre` is zero for "no effect", and
+/// minus the logarithm of 1 + floor for "not reversed beyond the floor".
+#[must_use]
+pub fn p_value_against(pairs: &[Pair], centre: f64, alternative: Alternative) -> f64 {
+    let less = || p_value_less(pairs.iter().map(|pair| pair.hi - centre));
+    let greater = || p_value_less(pairs.iter().map(|pair| centre - pair.lo));
+    match alternative {
+        Alternative::Less => less(),
+        Alternative::Greater => greater(),
+        Alternative::TwoSided => (2.0 * less().min(greater())).min(1.0),
+    }
+}
+
+/// P(V <= observed) over all choices of signs of the differences.
+fn p_value_less(differences: impl Iterator<Item = f64>) -> f64 {
+    let mut by_size: Vec<f64> = differences.map(|difference| unless_nan(difference, f64::INFINITY)).collect();
+    by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     // Twice the mid-rank is a whole number.
     let mut ranks = Vec::new();
-    let mut statistic = 0;
-    let mut start = 0;
-    while start < order.len() {
-        let size = order[start].abs();
-        let end = start + order[start..].iter().take_while(|value| value.abs().total_cmp(&size).is_eq()).count();
-        let doubled = start + 1 + end;
-        for &value in &order[start..end] {
-            if value != 0.0 {
-                ranks.push(doubled);
-                statistic += if value > 0.0 { doubled } else { 0 };
-            }
+    let (mut statistic, mut before) = (0, 0);
+    for tied in by_size.chunk_by(|a, b| a.abs().total_cmp(&b.abs()).is_eq()) {
+        let doubled = 2 * before + tied.len() + 1;
+        before += tied.len();
+        for &difference in tied.iter().filter(|difference| **difference != 0.0) {
+            ranks.push(doubled);
+            statistic += if difference > 0.0 { doubled } else { 0 };
         }
-        start = end;
     }
-    let masses = distribution(&ranks);
-    let below: f64 = masses[..=statistic].iter().sum();
-    let above: f64 = masses[statistic..].iter().sum();
-    match alternative {
-        Alternative::Less => below.min(1.0),
-        Alternative::Greater => above.min(1.0),
-        Alternative::TwoSided => (2.0 * below.min(above)).min(1.0),
-    }
+    distribution(ranks).iter().take(statistic + 1).sum::<f64>().min(1.0)
 }

@@ -185,11 +185,11 @@ fn run_line(run: &PlannedRun, outcome: &Outcome) -> String {
         Outcome::Took(work_s, peak_rss_kib) => {
             let metrics = json!({ "work_s": work_s, "peak_rss_kib": peak_rss_kib });
             let digest = format!("{}-{}", run.scenario, run.seed);
-            let record = record(run, &run.run, &digest, metrics);
+            let record = record(run, &run.run, &digest, &metrics);
             json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
         }
         Outcome::Failed(error) => {
-            let mut record = record(run, &run.run, "", json!({}));
+            let mut record = record(run, &run.run, "", &json!({}));
             record["error"] = json!(error);
             json!({ "run": run.run, "exit": 1, "hyperfine": null, "record": record })
         }
@@ -203,12 +203,12 @@ fn memory_line(run: &PlannedRun) -> String {
         "involuntary_switches_count": 1, "wall_s": 1.0, "user_s": 0.9, "system_s": 0.1,
     });
     let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
-    let record = record(run, "memory-0", "digest", metrics);
+    let record = record(run, "memory-0", "digest", &metrics);
     json!({ "pass": 0, "scenario": run.scenario, "arm": run.arm, "exit": 0, "time": time, "record": record })
         .to_string()
 }
 
-fn record(run: &PlannedRun, id: &str, digest: &str, metrics: Value) -> Value {
+fn record(run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
     json!({
         "schema": 1, "run": id, "study": "toy", "scenario": run.scenario, "arm": run.arm, "seed": run.seed,
         "block": run.block, "digest": digest, "metrics": metrics,

@@ -1,0 +1,328 @@
+//! The signed-rank test and interval against published examples, tables and a naive oracle that tries every sign.
+
+#![expect(clippy::float_cmp, reason = "what is exact must be equal, and infinities have no distance")]
+
+use proptest::prelude::*;
+use report::stats::signed_rank::{
+    Alternative, cumulative, interval_rank, p_value, p_value_against, quantile, walsh_averages,
+};
+use report::stats::{CONFIDENCE, Interval, PLANTED_CONFIDENCE, Pair, estimate};
+
+fn exact(differences: &[f64]) -> Vec<Pair> {
+    differences.iter().map(|&difference| Pair::exact(difference)).collect()
+}
+
+fn interval(differences: &[f64]) -> Interval {
+    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
+}
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
+}
+
+#[track_caller]
+fn assert_close(actual: f64, expected: f64) {
+    assert!(close(actual, expected), "{actual} is not {expected}");
+}
+
+/// Hamilton's depression scale before and after a tranquilliser, nine patients (Hollander and Wolfe; R's `?wilcox.test`).
+#[expect(clippy::approx_constant, reason = "a reading of 3.14, not pi")]
+fn depression() -> Vec<f64> {
+    let first = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
+    let second = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
+    first.iter().zip(second).map(|(a, b)| a - b).collect()
+}
+
+#[test]
+fn the_depression_example_has_the_p_values_that_r_prints() {
+    assert_close(p_value(&depression(), Alternative::Greater), 0.019_531_25);
+    assert_close(p_value(&depression(), Alternative::TwoSided), 0.039_062_5);
+    // V = 40 of 45: P(V <= 40) = 1 - P(V <= 4) by symmetry, and 7 of 512 sign choices give at most 4.
+    assert_close(p_value(&depression(), Alternative::Less), 1.0 - 7.0 / 512.0);
+}
+
+#[test]
+fn the_depression_example_has_the_interval_that_inverting_the_test_gives() {
+    let found = interval(&depression());
+    assert_close(found.point, 0.46);
+    assert_close(found.lo, 0.01);
+    assert_close(found.hi, 0.786);
+    assert_close(found.level, 0.039_062_5);
+}
+
+#[test]
+fn the_null_distribution_agrees_with_the_published_tables() {
+    assert_close(cumulative(5, 10), 10.0 / 1024.0);
+    assert_close(cumulative(8, 10), 25.0 / 1024.0);
+    assert_close(cumulative(27, 10), 0.5);
+    // Critical values of the two-sided test at 5 %, one less than the quantile.
+    for (n, critical) in [(6, 0), (8, 3), (10, 8), (12, 13), (15, 25), (20, 52), (25, 89), (30, 137), (50, 434)] {
+        assert_eq!(quantile(0.025, n), critical + 1, "n = {n}");
+    }
+}
+
+#[test]
+fn the_null_distribution_holds_up_to_two_hundred_pairs() {
+    let most = 200 * 201 / 2;
+    assert_close(cumulative(most, 200), 1.0);
+    assert_close(cumulative(8_000, 200), 1.0 - cumulative(most - 8_001, 200));
+    // The normal approximation: mean 10050, standard deviation 819.6.
+    let approximation: usize = 8_444;
+    assert!(quantile(0.025, 200).abs_diff(approximation) <= 3, "{}", quantile(0.025, 200));
+    assert!(interval_rank(200, CONFIDENCE).is_some_and(|(_, level)| level > 0.0499 && level <= 0.05));
+}
+
+#[test]
+fn a_statistic_beyond_all_ranks_has_probability_one() {
+    assert_close(cumulative(usize::MAX, 5), 1.0);
+    assert_close(cumulative(0, 0), 1.0);
+}
+
+#[test]
+fn six_pairs_give_their_extremes_at_three_percent() {
+    let found = interval(&[0.3, -0.1, 0.7, 0.2, 0.5, 0.4]);
+    assert_close(found.lo, -0.1);
+    assert_close(found.hi, 0.7);
+    assert_close(found.level, 0.031_25);
+    assert_eq!(found.n, 6);
+}
+
+#[test]
+fn eight_pairs_give_the_fourth_average_from_either_end_at_four_percent() {
+    assert_eq!(interval_rank(8, CONFIDENCE).map(|(rank, _)| rank), Some(4));
+    // Powers of two: the averages in order are 1, 1.5, 2, 2.5, ... and 128, 96, 80, 72, ...
+    let found = interval(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0]);
+    assert_close(found.lo, 2.5);
+    assert_close(found.hi, 72.0);
+    assert_close(found.level, 0.039_062_5);
+}
+
+#[test]
+fn ten_pairs_give_the_ninth_and_the_forty_seventh_of_fifty_five_averages() {
+    let differences = [0.1, 0.9, 0.4, -0.3, 0.25, 0.61, 0.07, 0.33, -0.12, 0.5];
+    let mut averages: Vec<f64> = walsh_averages(&differences).collect();
+    averages.sort_by(f64::total_cmp);
+    assert_eq!(averages.len(), 55);
+    let found = interval(&differences);
+    assert_close(found.lo, averages[8]);
+    assert_close(found.hi, averages[46]);
+    assert_close(found.point, averages[27]);
+    assert_close(found.level, 50.0 / 1024.0);
+}
+
+#[test]
+fn fewer_than_six_pairs_give_a_point_without_an_interval() {
+    let found = interval(&[0.1, 0.2, 0.3, 0.4, 0.5]);
+    assert_close(found.point, 0.3);
+    assert_eq!((found.lo, found.hi, found.level), (f64::NEG_INFINITY, f64::INFINITY, 1.0));
+}
+
+#[test]
+fn an_interval_of_ninety_nine_percent_needs_eight_pairs() {
+    assert_eq!(interval_rank(7, PLANTED_CONFIDENCE), None);
+    let (rank, level) = interval_rank(8, PLANTED_CONFIDENCE).expect("there is one");
+    assert_eq!(rank, 1);
+    assert_close(level, 2.0 / 256.0);
+}
+
+#[test]
+fn no_interval_has_full_or_nonsensical_confidence() {
+    for confidence in [1.0, 2.0, f64::NAN] {
+        assert_eq!(interval_rank(12, confidence), None, "{confidence}");
+    }
+}
+
+#[test]
+fn equal_differences_give_an_interval_of_zero_width() {
+    let found = interval(&[0.25; 8]);
+    assert_eq!((found.lo, found.point, found.hi), (0.25, 0.25, 0.25));
+}
+
+#[test]
+fn no_pairs_give_no_estimate() {
+    assert_eq!(estimate(&[], CONFIDENCE), None);
+}
+
+#[test]
+fn a_resolution_widens_the_interval_by_itself_and_leaves_the_point() {
+    let sharp = interval(&depression());
+    let step = 0.125;
+    let pairs: Vec<Pair> = depression().iter().map(|&mid| Pair { lo: mid - step, mid, hi: mid + step }).collect();
+    let blurred = estimate(&pairs, CONFIDENCE).expect("there are pairs");
+    assert_close(blurred.lo, sharp.lo - step);
+    assert_close(blurred.hi, sharp.hi + step);
+    assert_close(blurred.point, sharp.point);
+}
+
+#[test]
+fn one_failed_run_in_twelve_leaves_the_interval_finite_and_three_in_eight_open_it() {
+    let mut twelve = vec![0.1; 12];
+    twelve[0] = f64::INFINITY;
+    let found = interval(&twelve);
+    assert_eq!((found.lo, found.hi), (0.1, 0.1));
+    let mut eight = vec![0.1; 8];
+    eight[..3].fill(f64::INFINITY);
+    let found = interval(&eight);
+    assert_eq!((found.lo, found.hi), (0.1, f64::INFINITY));
+}
+
+#[test]
+fn pairs_that_failed_on_both_sides_open_both_ends_and_do_not_move_the_point() {
+    let mut pairs = exact(&[5.0; 8]);
+    pairs[..2].fill(Pair::unknown());
+    let found = estimate(&pairs, CONFIDENCE).expect("six are known");
+    assert_eq!((found.lo, found.point, found.hi), (f64::NEG_INFINITY, 5.0, f64::INFINITY));
+    assert_eq!(found.n, 8);
+}
+
+#[test]
+fn pairs_without_a_middle_give_no_estimate() {
+    assert_eq!(estimate(&[Pair::unknown(); 8], CONFIDENCE), None);
+    assert_eq!(estimate(&exact(&[f64::INFINITY, f64::NEG_INFINITY]), CONFIDENCE), None);
+}
+
+#[test]
+fn where_failures_of_both_arms_meet_the_end_is_open() {
+    let mut differences = [f64::INFINITY; 8];
+    differences[0] = f64::NEG_INFINITY;
+    let found = interval(&differences);
+    assert_eq!((found.lo, found.point, found.hi), (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY));
+    let mirrored = interval(&differences.map(|difference| -difference));
+    assert_eq!((mirrored.lo, mirrored.point, mirrored.hi), (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY));
+}
+
+#[test]
+fn an_arm_that_always_fails_is_infinitely_worse() {
+    let found = interval(&[f64::INFINITY; 8]);
+    assert_eq!((found.lo, found.point, found.hi), (f64::INFINITY, f64::INFINITY, f64::INFINITY));
+}
+
+#[test]
+fn no_differences_and_only_zeros_have_p_value_one() {
+    for alternative in [Alternative::TwoSided, Alternative::Less, Alternative::Greater] {
+        assert_close(p_value(&[], alternative), 1.0);
+        assert_close(p_value(&[0.0, -0.0, 0.0], alternative), 1.0);
+    }
+}
+
+#[test]
+fn tied_sizes_share_their_ranks() {
+    // Doubled ranks 3, 3, 6: of eight sign choices only the one that was seen reaches the sum of all.
+    assert_close(p_value(&[1.0, 1.0, 2.0], Alternative::Greater), 0.125);
+    // Doubled sum 9 of 12: also reached by the other 1 turning and by none turning.
+    assert_close(p_value(&[-1.0, 1.0, 2.0], Alternative::Greater), 0.375);
+}
+
+#[test]
+fn zeros_keep_their_ranks_and_take_no_side() {
+    // Ranks 2 and 3 remain for the other two: four sign choices.
+    assert_close(p_value(&[0.0, 1.0, 2.0], Alternative::Greater), 0.25);
+    assert_close(p_value(&[0.0, 1.0, -2.0], Alternative::Greater), 0.75);
+}
+
+#[test]
+fn unknown_pairs_speak_against_every_alternative() {
+    let mut pairs = exact(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    let sharp = p_value_against(&pairs, 0.0, Alternative::Greater);
+    pairs.push(Pair::unknown());
+    assert!(p_value_against(&pairs, 0.0, Alternative::Greater) > sharp);
+    // Less: eight differences above zero. Greater: only the largest, the unknown one, is below.
+    assert_close(p_value_against(&pairs, 0.0, Alternative::Less), 1.0);
+    assert_close(p_value_against(&pairs, 0.0, Alternative::Greater), cumulative(8, 8));
+    assert_close(p_value(&[1.0, f64::NAN], Alternative::Greater), p_value(&[1.0, -9.0], Alternative::Greater));
+    assert_close(p_value(&[-1.0, f64::NAN], Alternative::Less), p_value(&[-1.0, 9.0], Alternative::Less));
+}
+
+#[test]
+fn a_reversal_smaller_than_the_floor_is_significant_against_zero_and_not_against_the_floor() {
+    let pairs = exact(&[-0.011, -0.012, -0.013, -0.009, -0.008, -0.010, -0.014, -0.007]);
+    assert!(p_value_against(&pairs, 0.0, Alternative::Less) < 0.01);
+    assert!(p_value_against(&pairs, -(0.05_f64.ln_1p()), Alternative::Less) > 0.99);
+}
+
+/// P-value by trying every choice of signs on the mid-ranks that were seen.
+fn p_value_by_all_signs(differences: &[f64], greater: bool) -> f64 {
+    let ranks: Vec<f64> = differences
+        .iter()
+        .map(|a| {
+            let smaller = differences.iter().filter(|b| b.abs() < a.abs()).count();
+            let same = differences.iter().filter(|b| b.abs() == a.abs()).count();
+            smaller as f64 + f64::midpoint(same as f64, 1.0)
+        })
+        .collect();
+    let free: Vec<f64> = ranks.iter().zip(differences).filter(|(_, d)| **d != 0.0).map(|(rank, _)| *rank).collect();
+    let seen: f64 = ranks.iter().zip(differences).filter(|(_, d)| **d > 0.0).map(|(rank, _)| *rank).sum();
+    let extreme = (0..1_u32 << free.len())
+        .filter(|signs| {
+            let sum: f64 = free.iter().enumerate().filter(|(i, _)| signs >> i & 1 == 1).map(|(_, rank)| *rank).sum();
+            if greater { sum >= seen } else { sum <= seen }
+        })
+        .count();
+    extreme as f64 / f64::from(1_u32 << free.len())
+}
+
+proptest! {
+    #[test]
+    fn p_values_agree_with_trying_every_sign(differences in prop::collection::vec((-4_i32..=4).prop_map(f64::from), 0..10)) {
+        prop_assert!(close(p_value(&differences, Alternative::Greater), p_value_by_all_signs(&differences, true)));
+        prop_assert!(close(p_value(&differences, Alternative::Less), p_value_by_all_signs(&differences, false)));
+    }
+
+    #[test]
+    fn the_interval_excludes_a_value_exactly_when_the_test_rejects_it(
+        differences in prop::collection::vec(-1.0..1.0_f64, 6..14), centre in -1.0..1.0_f64,
+    ) {
+        let found = interval(&differences);
+        let p = p_value_against(&exact(&differences), centre, Alternative::TwoSided);
+        prop_assert_eq!(centre < found.lo || centre > found.hi, p <= found.level * (1.0 + 1e-9), "p {}, {:?}", p, found);
+    }
+
+    #[test]
+    fn the_order_of_the_pairs_changes_nothing(differences in prop::collection::vec(-1.0..1.0_f64, 1..14).prop_shuffle()) {
+        let mut sorted = differences.clone();
+        sorted.sort_by(f64::total_cmp);
+        prop_assert_eq!(interval(&differences), interval(&sorted));
+        prop_assert_eq!(p_value(&differences, Alternative::TwoSided), p_value(&sorted, Alternative::TwoSided));
+    }
+
+    #[test]
+    fn a_common_factor_on_one_arm_shifts_the_log_interval_by_its_logarithm(
+        differences in prop::collection::vec(-1.0..1.0_f64, 6..14), factor in 0.01..100.0_f64,
+    ) {
+        let plain = interval(&differences);
+        let scaled: Vec<f64> = differences.iter().map(|difference| difference + factor.ln()).collect();
+        let scaled = interval(&scaled);
+        prop_assert!(close(scaled.lo, plain.lo + factor.ln()));
+        prop_assert!(close(scaled.point, plain.point + factor.ln()));
+        prop_assert!(close(scaled.hi, plain.hi + factor.ln()));
+    }
+
+    #[test]
+    fn swapping_the_arms_mirrors_the_interval(differences in prop::collection::vec(-1.0..1.0_f64, 1..14)) {
+        let plain = interval(&differences);
+        let swapped: Vec<f64> = differences.iter().map(|difference| -difference).collect();
+        let swapped = interval(&swapped);
+        prop_assert!(close(swapped.lo, -plain.hi) && close(swapped.point, -plain.point) && close(swapped.hi, -plain.lo));
+    }
+
+    #[test]
+    fn whatever_failed_the_estimate_is_ordered_and_a_number(pairs in prop::collection::vec(any_pair(), 0..14)) {
+        if let Some(found) = estimate(&pairs, CONFIDENCE) {
+            prop_assert!(found.lo <= found.point && found.point <= found.hi, "{found:?}");
+        }
+        for alternative in [Alternative::TwoSided, Alternative::Less, Alternative::Greater] {
+            let p = p_value_against(&pairs, 0.0, alternative);
+            prop_assert!(p > 0.0 && p <= 1.0, "{p}");
+        }
+    }
+}
+
+fn any_pair() -> impl Strategy<Value = Pair> {
+    prop_oneof![
+        4 => (-1.0..1.0_f64).prop_map(Pair::exact),
+        2 => (-1.0..1.0_f64, 0.0..0.5_f64).prop_map(|(mid, step)| Pair { lo: mid - step, mid, hi: mid + step }),
+        1 => Just(Pair::exact(f64::INFINITY)),
+        1 => Just(Pair::exact(f64::NEG_INFINITY)),
+        1 => Just(Pair::unknown()),
+    ]
+}
