@@ -147,7 +147,9 @@ impl Folder {
         let mut compared = 0;
         let mut differing = Vec::new();
         for run in &self.memory {
-            let own = run.record.as_ref().and_then(|record| record.metrics.get("peak_rss_kib"));
+            let peak = |metric| run.record.as_ref().and_then(|record| record.metrics.get(metric));
+            // A study may record both the peak of its work and, later, that of its process.
+            let own = peak("process_peak_rss_kib").or_else(|| peak("peak_rss_kib"));
             let (Some(&own), Some(time)) = (own, run.time) else {
                 continue;
             };

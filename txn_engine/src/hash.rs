@@ -57,13 +57,19 @@ mod tests {
     use std::hash::BuildHasher;
 
     #[test]
-    fn ids_in_any_stride_spread_over_the_slots() {
-        for stride in [1, 2, 8, 16, 1_000, 4_096, 65_536] {
-            let slots: HashSet<u64> =
-                (0..10_000_u32).map(|n| IdHash::default().hash_one(n * stride) & 0xFFFF).collect();
-            // 10,000 ids in 65,536 slots fall on at least half as many slots as chance would give them.
-            assert!(slots.len() > 4_500, "stride {stride}: {} slots", slots.len());
+    fn ids_in_any_stride_spread_over_the_groups_of_a_table() {
+        for stride in [16, 17, 1_000, 4_096, 65_536] {
+            let groups: HashSet<u64> =
+                (0..10_000_u32).map(|n| IdHash::default().hash_one(n * stride) >> 4 & 0xFFF).collect();
+            // 10,000 ids that chance throws at 4,096 groups leave a tenth of them empty.
+            assert!(groups.len() > 3_500, "stride {stride}: {} groups", groups.len());
         }
+    }
+
+    #[test]
+    fn ids_in_order_fill_group_after_group() {
+        let groups: HashSet<u64> = (0..1_600_u32).map(|id| IdHash::default().hash_one(id) >> 4 & 0xFFFF_FFFF).collect();
+        assert_eq!(groups.len(), 100);
     }
 
     #[test]

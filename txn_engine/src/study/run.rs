@@ -173,7 +173,12 @@ impl<'a> Bench<'a> {
         let mut metrics = cost_metrics(&cost);
         memory_metrics(&mut metrics, memory_before);
         self.answer_metrics(&mut metrics, &answer);
-        Ok(Observation { digest: self.check(&answer)?, metrics, pairs: None })
+        let digest = self.check(&answer)?;
+        // Checking the answer takes memory, too: what GNU time sees is the peak of the whole process.
+        if let Some(peak) = usage::peak_rss_kib() {
+            metrics.insert("process_peak_rss_kib", kib(peak));
+        }
+        Ok(Observation { digest, metrics, pairs: None })
     }
 
     /// Alternating passes of two arms in one process.
@@ -349,12 +354,16 @@ fn cost_metrics(cost: &Cost) -> BTreeMap<&'static str, f64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "memory in KiB stays far below 2^53")]
+fn kib(memory: u64) -> f64 {
+    memory as f64
+}
+
 fn memory_metrics(metrics: &mut BTreeMap<&'static str, f64>, before: Option<u64>) {
     let Some(peak) = usage::peak_rss_kib() else {
         return;
     };
-    metrics.insert("peak_rss_kib", peak as f64);
+    metrics.insert("peak_rss_kib", kib(peak));
     if let Some(before) = before {
-        metrics.insert("peak_rss_growth_kib", peak.saturating_sub(before) as f64);
+        metrics.insert("peak_rss_growth_kib", kib(peak.saturating_sub(before)));
     }
 }

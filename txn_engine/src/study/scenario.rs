@@ -178,24 +178,26 @@ pub fn cases(profile: Profile) -> Vec<Case> {
 /// Wall time of one run on two cores, in seconds: for the plan and the time left only.
 fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "row counts stay far below 2^53")]
-    let seconds = match scenario.work {
-        Work::File { rows, .. } => {
-            let per_row_ns = if arm == "csv_scan" {
-                80.0
-            } else if arm.starts_with("best") {
-                120.0
-            } else if arm.contains("published") {
-                700.0
-            } else {
-                190.0
+    let seconds = match scenario.work.clone() {
+        Work::File { rows, shape } => {
+            let accepted = if shape == Shape::Original { 1.0 } else { 1.9 };
+            let per_row_ns = match arm {
+                "csv_scan" => 62.0,
+                "best_one_core" => 120.0,
+                "best_all_cores" => 80.0,
+                _ if arm.contains("sync_as") || arm.contains("pipelined_as") => 540.0,
+                _ if arm.contains("as_published") => 450.0,
+                _ if arm.contains("batched") => 130.0 * accepted,
+                _ if arm.starts_with("sync_p") || arm.starts_with("async") => 175.0 * accepted,
+                _ => 138.0 * accepted,
             };
             let passes = if arm.contains('~') { 42.0 } else { 1.0 };
-            0.02 + rows as f64 * per_row_ns * 1e-9 * passes
+            0.01 + rows as f64 * per_row_ns * 1e-9 * passes
         }
         Work::ThreeFiles { rows, whole_test } => {
             let per_row_ns = match scenario.build {
                 "release" => 150.0,
-                "dev" => 1_900.0,
+                "dev" => 1_750.0,
                 _ => 300.0,
             };
             let passes = if whole_test { 3.0 } else { 1.0 };
