@@ -599,3 +599,18 @@ fn a_claim_that_two_runs_judge_differently_is_unstable() {
     assert_eq!(compared(1.05, 1.2).claims[0].verdict, Verdict::Reproduced, "inconclusive is no judgement");
     assert_eq!(compared(1.2, 1.05).claims[0].verdict, Verdict::Inconclusive);
 }
+
+#[test]
+fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
+    let claims = RATIO.replace("margin", "size = 1.44\nmargin");
+    let compared = |before: f64, now: f64| {
+        let mut study = ratio_of(now).judge(&claims);
+        judge::compare(&mut study, &ratio_of(before).judge(&claims));
+        study.claims[0].verdict
+    };
+    // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
+    assert_eq!(ratio_of(1.2).verdict(&claims), Verdict::ReproducedSizeUndecided);
+    assert_eq!(compared(1.2, 1.5), Verdict::Reproduced);
+    assert_eq!(compared(1.5, 1.2), Verdict::ReproducedSizeUndecided);
+    assert_eq!(compared(1.1, 1.5), Verdict::Unstable, "smaller and of the claimed size cannot both be right");
+}

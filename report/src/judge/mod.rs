@@ -85,12 +85,23 @@ pub fn compare(now: &mut JudgedStudy, before: &JudgedStudy) {
             continue;
         };
         repeats.push(Repeat { claim: claim.id.clone(), before: verdict, now: claim.verdict });
-        if is_decided(verdict) && is_decided(claim.verdict) && verdict != claim.verdict {
+        if contradict(verdict, claim.verdict) {
             claim.reason = format!("{verdict} in the run before, {} in this one", claim.verdict);
             claim.verdict = Verdict::Unstable;
         }
     }
     now.before = Some((before.folder.clone(), repeats));
+}
+
+/// Whether two verdicts on one claim cannot both be right. One that leaves the size open agrees with one that settles it.
+fn contradict(before: Verdict, now: Verdict) -> bool {
+    use Verdict::{Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller};
+    let sized = |verdict| matches!(verdict, Reproduced | ReproducedSmaller | ReproducedLarger);
+    let size_open = match (before, now) {
+        (ReproducedSizeUndecided, other) | (other, ReproducedSizeUndecided) => sized(other),
+        _ => false,
+    };
+    is_decided(before) && is_decided(now) && before != now && !size_open
 }
 
 /// Whether a verdict says something about the claim.

@@ -78,6 +78,7 @@ pub fn all() -> Vec<Scenario> {
     let three = |name, rows, build| Scenario { name, work: Work::ThreeFiles { rows, whole_test: false }, build };
     let mut all: Vec<_> = SIZES.iter().map(|&(name, rows)| file(name, Shape::Original, rows)).collect();
     all.extend([
+        file("controls_300100", Shape::Original, 300_100),
         file("accepted_2000100", Shape::Accepted, LARGE),
         file("accepted_20000100", Shape::Accepted, 20_000_100),
         file("hot_2000100", Shape::Hot, LARGE),
@@ -157,7 +158,8 @@ pub fn cases(profile: Profile) -> Vec<Case> {
                 }
             }
             add("rows_2000100", &every_arm);
-            add("rows_2000100", &["sync@aa", "sync@slow"]);
+            add("rows_2000100", &["sync@aa"]);
+            add("controls_300100", &["sync", "sync@aa", "sync@slow"]);
             add("rows_100100", &duets);
             add("accepted_2000100", &accepted);
             if profile == Profile::Full {
