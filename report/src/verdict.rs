@@ -196,6 +196,13 @@ pub fn planted_found(estimate: &Estimate, wide: &Estimate, floor: f64, size: f64
     computable(estimate) && estimate.lo > 1.0 + floor && computable(wide) && wide.lo <= size && size <= wide.hi
 }
 
+/// Whether a planted effect of `size` was measured as something else: `wide` excludes it. That is the method's failure, where an
+/// interval too wide to tell is the machine's.
+#[must_use]
+pub fn planted_missed(wide: &Estimate, size: f64) -> bool {
+    computable(wide) && (size < wide.lo || wide.hi < size)
+}
+
 /// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, over the processes.
 ///
 /// The same rule as for A/A, since both ask whether the instrument has a bias that matters: the interval lies wholly beyond the margin.

@@ -203,6 +203,21 @@ fn noise_between_copies_makes_a_claim_inconclusive_and_never_equal() {
 }
 
 #[test]
+fn a_planted_effect_that_noise_hides_is_not_resolved_and_invalidates_nothing() {
+    let claims = format!(
+        "{RATIO}planted = \"p\"\n[[control]]\nid = \"p\"\nkind = \"planted\"\narm = \"b\"\nmetric = \"work_s\"\nscenarios = [\"s\"]\n\
+         margin = 0.05\nsize = 1.1\nblocks = {{ quick = 12 }}\n"
+    );
+    let study = ratio_of(1.5).work("b@slow", &near(1.1, 0.2, 12)).judge(&claims);
+    assert!(
+        study.controls[0].passed && study.controls[0].reason.starts_with("not resolved"),
+        "{}",
+        study.controls[0].reason
+    );
+    assert_eq!(study.claims[0].verdict, Verdict::Reproduced);
+}
+
+#[test]
 fn copies_that_differ_beyond_the_margin_make_the_claim_invalid() {
     let study = ratio_of(1.2).work("b@aa", &near(1.2, 0.01, 12)).judge(&format!("{RATIO}{AA}"));
     assert!(!study.controls[0].passed);

@@ -63,7 +63,7 @@ fn controls(judged: &JudgedStudy) -> String {
             result(control),
         ]);
     }
-    let passed = judged.controls.iter().filter(|control| control.passed).count();
+    let passed = judged.controls.iter().filter(|control| control.passed && control.reason.trim().is_empty()).count();
     format!("{} of {} passed.\n\n{}\n", passed, plural(judged.controls.len(), "control", "controls"), table.render())
 }
 
@@ -74,7 +74,8 @@ fn kind(control: &JudgedControl) -> &str {
 fn result(control: &JudgedControl) -> String {
     match (control.passed, control.reason.trim()) {
         (true, "") => "passed".to_owned(),
-        (true, reason) => format!("passed: {}", cell(reason)),
+        // Not measured, or not resolved: the reason says it all.
+        (true, reason) => cell(reason),
         (false, "") => "**failed**".to_owned(),
         (false, reason) => format!("**failed**: {}", cell(reason)),
     }
