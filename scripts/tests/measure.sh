@@ -32,7 +32,10 @@ make_repository() {
   chmod +x "$repo/bin/cargo"
   export TOY_CALLS=$temp/calls
 }
-measure() { (cd / && PATH=$repo/bin:$PATH exec "$repo/scripts/measure.sh" toy "$@" >"$out" 2>&1); }
+# A caller in the background may have told us to ignore Ctrl-C, which a shell cannot take back; GNU env can.
+listening=()
+if env --default-signal=INT true 2>/dev/null; then listening=(env --default-signal=INT); fi
+measure() { (cd / && PATH=$repo/bin:$PATH exec ${listening[@]+"${listening[@]}"} "$repo/scripts/measure.sh" toy "$@" >"$out" 2>&1); }
 exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
 # Starts a measurement of slow runs in a process group of its own and waits until three runs are recorded.
 start_slow() {
