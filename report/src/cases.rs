@@ -36,6 +36,14 @@ fn is_arm(text: &str) -> bool {
     }
 }
 
+/// Whether `text` is `release`, `dev` or the name of a study's own build, which is a folder's name, too.
+fn is_build(text: &str) -> bool {
+    let is_own = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    matches!(text, "release" | "dev") || text.strip_prefix("variant-").is_some_and(is_own)
+}
+
 /// Reads cases.tsv; `file` stands in messages.
 ///
 /// # Errors
@@ -54,6 +62,9 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
         }
         if !is_arm(arm) {
             return Err(fault(format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~")));
+        }
+        if !is_build(build) {
+            return Err(fault(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv")));
         }
         let seconds = match seconds.parse::<f64>() {
             Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use crate::cases::Case;
 use crate::claims::{Claims, Form};
 use crate::error::Error;
 use crate::manifest;
@@ -25,12 +26,12 @@ pub fn check(path: &Path) -> Vec<Error> {
         Ok(differences) => differences,
         Err(error) => vec![error],
     };
-    match Folder::read(path) {
+    match Folder::open(path) {
         Ok(folder) => {
             findings.extend(structure(&folder));
             findings.extend(samples(&folder));
         }
-        Err(error) => findings.push(error),
+        Err(errors) => findings.extend(errors),
     }
     findings
 }
@@ -72,7 +73,7 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &str) -> Vec<Error> {
         .collect()
 }
 
-/// Every case of cases.tsv is planned, and nothing else.
+/// Every case of cases.tsv is planned and run as it says there, and nothing else; no run is planned twice.
 fn plan_against_cases(folder: &Folder, file: &str) -> Vec<Error> {
     let planned: BTreeSet<(&str, &str)> =
         folder.plan.iter().map(|run| (run.scenario.as_str(), run.arm.as_str())).collect();
@@ -84,7 +85,26 @@ fn plan_against_cases(folder: &Folder, file: &str) -> Vec<Error> {
     let unknown = planned.difference(&listed).map(|(scenario, arm)| {
         Error::file(file, format!("the test case {scenario} {arm} does not stand in cases.tsv"))
     });
-    missing.chain(unknown).collect()
+    missing.chain(unknown).chain(plan_lines(folder, file)).collect()
+}
+
+/// Planned runs whose id was there before, or that run a case in another way than cases.tsv says.
+fn plan_lines(folder: &Folder, file: &str) -> Vec<Error> {
+    let cases: BTreeMap<(&str, &str), &Case> =
+        folder.cases.iter().map(|case| ((case.scenario.as_str(), case.arm.as_str()), case)).collect();
+    let mut seen = BTreeSet::new();
+    let mut findings = Vec::new();
+    for (index, run) in folder.plan.iter().enumerate() {
+        if !seen.insert(run.run.as_str()) {
+            findings.push(Error::line(file, index + 1, format!("the run {} is planned twice", run.run)));
+        }
+        let is_other = |case: &&Case| (&case.build, &case.arguments) != (&run.build, &run.arguments);
+        if cases.get(&(run.scenario.as_str(), run.arm.as_str())).is_some_and(is_other) {
+            let what = format!("the run {} has another build or other arguments than cases.tsv says", run.run);
+            findings.push(Error::line(file, index + 1, what));
+        }
+    }
+    findings
 }
 
 /// Every planned run stands in runs.jsonl once, in the order of the plan, with a record that fits.
@@ -222,7 +242,7 @@ fn failures(folder: &Folder, file: &str) -> Vec<Error> {
 /// # Errors
 /// Everything that is missing or does not fit. What the samples say, such as a failed run, is no hindrance: it is a result.
 pub fn seal(path: &Path) -> Result<(), Vec<Error>> {
-    let folder = Folder::read(path).map_err(|error| vec![error])?;
+    let folder = Folder::open(path)?;
     let findings = structure(&folder);
     if !findings.is_empty() {
         return Err(findings);
@@ -250,8 +270,10 @@ pub fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
     if !findings.is_empty() {
         return Err(findings);
     }
+    // Of all other files the sums stay as they were sealed, whatever happens to the files meanwhile.
+    let mut sums = manifest::read(path).map_err(one)?;
+    sums.insert("page.toml".to_owned(), manifest::sum(text.as_bytes()));
     write_whole(&path.join("page.toml"), &text).map_err(one)?;
-    let sums = manifest::sums(path).map_err(one)?;
     write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums)).map_err(one)
 }
 

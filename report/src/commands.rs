@@ -92,10 +92,12 @@ fn check_all(paths: &[std::path::PathBuf]) -> Result<ExitCode, Error> {
     let mut findings = Vec::new();
     let mut folders = 0;
     for path in paths {
-        for folder in results::sealed_below(path)? {
-            folders += 1;
-            findings.extend(check::check(&folder));
+        let below = results::sealed_below(path)?;
+        if below.is_empty() {
+            return Err(anyhow!("{} holds no results folder: is the path right?", path.display()));
         }
+        folders += below.len();
+        findings.extend(below.iter().flat_map(|folder| check::check(folder)));
     }
     for finding in &findings {
         print(&format!("{}\n", in_full(finding)))?;

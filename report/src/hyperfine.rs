@@ -117,7 +117,9 @@ impl TryFrom<serde_json::Value> for Export {
 
     fn try_from(value: serde_json::Value) -> Result<Self, String> {
         let dialect = if value.get("schema_version").is_some() { "2.0" } else { "1.15 to 1.20" };
-        let unknown = |error: serde_json::Error| format!("this is no JSON export of hyperfine {dialect}: {error}");
+        let unknown = |error: serde_json::Error| {
+            format!("this is no JSON export of hyperfine {dialect} (known are 1.15 to 1.20 and 2.0): {error}")
+        };
         let (export, exit_code) = if dialect == "2.0" {
             let objects: Objects = serde_json::from_value(value).map_err(unknown)?;
             if objects.schema_version != 2 {

@@ -28,9 +28,15 @@ pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
         }
         let bytes =
             fs::read(entry.path()).map_err(|source| Error::io("read", entry.path().display().to_string(), source))?;
-        sums.insert(name, hex(&Sha256::digest(&bytes)));
+        sums.insert(name, sum(&bytes));
     }
     Ok(sums)
+}
+
+/// The sum of a file with this content.
+#[must_use]
+pub fn sum(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
 }
 
 /// The manifest's text, as `sha256sum` writes it.
@@ -45,17 +51,32 @@ pub fn to_text(sums: &BTreeMap<String, String>) -> String {
 /// Reads a manifest; `file` stands in messages.
 ///
 /// # Errors
-/// Names the line that is no sum and name.
+/// Names the line that is no sum and name, or a name that was there before.
 pub fn from_text(text: &str, file: &str) -> Result<BTreeMap<String, String>, Error> {
-    let read = |(index, line): (usize, &str)| {
+    let mut sums = BTreeMap::new();
+    for (index, line) in text.lines().enumerate() {
         let fault = || Error::line(file, index + 1, "this is not a SHA-256, two spaces and a name");
         let (sum, name) = line.split_once("  ").ok_or_else(fault)?;
         if sum.len() != 64 || !sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(fault());
         }
-        Ok((name.to_owned(), sum.to_owned()))
-    };
-    text.lines().enumerate().map(read).collect()
+        // Only one of two sums can be right, and sha256sum would complain of the other.
+        if sums.insert(name.to_owned(), sum.to_owned()).is_some() {
+            return Err(Error::line(file, index + 1, format!("{name} stands twice")));
+        }
+    }
+    Ok(sums)
+}
+
+/// The sums that the manifest of `folder` lists, by name.
+///
+/// # Errors
+/// If the folder has no manifest or it cannot be read.
+pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let path = folder.join(NAME);
+    let name = path.display().to_string();
+    let text = fs::read_to_string(&path).map_err(|source| Error::io("read", name.clone(), source))?;
+    from_text(&text, &name)
 }
 
 /// Every difference between the manifest of `folder` and what stands there, one line each.
@@ -63,10 +84,7 @@ pub fn from_text(text: &str, file: &str) -> Result<BTreeMap<String, String>, Err
 /// # Errors
 /// If the folder cannot be read or has no manifest.
 pub fn differences(folder: &Path) -> Result<Vec<Error>, Error> {
-    let path = folder.join(NAME);
-    let name = path.display().to_string();
-    let text = fs::read_to_string(&path).map_err(|source| Error::io("read", name.clone(), source))?;
-    let listed = from_text(&text, &name)?;
+    let listed = read(folder)?;
     let found = sums(folder)?;
     let path_of = |file: &str| folder.join(file).display().to_string();
     let mut differences = Vec::new();

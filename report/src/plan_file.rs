@@ -68,6 +68,10 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             return Err(fault(format!("{} columns instead of eight", fields.len())));
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
+        let seconds = match seconds.parse::<f64>() {
+            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
+            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
+        };
         Ok(PlannedRun {
             run: run.to_owned(),
             block: number(block)?,
@@ -75,7 +79,7 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             arm: arm.to_owned(),
             build: build.to_owned(),
             seed: number(seed)?,
-            seconds: seconds.parse().map_err(|_| fault(format!("'{seconds}' is no number of seconds")))?,
+            seconds,
             arguments: arguments.to_owned(),
         })
     };

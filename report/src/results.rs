@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
+
 use crate::cases::{self, Case};
 use crate::claims::Claims;
 use crate::dataset::{Dataset, Sample};
@@ -67,31 +69,85 @@ pub fn read_meta(folder: &Path) -> Result<PlanMeta, Error> {
     Ok(meta)
 }
 
+/// The text of a file and what `parse` makes of it.
+fn text_and<T>(
+    folder: &Path,
+    name: &str,
+    parse: fn(&str, &str) -> Result<T, Error>,
+) -> Result<(String, T), Vec<Error>> {
+    let text = read(folder, name).map_err(one)?;
+    let parsed = parse(&text, &folder.join(name).display().to_string()).map_err(one)?;
+    Ok((text, parsed))
+}
+
+/// The lines of a file of JSON lines.
+fn read_lines<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Vec<T>, Vec<Error>> {
+    runs::read_lines(&read(folder, name).map_err(one)?, &folder.join(name).display().to_string())
+}
+
+/// The value, or its faults added to `faults`.
+fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, Vec<Error>>) -> Option<T> {
+    result.map_err(|errors| faults.extend(errors)).ok()
+}
+
+fn one(error: Error) -> Vec<Error> {
+    vec![error]
+}
+
 impl Folder {
     /// Reads the folder at `path`.
     ///
     /// # Errors
     /// The first file that is missing or cannot be read, with its line.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let name = |file: &str| path.join(file).display().to_string();
-        let claims_text = read(path, "claims.toml")?;
-        let cases_text = read(path, "cases.tsv")?;
-        let plan_text = read(path, "plan.tsv")?;
-        let memory = if path.join("memory.jsonl").exists() { read(path, "memory.jsonl")? } else { String::new() };
-        Ok(Folder {
-            claims: Claims::parse(&claims_text, &name("claims.toml"))?,
-            page: Page::parse(&read(path, "page.toml")?, &name("page.toml"))?,
-            cases: cases::parse(&cases_text, &name("cases.tsv"))?,
-            plan: plan_file::from_tsv(&plan_text, &name("plan.tsv"))?,
-            meta: read_meta(path)?,
-            runs: runs::read_lines(&read(path, "runs.jsonl")?, &name("runs.jsonl"))?,
-            memory: runs::read_lines(&memory, &name("memory.jsonl"))?,
-            machine: Machine::parse(&read(path, "machine.json")?, &name("machine.json"))?,
-            path: path.to_owned(),
-            claims_text,
-            cases_text,
-            plan_text,
-        })
+        Folder::open(path).map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// Reads the folder at `path`, and on after a fault.
+    ///
+    /// # Errors
+    /// Every file that is missing or cannot be read, with its line; at least one.
+    pub fn open(path: &Path) -> Result<Self, Vec<Error>> {
+        let mut faults = Vec::new();
+        let claims_file = faulty(&mut faults, text_and(path, "claims.toml", Claims::parse));
+        let page_file = faulty(&mut faults, text_and(path, "page.toml", Page::parse));
+        let cases_file = faulty(&mut faults, text_and(path, "cases.tsv", cases::parse));
+        let plan_file = faulty(&mut faults, text_and(path, "plan.tsv", plan_file::from_tsv));
+        let meta = faulty(&mut faults, read_meta(path).map_err(one));
+        let runs = faulty(&mut faults, read_lines(path, "runs.jsonl"));
+        // A measurement without memory passes is whole, too.
+        let has_memory = path.join("memory.jsonl").exists();
+        let memory = if has_memory { faulty(&mut faults, read_lines(path, "memory.jsonl")) } else { Some(Vec::new()) };
+        let machine = faulty(&mut faults, text_and(path, "machine.json", Machine::parse));
+        match (claims_file, page_file, cases_file, plan_file, meta, runs, memory, machine) {
+            (
+                Some((claims_text, claims)),
+                Some((_, page)),
+                Some((cases_text, cases)),
+                Some((plan_text, plan)),
+                Some(meta),
+                Some(runs),
+                Some(memory),
+                Some((_, machine)),
+            ) => {
+                let path = path.to_owned();
+                Ok(Folder {
+                    path,
+                    claims_text,
+                    cases_text,
+                    plan_text,
+                    claims,
+                    page,
+                    cases,
+                    plan,
+                    meta,
+                    runs,
+                    memory,
+                    machine,
+                })
+            }
+            _ => Err(faults),
+        }
     }
 
     /// The samples of all planned runs; a run that left nothing is a failed sample.

@@ -1,6 +1,7 @@
 //! runs.jsonl and memory.jsonl: what came of every run.
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
 use crate::hyperfine::Export;
@@ -15,8 +16,10 @@ pub struct Run {
     /// Exit code of the command, as hyperfine or the shell saw it.
     pub exit: i32,
     /// What hyperfine exported; `None` of a failed command.
+    #[serde(deserialize_with = "said")]
     pub hyperfine: Option<Export>,
     /// What the study recorded.
+    #[serde(deserialize_with = "said")]
     pub record: Option<Record>,
 }
 
@@ -33,8 +36,10 @@ pub struct MemoryRun {
     /// Exit code of the command.
     pub exit: i32,
     /// What GNU time measured; `None` where there is none.
+    #[serde(deserialize_with = "said")]
     pub time: Option<GnuTime>,
     /// What the study recorded.
+    #[serde(deserialize_with = "said")]
     pub record: Option<Record>,
 }
 
@@ -78,18 +83,30 @@ impl Run {
     }
 }
 
+/// An option that is a value or null and not left out, which serde would take for null.
+fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(value)
+}
+
 /// Reads a file of JSON lines; `file` stands in messages. The last line must be ended, too.
 ///
 /// # Errors
-/// Names file and line of what cannot be read.
-pub fn read_lines<T: serde::de::DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>, Error> {
-    if !text.is_empty() && !text.ends_with('\n') {
-        let what = "the last line is not ended: the measurement was interrupted, start it again";
-        return Err(Error::line(file, text.lines().count(), what));
+/// Names file and line of everything that cannot be read.
+pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>, Vec<Error>> {
+    let mut read = Vec::new();
+    let mut errors = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if !line.ends_with('\n') {
+            let what = "the last line is not ended: the measurement was interrupted, start it again";
+            errors.push(Error::line(file, index + 1, what));
+            break;
+        }
+        match serde_json::from_str(line) {
+            Ok(value) => read.push(value),
+            Err(error) => errors.push(Error::line(file, index + 1, in_words(&error))),
+        }
     }
-    let read =
-        |(index, line)| serde_json::from_str(line).map_err(|error| Error::line(file, index + 1, in_words(&error)));
-    text.lines().enumerate().map(read).collect()
+    if errors.is_empty() { Ok(read) } else { Err(errors) }
 }
 
 /// What serde says, without its own line number, which is always 1 in a file of lines.

@@ -265,3 +265,15 @@ fn a_reader_that_has_had_enough_is_no_error() {
         assert!(!stderr.contains("roken pipe") && !stderr.contains("panicked"), "{verb}: {stderr}");
     }
 }
+
+#[test]
+fn checking_a_folder_without_results_is_no_success() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = assert_cmd::Command::cargo_bin("report").expect("the binary is built");
+    command
+        .arg("check")
+        .arg(folder.path())
+        .assert()
+        .code(2)
+        .stderr(predicates::str::contains("holds no results folder"));
+}

@@ -204,9 +204,10 @@ pub fn claim_figure(claim: &JudgedClaim) -> String {
 
 /// The cause for the summary; `-` where no effect was found that asks for one.
 pub fn claim_cause(claim: &JudgedClaim) -> String {
-    use crate::judged::Verdict::{NotMeasured, NotTestable, NotTestableHere};
+    use crate::judged::Verdict::{Invalid, NotMeasured, NotTestable, NotTestableHere};
     let stands = claim.causes.iter().any(|cause| matches!(cause.standing, Standing::Cause | Standing::Part));
-    let measured = !matches!(claim.verdict, NotMeasured | NotTestable | NotTestableHere);
+    // What is not believed needs no cause.
+    let measured = !matches!(claim.verdict, Invalid | NotMeasured | NotTestable | NotTestableHere);
     if measured && (stands || has_effect(claim)) { claim.cause_in_short() } else { NOTHING.to_owned() }
 }
 

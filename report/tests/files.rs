@@ -1,0 +1,61 @@
+//! The readers of JSON lines, cases and exports refuse what would otherwise be read as something else.
+
+use report::hyperfine::Export;
+use report::runs::{self, Run};
+use report::{cases, plan_file};
+
+fn read(text: &str) -> Result<Vec<Run>, Vec<String>> {
+    runs::read_lines(text, "runs.jsonl").map_err(|errors| errors.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_run_says_that_it_has_no_export_or_record_and_does_not_leave_them_out() {
+    assert!(read("{\"run\":\"t-1\",\"exit\":1,\"hyperfine\":null,\"record\":null}\n").is_ok());
+    for (text, name) in [
+        ("{\"run\":\"t-1\",\"exit\":1,\"record\":null}\n", "hyperfine"),
+        ("{\"run\":\"t-1\",\"exit\":1,\"hyperfine\":null}\n", "record"),
+    ] {
+        let errors = read(text).expect_err(name);
+        let [error] = errors.as_slice() else { panic!("{name}: {errors:?}") };
+        assert!(error.starts_with("runs.jsonl:1: ") && error.contains(&format!("missing field `{name}`")), "{error}");
+    }
+}
+
+#[test]
+fn every_bad_line_is_named_and_a_torn_last_one_as_such() {
+    let good = "{\"run\":\"t-1\",\"exit\":1,\"hyperfine\":null,\"record\":null}\n";
+    let errors = read(&format!("{good}{{}}\n\n{good}{}", good.trim_end())).expect_err("three lines are bad");
+    let [field, empty, torn] = errors.as_slice() else { panic!("{errors:?}") };
+    assert!(field.starts_with("runs.jsonl:2: missing field `run`"), "{field}");
+    assert!(empty.starts_with("runs.jsonl:3: "), "{empty}");
+    assert!(torn.starts_with("runs.jsonl:5: ") && torn.contains("interrupted"), "{torn}");
+    assert_eq!(read("").map(|runs| runs.len()), Ok(0));
+}
+
+#[test]
+fn an_export_of_no_known_version_is_told_which_are_known() {
+    for text in ["{}", "[1]", "{\"version\":3}"] {
+        let error = serde_json::from_str::<Export>(text).expect_err(text).to_string();
+        assert!(error.contains("1.15 to 1.20") && error.contains("2.0"), "{error}");
+    }
+}
+
+#[test]
+fn a_build_has_a_name_that_can_be_built() {
+    for build in ["release", "dev", "variant-lto-off"] {
+        assert!(cases::parse(&format!("s\ta\t{build}\t1\trun\n"), "cases.tsv").is_ok(), "{build}");
+    }
+    for build in ["", "Release", "variant-", "../x", "variant-a b"] {
+        let error = cases::parse(&format!("s\ta\t{build}\t1\trun\n"), "cases.tsv").expect_err(build).to_string();
+        assert!(error.starts_with("cases.tsv:1: ") && error.contains("no build"), "{error}");
+    }
+}
+
+#[test]
+fn planned_seconds_are_a_time() {
+    for seconds in ["NaN", "inf", "-1", "0"] {
+        let text = format!("t-1\t0\ts\ta\trelease\t0\t{seconds}\trun\n");
+        let error = plan_file::from_tsv(&text, "plan.tsv").expect_err(seconds).to_string();
+        assert!(error.starts_with("plan.tsv:1: "), "{error}");
+    }
+}
