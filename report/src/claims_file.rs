@@ -242,8 +242,7 @@ impl Raw {
         let quantity = quantity(&mut self, file, None)?;
         let fits = match kind {
             Kind::Slope { .. } => !matches!(quantity.of, Of::Value { .. }),
-            Kind::Band(_) => matches!(quantity.of, Of::Value { .. }),
-            Kind::Outcome { .. } => !matches!(quantity.of, Of::Each(_)),
+            Kind::Band(_) | Kind::Outcome { .. } => !matches!(quantity.of, Of::Each(_)),
             Kind::Ratio { .. } | Kind::Equal | Kind::Cause { .. } | Kind::Every { .. } => {
                 matches!(quantity.of, Of::Ratio { .. })
             }

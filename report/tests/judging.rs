@@ -285,6 +285,19 @@ fn a_band_holds_a_value_that_is_a_difference_per_something() {
     }
 }
 
+#[test]
+fn a_band_holds_a_ratio() {
+    let claims = RATIO.replace("\"ratio\"", "\"band\"\nband = [1.1, 1.3]");
+    for (ratio, verdict) in [
+        (1.2, Verdict::Reproduced),
+        (1.0, Verdict::NotReproduced),
+        (0.8, Verdict::NotReproduced),
+        (1.3, Verdict::Inconclusive),
+    ] {
+        assert_eq!(ratio_of(ratio).verdict(&claims), verdict, "a / b = {ratio}");
+    }
+}
+
 fn slope_claim(aim: &str) -> String {
     format!(
         "[[claim]]\nid = \"L\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"slope\"\nmetric = \"work_s\"\narms = [\"a\"]\nx = \"rows_count\"\n\

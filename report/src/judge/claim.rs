@@ -193,6 +193,9 @@ fn row(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity, kind: &Kind, 
                 verdict::equal(estimate, claim.margin)
             })
         }
+        Kind::Band(band) if matches!(quantity.of, Of::Ratio { .. }) => {
+            ratio_row(evidence, quantity, scenario, found, None, |estimate| verdict::band(estimate, *band))
+        }
         Kind::Band(band) => {
             let estimate = value_estimate(&found.pairs);
             Row {
