@@ -24,20 +24,26 @@ check() {
 
 # Adds up the result line that libtest prints per test binary; a build that fails has none and counts as one failure.
 cargo_tests() {
-  local crate=$1 output=target/test-$1.log code=0 ok bad
-  say "== $crate: cargo test"
-  cargo test --locked --no-fail-fast --manifest-path "$crate/Cargo.toml" </dev/null 2>&1 | tee "$output" || code=$?
+  local crate=$1 features=${2:-} output=target/test-$1.log code=0 ok bad
+  say "== $crate: cargo test $features"
+  # The features are words separated by spaces.
+  # shellcheck disable=SC2086
+  cargo test --locked --no-fail-fast --manifest-path "$crate/Cargo.toml" $features </dev/null 2>&1 | tee "$output" || code=$?
   read -r ok bad < <(awk '/^test result: / { ok += $4; bad += $6 } END { print ok + 0, bad + 0 }' "$output")
   if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
   passed=$((passed + ok)) failed=$((failed + bad))
-  [ "$bad" = 0 ] || failures+="  $crate: cargo test ($bad)"$'\n'
+  [ "$bad" = 0 ] || failures+="  $crate: cargo test $features ($bad)"$'\n'
 }
 
 check_crate() {
-  local manifest=$1/Cargo.toml
+  local manifest=$1/Cargo.toml features
   check "$1: cargo fmt" cargo fmt --check --manifest-path "$manifest"
   check "$1: cargo clippy" cargo clippy --locked --all-targets --manifest-path "$manifest" -- -D warnings
   cargo_tests "$1"
+  # Other sets of features that must work, one line of arguments for cargo each.
+  if [ -f "$1/features.txt" ]; then
+    while IFS= read -r features; do cargo_tests "$1" "$features"; done <"$1/features.txt"
+  fi
 }
 
 check_scripts() {
