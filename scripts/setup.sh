@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Does:   finds the tools, installs what is missing where it can, and says in one line each what to type where it cannot.
 # Reads:  PATH; CI=true makes a missing tool an error.
-# Writes: .tools/ (hyperfine); as root on Debian and Ubuntu the packages `time` and `shellcheck`.
+# Writes: .tools/ (hyperfine); as root on Debian and Ubuntu the packages `time`, `shellcheck` and those that read ZIP archives.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
 usage: scripts/setup.sh [--test]
-Checks Rust, hyperfine and GNU time; with --test also what only `make test` needs (rustfmt, clippy, shellcheck).
+Checks Rust, hyperfine and GNU time; with --test also what only `make test` needs
+(rustfmt, clippy, shellcheck, and the programs that read ZIP archives: unzip, zip, bsdtar, 7z, Python, Java, Go).
 EOF
 }
 
@@ -58,6 +59,24 @@ check_test_tools() {
   missing 'shellcheck (checks the scripts)' 'sudo apt-get install -y shellcheck, or brew install shellcheck'
 }
 
+# validator PACKAGE PROGRAM...: one of the programs is there, or its package can be installed.
+validator() {
+  local package=$1
+  shift
+  if command -v "$@" >/dev/null || { apt_package "$package" && command -v "$@" >/dev/null; }; then return; fi
+  missing "$1 (reads ZIP archives in the tests)" "sudo apt-get install -y $package"
+}
+
+check_zip_validators() {
+  validator unzip unzip
+  validator zip zip
+  validator libarchive-tools bsdtar
+  validator 7zip 7z 7zz 7za
+  validator python3 python3
+  validator default-jdk-headless java
+  validator golang-go go
+}
+
 main() {
   case ${1:-} in
     -h | --help) usage; exit 0 ;;
@@ -67,7 +86,7 @@ main() {
   check_rust
   check_hyperfine
   check_gnu_time
-  if [ "${1:-}" = --test ]; then check_test_tools; fi
+  if [ "${1:-}" = --test ]; then check_test_tools; check_zip_validators; fi
 }
 
 main "$@"

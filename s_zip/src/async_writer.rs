@@ -1,0 +1,457 @@
+//! The async writer: the same core, the same bytes; only the moving of bytes awaits.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tokio::fs::File;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task;
+
+use crate::core::{Core, directory_name};
+use crate::error::{Error, Result};
+use crate::options::{Compression, EntryOptions, WriterOptions};
+
+/// Where an async writer compresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum CompressionPolicy {
+    /// In the task itself, giving way to other tasks whenever a quarter of a millisecond has passed. The fastest for one archive; right where
+    /// a delay of a block's compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
+    #[default]
+    Inline,
+    /// In the task under [`tokio::task::block_in_place`], so that other tasks move to another thread. Needs the multi-thread runtime;
+    /// like that function it panics inside a [`tokio::task::LocalSet`].
+    BlockInPlace,
+    /// On the blocking pool, in chunks of [`OFFLOAD_BYTES`]: other tasks are never delayed, each chunk costs a hop of some 10 us.
+    Offload,
+}
+
+/// Data is gathered to chunks of this many bytes before it is handed to the blocking pool.
+pub const OFFLOAD_BYTES: usize = 512 * 1024;
+
+/// After this long, inline compression gives way.
+const TURN: Duration = Duration::from_micros(250);
+
+/// Writes an archive to an async sink from front to back: a file, a socket, a pipe, the body of a response.
+///
+/// ```
+/// use s_zip::AsyncStreamingZipWriter;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new())?;
+/// writer.start_entry("greeting.txt").await?;
+/// writer.write_data(b"hello").await?;
+/// let archive: Vec<u8> = writer.finish().await?;
+/// # Ok::<(), s_zip::Error>(())
+/// # }).unwrap();
+/// ```
+///
+/// A future of this writer that is dropped before it is done (a timeout, a `select!`) poisons the writer if it had begun to write: what was
+/// half sent cannot be taken back. Every later call then fails with [`Error::Poisoned`].
+#[must_use = "an archive is complete only after finish()"]
+pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
+    sink: W,
+    policy: CompressionPolicy,
+    /// Absent while the blocking pool has it: a future dropped then leaves none behind.
+    core: Option<Box<Core>>,
+    /// A call has begun and not come back: if another finds it so, its future was dropped or the sink failed.
+    busy: bool,
+    /// What `Offload` gathers before it hops, and what is sent after: bytes made by the policies that work in chunks.
+    batch: Batch,
+    /// When the task last gave way.
+    turn: Instant,
+}
+
+impl AsyncStreamingZipWriter<File> {
+    /// Creates the file `path`, or empties it, and writes with Deflate of level 6.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub async fn new(path: impl AsRef<Path>) -> Result<Self> {
+        Self::with_options(path, WriterOptions::new()).await
+    }
+
+    /// Like [`new`](Self::new) with a level from 0 (none) to 9 (best).
+    ///
+    /// # Errors
+    /// If the level is out of range or the file cannot be created.
+    pub async fn with_compression(path: impl AsRef<Path>, level: u32) -> Result<Self> {
+        Self::with_options(path, WriterOptions::new().compression(Compression::Deflate(level))).await
+    }
+
+    /// Like [`new`](Self::new) with options.
+    ///
+    /// # Errors
+    /// If a level is out of range or the file cannot be created.
+    pub async fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
+        let core = Core::new(options)?;
+        let path = path.as_ref();
+        let sink =
+            File::create(path).await.map_err(|source| Error::Create { path: path.display().to_string(), source })?;
+        Ok(Self::from_parts(sink, core))
+    }
+}
+
+impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
+    /// Writes to any async sink with Deflate of level 6. The sink needs no buffer of its own.
+    ///
+    /// # Errors
+    /// None; the result is there for the other constructors' sake.
+    pub fn from_writer(sink: W) -> Result<Self> {
+        Self::from_writer_with_options(sink, WriterOptions::new())
+    }
+
+    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
+    ///
+    /// # Errors
+    /// If the level is out of range.
+    pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
+        Self::from_writer_with_options(sink, WriterOptions::new().compression(Compression::Deflate(level)))
+    }
+
+    /// Like [`from_writer`](Self::from_writer) with options.
+    ///
+    /// # Errors
+    /// If a level is out of range.
+    pub fn from_writer_with_options(sink: W, options: WriterOptions) -> Result<Self> {
+        Ok(Self::from_parts(sink, Core::new(options)?))
+    }
+
+    fn from_parts(sink: W, core: Core) -> Self {
+        AsyncStreamingZipWriter {
+            sink,
+            policy: CompressionPolicy::default(),
+            core: Some(Box::new(core)),
+            busy: false,
+            batch: Batch::default(),
+            turn: Instant::now(),
+        }
+    }
+
+    /// Chooses where data is compressed, before the first entry; the bytes of the archive do not depend on it.
+    pub fn compression_policy(mut self, policy: CompressionPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
+    ///
+    /// # Errors
+    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
+    pub async fn start_entry(&mut self, name: &str) -> Result<()> {
+        self.start_entry_with_options(name, EntryOptions::new()).await
+    }
+
+    /// Like [`start_entry`](Self::start_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `start_entry`, and if an option is out of range.
+    pub async fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+        self.core()?.admit(name, &options)?;
+        self.perform(Op::Entry(name.into(), options)).await
+    }
+
+    /// Adds a directory. A slash at the end of the name may be left out.
+    ///
+    /// # Errors
+    /// As [`start_entry`](Self::start_entry).
+    pub async fn add_directory(&mut self, name: &str) -> Result<()> {
+        self.add_directory_with_options(name, EntryOptions::new()).await
+    }
+
+    /// Like [`add_directory`](Self::add_directory) with options of its own.
+    ///
+    /// # Errors
+    /// As [`start_entry`](Self::start_entry).
+    pub async fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+        let name = directory_name(name);
+        self.core()?.admit_name(&name, &options)?;
+        self.perform(Op::Directory(name, options)).await
+    }
+
+    /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
+    ///
+    /// # Errors
+    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    pub async fn write_data(&mut self, data: &[u8]) -> Result<()> {
+        self.core()?;
+        self.busy = true;
+        let result = match self.policy {
+            CompressionPolicy::Inline => self.write_inline(data).await,
+            CompressionPolicy::BlockInPlace => self.write_in_place(data).await,
+            CompressionPolicy::Offload => self.write_offloaded(data).await,
+        };
+        self.leave(result)
+    }
+
+    /// Sends everything so far to the sink, in a form that can be decompressed up to here, and flushes the sink. Costs compression.
+    ///
+    /// # Errors
+    /// If the sink fails.
+    pub async fn flush(&mut self) -> Result<()> {
+        self.core()?;
+        self.busy = true;
+        let result = self.flush_all().await;
+        self.leave(result)
+    }
+
+    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
+    ///
+    /// # Errors
+    /// If it is longer.
+    pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
+        self.core()?.set_comment(comment.into())
+    }
+
+    /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
+    ///
+    /// # Errors
+    /// If the last entry breaks its promise or the sink fails.
+    pub async fn finish(mut self) -> Result<W> {
+        self.core()?;
+        self.perform(Op::Finish).await?;
+        if self.policy == CompressionPolicy::Offload {
+            self.offload().await?;
+        }
+        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+        while let Some(bytes) = core.rest() {
+            self.sink.write_all(bytes).await.map_err(Error::Sink)?;
+            let written = bytes.len();
+            core.take(written);
+        }
+        self.sink.flush().await.map_err(Error::Sink)?;
+        Ok(self.sink)
+    }
+
+    /// The core, if all is well: nothing broke before, and the policy can be followed here. Asked first, so that a refusal changes nothing.
+    fn core(&mut self) -> Result<&mut Core> {
+        match &mut self.core {
+            Some(core) if !self.busy => {
+                core.check()?;
+                self.policy.check_runtime()?;
+                Ok(core)
+            }
+            _ => Err(Error::Poisoned),
+        }
+    }
+
+    /// A refusal leaves the writer usable; after a failed sink nobody knows what arrived.
+    fn leave<T>(&mut self, result: Result<T>) -> Result<T> {
+        self.busy = self.core.is_none() || matches!(result, Err(Error::Sink(_)));
+        result
+    }
+
+    async fn perform(&mut self, op: Op) -> Result<()> {
+        self.busy = true;
+        let result = self.perform_by_policy(op).await;
+        self.leave(result)
+    }
+
+    async fn perform_by_policy(&mut self, op: Op) -> Result<()> {
+        match self.policy {
+            CompressionPolicy::Inline => {
+                op.apply(self.core.as_mut().ok_or(Error::Poisoned)?)?;
+                self.drain().await
+            }
+            CompressionPolicy::BlockInPlace => {
+                let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+                let made = &mut self.batch.made;
+                task::block_in_place(|| op.apply(core).and_then(|()| collect(core, made)))?;
+                self.send_made().await
+            }
+            CompressionPolicy::Offload => {
+                self.batch.ops.push(op);
+                if self.batch.is_full() { self.offload().await } else { Ok(()) }
+            }
+        }
+    }
+
+    async fn write_inline(&mut self, mut data: &[u8]) -> Result<()> {
+        loop {
+            let taken = self.core.as_mut().ok_or(Error::Poisoned)?.write(data)?;
+            data = &data[taken..];
+            self.drain().await?;
+            // Before the return, too: a caller that brings small pieces must not keep the thread either.
+            if self.turn.elapsed() >= TURN {
+                task::yield_now().await;
+                self.turn = Instant::now();
+            }
+            if data.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn write_in_place(&mut self, data: &[u8]) -> Result<()> {
+        // An empty slice still has to meet the check that an entry is open.
+        for chunk in data.chunks(OFFLOAD_BYTES).chain(data.is_empty().then_some(data)) {
+            let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+            let made = &mut self.batch.made;
+            task::block_in_place(|| write_collecting(core, chunk, made))?;
+            self.send_made().await?;
+        }
+        Ok(())
+    }
+
+    async fn write_offloaded(&mut self, mut data: &[u8]) -> Result<()> {
+        if !self.batch.opens_entry().unwrap_or_else(|| self.core.as_ref().is_some_and(|core| core.takes_data())) {
+            return Err(Error::NoEntry);
+        }
+        while !data.is_empty() {
+            let taken = data.len().min(OFFLOAD_BYTES - self.batch.data.len());
+            self.batch.push_data(&data[..taken]);
+            data = &data[taken..];
+            if self.batch.is_full() {
+                self.offload().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the blocking pool do all that was gathered, then sends what it made.
+    async fn offload(&mut self) -> Result<()> {
+        let handle = Handle::try_current().map_err(|_| Error::NeedsRuntime)?;
+        let mut core = self.core.take().ok_or(Error::Poisoned)?;
+        let mut batch = std::mem::take(&mut self.batch);
+        let job = handle.spawn_blocking(move || {
+            let result = batch.apply(&mut core);
+            (core, batch, result)
+        });
+        let (core, batch, result) = job.await.map_err(|error| Error::Workers(error.to_string()))?;
+        self.core = Some(core);
+        self.batch = batch;
+        self.send_made().await?;
+        result
+    }
+
+    async fn flush_all(&mut self) -> Result<()> {
+        if self.policy == CompressionPolicy::Offload {
+            self.offload().await?;
+        }
+        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+        core.flush()?;
+        let ready = core.ready();
+        let bytes = ready.len();
+        self.sink.write_all(ready).await.map_err(Error::Sink)?;
+        core.take(bytes);
+        self.sink.flush().await.map_err(Error::Sink)
+    }
+
+    /// Empties the buffer as far as it must be.
+    async fn drain(&mut self) -> Result<()> {
+        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+        while let Some(bytes) = core.full()? {
+            self.sink.write_all(bytes).await.map_err(Error::Sink)?;
+            let written = bytes.len();
+            core.take(written);
+        }
+        Ok(())
+    }
+
+    async fn send_made(&mut self) -> Result<()> {
+        self.sink.write_all(&self.batch.made).await.map_err(Error::Sink)?;
+        self.batch.made.clear();
+        Ok(())
+    }
+}
+
+/// A call that was admitted.
+enum Op {
+    Entry(Box<str>, EntryOptions),
+    Directory(Box<str>, EntryOptions),
+    /// So many bytes of the batch's data.
+    Data(usize),
+    Finish,
+}
+
+impl Op {
+    fn apply(self, core: &mut Core) -> Result<()> {
+        match self {
+            Op::Entry(name, options) => core.open_entry(name, options),
+            Op::Directory(name, options) => core.open_directory(name, options),
+            Op::Data(_) => Ok(()),
+            Op::Finish => core.finish(),
+        }
+    }
+}
+
+/// Calls gathered for the blocking pool, and the bytes it made of them.
+#[derive(Default)]
+struct Batch {
+    ops: Vec<Op>,
+    data: Vec<u8>,
+    made: Vec<u8>,
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        /// Entries without data cost memory, too.
+        const OPS: usize = 4096;
+        self.data.len() >= OFFLOAD_BYTES || self.ops.len() >= OPS
+    }
+
+    fn push_data(&mut self, data: &[u8]) {
+        self.data.extend_from_slice(data);
+        match self.ops.last_mut() {
+            Some(Op::Data(bytes)) => *bytes += data.len(),
+            _ => self.ops.push(Op::Data(data.len())),
+        }
+    }
+
+    /// Whether data may follow what is gathered; `None` if nothing here decides.
+    fn opens_entry(&self) -> Option<bool> {
+        match self.ops.last()? {
+            Op::Entry(..) | Op::Data(_) => Some(true),
+            Op::Directory(..) | Op::Finish => Some(false),
+        }
+    }
+
+    fn apply(&mut self, core: &mut Core) -> Result<()> {
+        let mut data = self.data.as_slice();
+        for op in self.ops.drain(..) {
+            if let Op::Data(bytes) = op {
+                let (now, later) = data.split_at(bytes);
+                data = later;
+                write_collecting(core, now, &mut self.made)?;
+            } else {
+                op.apply(core)?;
+                collect(core, &mut self.made)?;
+            }
+        }
+        self.data.clear();
+        Ok(())
+    }
+}
+
+fn write_collecting(core: &mut Core, mut data: &[u8], made: &mut Vec<u8>) -> Result<()> {
+    loop {
+        let taken = core.write(data)?;
+        data = &data[taken..];
+        collect(core, made)?;
+        if data.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// Moves what must leave the core's buffer to `made`.
+fn collect(core: &mut Core, made: &mut Vec<u8>) -> Result<()> {
+    while let Some(bytes) = core.full()? {
+        made.extend_from_slice(bytes);
+        let moved = bytes.len();
+        core.take(moved);
+    }
+    Ok(())
+}
+
+impl CompressionPolicy {
+    fn check_runtime(self) -> Result<()> {
+        let here = Handle::try_current().map(|handle| handle.runtime_flavor());
+        match (self, here) {
+            (CompressionPolicy::BlockInPlace, Ok(RuntimeFlavor::CurrentThread)) => Err(Error::NeedsThreads),
+            (CompressionPolicy::Offload, Err(_)) => Err(Error::NeedsRuntime),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! What can be typed, turned into one closed set of commands.
+
+#[cfg(feature = "parallel")]
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use anyhow::{Error, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+#[cfg(feature = "async")]
+use s_zip::CompressionPolicy;
+#[cfg(feature = "study")]
+use s_zip::study::{Profile, RunRequest};
+use s_zip::{Compression, Limits};
+
+const EXAMPLES: &str = "Examples:
+  s_zip create notes.zip notes/ todo.txt
+  s_zip list notes.zip
+  s_zip test notes.zip
+  s_zip extract notes.zip --into /tmp/notes
+  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql --async
+  s_zip create - notes/ | ssh host 's_zip extract - --into notes'
+
+Exit codes: 0 done, 1 ran and found a damaged archive (or a study run failed), 2 could not run.";
+#[cfg(feature = "study")]
+const WITHOUT_ARGUMENTS: &str =
+    "\nWithout arguments: one pass over the study's arms, with the tables of the published document.";
+#[cfg(not(feature = "study"))]
+const WITHOUT_ARGUMENTS: &str = "";
+
+const CREATE_EXAMPLES: &str = "Examples:
+  s_zip create notes.zip notes/ todo.txt
+  s_zip create big.zip logs/ --jobs 8 --level 9
+  s_zip create - notes/ > notes.zip
+  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql
+
+OUT appears only when it is complete. The same files give the same bytes at any time, unless --keep-times is given.
+Folders are taken with all they hold, in the order of their names; symbolic links are never followed.";
+const LIST_EXAMPLES: &str = "Examples:
+  s_zip list notes.zip
+  curl -s https://example.org/notes.zip | s_zip list -
+
+Times are UTC. Characters of names that could act on the terminal are escaped.";
+const TEST_EXAMPLES: &str = "Examples:
+  s_zip test notes.zip && rm -r notes/
+  s_zip create - notes/ | s_zip test -
+
+Every byte is read and checked against its CRC-32, every name for being safe to extract; nothing is written.
+Exit codes: 0 whole, 1 damaged or unsafe, 2 could not be tested.";
+const EXTRACT_EXAMPLES: &str = "Examples:
+  s_zip extract notes.zip
+  s_zip extract notes.zip --into /tmp/notes
+  s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
+
+Nothing is written outside the folder, and no file that exists is replaced.";
+#[cfg(feature = "study")]
+const ARMS_EXAMPLES: &str = "Examples:
+  s_zip arms
+  s_zip arms --profile full";
+#[cfg(feature = "study")]
+const PREPARE_EXAMPLES: &str = "Examples:
+  s_zip prepare --scenario SCENARIO --seed 1
+  s_zip arms | cut -f 1 | sort -u | xargs -n 1 s_zip prepare --scenario";
+#[cfg(feature = "study")]
+const RUN_EXAMPLES: &str = "Examples:
+  s_zip run --scenario SCENARIO --arm sync
+  s_zip run --scenario SCENARIO --arm sync --versus async --record records.jsonl";
+
+/// Makes ZIP archives from front to back, in constant memory, and reads those of others within limits.
+#[derive(Debug, Parser)]
+#[command(version, after_help = format!("{EXAMPLES}{WITHOUT_ARGUMENTS}"), disable_help_subcommand = true)]
+#[cfg_attr(not(feature = "study"), command(arg_required_else_help = true))]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Word>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Word {
+    /// Make an archive of files, folders or standard input
+    Create(CreateArgs),
+    /// Print what an archive holds
+    #[command(after_help = LIST_EXAMPLES)]
+    List(ArchiveArgs),
+    /// Check an archive without writing anything
+    #[command(after_help = TEST_EXAMPLES)]
+    Test(ArchiveArgs),
+    /// Write what an archive holds to a folder
+    #[command(after_help = EXTRACT_EXAMPLES)]
+    Extract {
+        #[command(flatten)]
+        archive: ArchiveArgs,
+        /// The folder, created if it is missing
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        into: PathBuf,
+    },
+    /// List the study's test cases, tab-separated
+    #[cfg(feature = "study")]
+    #[command(after_help = ARMS_EXAMPLES)]
+    Arms {
+        /// smoke, quick or full
+        #[arg(long, default_value = "quick")]
+        profile: Profile,
+    },
+    /// Write a scenario's input
+    #[cfg(feature = "study")]
+    #[command(after_help = PREPARE_EXAMPLES)]
+    Prepare {
+        /// The scenario, as `arms` lists it
+        #[arg(long)]
+        scenario: String,
+        /// Seed of the input
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Run one test case once and record it
+    #[cfg(feature = "study")]
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = CREATE_EXAMPLES)]
+struct CreateArgs {
+    /// The archive to make; - writes to standard output
+    out: PathBuf,
+    /// Files and folders, named from here; - reads standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// 0 (none) to 9 (best) for deflate [default: 6], 1 to 22 for zstd [default: 3]
+    #[arg(long, value_name = "N")]
+    level: Option<u32>,
+    /// How data is compressed
+    #[arg(long, value_enum, default_value_t = Method::Deflate)]
+    method: Method,
+    /// Compress on N threads; how many does not change the bytes
+    #[cfg(feature = "parallel")]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// Use the async writer, which makes the same bytes
+    #[cfg(feature = "async")]
+    #[arg(long = "async")]
+    #[cfg_attr(feature = "parallel", arg(conflicts_with = "jobs"))]
+    run_async: bool,
+    /// Where the async writer compresses
+    #[cfg(feature = "async")]
+    #[arg(long, value_enum, default_value_t = Policy::Inline, requires = "run_async")]
+    policy: Policy,
+    /// The name for what comes from standard input
+    #[arg(long, value_name = "NAME", default_value = "stdin")]
+    stdin_name: String,
+    /// Keep the time of the last change and the permissions (default: 1980-01-01, 0644 or 0755)
+    #[arg(long)]
+    keep_times: bool,
+    /// Leave out symbolic links, devices, pipes and sockets with a warning, instead of refusing them
+    #[arg(long)]
+    skip_special: bool,
+    /// A comment for the archive
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    comment: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// What every reader knows
+    Deflate,
+    /// As it is; what does not fit the output buffer becomes Deflate of level 0
+    Stored,
+    /// Zstandard: faster and smaller, and unknown to many readers
+    #[cfg(feature = "zstd")]
+    Zstd,
+}
+
+#[cfg(feature = "async")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Policy {
+    /// In the task, giving way often
+    Inline,
+    /// In the task, after other tasks moved to another thread
+    BlockInPlace,
+    /// On the blocking pool, in chunks
+    Offload,
+}
+
+#[derive(Debug, Args)]
+struct ArchiveArgs {
+    /// The archive; - reads standard input
+    archive: PathBuf,
+    /// Refuse more uncompressed bytes than this
+    #[arg(long, value_name = "N", default_value_t = Limits::default().bytes)]
+    limit_bytes: u64,
+    /// Refuse more entries than this
+    #[arg(long, value_name = "N", default_value_t = Limits::default().entries)]
+    limit_entries: u64,
+    /// Refuse more uncompressed bytes per compressed byte than this, beyond the first 128 MiB
+    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio)]
+    limit_ratio: u64,
+}
+
+#[cfg(feature = "study")]
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// The scenario, as `arms` lists it
+    #[arg(long)]
+    scenario: String,
+    /// The arm, with @aa or @slow for a control
+    #[arg(long)]
+    arm: String,
+    /// Alternate with this arm in one process: a duet
+    #[arg(long)]
+    versus: Option<String>,
+    /// Seed of the input
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Number of the block, kept in the record
+    #[arg(long, default_value_t = 0)]
+    block: u64,
+    /// Id of the run, kept in the record
+    #[arg(long, default_value = "manual")]
+    run: String,
+    /// Append the record to this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Make an archive.
+    Create(Create),
+    /// Print what an archive holds.
+    List(Archive),
+    /// Check an archive.
+    Test(Archive),
+    /// Extract an archive to a folder.
+    Extract { archive: Archive, into: PathBuf },
+    /// List test cases.
+    #[cfg(feature = "study")]
+    Arms(Profile),
+    /// Write a scenario's input.
+    #[cfg(feature = "study")]
+    Prepare { scenario: String, seed: u64 },
+    /// Run a test case.
+    #[cfg(feature = "study")]
+    Run(RunRequest, Option<PathBuf>),
+    /// One pass over the arms.
+    #[cfg(feature = "study")]
+    Overview,
+}
+
+/// An archive to make.
+#[derive(Debug)]
+pub struct Create {
+    pub out: PathBuf,
+    pub files: Vec<PathBuf>,
+    pub compression: Compression,
+    pub engine: Engine,
+    pub stdin_name: String,
+    pub keep_times: bool,
+    pub skip_special: bool,
+    pub comment: String,
+}
+
+/// Which writer makes it.
+#[derive(Debug, Clone, Copy)]
+pub enum Engine {
+    Sync,
+    /// With Deflate of this level.
+    #[cfg(feature = "parallel")]
+    Parallel {
+        jobs: NonZero<usize>,
+        level: u32,
+    },
+    #[cfg(feature = "async")]
+    Async(CompressionPolicy),
+}
+
+/// An archive to read, and how far it is trusted.
+#[derive(Debug)]
+pub struct Archive {
+    pub file: PathBuf,
+    pub limits: Limits,
+}
+
+impl Cli {
+    /// The one command that was typed.
+    pub fn into_command(self) -> Result<Command, Error> {
+        Ok(match self.command {
+            Some(Word::Create(args)) => Command::Create(args.into_create()?),
+            Some(Word::List(args)) => Command::List(args.into()),
+            Some(Word::Test(args)) => Command::Test(args.into()),
+            Some(Word::Extract { archive, into }) => Command::Extract { archive: archive.into(), into },
+            #[cfg(feature = "study")]
+            Some(Word::Arms { profile }) => Command::Arms(profile),
+            #[cfg(feature = "study")]
+            Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
+            #[cfg(feature = "study")]
+            Some(Word::Run(args)) => {
+                let RunArgs { scenario, arm, versus, seed, block, run, record } = args;
+                Command::Run(RunRequest { scenario, arm, versus, seed, block, run }, record)
+            }
+            #[cfg(feature = "study")]
+            None => Command::Overview,
+            #[cfg(not(feature = "study"))]
+            None => bail!("say what to do: s_zip --help lists the words"),
+        })
+    }
+}
+
+impl CreateArgs {
+    fn into_create(self) -> Result<Create, Error> {
+        let compression = match (self.method, self.level) {
+            (Method::Deflate, level) => Compression::Deflate(level.unwrap_or(6)),
+            (Method::Stored, None) => Compression::Stored,
+            (Method::Stored, Some(_)) => bail!("--method stored has no level: leave out --level"),
+            #[cfg(feature = "zstd")]
+            (Method::Zstd, level) => {
+                Compression::Zstd(level.map_or(3, |level| i32::try_from(level).unwrap_or(i32::MAX)))
+            }
+        };
+        Ok(Create {
+            compression,
+            engine: self.engine(compression)?,
+            out: self.out,
+            files: self.files,
+            stdin_name: self.stdin_name,
+            keep_times: self.keep_times,
+            skip_special: self.skip_special,
+            comment: self.comment,
+        })
+    }
+
+    #[cfg_attr(not(feature = "parallel"), expect(clippy::unnecessary_wraps, unused_variables))]
+    fn engine(&self, compression: Compression) -> Result<Engine, Error> {
+        #[cfg(feature = "async")]
+        if self.run_async {
+            return Ok(Engine::Async(match self.policy {
+                Policy::Inline => CompressionPolicy::Inline,
+                Policy::BlockInPlace => CompressionPolicy::BlockInPlace,
+                Policy::Offload => CompressionPolicy::Offload,
+            }));
+        }
+        #[cfg(feature = "parallel")]
+        if let Some(jobs) = self.jobs {
+            return match compression {
+                Compression::Deflate(level) => Ok(Engine::Parallel { jobs, level }),
+                _ => bail!("--jobs compresses with deflate only: leave out --jobs or --method"),
+            };
+        }
+        Ok(Engine::Sync)
+    }
+}
+
+impl From<ArchiveArgs> for Archive {
+    fn from(args: ArchiveArgs) -> Self {
+        let limits = Limits {
+            bytes: args.limit_bytes,
+            entries: args.limit_entries,
+            ratio: args.limit_ratio,
+            ..Limits::default()
+        };
+        Archive { file: args.archive, limits }
+    }
+}

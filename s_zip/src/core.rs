@@ -1,0 +1,461 @@
+//! The writer without input and output: calls go in, bytes come out, and both writers move them.
+//!
+//! The bytes of an archive depend only on the calls, never on how data was cut into them: data is compressed in blocks of
+//! [`BLOCK_BYTES`], counted from the start of its entry, and every block meets enough room for all it can become.
+
+use std::collections::HashSet;
+
+use crc32fast::Hasher;
+
+use crate::buffer::Buffer;
+use crate::encoder::{Encoder, Ending, STEP_SLACK};
+use crate::error::{Error, Result};
+use crate::format::{End, Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED};
+use crate::name;
+use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::time::{DOS_EPOCH, DosDateTime};
+
+/// Data is compressed in blocks of this many bytes.
+pub(crate) const BLOCK_BYTES: usize = 64 * 1024;
+const MAX_COMMENT_BYTES: usize = u16::MAX as usize;
+const REGULAR_FILE: u32 = 0o100_000;
+const DIRECTORY: u32 = 0o040_000;
+
+/// Everything of a writer but its sink.
+pub(crate) struct Core {
+    options: WriterOptions,
+    /// Bytes on their way to the sink.
+    out: Buffer,
+    /// Bytes that went there.
+    taken: u64,
+    /// Data of the open entry that does not fill a block yet.
+    staged: Vec<u8>,
+    encoder: Encoder,
+    open: Option<Open>,
+    /// Headers of the entries that are complete.
+    central: Vec<u8>,
+    entries: u64,
+    names: HashSet<Box<str>>,
+    comment: String,
+    /// Where a header is made before it is written over its first form.
+    scratch: Vec<u8>,
+    finished: bool,
+    poisoned: bool,
+}
+
+/// The entry that data goes to.
+struct Open {
+    header: Header,
+    /// Where the header starts in `out`, until it is final.
+    header_at: usize,
+    /// The header can change no more: some of it may have gone to the sink.
+    committed: bool,
+    body: Body,
+    /// The compressor holds data of this entry.
+    begun: bool,
+    crc: Hasher,
+    size: Option<u64>,
+    crc32: Option<u32>,
+}
+
+/// Where the bytes after the header come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Encoded(Compression),
+    /// Compressed elsewhere.
+    #[cfg(feature = "parallel")]
+    Pieces,
+    Directory,
+}
+
+impl Core {
+    pub fn new(options: WriterOptions) -> Result<Self> {
+        options.compression.check()?;
+        Ok(Core {
+            options,
+            out: Buffer::with_room(options.buffer_bytes + BLOCK_BYTES + STEP_SLACK),
+            taken: 0,
+            staged: Vec::new(),
+            encoder: Encoder::default(),
+            open: None,
+            central: Vec::new(),
+            entries: 0,
+            names: HashSet::new(),
+            comment: String::new(),
+            scratch: Vec::new(),
+            finished: false,
+            poisoned: false,
+        })
+    }
+
+    /// Fails if an earlier call left the archive broken.
+    pub fn check(&self) -> Result<()> {
+        if self.poisoned { Err(Error::Poisoned) } else { Ok(()) }
+    }
+
+    /// Until `healed`, what the sink holds may be anything: called before each await and write.
+    pub fn poison(&mut self) {
+        self.poisoned = true;
+    }
+
+    pub fn heal(&mut self) {
+        self.poisoned = false;
+    }
+
+    /// Admits an entry and opens it.
+    pub fn start(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+        self.admit(name, &options)?;
+        self.open_entry(name.into(), options)
+    }
+
+    /// Admits a directory and adds it.
+    pub fn add_directory(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+        let name = directory_name(name);
+        self.admit_name(&name, &options)?;
+        self.open_directory(name, options)
+    }
+
+    /// Checks all that can be wrong with a new file and takes its name; a refusal changes nothing.
+    pub fn admit(&mut self, name: &str, options: &EntryOptions) -> Result<()> {
+        if name.ends_with('/') && name.len() > 1 {
+            return Err(Error::DirectoryName { name: name.to_owned() });
+        }
+        self.admit_name(name, options)
+    }
+
+    /// Like [`admit`](Self::admit) for a directory's name, slash included.
+    pub fn admit_name(&mut self, name: &str, options: &EntryOptions) -> Result<()> {
+        self.check()?;
+        name::check(name).map_err(|fault| Error::bad_name(name, fault))?;
+        check_comment(&options.comment)?;
+        options.compression.unwrap_or(self.options.compression).check()?;
+        if !self.names.insert(name.trim_end_matches('/').into()) {
+            return Err(Error::DuplicateName { name: name.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Closes the open entry and opens another, which was admitted.
+    pub fn open_entry(&mut self, name: Box<str>, options: EntryOptions) -> Result<()> {
+        let compression = options.compression.unwrap_or(self.options.compression);
+        self.open(name, options, Body::Encoded(compression))
+    }
+
+    /// Like [`open_entry`](Self::open_entry), for an entry whose data comes by [`write_piece`](Self::write_piece) as one Deflate stream.
+    #[cfg(feature = "parallel")]
+    pub fn open_pieces(&mut self, name: Box<str>, options: EntryOptions) -> Result<()> {
+        self.open(name, options, Body::Pieces)
+    }
+
+    /// Closes the open entry and adds a directory, which was admitted.
+    pub fn open_directory(&mut self, name: Box<str>, options: EntryOptions) -> Result<()> {
+        self.open(name, options, Body::Directory)
+    }
+
+    fn open(&mut self, name: Box<str>, options: EntryOptions, body: Body) -> Result<()> {
+        self.check()?;
+        self.close()?;
+        let directory = body == Body::Directory;
+        let modified = options.modified.unwrap_or(DOS_EPOCH);
+        let dos = DosDateTime::from_unix(modified);
+        let mode = options.unix_mode.unwrap_or(if directory { 0o755 } else { 0o644 });
+        let announced = match (body, options.size, options.crc32) {
+            (Body::Encoded(Compression::Stored), Some(size), Some(crc32)) => Some((size, crc32)),
+            _ => None,
+        };
+        let mut header = Header {
+            name,
+            comment: options.comment.into_boxed_str(),
+            method: match body {
+                Body::Encoded(compression) => compression.method(),
+                #[cfg(feature = "parallel")]
+                Body::Pieces => METHOD_DEFLATE,
+                Body::Directory => METHOD_STORED,
+            },
+            dos_time: dos.time,
+            dos_date: dos.date,
+            modified: options.modified.and_then(|seconds| i32::try_from(seconds).ok()),
+            unix_mode: mode | if directory { DIRECTORY } else { REGULAR_FILE },
+            crc32: 0,
+            compressed: 0,
+            uncompressed: 0,
+            offset: self.taken + self.out.len() as u64,
+            descriptor: false,
+            zip64_local: options.size.is_some_and(|size| size > LIMIT_32),
+        };
+        if let Some((size, crc32)) = announced {
+            (header.compressed, header.uncompressed, header.crc32) = (size, size, crc32);
+            header.zip64_local = size >= LIMIT_32;
+        }
+        let header_at = self.out.len();
+        self.put(|out| header.put_local(out));
+        (header.compressed, header.uncompressed) = (0, 0);
+        self.open = Some(Open {
+            header,
+            header_at,
+            committed: announced.is_some(),
+            body,
+            begun: false,
+            crc: Hasher::new(),
+            size: options.size,
+            crc32: options.crc32,
+        });
+        Ok(())
+    }
+
+    /// Whether an entry is open that takes data.
+    pub fn takes_data(&self) -> bool {
+        matches!(&self.open, Some(Open { body: Body::Encoded(_), .. }))
+    }
+
+    /// Takes some of `data`, one block at most, and says how much. Afterwards the buffer may be [full](Self::full).
+    pub fn write(&mut self, data: &[u8]) -> Result<usize> {
+        self.check()?;
+        if !self.takes_data() {
+            return Err(Error::NoEntry);
+        }
+        // A block that lies in `data` whole is compressed from there; only odd ends are copied.
+        if self.staged.is_empty() && data.len() >= BLOCK_BYTES {
+            self.step(&data[..BLOCK_BYTES], Ending::Open)?;
+            return Ok(BLOCK_BYTES);
+        }
+        let taken = data.len().min(BLOCK_BYTES - self.staged.len());
+        self.staged.extend_from_slice(&data[..taken]);
+        if self.staged.len() == BLOCK_BYTES {
+            self.step_staged(Ending::Open)?;
+        }
+        Ok(taken)
+    }
+
+    /// Adds a piece of the entry's Deflate stream that stands for `raw` bytes with this CRC.
+    #[cfg(feature = "parallel")]
+    pub fn write_piece(&mut self, piece: &[u8], raw: u64, crc32: u32) -> Result<()> {
+        self.check()?;
+        let Some(open) = &mut self.open else { return Err(Error::NoEntry) };
+        open.crc.combine(&Hasher::new_with_initial_len(crc32, raw));
+        open.header.uncompressed += raw;
+        open.header.compressed += piece.len() as u64;
+        self.out.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// Makes everything written so far readable from what the sink gets next.
+    pub fn flush(&mut self) -> Result<()> {
+        self.check()?;
+        if self.takes_data() {
+            self.commit()?;
+            self.step_staged(Ending::Flush)?;
+        } else if self.open.is_some() {
+            self.close()?;
+        }
+        Ok(())
+    }
+
+    /// The bytes that must go to the sink before more is written, if there are any.
+    pub fn full(&mut self) -> Result<Option<&[u8]>> {
+        if self.out.len() < self.options.buffer_bytes {
+            return Ok(None);
+        }
+        // Entries that are complete go first, so that whether an entry fits the buffer does not depend on those before it.
+        if self.open.as_ref().is_some_and(|open| !open.committed && open.header_at == 0) {
+            self.commit()?;
+        }
+        Ok(Some(self.ready()))
+    }
+
+    /// The bytes that may go to the sink.
+    pub fn ready(&self) -> &[u8] {
+        let end = match &self.open {
+            Some(open) if !open.committed => open.header_at,
+            _ => self.out.len(),
+        };
+        &self.out.as_slice()[..end]
+    }
+
+    /// The first `bytes` of the ready ones went to the sink.
+    pub fn take(&mut self, bytes: usize) {
+        self.out.remove_front(bytes);
+        self.taken += bytes as u64;
+        if let Some(open) = &mut self.open
+            && !open.committed
+        {
+            open.header_at -= bytes;
+        }
+    }
+
+    /// A comment for the whole archive.
+    pub fn set_comment(&mut self, comment: String) -> Result<()> {
+        self.check()?;
+        check_comment(&comment)?;
+        self.comment = comment;
+        Ok(())
+    }
+
+    /// Closes the open entry; what is left comes from [`rest`](Self::rest).
+    pub fn finish(&mut self) -> Result<()> {
+        self.check()?;
+        self.close()?;
+        let directory_offset = self.taken + self.out.len() as u64;
+        let directory_bytes = self.central.len() as u64;
+        let end = End { entries: self.entries, directory_offset, directory_bytes, comment: &self.comment };
+        end.put(&mut self.central);
+        if self.out.len() + self.central.len() <= self.options.buffer_bytes {
+            self.out.extend_from_slice(&self.central);
+            self.central.clear();
+        }
+        self.finished = true;
+        Ok(())
+    }
+
+    /// The next bytes for the sink after [`finish`](Self::finish): at most twice some.
+    pub fn rest(&mut self) -> Option<&[u8]> {
+        if self.out.is_empty() {
+            self.out = Buffer::from(std::mem::take(&mut self.central));
+        }
+        (self.finished && !self.out.is_empty()).then_some(self.out.as_slice())
+    }
+
+    /// Compresses one block of the open entry.
+    fn step(&mut self, block: &[u8], ending: Ending) -> Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let Body::Encoded(compression) = open.body else { return Ok(()) };
+        open.crc.update(block);
+        open.header.uncompressed += block.len() as u64;
+        if let Some(size) = open.size
+            && open.header.uncompressed > size
+        {
+            let got = format!("at least {} bytes", open.header.uncompressed);
+            self.poisoned = true;
+            return Err(broken(&open.header.name, format!("{size} bytes"), got));
+        }
+        let result = if open.begun { Ok(()) } else { self.encoder.begin(compression) };
+        open.begun = true;
+        let before = self.out.len();
+        let result = result.and_then(|()| self.encoder.step(compression, block, &mut self.out, ending));
+        open.header.compressed += (self.out.len() - before) as u64;
+        result.inspect_err(|_| self.poisoned = true)
+    }
+
+    fn step_staged(&mut self, ending: Ending) -> Result<()> {
+        let staged = std::mem::take(&mut self.staged);
+        let result = self.step(&staged, ending);
+        self.staged = staged;
+        self.staged.clear();
+        result
+    }
+
+    /// Makes the open entry's header final before its data is complete: sizes and CRC will follow the data.
+    fn commit(&mut self) -> Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        if open.committed {
+            return Ok(());
+        }
+        open.committed = true;
+        open.header.descriptor = true;
+        let stored = match open.body {
+            Body::Encoded(Compression::Stored) => {
+                // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
+                open.body = Body::Encoded(Compression::Deflate(0));
+                open.header.method = METHOD_DEFLATE;
+                open.header.compressed = 0;
+                open.begun = true;
+                Some(self.out.split_off(open.header_at + open.header.local_len()))
+            }
+            _ => None,
+        };
+        self.rewrite_header();
+        let Some(stored) = stored else { return Ok(()) };
+        let mut result = self.encoder.begin(Compression::Deflate(0));
+        let before = self.out.len();
+        for block in stored.chunks(BLOCK_BYTES) {
+            result =
+                result.and_then(|()| self.encoder.step(Compression::Deflate(0), block, &mut self.out, Ending::Open));
+        }
+        if let Some(open) = &mut self.open {
+            open.header.compressed += (self.out.len() - before) as u64;
+        }
+        result.inspect_err(|_| self.poisoned = true)
+    }
+
+    /// Adds a record to what goes to the sink.
+    fn put(&mut self, record: impl FnOnce(&mut Vec<u8>)) {
+        self.scratch.clear();
+        record(&mut self.scratch);
+        self.out.extend_from_slice(&self.scratch);
+    }
+
+    fn rewrite_header(&mut self) {
+        let Some(open) = &self.open else { return };
+        self.scratch.clear();
+        open.header.put_local(&mut self.scratch);
+        let end = open.header_at + self.scratch.len();
+        self.out.as_mut_slice()[open.header_at..end].copy_from_slice(&self.scratch);
+    }
+
+    /// Completes the open entry, if there is one, and enters it into the central directory.
+    fn close(&mut self) -> Result<()> {
+        match &self.open {
+            None => return Ok(()),
+            Some(open) if matches!(open.body, Body::Encoded(_)) && (open.begun || !self.staged.is_empty()) => {
+                self.step_staged(Ending::Finish)?;
+            }
+            Some(_) => {}
+        }
+        if let Some(open) = &mut self.open {
+            open.header.crc32 = open.crc.clone().finalize();
+            if let Err(error) = open.keeps_promise() {
+                self.poisoned = true;
+                return Err(error);
+            }
+            if open.header.uncompressed == 0 && !open.committed {
+                // Nothing at all takes less room than the two bytes of an empty Deflate stream.
+                open.header.method = METHOD_STORED;
+                open.header.compressed = 0;
+                self.out.truncate(open.header_at + open.header.local_len());
+            }
+        }
+        if self.open.as_ref().is_some_and(|open| !open.committed) {
+            self.rewrite_header();
+        }
+        if let Some(open) = self.open.take() {
+            if open.header.descriptor {
+                self.put(|out| open.header.put_descriptor(out));
+            }
+            open.header.put_central(&mut self.central);
+            self.entries += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Open {
+    /// Whether the data is what the options announced.
+    fn keeps_promise(&self) -> Result<()> {
+        let Header { uncompressed, crc32, name, .. } = &self.header;
+        match (self.size, self.crc32) {
+            (Some(size), _) if size != *uncompressed => {
+                Err(broken(name, format!("{size} bytes"), format!("{uncompressed} bytes")))
+            }
+            (_, Some(announced)) if announced != *crc32 => {
+                Err(broken(name, format!("CRC {announced:08x}"), format!("CRC {crc32:08x}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The name with the slash that makes it a directory's.
+pub(crate) fn directory_name(name: &str) -> Box<str> {
+    if name.ends_with('/') { name.into() } else { format!("{name}/").into_boxed_str() }
+}
+
+fn broken(name: &str, announced: String, got: String) -> Error {
+    Error::BrokenPromise { name: name.to_owned(), announced, got }
+}
+
+fn check_comment(comment: &str) -> Result<()> {
+    match comment.len() {
+        0..=MAX_COMMENT_BYTES => Ok(()),
+        bytes => Err(Error::LongComment { bytes }),
+    }
+}

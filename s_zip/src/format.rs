@@ -1,0 +1,266 @@
+//! The records of a ZIP file as bytes: signatures, headers, extra fields. Nothing here reads or writes.
+
+/// Signature of a local file header.
+pub const LOCAL_HEADER: u32 = 0x0403_4b50;
+/// Signature of a data descriptor.
+pub const DESCRIPTOR: u32 = 0x0807_4b50;
+/// Signature of a header in the central directory.
+pub const CENTRAL_HEADER: u32 = 0x0201_4b50;
+/// Signature of the ZIP64 end of central directory record.
+pub const ZIP64_END: u32 = 0x0606_4b50;
+/// Signature of the ZIP64 end of central directory locator.
+pub const ZIP64_LOCATOR: u32 = 0x0706_4b50;
+/// Signature of the end of central directory record.
+pub const END: u32 = 0x0605_4b50;
+
+/// Bytes of a local header before name and extra field.
+pub const LOCAL_HEADER_BYTES: usize = 30;
+/// Bytes of a central header before name, extra field and comment.
+pub const CENTRAL_HEADER_BYTES: usize = 46;
+/// Bytes of the end record before the comment.
+pub const END_BYTES: usize = 22;
+/// Bytes of the ZIP64 end record as this crate writes it.
+pub const ZIP64_END_BYTES: usize = 56;
+/// Bytes of the ZIP64 locator.
+pub const ZIP64_LOCATOR_BYTES: usize = 20;
+
+/// General purpose flag: sizes and CRC stand in a descriptor after the data.
+pub const FLAG_DESCRIPTOR: u16 = 1 << 3;
+/// General purpose flag: the name and comment are UTF-8.
+pub const FLAG_UTF8: u16 = 1 << 11;
+/// General purpose flag: the data is encrypted.
+pub const FLAG_ENCRYPTED: u16 = 1;
+
+/// Method: as it is.
+pub const METHOD_STORED: u16 = 0;
+/// Method: Deflate.
+pub const METHOD_DEFLATE: u16 = 8;
+/// Method: Zstandard.
+pub const METHOD_ZSTD: u16 = 93;
+
+/// Extra field: sizes and offset in 64 bits.
+pub const EXTRA_ZIP64: u16 = 0x0001;
+/// Extra field: time stamps in Unix seconds ("UT").
+pub const EXTRA_TIME: u16 = 0x5455;
+
+/// A size or offset of this value or more does not fit 32 bits: this value itself means "see the ZIP64 field".
+pub const LIMIT_32: u64 = u32::MAX as u64;
+/// A count of this value or more does not fit 16 bits.
+pub const LIMIT_16: u64 = u16::MAX as u64;
+
+/// Made on Unix, by the rules of version 6.3.
+const MADE_BY: u16 = 3 << 8 | 63;
+
+/// What a local and a central header say of an entry.
+#[derive(Debug, Clone)]
+pub(crate) struct Header {
+    pub name: Box<str>,
+    pub comment: Box<str>,
+    pub method: u16,
+    pub dos_time: u16,
+    pub dos_date: u16,
+    /// Unix seconds for the "UT" field.
+    pub modified: Option<i32>,
+    pub unix_mode: u32,
+    pub crc32: u32,
+    pub compressed: u64,
+    pub uncompressed: u64,
+    /// Where the local header starts.
+    pub offset: u64,
+    /// Sizes and CRC follow the data.
+    pub descriptor: bool,
+    /// The local header has the ZIP64 field, so the descriptor's sizes have 8 bytes and the central header has the field, too.
+    pub zip64_local: bool,
+}
+
+impl Header {
+    fn flags(&self) -> u16 {
+        let ascii = self.name.is_ascii() && self.comment.is_ascii();
+        (if self.descriptor { FLAG_DESCRIPTOR } else { 0 }) | (if ascii { 0 } else { FLAG_UTF8 })
+    }
+
+    fn sizes_need_zip64(&self) -> bool {
+        self.zip64_local || self.compressed >= LIMIT_32 || self.uncompressed >= LIMIT_32
+    }
+
+    fn version_needed(&self, zip64: bool) -> u16 {
+        let by_method = match self.method {
+            METHOD_ZSTD => 63,
+            METHOD_DEFLATE => 20,
+            _ if self.name.ends_with('/') => 20,
+            _ => 10,
+        };
+        if zip64 { by_method.max(45) } else { by_method }
+    }
+
+    /// Bytes that `put_local` writes.
+    pub fn local_len(&self) -> usize {
+        LOCAL_HEADER_BYTES + self.name.len() + self.time_len() + if self.zip64_local { 20 } else { 0 }
+    }
+
+    fn time_len(&self) -> usize {
+        if self.modified.is_some() { 9 } else { 0 }
+    }
+
+    /// The local header. Its length does not change with sizes, CRC, method and `descriptor`, so that it can be written over.
+    pub fn put_local(&self, out: &mut Vec<u8>) {
+        let known = !self.descriptor;
+        let size = |value: u64| match (self.zip64_local, known) {
+            (true, _) => u32::MAX,
+            (false, true) => low32(value),
+            (false, false) => 0,
+        };
+        put_u32(out, LOCAL_HEADER);
+        put_u16(out, self.version_needed(self.zip64_local));
+        put_u16(out, self.flags());
+        put_u16(out, self.method);
+        put_u16(out, self.dos_time);
+        put_u16(out, self.dos_date);
+        put_u32(out, if known { self.crc32 } else { 0 });
+        put_u32(out, size(self.compressed));
+        put_u32(out, size(self.uncompressed));
+        put_u16(out, len16(self.name.len()));
+        put_u16(out, len16(self.local_len() - LOCAL_HEADER_BYTES - self.name.len()));
+        out.extend_from_slice(self.name.as_bytes());
+        if self.zip64_local {
+            put_u16(out, EXTRA_ZIP64);
+            put_u16(out, 16);
+            put_u64(out, if known { self.uncompressed } else { 0 });
+            put_u64(out, if known { self.compressed } else { 0 });
+        }
+        self.put_time(out);
+    }
+
+    fn put_time(&self, out: &mut Vec<u8>) {
+        if let Some(seconds) = self.modified {
+            put_u16(out, EXTRA_TIME);
+            put_u16(out, 5);
+            // Bit 0: the time of the last change follows.
+            out.push(1);
+            out.extend_from_slice(&seconds.to_le_bytes());
+        }
+    }
+
+    /// The descriptor: sizes of 8 bytes only where the reader can tell, from the ZIP64 field or from the sizes themselves.
+    pub fn put_descriptor(&self, out: &mut Vec<u8>) {
+        put_u32(out, DESCRIPTOR);
+        put_u32(out, self.crc32);
+        // A reader of streams goes by what it has read: 8 bytes from 4 GiB on, not yet at the largest number of 4 bytes.
+        if self.zip64_local || self.compressed > LIMIT_32 || self.uncompressed > LIMIT_32 {
+            put_u64(out, self.compressed);
+            put_u64(out, self.uncompressed);
+        } else {
+            put_u32(out, low32(self.compressed));
+            put_u32(out, low32(self.uncompressed));
+        }
+    }
+
+    /// The header in the central directory.
+    pub fn put_central(&self, out: &mut Vec<u8>) {
+        let wide_sizes = self.sizes_need_zip64();
+        let wide_offset = self.offset >= LIMIT_32;
+        let zip64_len = match (wide_sizes, wide_offset) {
+            (false, false) => 0,
+            (true, false) => 20,
+            (false, true) => 12,
+            (true, true) => 28,
+        };
+        put_u32(out, CENTRAL_HEADER);
+        put_u16(out, MADE_BY);
+        put_u16(out, self.version_needed(zip64_len > 0));
+        put_u16(out, self.flags());
+        put_u16(out, self.method);
+        put_u16(out, self.dos_time);
+        put_u16(out, self.dos_date);
+        put_u32(out, self.crc32);
+        put_u32(out, if wide_sizes { u32::MAX } else { low32(self.compressed) });
+        put_u32(out, if wide_sizes { u32::MAX } else { low32(self.uncompressed) });
+        put_u16(out, len16(self.name.len()));
+        put_u16(out, len16(zip64_len + self.time_len()));
+        put_u16(out, len16(self.comment.len()));
+        // Disk number and internal attributes.
+        put_u32(out, 0);
+        let folder = if self.name.ends_with('/') { 0x10 } else { 0 };
+        put_u32(out, self.unix_mode << 16 | folder);
+        put_u32(out, if wide_offset { u32::MAX } else { low32(self.offset) });
+        out.extend_from_slice(self.name.as_bytes());
+        if zip64_len > 0 {
+            put_u16(out, EXTRA_ZIP64);
+            put_u16(out, len16(zip64_len - 4));
+            if wide_sizes {
+                put_u64(out, self.uncompressed);
+                put_u64(out, self.compressed);
+            }
+            if wide_offset {
+                put_u64(out, self.offset);
+            }
+        }
+        self.put_time(out);
+        out.extend_from_slice(self.comment.as_bytes());
+    }
+}
+
+/// The end of an archive: where its central directory is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End<'a> {
+    pub entries: u64,
+    pub directory_offset: u64,
+    pub directory_bytes: u64,
+    pub comment: &'a str,
+}
+
+impl End<'_> {
+    /// The end record, and before it the ZIP64 records if a number does not fit.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        let wide = self.entries >= LIMIT_16 || self.directory_offset >= LIMIT_32 || self.directory_bytes >= LIMIT_32;
+        if wide {
+            put_u32(out, ZIP64_END);
+            put_u64(out, (ZIP64_END_BYTES - 12) as u64);
+            put_u16(out, MADE_BY);
+            put_u16(out, 45);
+            // This disk, and the disk with the directory.
+            put_u32(out, 0);
+            put_u32(out, 0);
+            put_u64(out, self.entries);
+            put_u64(out, self.entries);
+            put_u64(out, self.directory_bytes);
+            put_u64(out, self.directory_offset);
+            put_u32(out, ZIP64_LOCATOR);
+            put_u32(out, 0);
+            put_u64(out, self.directory_offset + self.directory_bytes);
+            // There is one disk in all; readers call 0 corrupt.
+            put_u32(out, 1);
+        }
+        let entries = u16::try_from(self.entries).unwrap_or(u16::MAX);
+        put_u32(out, END);
+        put_u32(out, 0);
+        put_u16(out, entries);
+        put_u16(out, entries);
+        put_u32(out, low32(self.directory_bytes));
+        put_u32(out, low32(self.directory_offset));
+        put_u16(out, len16(self.comment.len()));
+        out.extend_from_slice(self.comment.as_bytes());
+    }
+}
+
+/// The value, or the mark that says "see the ZIP64 field".
+fn low32(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// Lengths are checked before they get here.
+fn len16(len: usize) -> u16 {
+    u16::try_from(len).unwrap_or(u16::MAX)
+}
+
+fn put_u16(out: &mut Vec<u8>, value: u16) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+fn put_u64(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}

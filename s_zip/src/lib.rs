@@ -1,0 +1,48 @@
+//! A streaming ZIP writer, sync and async from one core, and a reader that trusts nothing.
+//!
+//! Both writers make the same bytes from the same calls, from front to back, in constant memory: [`StreamingZipWriter`] to any
+//! [`std::io::Write`], [`AsyncStreamingZipWriter`] to any [`tokio::io::AsyncWrite`]; [`ParallelZipWriter`] compresses on all cores.
+//! [`StreamingZipReader`] lists, tests and extracts, within limits.
+//!
+//! ```
+//! use s_zip::{StreamingZipReader, StreamingZipWriter};
+//!
+//! let mut writer = StreamingZipWriter::from_writer(Vec::new())?;
+//! writer.start_entry("notes/today.txt")?;
+//! writer.write_data(b"dear diary")?;
+//! let archive = writer.finish()?;
+//!
+//! let reader = StreamingZipReader::new(std::io::Cursor::new(archive))?;
+//! assert_eq!(reader.entries()[0].name, "notes/today.txt");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Inside: `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and
+//! [`time`] for what they hold. `study` (feature `study`) has the verbs of the measurement.
+
+#[cfg(feature = "async")]
+pub mod async_writer;
+mod buffer;
+mod core;
+mod encoder;
+pub mod error;
+pub mod format;
+pub mod name;
+pub mod options;
+#[cfg(feature = "parallel")]
+pub mod parallel;
+pub mod reader;
+#[cfg(feature = "study")]
+pub mod study;
+pub mod time;
+pub mod writer;
+
+#[cfg(feature = "async")]
+pub use async_writer::{AsyncStreamingZipWriter, CompressionPolicy};
+pub use error::{Error, Result};
+pub use name::NameFault;
+pub use options::{Compression, EntryOptions, WriterOptions};
+#[cfg(feature = "parallel")]
+pub use parallel::{ParallelOptions, ParallelZipWriter};
+pub use reader::{Entry, Limits, ReadError, StreamingZipReader, Summary};
+pub use writer::StreamingZipWriter;

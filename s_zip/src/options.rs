@@ -1,0 +1,168 @@
+//! What can be chosen: for a writer, and for one entry.
+
+use std::ops::RangeInclusive;
+use std::time::SystemTime;
+
+use crate::error::{Error, Result};
+#[cfg(feature = "zstd")]
+use crate::format::METHOD_ZSTD;
+use crate::format::{METHOD_DEFLATE, METHOD_STORED};
+
+/// How data is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// As it is. An entry that neither fits the output buffer nor was announced with size and CRC becomes Deflate of level 0, which
+    /// stores, too: a stored entry of unknown size cannot be read from a stream.
+    Stored,
+    /// Deflate, level 0 (none) to 9 (best). The method that every reader knows.
+    Deflate(u32),
+    /// Zstandard, level 1 to 22: faster and smaller, and unknown to many readers.
+    #[cfg(feature = "zstd")]
+    Zstd(i32),
+}
+
+impl Compression {
+    /// Deflate's usual level.
+    pub const DEFAULT: Compression = Compression::Deflate(6);
+
+    pub(crate) fn check(self) -> Result<()> {
+        match self {
+            Compression::Stored | Compression::Deflate(0..=9) => Ok(()),
+            Compression::Deflate(level) => {
+                Err(Error::BadLevel { level: level.try_into().unwrap_or(i32::MAX), method: "Deflate", range: "0 to 9" })
+            }
+            #[cfg(feature = "zstd")]
+            Compression::Zstd(1..=22) => Ok(()),
+            #[cfg(feature = "zstd")]
+            Compression::Zstd(level) => Err(Error::BadLevel { level, method: "Zstandard", range: "1 to 22" }),
+        }
+    }
+
+    pub(crate) fn method(self) -> u16 {
+        match self {
+            Compression::Stored => METHOD_STORED,
+            Compression::Deflate(_) => METHOD_DEFLATE,
+            #[cfg(feature = "zstd")]
+            Compression::Zstd(_) => METHOD_ZSTD,
+        }
+    }
+}
+
+impl Default for Compression {
+    fn default() -> Self {
+        Compression::DEFAULT
+    }
+}
+
+/// What a writer does unless an entry says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriterOptions {
+    pub(crate) compression: Compression,
+    pub(crate) buffer_bytes: usize,
+}
+
+impl WriterOptions {
+    /// Sizes that the output buffer may have, in bytes.
+    pub const BUFFER_BYTES: RangeInclusive<usize> = 64 * 1024..=256 * 1024;
+
+    /// Deflate of level 6 and an output buffer of 128 KiB.
+    #[must_use]
+    pub fn new() -> Self {
+        WriterOptions { compression: Compression::DEFAULT, buffer_bytes: 128 * 1024 }
+    }
+
+    /// How entries are compressed that do not say.
+    #[must_use]
+    pub fn compression(self, compression: Compression) -> Self {
+        WriterOptions { compression, ..self }
+    }
+
+    /// Bytes that are gathered before the sink is written to, held to [`Self::BUFFER_BYTES`]. An entry that fits the buffer has its
+    /// sizes in its local header; the bytes of an archive therefore depend on this.
+    #[must_use]
+    pub fn buffer_bytes(self, bytes: usize) -> Self {
+        let (least, most) = (*Self::BUFFER_BYTES.start(), *Self::BUFFER_BYTES.end());
+        WriterOptions { buffer_bytes: bytes.clamp(least, most), ..self }
+    }
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What is particular to one entry. By default nothing is: the writer's compression, 1980-01-01, mode 0644, no comment; the same
+/// calls give the same bytes at any time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryOptions {
+    pub(crate) compression: Option<Compression>,
+    pub(crate) modified: Option<i64>,
+    pub(crate) unix_mode: Option<u32>,
+    pub(crate) comment: String,
+    pub(crate) size: Option<u64>,
+    pub(crate) crc32: Option<u32>,
+}
+
+impl EntryOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How this entry is compressed.
+    #[must_use]
+    pub fn compression(mut self, compression: Compression) -> Self {
+        self.compression = Some(compression);
+        self
+    }
+
+    /// Time of the last change, in Unix seconds. Headers hold it as UTC in two-second steps from 1980 on, and exactly in the "UT" field
+    /// where it fits 32 bits.
+    #[must_use]
+    pub fn modified_unix(mut self, seconds: i64) -> Self {
+        self.modified = Some(seconds);
+        self
+    }
+
+    /// Time of the last change.
+    #[must_use]
+    pub fn modified(self, time: SystemTime) -> Self {
+        let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
+        };
+        self.modified_unix(seconds)
+    }
+
+    /// Unix permissions, such as `0o755`; the bits of the file type are set by the writer.
+    #[must_use]
+    pub fn unix_mode(mut self, mode: u32) -> Self {
+        self.unix_mode = Some(mode & 0o7777);
+        self
+    }
+
+    /// A comment of at most 65,535 bytes.
+    #[must_use]
+    pub fn comment(mut self, comment: impl Into<String>) -> Self {
+        self.comment = comment.into();
+        self
+    }
+
+    /// Announces the exact uncompressed size in bytes. From 4 GiB on the local header then has the ZIP64 field that some readers of
+    /// streams need. Other data than announced is an error.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+
+    /// Announces the CRC-32 of the uncompressed data; with it and the size, a stored entry of any length can be streamed.
+    #[must_use]
+    pub fn crc32(mut self, crc32: u32) -> Self {
+        self.crc32 = Some(crc32);
+        self
+    }
+}

@@ -1,0 +1,377 @@
+//! The parallel writer: blocks compressed on all cores, joined in order.
+//!
+//! Many small entries and one large one are the same to it: data is cut into blocks of [`BLOCK_BYTES`], each becomes a piece of its
+//! entry's Deflate stream on its own, primed with the 32 KiB before it, and the calling thread writes the pieces in order. How many
+//! threads work does not change a byte.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::num::NonZero;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flate2::Compress;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::buffer::Buffer;
+use crate::core::{Core, directory_name};
+use crate::encoder::{self, Ending};
+use crate::error::{Error, Result};
+use crate::options::{Compression, EntryOptions, WriterOptions};
+
+/// Bytes of an entry that one worker compresses at once.
+pub const BLOCK_BYTES: usize = 256 * 1024;
+/// Blocks under way per thread unless a budget is given: enough to bridge a slow block or a slow sink.
+const BLOCKS_PER_THREAD: usize = 16;
+/// The most that Deflate can look back, and so what primes the next block.
+const WINDOW_BYTES: usize = 32 * 1024;
+
+/// How a parallel writer works.
+#[derive(Debug, Clone, Copy)]
+pub struct ParallelOptions {
+    level: u32,
+    jobs: Option<NonZero<usize>>,
+    budget_bytes: Option<usize>,
+}
+
+impl ParallelOptions {
+    /// Deflate of level 6, a thread per core, 4 MiB of data under way per thread.
+    #[must_use]
+    pub fn new() -> Self {
+        ParallelOptions { level: 6, jobs: None, budget_bytes: None }
+    }
+
+    /// Deflate's level, 0 (none) to 9 (best).
+    #[must_use]
+    pub fn level(self, level: u32) -> Self {
+        ParallelOptions { level, ..self }
+    }
+
+    /// How many threads compress; by default one per core.
+    #[must_use]
+    pub fn jobs(self, jobs: NonZero<usize>) -> Self {
+        ParallelOptions { jobs: Some(jobs), ..self }
+    }
+
+    /// Bytes of data that may be under way at once, and so the memory that is used; at least one block per thread is.
+    #[must_use]
+    pub fn budget_bytes(self, bytes: usize) -> Self {
+        ParallelOptions { budget_bytes: Some(bytes), ..self }
+    }
+}
+
+impl Default for ParallelOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
+/// [`StreamingZipWriter`](crate::StreamingZipWriter).
+///
+/// Entries are Deflate of one level. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
+#[must_use = "an archive is complete only after finish()"]
+pub struct ParallelZipWriter<W: Write> {
+    sink: W,
+    core: Core,
+    pool: ThreadPool,
+    level: u32,
+    budget_bytes: usize,
+    /// What was asked for and is not in the core yet, in order.
+    queue: VecDeque<Item>,
+    /// Data bytes of the blocks in the queue.
+    under_way: usize,
+    /// Data of the open entry that does not fill a block yet, after the window of the block before.
+    block: Block,
+    open: bool,
+    spare: Arc<Mutex<Spare>>,
+}
+
+enum Item {
+    Entry(Box<str>, EntryOptions),
+    Directory(Box<str>, EntryOptions),
+    Piece { data_bytes: usize, receiver: Receiver<Result<Piece>> },
+}
+
+/// Data of one block, `window` bytes of which stand before it only to be referred to.
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    window: usize,
+}
+
+impl Block {
+    fn data_bytes(&self) -> usize {
+        self.bytes.len() - self.window
+    }
+}
+
+/// A compressed block.
+struct Piece {
+    bytes: Buffer,
+    data_bytes: u64,
+    crc32: u32,
+}
+
+/// Compressors and buffers that wait for their next block.
+#[derive(Default)]
+struct Spare {
+    compressors: Vec<Compress>,
+    outputs: Vec<Buffer>,
+    inputs: Vec<Vec<u8>>,
+}
+
+impl<W: Write> ParallelZipWriter<W> {
+    /// Writes to any sink. The sink needs no buffer of its own.
+    ///
+    /// # Errors
+    /// If the level is out of range or the threads cannot be started.
+    pub fn from_writer(sink: W, options: ParallelOptions) -> Result<Self> {
+        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(options.level)))?;
+        let threads = options.jobs.map_or(0, NonZero::get);
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("s_zip-{index}"))
+            .build()
+            .map_err(|error| Error::Workers(error.to_string()))?;
+        let threads = pool.current_num_threads();
+        let budget_bytes =
+            options.budget_bytes.unwrap_or(threads * BLOCKS_PER_THREAD * BLOCK_BYTES).max(threads * BLOCK_BYTES);
+        Ok(ParallelZipWriter {
+            sink,
+            core,
+            pool,
+            level: options.level,
+            budget_bytes,
+            queue: VecDeque::new(),
+            under_way: 0,
+            block: Block::default(),
+            open: false,
+            spare: Arc::default(),
+        })
+    }
+
+    /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
+    ///
+    /// # Errors
+    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
+    pub fn start_entry(&mut self, name: &str) -> Result<()> {
+        self.start_entry_with_options(name, EntryOptions::new())
+    }
+
+    /// Like [`start_entry`](Self::start_entry) with options of its own; their compression is ignored.
+    ///
+    /// # Errors
+    /// As `start_entry`, and if an option is out of range.
+    pub fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+        self.core.admit(name, &options)?;
+        self.end_entry()?;
+        self.queue.push_back(Item::Entry(name.into(), options));
+        self.open = true;
+        self.settle()
+    }
+
+    /// Adds a directory. A slash at the end of the name may be left out.
+    ///
+    /// # Errors
+    /// As [`start_entry`](Self::start_entry).
+    pub fn add_directory(&mut self, name: &str) -> Result<()> {
+        self.add_directory_with_options(name, EntryOptions::new())
+    }
+
+    /// Like [`add_directory`](Self::add_directory) with options of its own.
+    ///
+    /// # Errors
+    /// As [`start_entry`](Self::start_entry).
+    pub fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+        let name = directory_name(name);
+        self.core.admit_name(&name, &options)?;
+        self.end_entry()?;
+        self.queue.push_back(Item::Directory(name, options));
+        self.settle()
+    }
+
+    /// Adds data to the open entry. Waits when the budget is used up.
+    ///
+    /// # Errors
+    /// If no entry is open, it grows beyond its announced size, or the sink fails.
+    pub fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
+        self.core.check()?;
+        if !self.open {
+            return Err(Error::NoEntry);
+        }
+        while !data.is_empty() {
+            if self.block.data_bytes() == BLOCK_BYTES {
+                self.send_block(Ending::Flush)?;
+            }
+            let taken = data.len().min(BLOCK_BYTES - self.block.data_bytes());
+            self.block.bytes.extend_from_slice(&data[..taken]);
+            data = &data[taken..];
+        }
+        Ok(())
+    }
+
+    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
+    ///
+    /// # Errors
+    /// If it is longer.
+    pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
+        self.core.set_comment(comment.into())
+    }
+
+    /// Completes the archive, flushes the sink and gives it back.
+    ///
+    /// # Errors
+    /// If an entry breaks its promise or the sink fails.
+    pub fn finish(mut self) -> Result<W> {
+        self.core.check()?;
+        self.end_entry()?;
+        while !self.queue.is_empty() {
+            self.take_first()?;
+        }
+        self.core.finish()?;
+        while let Some(bytes) = self.core.rest() {
+            self.sink.write_all(bytes).map_err(Error::Sink)?;
+            let written = bytes.len();
+            self.core.take(written);
+        }
+        self.sink.flush().map_err(Error::Sink)?;
+        Ok(self.sink)
+    }
+
+    fn end_entry(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.open) && self.block.data_bytes() > 0 {
+            self.send_block(Ending::Finish)?;
+        }
+        self.block.bytes.clear();
+        self.block.window = 0;
+        Ok(())
+    }
+
+    /// Hands the block to the pool.
+    fn send_block(&mut self, ending: Ending) -> Result<()> {
+        let mut next = Block { bytes: self.spare().inputs.pop().unwrap_or_default(), window: 0 };
+        if ending == Ending::Flush {
+            let window = self.block.bytes.len() - WINDOW_BYTES;
+            next.bytes.extend_from_slice(&self.block.bytes[window..]);
+            next.window = WINDOW_BYTES;
+        }
+        let block = std::mem::replace(&mut self.block, next);
+        let (sender, receiver) = sync_channel(1);
+        let (spare, level, data_bytes) = (Arc::clone(&self.spare), self.level, block.data_bytes());
+        self.pool.spawn(move || compress(block, level, ending, &spare, &sender));
+        self.queue.push_back(Item::Piece { data_bytes, receiver });
+        self.under_way += data_bytes;
+        self.settle()
+    }
+
+    /// Writes what is ready, and waits while too much is under way.
+    fn settle(&mut self) -> Result<()> {
+        /// Entries without data cost memory, too.
+        const ITEMS: usize = 16 * 1024;
+        while self.under_way > self.budget_bytes || self.queue.len() > ITEMS {
+            self.take_first()?;
+        }
+        loop {
+            match self.queue.front() {
+                None => return Ok(()),
+                Some(Item::Piece { receiver, .. }) => match receiver.try_recv() {
+                    Ok(piece) => self.take_piece(piece)?,
+                    Err(TryRecvError::Empty) => return Ok(()),
+                    Err(TryRecvError::Disconnected) => return Err(self.worker_died()),
+                },
+                Some(_) => self.take_first()?,
+            }
+        }
+    }
+
+    /// Moves the first item of the queue to the core, waiting for it if need be.
+    fn take_first(&mut self) -> Result<()> {
+        match self.queue.front() {
+            None => return Ok(()),
+            Some(Item::Piece { receiver, .. }) => {
+                return match receiver.recv() {
+                    Ok(piece) => self.take_piece(piece),
+                    Err(_) => Err(self.worker_died()),
+                };
+            }
+            Some(_) => {}
+        }
+        match self.queue.pop_front() {
+            Some(Item::Entry(name, options)) => self.core.open_pieces(name, options)?,
+            Some(Item::Directory(name, options)) => self.core.open_directory(name, options)?,
+            _ => {}
+        }
+        self.drain()
+    }
+
+    fn take_piece(&mut self, piece: Result<Piece>) -> Result<()> {
+        if let Some(Item::Piece { data_bytes, .. }) = self.queue.pop_front() {
+            self.under_way -= data_bytes;
+        }
+        let piece = piece.inspect_err(|_| self.core.poison())?;
+        self.core.write_piece(piece.bytes.as_slice(), piece.data_bytes, piece.crc32)?;
+        let mut bytes = piece.bytes;
+        bytes.truncate(0);
+        self.spare().outputs.push(bytes);
+        self.drain()
+    }
+
+    fn drain(&mut self) -> Result<()> {
+        while let Some(ready) = self.core.full()? {
+            let bytes = ready.len();
+            if let Err(error) = self.sink.write_all(ready) {
+                self.core.poison();
+                return Err(Error::Sink(error));
+            }
+            self.core.take(bytes);
+        }
+        Ok(())
+    }
+
+    fn worker_died(&mut self) -> Error {
+        self.core.poison();
+        Error::Workers("one of them panicked".to_owned())
+    }
+
+    fn spare(&self) -> std::sync::MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a worker does.
+fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, sender: &SyncSender<Result<Piece>>) {
+    let locked = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+    let (compressor, mut bytes) = {
+        let mut spare = locked();
+        (spare.compressors.pop(), spare.outputs.pop().unwrap_or_default())
+    };
+    // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
+    // a compressor of its own, so that its form depends on nothing else.
+    let compressor = compressor.filter(|_| block.window == 0);
+    let mut compressor = compressor.unwrap_or_else(|| Compress::new(flate2::Compression::new(level), false));
+    compressor.reset();
+    let (window, data) = block.bytes.split_at(block.window);
+    let result = prime(&mut compressor, window)
+        .and_then(|()| encoder::deflate(&mut compressor, data, &mut bytes, ending))
+        .map(|()| Piece { data_bytes: data.len() as u64, crc32: crc32fast::hash(data), bytes });
+    {
+        let mut spare = locked();
+        spare.compressors.push(compressor);
+        let mut bytes = block.bytes;
+        bytes.clear();
+        spare.inputs.push(bytes);
+    }
+    // The writer may be gone after an error of its own.
+    let _ = sender.send(result);
+}
+
+/// Lets the compressor refer to what came before. miniz cannot; its blocks stand alone and are some 1 % larger.
+fn prime(compressor: &mut Compress, window: &[u8]) -> Result<()> {
+    #[cfg(any(feature = "zlib-rs", feature = "zlib-ng"))]
+    if !window.is_empty() {
+        compressor.set_dictionary(window).map_err(|error| Error::Compressor(error.to_string()))?;
+    }
+    let _ = (compressor, window);
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! The end of an archive and its central directory.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use crate::format::{
+    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, LOCAL_HEADER_BYTES, ZIP64_END,
+    ZIP64_END_BYTES, ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
+};
+use crate::time::DosDateTime;
+
+use super::cursor::Cursor;
+use super::entry::{Entry, Marks, read_fields};
+use super::error::{ReadError, shown};
+use super::limits::Limits;
+use super::source::{fill, gather, seek};
+use super::text;
+
+/// The directory and what follows it.
+pub(super) struct Directory {
+    pub entries: Vec<Entry>,
+    /// For each entry where it must have ended: the start of the next one in the file, or of the directory.
+    pub ceilings: Vec<u64>,
+    pub comment: Vec<u8>,
+}
+
+/// Where the directory is, by the end record and the ZIP64 end record.
+#[derive(Clone, Copy)]
+struct Place {
+    entries: u64,
+    offset: u64,
+    bytes: u64,
+}
+
+/// The end record as it stands in the file.
+struct End {
+    /// Where it starts.
+    at: u64,
+    place: Place,
+    comment: Vec<u8>,
+}
+
+/// Reads the directory and checks that it is consistent in itself and with the file's length.
+pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<Directory, ReadError> {
+    let length = source.seek(SeekFrom::End(0)).map_err(ReadError::Read)?;
+    let end = find_end(source, length)?;
+    let (place, ends_at) = match find_zip64_end(source, &end)? {
+        Some(found) => found,
+        None => (end.place, end.at),
+    };
+    // Offsets count from the start of the file: something before the archive is fine as long as the offsets know of it.
+    if place.offset.checked_add(place.bytes) != Some(ends_at) {
+        return Err(ReadError::BadDirectory { what: "it does not end where the end record says" });
+    }
+    let room = place.bytes / CENTRAL_HEADER_BYTES as u64;
+    if place.entries > room {
+        return Err(ReadError::ImpossibleCount { claimed: place.entries, room });
+    }
+    if place.entries > limits.entries {
+        return Err(ReadError::TooManyEntries { claimed: place.entries, limit: limits.entries });
+    }
+    if place.bytes > limits.directory_bytes {
+        return Err(ReadError::DirectoryTooLarge { bytes: place.bytes, limit: limits.directory_bytes });
+    }
+    seek(source, place.offset)?;
+    let bytes = gather(source, place.bytes, "the central directory")?;
+    let entries = parse(&bytes, place.entries)?;
+    let ceilings = lay_out(&entries, place.offset)?;
+    Ok(Directory { entries, ceilings, comment: end.comment })
+}
+
+/// The one end record whose comment reaches the end of the file.
+fn find_end<R: Read + Seek>(source: &mut R, length: u64) -> Result<End, ReadError> {
+    let tail_bytes = length.min((END_BYTES + usize::from(u16::MAX)) as u64);
+    let tail_at = length - tail_bytes;
+    seek(source, tail_at)?;
+    let tail = gather(source, tail_bytes, "the end record")?;
+    let mut found = None;
+    for (at, window) in tail.windows(4).enumerate().rev() {
+        if window != END.to_le_bytes() {
+            continue;
+        }
+        let Some(end) = tail.get(at..).and_then(|record| parse_end(record, tail_at + at as u64)) else { continue };
+        if found.replace(end).is_some() {
+            return Err(ReadError::SeveralEnds);
+        }
+    }
+    let (end, one_disk) = found.ok_or(ReadError::NotAZip)?;
+    if one_disk { Ok(end) } else { Err(ReadError::MultiDisk) }
+}
+
+/// An end record and whether it speaks of one disk; none if the comment does not reach the end exactly.
+fn parse_end(record: &[u8], at: u64) -> Option<(End, bool)> {
+    let mut cursor = Cursor::new(record);
+    cursor.u32()?;
+    let (disk, directory_disk) = (cursor.u16()?, cursor.u16()?);
+    let (entries_here, entries) = (cursor.u16()?, cursor.u16()?);
+    let (bytes, offset) = (cursor.u32()?, cursor.u32()?);
+    let comment_bytes = usize::from(cursor.u16()?);
+    let comment = cursor.rest();
+    if comment.len() != comment_bytes {
+        return None;
+    }
+    let unmarked = |value: u16| value != 0 && value != u16::MAX;
+    let one_disk = !unmarked(disk) && !unmarked(directory_disk) && entries_here == entries;
+    let place = Place { entries: entries.into(), offset: offset.into(), bytes: bytes.into() };
+    Some((End { at, place, comment: comment.to_vec() }, one_disk))
+}
+
+/// The place by the ZIP64 end record, and where that record starts; none if there is no locator.
+fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(Place, u64)>, ReadError> {
+    let bad = |what| ReadError::BadDirectory { what };
+    let Some(locator_at) = end.at.checked_sub(ZIP64_LOCATOR_BYTES as u64) else { return Ok(None) };
+    let mut locator = [0; ZIP64_LOCATOR_BYTES];
+    seek(source, locator_at)?;
+    fill(source, &mut locator, "the ZIP64 locator")?;
+    let mut cursor = Cursor::new(&locator);
+    if cursor.u32() != Some(ZIP64_LOCATOR) {
+        return Ok(None);
+    }
+    let (Some(disk), Some(at), Some(disks)) = (cursor.u32(), cursor.u64(), cursor.u32()) else { return Ok(None) };
+    // Some writers count no disks at all.
+    if disk != 0 || disks > 1 {
+        return Err(ReadError::MultiDisk);
+    }
+    let fits = at.checked_add(ZIP64_END_BYTES as u64).is_some_and(|least| least <= locator_at);
+    if !fits {
+        return Err(bad("the ZIP64 locator points to no place for a ZIP64 end record"));
+    }
+    let mut record = [0; ZIP64_END_BYTES];
+    seek(source, at)?;
+    fill(source, &mut record, "the ZIP64 end record")?;
+    let mut cursor = Cursor::new(&record);
+    if cursor.u32() != Some(ZIP64_END) {
+        return Err(bad("there is no ZIP64 end record where the locator points"));
+    }
+    let size = cursor.u64().unwrap_or(0);
+    if at.checked_add(12).and_then(|start| start.checked_add(size)) != Some(locator_at) {
+        return Err(bad("the ZIP64 end record does not end at its locator"));
+    }
+    cursor.u32();
+    let disks = (cursor.u32(), cursor.u32());
+    let (Some(here), Some(entries), Some(bytes), Some(offset)) =
+        (cursor.u64(), cursor.u64(), cursor.u64(), cursor.u64())
+    else {
+        return Err(bad("the ZIP64 end record is too short"));
+    };
+    if disks != (Some(0), Some(0)) || here != entries {
+        return Err(ReadError::MultiDisk);
+    }
+    // Each number of the short record is either the mark or the same number.
+    let agrees = |short: u64, wide: u64, mark: u64| short == mark || short == wide;
+    if !agrees(end.place.entries, entries, LIMIT_16)
+        || !agrees(end.place.bytes, bytes, LIMIT_32)
+        || !agrees(end.place.offset, offset, LIMIT_32)
+    {
+        return Err(bad("the end record and the ZIP64 end record disagree"));
+    }
+    Ok(Some((Place { entries, offset, bytes }, at)))
+}
+
+/// The entries of a directory that holds exactly `count`.
+fn parse(bytes: &[u8], count: u64) -> Result<Vec<Entry>, ReadError> {
+    // The caller has held the count against the bytes that are there.
+    let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    let mut cursor = Cursor::new(bytes);
+    for _ in 0..count {
+        entries.push(parse_header(&mut cursor)?);
+    }
+    if cursor.rest().is_empty() {
+        Ok(entries)
+    } else {
+        Err(ReadError::BadDirectory { what: "it holds more than the entries that the end record counts" })
+    }
+}
+
+fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
+    const SHORT: ReadError = ReadError::BadDirectory { what: "an entry's header runs past its end" };
+    if cursor.u32().ok_or(SHORT)? != CENTRAL_HEADER {
+        return Err(ReadError::BadDirectory { what: "an entry's header does not start with its signature" });
+    }
+    let mut u16s = [0; 6];
+    for value in &mut u16s {
+        *value = cursor.u16().ok_or(SHORT)?;
+    }
+    let [made_by, _needed, flags, method, dos_time, dos_date] = u16s;
+    let mut u32s = [0; 3];
+    for value in &mut u32s {
+        *value = cursor.u32().ok_or(SHORT)?;
+    }
+    let [crc32, compressed, uncompressed] = u32s;
+    let mut u16s = [0; 5];
+    for value in &mut u16s {
+        *value = cursor.u16().ok_or(SHORT)?;
+    }
+    let [name_bytes, extra_bytes, comment_bytes, disk, _internal] = u16s;
+    let (attributes, offset) = (cursor.u32().ok_or(SHORT)?, cursor.u32().ok_or(SHORT)?);
+    let raw_name = cursor.take(name_bytes.into()).ok_or(SHORT)?;
+    let extra = cursor.take(extra_bytes.into()).ok_or(SHORT)?;
+    let raw_comment = cursor.take(comment_bytes.into()).ok_or(SHORT)?;
+
+    let utf8 = flags & FLAG_UTF8 != 0;
+    let (Some(name), Some(comment)) = (text::decode(raw_name, utf8), text::decode(raw_comment, utf8)) else {
+        return Err(ReadError::NotUtf8 { name: shown(&String::from_utf8_lossy(raw_name)) });
+    };
+    let marks = Marks { uncompressed, compressed, offset, disk };
+    let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&name), what })?;
+    if fields.disk != 0 {
+        return Err(ReadError::MultiDisk);
+    }
+    let modified_unix = match fields.modified {
+        Some(seconds) => seconds.into(),
+        None => DosDateTime { time: dos_time, date: dos_date }.to_unix(),
+    };
+    // Only Unix (3) and macOS (19) keep a mode in the upper half of the attributes.
+    let mode = attributes >> 16;
+    let unix_mode = (matches!(made_by >> 8, 3 | 19) && mode != 0).then_some(mode);
+    Ok(Entry {
+        name,
+        comment,
+        method,
+        crc32,
+        compressed: fields.compressed,
+        uncompressed: fields.uncompressed,
+        modified_unix,
+        unix_mode,
+        offset: fields.offset,
+        encrypted: flags & super::entry::FLAGS_ENCRYPTED != 0,
+        flags,
+        name_bytes,
+    })
+}
+
+/// Checks by the least that each entry must occupy that none reaches into the next, and gives the place where each must have ended.
+/// What an entry occupies exactly is known once its local header is read, and is held against that place.
+fn lay_out(entries: &[Entry], directory_at: u64) -> Result<Vec<u64>, ReadError> {
+    let mut order: Vec<(u64, usize)> = entries.iter().enumerate().map(|(index, entry)| (entry.offset, index)).collect();
+    order.sort_unstable();
+    let mut ceilings = vec![directory_at; entries.len()];
+    let mut next: Option<usize> = None;
+    for (_, index) in order.into_iter().rev() {
+        let Some(entry) = entries.get(index) else { continue };
+        let follower = next.and_then(|next| entries.get(next));
+        let ceiling = follower.map_or(directory_at, |follower| follower.offset);
+        let least = LOCAL_HEADER_BYTES as u64 + u64::from(entry.name_bytes) + entry.least_descriptor();
+        let end = entry.offset.checked_add(least).and_then(|end| end.checked_add(entry.compressed));
+        if end.is_none_or(|end| end > ceiling) {
+            return Err(entry.overlaps(follower));
+        }
+        if let Some(slot) = ceilings.get_mut(index) {
+            *slot = ceiling;
+        }
+        next = Some(index);
+    }
+    Ok(ceilings)
+}

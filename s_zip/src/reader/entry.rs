@@ -1,0 +1,254 @@
+//! One entry: what the directory says of it, and whether what stands beside its data says the same.
+
+use std::io::{Read, Seek};
+
+use crate::format::{
+    DESCRIPTOR, EXTRA_TIME, EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_HEADER, LOCAL_HEADER_BYTES,
+};
+
+use super::cursor::Cursor;
+use super::error::{ReadError, shown};
+use super::source::{fill, gather, seek};
+use super::text;
+
+/// Encrypted, strongly encrypted, or with an encrypted directory.
+pub(super) const FLAGS_ENCRYPTED: u16 = FLAG_ENCRYPTED | 1 << 6 | 1 << 13;
+const FILE_TYPE: u32 = 0o170_000;
+
+/// What the central directory says of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The name: UTF-8 if the entry is marked so, otherwise decoded from code page 437. It may be unsafe; [`crate::name::check`] tells, and
+    /// [`extract`](super::StreamingZipReader::extract) refuses it.
+    pub name: String,
+    /// The comment, decoded like the name.
+    pub comment: String,
+    /// The method's number in the format: 0 Stored, 8 Deflate, 93 Zstandard.
+    pub method: u16,
+    /// CRC-32 of the uncompressed data.
+    pub crc32: u32,
+    /// Compressed bytes.
+    pub compressed: u64,
+    /// Uncompressed bytes.
+    pub uncompressed: u64,
+    /// Time of the last change in Unix seconds, from the "UT" field, otherwise from the DOS time taken as UTC.
+    pub modified_unix: i64,
+    /// File type and permissions, if the archive was made on Unix or macOS.
+    pub unix_mode: Option<u32>,
+    /// Where the local header starts, in bytes from the start of the file.
+    pub offset: u64,
+    /// The data is encrypted and cannot be read.
+    pub encrypted: bool,
+    pub(super) flags: u16,
+    /// Bytes of the name in the archive.
+    pub(super) name_bytes: u16,
+}
+
+impl Entry {
+    /// Whether the entry is a folder: its name ends in a slash.
+    pub fn is_directory(&self) -> bool {
+        self.name.ends_with('/')
+    }
+
+    /// What the mode says the entry is, if that is neither a file nor a folder.
+    pub(super) fn special_kind(&self) -> Option<&'static str> {
+        match self.unix_mode? & FILE_TYPE {
+            0o120_000 => Some("a symbolic link"),
+            0o060_000 | 0o020_000 => Some("a device"),
+            0o010_000 => Some("a pipe"),
+            0o140_000 => Some("a socket"),
+            _ => None,
+        }
+    }
+
+    fn has_descriptor(&self) -> bool {
+        self.flags & FLAG_DESCRIPTOR != 0
+    }
+
+    /// Bytes of the shortest descriptor that may follow the data.
+    pub(super) fn least_descriptor(&self) -> u64 {
+        if self.has_descriptor() { 12 } else { 0 }
+    }
+
+    /// The error for an entry that reaches into `follower`, or into the directory.
+    pub(super) fn overlaps(&self, follower: Option<&Entry>) -> ReadError {
+        let other = match follower {
+            Some(follower) => format!("the entry {:?}", shown(&follower.name)),
+            None => "the central directory".to_owned(),
+        };
+        ReadError::Overlap { name: shown(&self.name), other }
+    }
+
+    fn mismatch(&self, what: &'static str) -> ReadError {
+        ReadError::HeaderMismatch { name: shown(&self.name), what }
+    }
+
+    /// Reads the local header, checks that it says what the directory says, and leaves the source at the start of the data. Gives the
+    /// place where the data ends.
+    pub(super) fn check_local<R: Read + Seek>(&self, source: &mut R, ceiling: u64) -> Result<u64, ReadError> {
+        seek(source, self.offset)?;
+        let mut fixed = [0; LOCAL_HEADER_BYTES];
+        fill(source, &mut fixed, "a local header")?;
+        let local = Local::parse(&fixed).ok_or(ReadError::Truncated { what: "a local header" })?;
+        if local.signature != LOCAL_HEADER {
+            return Err(self.mismatch("local header's signature"));
+        }
+        if local.method != self.method {
+            return Err(self.mismatch("method"));
+        }
+        if (local.flags ^ self.flags) & (FLAG_DESCRIPTOR | FLAG_UTF8 | FLAGS_ENCRYPTED) != 0 {
+            return Err(self.mismatch("set of flags"));
+        }
+        if local.name_bytes != self.name_bytes {
+            return Err(self.mismatch("name"));
+        }
+        let rest = u64::from(local.name_bytes) + u64::from(local.extra_bytes);
+        let data_end = self.offset.checked_add(LOCAL_HEADER_BYTES as u64 + rest + self.least_descriptor());
+        let data_end = data_end.and_then(|end| end.checked_add(self.compressed));
+        let Some(end) = data_end.filter(|end| *end <= ceiling) else { return Err(self.overlaps_unknown()) };
+        let rest = gather(source, rest, "a local header")?;
+        let Some((name, extra)) = rest.split_at_checked(local.name_bytes.into()) else {
+            return Err(self.mismatch("name"));
+        };
+        if text::decode(name, self.flags & FLAG_UTF8 != 0).as_deref() != Some(&self.name) {
+            return Err(self.mismatch("name"));
+        }
+        self.check_sizes(&local, extra)?;
+        Ok(end - self.least_descriptor())
+    }
+
+    fn overlaps_unknown(&self) -> ReadError {
+        ReadError::Overlap { name: shown(&self.name), other: "what follows it".to_owned() }
+    }
+
+    fn check_sizes(&self, local: &Local, extra: &[u8]) -> Result<(), ReadError> {
+        let marks = Marks { uncompressed: local.uncompressed, compressed: local.compressed, offset: 0, disk: 0 };
+        let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&self.name), what })?;
+        // With a descriptor the header may leave out what it did not know yet.
+        let unknown = self.has_descriptor();
+        let agrees = |here: u64, there: u64| here == there || (unknown && here == 0);
+        if !agrees(local.crc32.into(), self.crc32.into()) {
+            return Err(self.mismatch("CRC-32"));
+        }
+        if !agrees(fields.compressed, self.compressed) {
+            return Err(self.mismatch("compressed size"));
+        }
+        if !agrees(fields.uncompressed, self.uncompressed) {
+            return Err(self.mismatch("uncompressed size"));
+        }
+        Ok(())
+    }
+
+    /// Checks the descriptor, if there is one, right after the data: with or without signature, with sizes of 4 or 8 bytes.
+    pub(super) fn check_descriptor<R: Read>(&self, source: &mut R, room: u64) -> Result<(), ReadError> {
+        const LONGEST: u64 = 24;
+        if !self.has_descriptor() {
+            return Ok(());
+        }
+        let bytes = gather(source, room.min(LONGEST), "a data descriptor")?;
+        let mut signed = Cursor::new(&bytes);
+        let signed = (signed.u32() == Some(DESCRIPTOR)).then_some(signed);
+        let fits = signed.is_some_and(|cursor| self.descriptor_agrees(cursor));
+        if fits || self.descriptor_agrees(Cursor::new(&bytes)) { Ok(()) } else { Err(self.mismatch("data descriptor")) }
+    }
+
+    fn descriptor_agrees(&self, mut cursor: Cursor<'_>) -> bool {
+        let sizes = (Some(self.compressed), Some(self.uncompressed));
+        let crc32 = cursor.u32();
+        let (mut narrow, mut wide) = (cursor, cursor);
+        crc32 == Some(self.crc32)
+            && ((wide.u64(), wide.u64()) == sizes
+                || (narrow.u32().map(u64::from), narrow.u32().map(u64::from)) == sizes)
+    }
+}
+
+/// The fixed part of a local header.
+struct Local {
+    signature: u32,
+    flags: u16,
+    method: u16,
+    crc32: u32,
+    compressed: u32,
+    uncompressed: u32,
+    name_bytes: u16,
+    extra_bytes: u16,
+}
+
+impl Local {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes);
+        let signature = cursor.u32()?;
+        cursor.u16()?;
+        let (flags, method) = (cursor.u16()?, cursor.u16()?);
+        // Time and date: the directory's are taken.
+        cursor.u32()?;
+        Some(Local {
+            signature,
+            flags,
+            method,
+            crc32: cursor.u32()?,
+            compressed: cursor.u32()?,
+            uncompressed: cursor.u32()?,
+            name_bytes: cursor.u16()?,
+            extra_bytes: cursor.u16()?,
+        })
+    }
+}
+
+/// The numbers of a header that the ZIP64 field may hold instead.
+#[derive(Clone, Copy)]
+pub(super) struct Marks {
+    pub uncompressed: u32,
+    pub compressed: u32,
+    pub offset: u32,
+    pub disk: u16,
+}
+
+/// The same numbers with the ZIP64 field taken into account, and the time.
+pub(super) struct Fields {
+    pub uncompressed: u64,
+    pub compressed: u64,
+    pub offset: u64,
+    pub disk: u32,
+    pub modified: Option<i32>,
+}
+
+/// Walks through the extra fields.
+pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields, &'static str> {
+    let (mut wide, mut modified) = (None, None);
+    let mut cursor = Cursor::new(extra);
+    loop {
+        let rest = cursor.rest();
+        // Tools that align data pad this area with zeros.
+        if rest.len() < 4 && rest.iter().all(|byte| *byte == 0) {
+            break;
+        }
+        let (Some(id), Some(bytes)) = (cursor.u16(), cursor.u16()) else { return Err("it is cut off") };
+        let field = cursor.take(bytes.into()).ok_or("it is longer than the area of extra fields")?;
+        match id {
+            EXTRA_ZIP64 if wide.replace(field).is_some() => return Err("there are two ZIP64 fields"),
+            EXTRA_TIME => modified = read_time(field).or(modified),
+            _ => {}
+        }
+    }
+    let mut wide = Cursor::new(wide.unwrap_or_default());
+    let mut number = |narrow: u32| match narrow {
+        u32::MAX => wide.u64().ok_or("the ZIP64 field lacks a number that the header says it has"),
+        narrow => Ok(narrow.into()),
+    };
+    let (uncompressed, compressed, offset) =
+        (number(marks.uncompressed)?, number(marks.compressed)?, number(marks.offset)?);
+    let disk = match marks.disk {
+        u16::MAX => wide.u32().ok_or("the ZIP64 field lacks the disk number")?,
+        disk => disk.into(),
+    };
+    Ok(Fields { uncompressed, compressed, offset, disk, modified })
+}
+
+/// Bit 0 of the first byte says that the time of the last change follows.
+fn read_time(field: &[u8]) -> Option<i32> {
+    let (flags, rest) = field.split_first()?;
+    let seconds = Cursor::new(rest).u32()?;
+    (flags & 1 != 0).then_some(seconds.cast_signed())
+}

@@ -1,0 +1,183 @@
+//! The data of one entry as a stream.
+
+use std::io::{self, Read, Seek};
+
+use crc32fast::Hasher;
+
+use super::StreamingZipReader;
+use super::decode::Method;
+use super::entry::Entry;
+use super::error::{ReadError, shown};
+use super::source::CHUNK_BYTES;
+
+/// The uncompressed data of one entry.
+///
+/// The call that gives the last byte also checks size, CRC and descriptor, so that data is not taken for complete before it is checked. An
+/// error is a [`ReadError`] inside an [`io::Error`], and final.
+pub struct EntryReader<'a, R: Read + Seek> {
+    archive: &'a mut StreamingZipReader<R>,
+    index: usize,
+    method: Method,
+    crc: Hasher,
+    /// Uncompressed bytes so far.
+    produced: u64,
+    /// Compressed bytes that were not taken from the source yet.
+    unread: u64,
+    /// Compressed bytes in the archive's input buffer that were not decoded yet.
+    start: usize,
+    end: usize,
+    /// Bytes from the end of the data to whatever follows the entry.
+    room: u64,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Done,
+    Failed,
+}
+
+impl<'a, R: Read + Seek> EntryReader<'a, R> {
+    pub(super) fn start(archive: &'a mut StreamingZipReader<R>, index: usize) -> Result<Self, ReadError> {
+        let entries = archive.entries.len();
+        let (Some(entry), Some(ceiling)) = (archive.entries.get(index), archive.ceilings.get(index)) else {
+            return Err(ReadError::NoSuchEntry { index, entries });
+        };
+        let method = archive.check_readable(entry)?;
+        let data_end = entry.check_local(&mut archive.source, *ceiling)?;
+        if method == Method::Stored && entry.compressed != entry.uncompressed {
+            let (declared, found) = (entry.uncompressed, entry.compressed);
+            return Err(ReadError::SizeMismatch { name: shown(&entry.name), declared, found });
+        }
+        let begun = archive.decoders.begin(method, archive.limits.window_log);
+        begun.map_err(|what| ReadError::BadData { name: shown(&entry.name), what })?;
+        let (unread, room) = (entry.compressed, ceiling.saturating_sub(data_end));
+        Ok(EntryReader {
+            archive,
+            index,
+            method,
+            crc: Hasher::new(),
+            produced: 0,
+            unread,
+            start: 0,
+            end: 0,
+            room,
+            state: State::Open,
+        })
+    }
+
+    /// The entry that is read.
+    pub fn entry(&self) -> &Entry {
+        // The index was checked by `start`, and the borrow keeps the entries as they are.
+        &self.archive.entries[self.index]
+    }
+
+    /// As `Read::read`, with the error as it is.
+    pub(super) fn step(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        match self.state {
+            State::Done => return Ok(0),
+            State::Failed => return Err(self.bad_data("an earlier read of it failed")),
+            State::Open if buffer.is_empty() => return Ok(0),
+            State::Open => {}
+        }
+        self.decode(buffer).inspect_err(|_| self.state = State::Failed)
+    }
+
+    /// Decodes until there is something, and on to the end of the stream once all declared bytes are there.
+    fn decode(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let declared = self.entry().uncompressed;
+        let mut got = 0;
+        loop {
+            self.refill()?;
+            let left = declared.saturating_sub(self.produced);
+            let mut probe = [0];
+            let room = usize::try_from(left).unwrap_or(usize::MAX);
+            let output = match buffer.get_mut(got..) {
+                Some(rest) if left > 0 => {
+                    let room = room.min(rest.len());
+                    rest.get_mut(..room).unwrap_or_default()
+                }
+                // A stream that has more than declared writes to this byte instead.
+                _ => &mut probe[..],
+            };
+            let archive = &mut *self.archive;
+            let input = archive.input.get(self.start..self.end).unwrap_or_default();
+            let step = archive.decoders.step(self.method, input, output, self.unread == 0);
+            let step = step.map_err(|what| self.bad_data(&what))?;
+            self.start = self.start.saturating_add(step.read);
+            if step.written > 0 {
+                if left == 0 {
+                    let (name, found) = (shown(&self.entry().name), declared.saturating_add(1));
+                    return Err(ReadError::SizeMismatch { name, declared, found });
+                }
+                self.crc.update(output.get(..step.written).unwrap_or_default());
+                self.produced = self.produced.saturating_add(step.written as u64);
+                got += step.written;
+            }
+            if step.ended {
+                self.finish()?;
+                self.state = State::Done;
+                return Ok(got);
+            }
+            if got > 0 && self.produced < declared {
+                return Ok(got);
+            }
+            if step.read == 0 && step.written == 0 && (self.unread == 0 || self.start < self.end) {
+                return Err(self.bad_data("the compressed data ends in the middle"));
+            }
+        }
+    }
+
+    /// Takes more compressed data from the source if all that was taken is decoded.
+    fn refill(&mut self) -> Result<(), ReadError> {
+        if self.start < self.end || self.unread == 0 {
+            return Ok(());
+        }
+        let archive = &mut *self.archive;
+        let wanted = usize::try_from(self.unread).unwrap_or(usize::MAX).min(CHUNK_BYTES);
+        if archive.input.len() < wanted {
+            archive.input.resize(wanted, 0);
+        }
+        let room = archive.input.get_mut(..wanted).unwrap_or_default();
+        let bytes = loop {
+            match archive.source.read(room) {
+                Ok(0) => return Err(ReadError::Truncated { what: "an entry's data" }),
+                Ok(bytes) => break bytes.min(wanted),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(ReadError::Read(error)),
+            }
+        };
+        (self.start, self.end) = (0, bytes);
+        self.unread = self.unread.saturating_sub(bytes as u64);
+        Ok(())
+    }
+
+    /// Everything that can be checked once the stream ended.
+    fn finish(&mut self) -> Result<(), ReadError> {
+        if self.start < self.end || self.unread > 0 {
+            return Err(self.bad_data("there are bytes after the end of the compressed stream"));
+        }
+        let found = self.crc.clone().finalize();
+        let archive = &mut *self.archive;
+        let Some(entry) = archive.entries.get(self.index) else { return Ok(()) };
+        let name = || shown(&entry.name);
+        if self.produced != entry.uncompressed {
+            return Err(ReadError::SizeMismatch { name: name(), declared: entry.uncompressed, found: self.produced });
+        }
+        if found != entry.crc32 {
+            return Err(ReadError::CrcMismatch { name: name(), declared: entry.crc32, found });
+        }
+        entry.check_descriptor(&mut archive.source, self.room)
+    }
+
+    fn bad_data(&self, what: &str) -> ReadError {
+        ReadError::BadData { name: shown(&self.entry().name), what: what.to_owned() }
+    }
+}
+
+impl<R: Read + Seek> Read for EntryReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.step(buffer).map_err(io::Error::from)
+    }
+}

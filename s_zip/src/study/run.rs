@@ -1,0 +1,343 @@
+//! `run`: one process, one sample of one test case, checked before it counts.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::arms::input::{Input, Shape};
+use super::arms::{self, Arm, Driver, Product};
+use super::many::{self, ManyArm};
+use super::record::{Observation, Pair, Record};
+use super::scenario::{self, Work};
+use super::target::{Content, Folder, Place, Target};
+use super::usage::{self, Cost, Span};
+use super::{StudyError, hostile, ticker};
+
+/// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
+pub const PLANTED_PROCESS: f64 = 1.10;
+/// How much longer `ARM@slow` takes in a duet.
+pub const PLANTED_DUET: f64 = 1.04;
+/// Alternations of a duet.
+const PAIRS: usize = 20;
+/// Memory that the reader may need for tampered archives of a few kilobytes, in KiB.
+const HOSTILE_PEAK_KIB: u64 = 64 * 1024;
+
+/// Which test case to run, and what to write into its record.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Name of the arm, with suffix.
+    pub arm: String,
+    /// The second arm of a duet.
+    pub versus: Option<String>,
+    /// Seed of the input.
+    pub seed: u64,
+    /// Number of the block.
+    pub block: u64,
+    /// Id of the run.
+    pub run: String,
+}
+
+/// Why a run that started is a failure.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    #[error("cannot write the archive: {0}")]
+    Write(#[from] io::Error),
+    #[error("wrong answer: {0}")]
+    WrongAnswer(String),
+}
+
+/// What a case is about, and whether it is handicapped.
+#[derive(Debug, Clone, Copy)]
+struct Subject<T> {
+    what: T,
+    slow: bool,
+}
+
+impl<T: FromStr<Err = StudyError>> FromStr for Subject<T> {
+    type Err = StudyError;
+
+    fn from_str(text: &str) -> Result<Self, StudyError> {
+        let (name, slow) = match text.split_once('@') {
+            None => (text, false),
+            Some((name, "aa")) => (name, false),
+            Some((name, "slow")) => (name, true),
+            Some((_, other)) => {
+                return Err(StudyError::UnknownName {
+                    what: "suffix",
+                    given: other.to_owned(),
+                    choices: "aa, slow".to_owned(),
+                });
+            }
+        };
+        Ok(Subject { what: name.parse()?, slow })
+    }
+}
+
+/// Runs the test case once.
+///
+/// The record holds the sample, or the failure if the answer is wrong or the work broke off; what keeps the case from starting at
+/// all is an error.
+///
+/// # Errors
+/// If the names mean nothing.
+pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
+    let scenario = scenario::find(&request.scenario)?;
+    let mismatch = || StudyError::Mismatch { arm: request.arm.clone(), scenario: request.scenario.clone() };
+    let result = match (scenario.work, request.versus.as_deref()) {
+        (Work::Archive { .. }, None) if request.arm == "empty" => Ok(empty()),
+        (Work::Archive { shape, place, rounds }, None) => {
+            ArchiveBench::new(&shape, place, rounds, request.seed)?.single(request.arm.parse()?)
+        }
+        (Work::Archive { shape, place, rounds }, Some(versus)) => {
+            ArchiveBench::new(&shape, place, rounds, request.seed)?.duet(request.arm.parse()?, versus.parse()?, request)
+        }
+        (Work::Many { shape, archives, rounds }, None) => {
+            write_many(request.arm.parse::<ManyArm>()?, &shape, archives, rounds, request.seed)
+        }
+        (Work::Ticker { shape, archives }, None) => {
+            let arm = (request.arm != "idle").then(|| request.arm.parse::<Arm>()).transpose()?;
+            watch_ticker(arm, &shape, archives, request.seed)
+        }
+        (Work::Hostile { archives }, None) if request.arm == "reader" => read_hostile(archives, request.seed),
+        _ => return Err(mismatch()),
+    };
+    let result = result.map_err(|error| one_line(&error));
+    let succeeded = result.is_ok();
+    Ok((Record::new(request, result), succeeded))
+}
+
+/// An error with its causes in one line.
+fn one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    text.replace('\n', " ")
+}
+
+/// The input and place of a scenario, ready to be worked on.
+struct ArchiveBench {
+    input: Input,
+    folder: Folder,
+    place: Place,
+    rounds: u32,
+}
+
+impl ArchiveBench {
+    fn new(shape: &Shape, place: Place, rounds: u32, seed: u64) -> Result<Self, StudyError> {
+        Ok(ArchiveBench { input: Input::new(shape, seed), folder: Folder::new(place)?, place, rounds })
+    }
+
+    /// One sample in a process of its own.
+    fn single(&self, subject: Subject<Arm>) -> Result<Observation, Failure> {
+        let driver = Driver::new(subject.what)?;
+        let target = self.folder.target(self.place, 0);
+        let calls_before = usage::write_calls();
+        let span = Span::start();
+        let product = self.pass(subject.what, &target, &driver)?;
+        if subject.slow {
+            spin_until(span.elapsed().mul_f64(PLANTED_PROCESS), || span.elapsed());
+        }
+        let cost = span.end();
+        let calls_after = usage::write_calls();
+        let mut metrics = cost_metrics(&cost);
+        memory_metrics(&mut metrics);
+        let rounds = f64::from(self.rounds);
+        let operations = product.operations;
+        let content = product.archive.check(&self.input).map_err(Failure::WrongAnswer)?;
+        metrics.insert("archives_count", rounds);
+        metrics.insert("archive_us", cost.wall.as_secs_f64() * 1e6 / rounds);
+        metrics.insert("data_bytes", number(self.input.entry_bytes() * self.input.entries));
+        metrics.insert("sink_writes_count", number(operations.writes));
+        // Creating and removing the file are operations, too.
+        metrics.insert("file_operations_count", number(operations.writes + operations.seeks + 2));
+        metrics.insert("archive_bytes", number(content.archive_bytes));
+        metrics.insert("compressed_bytes", number(content.compressed_bytes));
+        if let (Some(before), Some(after)) = (calls_before, calls_after) {
+            metrics.insert("write_calls_count", number(after - before) / rounds);
+        }
+        Ok(observed(content.digest, metrics))
+    }
+
+    /// Alternating samples of two arms in one process.
+    fn duet(&self, a: Subject<Arm>, b: Subject<Arm>, request: &RunRequest) -> Result<Observation, Failure> {
+        let targets = (self.folder.target(self.place, 0), self.folder.target(self.place, 1));
+        let drivers = (Driver::new(a.what)?, Driver::new(b.what)?);
+        let timed = |subject: Subject<Arm>, target: &Target, driver: &Driver| -> Result<(f64, Content), Failure> {
+            let start = Instant::now();
+            let product = self.pass(subject.what, target, driver)?;
+            if subject.slow {
+                spin_until(start.elapsed().mul_f64(PLANTED_DUET), || start.elapsed());
+            }
+            let elapsed = start.elapsed().as_secs_f64();
+            Ok((elapsed, product.archive.check(&self.input).map_err(Failure::WrongAnswer)?))
+        };
+        // Once unrecorded: the first pass pays for memory that later ones find ready.
+        let (_, first) = timed(a, &targets.0, &drivers.0)?;
+        let (_, second) = timed(b, &targets.1, &drivers.1)?;
+        if first.digest != second.digest {
+            return Err(Failure::WrongAnswer("the two arms wrote different content".to_owned()));
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(request.seed.wrapping_mul(1_000_003) + request.block);
+        let mut pairs = Vec::with_capacity(PAIRS);
+        for _ in 0..PAIRS {
+            let order = if rng.random() { "ab" } else { "ba" };
+            let (a_s, b_s) = if order == "ab" {
+                let first = timed(a, &targets.0, &drivers.0)?.0;
+                (first, timed(b, &targets.1, &drivers.1)?.0)
+            } else {
+                let first = timed(b, &targets.1, &drivers.1)?.0;
+                (timed(a, &targets.0, &drivers.0)?.0, first)
+            };
+            pairs.push(Pair { order, a_s, b_s });
+        }
+        let mut metrics = BTreeMap::new();
+        memory_metrics(&mut metrics);
+        metrics.insert("archive_bytes", number(first.archive_bytes));
+        metrics.insert("compressed_bytes", number(first.compressed_bytes));
+        metrics.insert("versus_archive_bytes", number(second.archive_bytes));
+        metrics.insert("versus_compressed_bytes", number(second.compressed_bytes));
+        Ok(Observation { digest: first.digest, metrics, pairs: Some(pairs) })
+    }
+
+    /// The work itself: as many archives as a sample has, each in the place of the one before.
+    fn pass(&self, arm: Arm, target: &Target, driver: &Driver) -> Result<Product, Failure> {
+        let mut product = arms::execute(arm, &self.input, target, driver)?;
+        for _ in 1..self.rounds {
+            product = arms::execute(arm, &self.input, target, driver)?;
+        }
+        Ok(product)
+    }
+}
+
+/// A process that does nothing: what the memory of the others is compared with.
+fn empty() -> Observation {
+    let cost = Span::start().end();
+    let mut metrics = cost_metrics(&cost);
+    memory_metrics(&mut metrics);
+    observed(String::new(), metrics)
+}
+
+fn write_many(arm: ManyArm, shape: &Shape, archives: usize, rounds: u32, seed: u64) -> Result<Observation, Failure> {
+    let input = Arc::new(Input::new(shape, seed));
+    let folder = Folder::new(Place::Tmpfs)?;
+    let driver = Driver::new(arm.arm())?;
+    let targets: Vec<_> = (0..archives).map(|index| folder.target(Place::Tmpfs, index)).collect();
+    let span = Span::start();
+    let mut products = Vec::new();
+    for _ in 0..rounds {
+        products = many::execute(arm, &input, &targets, &driver)?;
+    }
+    let cost = span.end();
+    let mut metrics = cost_metrics(&cost);
+    memory_metrics(&mut metrics);
+    metrics.insert("archives_count", number(archives as u64) * f64::from(rounds));
+    Ok(observed(check_all(products, archives, &input)?, metrics))
+}
+
+fn watch_ticker(arm: Option<Arm>, shape: &Shape, archives: usize, seed: u64) -> Result<Observation, Failure> {
+    let input = Arc::new(Input::new(shape, seed));
+    let folder = Folder::new(Place::Tmpfs)?;
+    let driver = Driver::new(arm.unwrap_or(Arm::Async))?;
+    let targets: Vec<_> = (0..archives).map(|index| folder.target(Place::Tmpfs, index)).collect();
+    let span = Span::start();
+    let ticks = ticker::run(arm, &input, &targets, &driver)?;
+    let cost = span.end();
+    let mut metrics = cost_metrics(&cost);
+    memory_metrics(&mut metrics);
+    metrics.insert("ticks_count", number(ticks.count() as u64));
+    metrics.insert("ticker_p50_us", ticks.quantile(0.5));
+    metrics.insert("ticker_p99_us", ticks.quantile(0.99));
+    metrics.insert("ticker_max_us", ticks.quantile(1.0));
+    let digest = match arm {
+        None => String::new(),
+        Some(_) => check_all(ticks.products, archives, &input)?,
+    };
+    Ok(observed(digest, metrics))
+}
+
+fn read_hostile(archives: u64, seed: u64) -> Result<Observation, Failure> {
+    let span = Span::start();
+    let tally = hostile::run(archives, seed);
+    let cost = span.end();
+    let mut metrics = cost_metrics(&cost);
+    memory_metrics(&mut metrics);
+    metrics.insert("archives_count", number(archives));
+    metrics.insert("read_count", number(tally.read));
+    metrics.insert("damaged_count", number(tally.damaged));
+    metrics.insert("refused_count", number(tally.refused));
+    if let Some(peak) = usage::peak_rss_kib().filter(|&peak| peak > HOSTILE_PEAK_KIB) {
+        return Err(Failure::WrongAnswer(format!("the reader took {peak} KiB for archives of a few KiB")));
+    }
+    if tally.read == 0 || tally.refused == 0 {
+        return Err(Failure::WrongAnswer(format!("{tally:?}: the mutations are too weak or too strong")));
+    }
+    Ok(observed(String::new(), metrics))
+}
+
+/// Checks every archive; their common fingerprint.
+fn check_all(products: Vec<Product>, archives: usize, input: &Input) -> Result<String, Failure> {
+    if products.len() != archives {
+        return Err(Failure::WrongAnswer(format!("{} archives, expected {archives}", products.len())));
+    }
+    let mut digest = String::new();
+    for product in products {
+        digest = product.archive.check(input).map_err(Failure::WrongAnswer)?.digest;
+    }
+    Ok(digest)
+}
+
+/// Keeps the processor busy until `elapsed` reaches `end`.
+fn spin_until(end: Duration, elapsed: impl Fn() -> Duration) {
+    while elapsed() < end {
+        std::hint::spin_loop();
+    }
+}
+
+fn cost_metrics(cost: &Cost) -> BTreeMap<&'static str, f64> {
+    let wall = cost.wall.as_secs_f64();
+    let mut metrics = BTreeMap::from([("work_s", wall)]);
+    if let Some(counters) = cost.counters {
+        let cpu = counters.user_s + counters.system_s;
+        metrics.insert("user_s", counters.user_s);
+        metrics.insert("system_s", counters.system_s);
+        metrics.insert("cpu_s", cpu);
+        if wall > 0.0 {
+            metrics.insert("cpu_percent", 100.0 * cpu / wall);
+        }
+        metrics.insert("minor_faults_count", counters.minor_faults);
+        metrics.insert("voluntary_switches_count", counters.voluntary_switches);
+        metrics.insert("involuntary_switches_count", counters.involuntary_switches);
+    }
+    metrics
+}
+
+fn memory_metrics(metrics: &mut BTreeMap<&'static str, f64>) {
+    if let Some(peak) = usage::peak_rss_kib() {
+        metrics.insert("peak_rss_kib", number(peak));
+    }
+}
+
+/// The observation, with the peak of the whole process: checking the answer takes memory, too, and is what GNU time sees.
+fn observed(digest: String, mut metrics: BTreeMap<&'static str, f64>) -> Observation {
+    if let Some(peak) = usage::peak_rss_kib() {
+        metrics.insert("process_peak_rss_kib", number(peak));
+    }
+    Observation { digest, metrics, pairs: None }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and sizes stay far below 2^53")]
+fn number(value: u64) -> f64 {
+    value as f64
+}

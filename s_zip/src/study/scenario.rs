@@ -1,0 +1,334 @@
+//! The scenarios and the test cases of each profile.
+
+use super::arms::input::Shape;
+use super::arms::{Arm, Drive};
+use super::data::Kind;
+use super::many::ManyArm;
+use super::target::Place;
+use super::{Case, Profile, StudyError};
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+
+/// What a scenario does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// One archive after another, so many of them per sample.
+    Archive {
+        /// What is in it.
+        shape: Shape,
+        /// Where it goes.
+        place: Place,
+        /// Archives per sample.
+        rounds: u32,
+    },
+    /// Several archives at once or one after another, files in memory.
+    Many {
+        /// What is in each.
+        shape: Shape,
+        /// How many.
+        archives: usize,
+        /// How often per sample.
+        rounds: u32,
+    },
+    /// Several archives at once beside a task that wants to run every millisecond.
+    Ticker {
+        /// What is in each.
+        shape: Shape,
+        /// How many.
+        archives: usize,
+    },
+    /// The reader on archives that were tampered with.
+    Hostile {
+        /// How many.
+        archives: u64,
+    },
+}
+
+/// A named setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub work: Work,
+    /// How it is built.
+    pub build: &'static str,
+}
+
+const fn archive(name: &'static str, shape: Shape, place: Place, rounds: u32) -> Scenario {
+    Scenario { name, work: Work::Archive { shape, place, rounds }, build: "release" }
+}
+
+const fn streamed(name: &'static str, units: u64) -> Scenario {
+    let shape = Shape { kind: Kind::Pattern, unit_bytes: 64 * KIB, call_bytes: 64 * KIB, repeat: units, entries: 1 };
+    archive(name, shape, Place::Tmpfs, 1)
+}
+
+/// One entry of log text, in calls of 256 KiB; repeats lie further apart than Deflate looks back.
+const fn large(units: u64) -> Shape {
+    Shape { kind: Kind::Log, unit_bytes: 2 * MIB, call_bytes: 256 * KIB, repeat: units, entries: 1 }
+}
+
+const fn miniz(name: &'static str, of: Scenario) -> Scenario {
+    Scenario { name, build: "variant-miniz", ..of }
+}
+
+const ENTRY_5M: Scenario = archive("entry_5m", Shape::entry(Kind::Pattern, 5 * MIB), Place::Tmpfs, 1);
+const ENTRIES_50: Scenario = archive("entries_50", Shape::entries(Kind::Pattern, 10 * KIB, 50), Place::Tmpfs, 1);
+const MEMORY_100K: Scenario = archive("memory_100k", Shape::entry(Kind::Pattern, 100 * KIB), Place::Memory, 8);
+const MEMORY_5M: Scenario = archive("memory_5m", Shape::entry(Kind::Pattern, 5 * MIB), Place::Memory, 1);
+
+/// Every scenario.
+pub const ALL: &[Scenario] = &[
+    ENTRY_5M,
+    archive("entry_5m_disk", Shape::entry(Kind::Pattern, 5 * MIB), Place::Disk, 1),
+    archive("entry_20m", Shape::entry(Kind::Pattern, 20 * MIB), Place::Tmpfs, 1),
+    ENTRIES_50,
+    archive("entries_50_disk", Shape::entries(Kind::Pattern, 10 * KIB, 50), Place::Disk, 1),
+    MEMORY_100K,
+    MEMORY_5M,
+    miniz("entry_5m_miniz", ENTRY_5M),
+    miniz("entries_50_miniz", ENTRIES_50),
+    miniz("memory_100k_miniz", MEMORY_100K),
+    archive("perf_10k", Shape::entry(Kind::Pattern, 10 * KIB), Place::Tmpfs, 400),
+    archive("perf_100k", Shape::entry(Kind::Pattern, 100 * KIB), Place::Tmpfs, 300),
+    archive("perf_1m", Shape::entry(Kind::Pattern, MIB), Place::Tmpfs, 120),
+    archive("perf_5m", Shape::entries(Kind::Pattern, MIB, 5), Place::Tmpfs, 30),
+    archive("perf_10m", Shape::entries(Kind::Pattern, MIB, 10), Place::Tmpfs, 15),
+    archive("perf_20m", Shape::entries(Kind::Pattern, MIB, 20), Place::Tmpfs, 8),
+    streamed("rss_5m", 80),
+    streamed("rss_10m", 160),
+    streamed("rss_100m", 1_600),
+    streamed("rss_10g", 160_000),
+    archive("calls_1", Shape::calls(Kind::Pattern, 16 * KIB, 1), Place::Tmpfs, 1),
+    archive("calls_8k", Shape::calls(Kind::Pattern, 4 * MIB, 8 * KIB), Place::Tmpfs, 1),
+    archive("calls_64k", Shape::calls(Kind::Pattern, 4 * MIB, 64 * KIB), Place::Tmpfs, 1),
+    archive("calls_1m", Shape::calls(Kind::Pattern, 4 * MIB, MIB), Place::Tmpfs, 1),
+    archive("data_pattern", Shape::calls(Kind::Pattern, 4 * MIB, 64 * KIB), Place::Tmpfs, 1),
+    archive("data_log", Shape::calls(Kind::Log, 512 * KIB, 64 * KIB), Place::Tmpfs, 1),
+    archive("data_csv", Shape::calls(Kind::Csv, 512 * KIB, 64 * KIB), Place::Tmpfs, 1),
+    archive("data_random", Shape::calls(Kind::Random, 512 * KIB, 64 * KIB), Place::Tmpfs, 1),
+    archive("cores_entries", Shape::entries(Kind::Log, 100 * KIB, 200), Place::Tmpfs, 1),
+    archive("cores_50m", large(25), Place::Tmpfs, 1),
+    archive("cores_200m", large(100), Place::Tmpfs, 1),
+    archive("pipe_random", Shape::calls(Kind::Random, 4 * MIB, 64 * KIB), Place::Pipe, 1),
+    archive("slow_random", Shape::calls(Kind::Random, 4 * MIB, 64 * KIB), Place::Slow(2), 1),
+    archive(
+        "zip64_5g",
+        Shape { kind: Kind::Pattern, unit_bytes: MIB, call_bytes: MIB, repeat: 5 * 1024, entries: 1 },
+        Place::Ends,
+        1,
+    ),
+    archive(
+        "zip64_5g_disk",
+        Shape { kind: Kind::Random, unit_bytes: MIB, call_bytes: MIB, repeat: 5 * 1024, entries: 1 },
+        Place::Disk,
+        1,
+    ),
+    Scenario {
+        name: "many_10",
+        work: Work::Many { shape: Shape::entry(Kind::Pattern, 5 * MIB), archives: 10, rounds: 12 },
+        build: "release",
+    },
+    Scenario {
+        name: "ticker",
+        work: Work::Ticker {
+            shape: Shape { kind: Kind::Log, unit_bytes: 2 * MIB, call_bytes: 64 * KIB, repeat: 14, entries: 1 },
+            archives: 4,
+        },
+        build: "release",
+    },
+    Scenario { name: "hostile", work: Work::Hostile { archives: 1_000_000 }, build: "release" },
+];
+
+/// The scenario called `name`.
+///
+/// # Errors
+/// If there is none.
+pub fn find(name: &str) -> Result<Scenario, StudyError> {
+    ALL.iter().find(|scenario| scenario.name == name).copied().ok_or_else(|| StudyError::UnknownName {
+        what: "scenario",
+        given: name.to_owned(),
+        choices: ALL.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Checks the name: inputs are made in the process, before the timed span.
+///
+/// # Errors
+/// If there is no such scenario.
+pub fn prepare(scenario: &str, _seed: u64) -> Result<(), StudyError> {
+    find(scenario).map(|_| ())
+}
+
+const SIZES: [&str; 6] = ["perf_10k", "perf_100k", "perf_1m", "perf_5m", "perf_10m", "perf_20m"];
+const CALLS: [&str; 4] = ["calls_1", "calls_8k", "calls_64k", "calls_1m"];
+const DATA: [&str; 4] = ["data_pattern", "data_log", "data_csv", "data_random"];
+const MANY: [ManyArm; 6] = ManyArm::ALL;
+
+/// The test cases of `profile`.
+#[must_use]
+pub fn cases(profile: Profile) -> Vec<Case> {
+    let mut cases = Cases(Vec::new());
+    // A bare loop cannot wait for a file.
+    let every: Vec<&str> = Arm::ALL.iter().filter(|arm| arm.drive() != Drive::Loop).map(|arm| arm.name()).collect();
+    let tickers =
+        ["idle", "async", "async_buffered", "best_async", "best_async_in_place", "best_async_offload", "async_zip"];
+    if profile == Profile::Smoke {
+        cases.add("entries_50", &every);
+        cases.add("entries_50", &["async~sync", "sync~sync@aa", "sync@slow~sync"]);
+        cases.add("perf_5m", &["sync", "async", "sync@aa", "sync@slow"]);
+        for scenario in ["entry_5m_disk", "memory_100k", "memory_100k_miniz", "pipe_random", "slow_random"] {
+            cases.add(scenario, &["best_sync", "best_async"]);
+        }
+        for scenario in CALLS.into_iter().chain(DATA) {
+            cases.add(scenario, &["sync", "async", "best_sync", "best_async", "zip_crate", "async_zip"]);
+        }
+        cases.add("memory_5m", &["poll_only", "poll_runtime"]);
+        cases.add("cores_entries", &["best_sync", "best_parallel"]);
+        cases.add("rss_10m", &["empty", "sync", "async", "best_sync", "best_async"]);
+        cases.add("many_10", &MANY.map(ManyArm::name));
+        cases.add("ticker", &tickers);
+        cases.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
+        cases.add("hostile", &["reader"]);
+        return cases.0;
+    }
+    let full = profile == Profile::Full;
+    for scenario in ["entry_5m", "entry_5m_disk", "entry_5m_miniz"] {
+        cases.add(scenario, &["async~sync"]);
+    }
+    for scenario in ["entries_50", "entries_50_disk", "entries_50_miniz"] {
+        cases.add(scenario, &["async~sync", "async_buffered~sync_buffered"]);
+    }
+    for scenario in ["memory_100k", "memory_100k_miniz"] {
+        cases.add(scenario, &["sync~async", "sync_buffer_32k~sync_buffer_8k"]);
+    }
+    cases.add(
+        "entry_5m",
+        &["async~async_buffered", "best_async~best_sync", "sync~sync@aa", "sync@slow~sync", "async", "sync"],
+    );
+    cases.add("entry_20m", &["best_async~best_sync"]);
+    cases.add(
+        "entries_50",
+        &[
+            "async~async_buffered",
+            "async_current_thread~sync",
+            "best_async~best_sync",
+            "async_zip~best_async",
+            "sync~sync@aa",
+        ],
+    );
+    cases.add("entries_50", &every);
+    cases.add("memory_100k", &["best_async~best_sync", "sync~sync@aa", "sync", "async"]);
+    cases.add(
+        "memory_5m",
+        &["poll_runtime~poll_only", "poll_only~sync_buffer_8k", "async~async_static", "async_static~poll_runtime"],
+    );
+    for scenario in SIZES {
+        cases.add(scenario, &["sync", "async"]);
+    }
+    cases.add("perf_5m", &["async_buffered", "sync_buffered"]);
+    cases.add("perf_10m", &["async_buffered", "sync_buffered"]);
+    cases.add("perf_20m", &["async_buffered", "sync_buffered", "sync@aa", "sync@slow", "best_sync", "best_async"]);
+    for scenario in ["rss_5m", "rss_10m", "rss_100m"] {
+        cases.add(scenario, &["empty", "sync", "async", "best_sync", "best_async"]);
+    }
+    cases.add("rss_10m", &["sync@aa"]);
+    if full {
+        cases.add("rss_10g", &["empty", "sync", "async", "best_sync", "best_async"]);
+        cases.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
+        cases.add("zip64_5g_disk", &["best_stored", "best_async"]);
+    }
+    for scenario in CALLS {
+        cases.add(scenario, &["async~sync", "best_async~best_sync", "sync", "async", "best_sync", "best_async"]);
+    }
+    for scenario in DATA {
+        cases.add(scenario, &["best_sync~zip_crate", "async_zip~best_async"]);
+        cases.add(scenario, &["best_sync", "zip_crate", "best_async", "async_zip"]);
+    }
+    cases.add("cores_entries", &["best_sync", "best_parallel"]);
+    cases.add("cores_50m", &["best_sync", "best_parallel"]);
+    cases.add("cores_200m", &["best_sync", "best_parallel"]);
+    for scenario in ["pipe_random", "slow_random"] {
+        cases.add(scenario, &["best_sync", "best_async"]);
+    }
+    cases.add("many_10", &MANY.map(ManyArm::name));
+    cases.add("ticker", &tickers);
+    cases.add("hostile", &["reader"]);
+    cases.0
+}
+
+struct Cases(Vec<Case>);
+
+impl Cases {
+    fn add(&mut self, name: &str, arms: &[&str]) {
+        if let Some(scenario) = ALL.iter().find(|scenario| scenario.name == name) {
+            self.0.extend(arms.iter().map(|arm| Case {
+                scenario: scenario.name,
+                arm: (*arm).to_owned(),
+                build: scenario.build,
+                seconds: expected_seconds(scenario, arm),
+            }));
+        }
+    }
+}
+
+/// Wall time of one run on two cores, in seconds: for the plan and the time left only.
+#[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^53")]
+fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
+    let per_byte_ns = |kind: Kind| match (kind, scenario.build) {
+        (Kind::Pattern, "release") => 0.6,
+        (Kind::Pattern, _) => 1.4,
+        (Kind::Log, _) => 13.0,
+        (Kind::Csv, _) => 22.0,
+        (Kind::Random, _) => 14.0,
+    };
+    let seconds = match scenario.work {
+        Work::Archive { .. } if arm == "empty" => 0.0,
+        Work::Archive { shape, rounds, .. } => {
+            let parallel = if arm.contains("parallel") { 0.55 } else { 1.0 };
+            let hops = |arm: &str| {
+                let unbuffered = matches!(arm, "async" | "async_current_thread" | "async_static");
+                if unbuffered { shape.entries as f64 * 330e-6 } else { 0.0 }
+            };
+            let (first, second) = arm.split_once('~').unwrap_or((arm, ""));
+            let arms = if second.is_empty() { 1.0 } else { 2.0 };
+            let passes = f64::from(rounds) * if second.is_empty() { 1.0 } else { 21.0 };
+            let work = shape.bytes() as f64 * per_byte_ns(shape.kind) * 1e-9 * parallel + 60e-6;
+            passes * (arms * work + hops(first) + hops(second))
+        }
+        Work::Many { shape, archives, rounds } => {
+            let both = if arm.contains("sequential") { 1.0 } else { 0.55 };
+            both * shape.bytes() as f64 * archives as f64 * f64::from(rounds) * per_byte_ns(shape.kind) * 1e-9
+        }
+        Work::Ticker { .. } if arm == "idle" => 1.1,
+        Work::Ticker { shape, archives } => shape.bytes() as f64 * archives as f64 * per_byte_ns(shape.kind) * 0.55e-9,
+        Work::Hostile { archives } => archives as f64 * 2.5e-6,
+    };
+    ((seconds + 0.012) * 100.0).ceil() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_test_case_stands_twice_in_a_profile() {
+        for profile in Profile::ALL {
+            let cases = cases(profile);
+            let distinct: HashSet<_> = cases.iter().map(|case| (case.scenario, &case.arm)).collect();
+            assert_eq!(distinct.len(), cases.len(), "{}", profile.name());
+        }
+    }
+
+    #[test]
+    fn every_scenario_that_a_case_names_is_there_and_every_arm_runs_in_smoke() {
+        let cases = cases(Profile::Smoke);
+        assert!(cases.iter().all(|case| find(case.scenario).is_ok()));
+        for arm in Arm::ALL {
+            assert!(cases.iter().any(|case| case.arm == arm.name()), "{}", arm.name());
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Where archives go: sinks that count what reaches them.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncSeek, AsyncWrite};
+use tokio::time::Sleep;
+
+/// Operations that reached a sink: for a file each is a system call, and for tokio's file a trip to the blocking pool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Writes.
+    pub writes: u64,
+    /// Questions for the position.
+    pub seeks: u64,
+}
+
+/// A sink that counts.
+#[derive(Debug)]
+pub struct Counted<S> {
+    /// The sink itself.
+    pub sink: S,
+    /// What reached it.
+    pub operations: Operations,
+}
+
+impl<S> Counted<S> {
+    /// Counts from zero.
+    pub fn new(sink: S) -> Self {
+        Counted { sink, operations: Operations::default() }
+    }
+}
+
+impl<S: Write> Write for Counted<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.operations.writes += 1;
+        self.sink.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+impl<S: Seek> Seek for Counted<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.operations.seeks += 1;
+        self.sink.seek(to)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.sink).poll_write(context, bytes));
+        self.operations.writes += 1;
+        Poll::Ready(written)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.sink).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.sink).poll_shutdown(context)
+    }
+}
+
+impl<S: AsyncSeek + Unpin> AsyncSeek for Counted<S> {
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        self.operations.seeks += 1;
+        Pin::new(&mut self.sink).start_seek(to)
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Pin::new(&mut self.sink).poll_complete(context)
+    }
+}
+
+/// A sink that knows its position by counting, so that a buffer need not be emptied to ask for it.
+#[derive(Debug)]
+pub struct Tracked<S> {
+    /// The sink itself.
+    pub sink: S,
+    at: u64,
+}
+
+impl<S> Tracked<S> {
+    /// Starts at position 0.
+    pub fn new(sink: S) -> Self {
+        Tracked { sink, at: 0 }
+    }
+}
+
+impl<S: Write> Write for Tracked<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.sink.write(bytes)?;
+        self.at += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+impl<S> Seek for Tracked<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if to == SeekFrom::Current(0) { Ok(self.at) } else { Err(io::ErrorKind::Unsupported.into()) }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Tracked<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.sink).poll_write(context, bytes))?;
+        self.at += written as u64;
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.sink).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.sink).poll_shutdown(context)
+    }
+}
+
+impl<S: Unpin> AsyncSeek for Tracked<S> {
+    fn start_seek(self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        if to == SeekFrom::Current(0) { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Poll::Ready(Ok(self.at))
+    }
+}
+
+/// A sink for archives of any size: it keeps the first and the last megabyte, enough to read the directory back.
+#[derive(Debug, Default)]
+pub struct Ends {
+    first: Vec<u8>,
+    last: VecDeque<u8>,
+    total: u64,
+    at: u64,
+}
+
+impl Ends {
+    const KEPT: usize = 1 << 20;
+
+    /// Bytes that came.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let first = bytes.len().min(Self::KEPT - self.first.len());
+        self.first.extend_from_slice(&bytes[..first]);
+        let kept = &bytes[bytes.len().saturating_sub(Self::KEPT)..];
+        let surplus = (self.last.len() + kept.len()).saturating_sub(Self::KEPT);
+        self.last.drain(..surplus.min(self.last.len()));
+        self.last.extend(kept);
+        self.total += bytes.len() as u64;
+    }
+}
+
+impl Write for Ends {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsyncWrite for Ends {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.push(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// What was not kept cannot be read.
+impl Read for Ends {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let tail_at = self.total - self.last.len() as u64;
+        let byte = |at: u64| match usize::try_from(at) {
+            Ok(index) if index < self.first.len() => Some(self.first[index]),
+            _ => self.last.get(usize::try_from(at.checked_sub(tail_at)?).ok()?).copied(),
+        };
+        let mut read = 0;
+        while read < out.len() && self.at < self.total {
+            out[read] = byte(self.at).ok_or_else(|| io::Error::other("this part of the archive was not kept"))?;
+            read += 1;
+            self.at += 1;
+        }
+        Ok(read)
+    }
+}
+
+impl Seek for Ends {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.total.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = target.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+/// A sink that takes its time before each write, as a remote one does: sync by sleeping, async by a timer.
+#[derive(Debug)]
+pub struct Slow {
+    /// What came.
+    pub bytes: Vec<u8>,
+    delay: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Slow {
+    /// Waits `delay` before each write.
+    #[must_use]
+    pub fn new(delay: Duration) -> Self {
+        Slow { bytes: Vec::new(), delay, timer: None }
+    }
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        std::thread::sleep(self.delay);
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsyncWrite for Slow {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let delay = self.delay;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(delay)));
+        ready!(timer.as_mut().poll(context));
+        self.timer = None;
+        self.bytes.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

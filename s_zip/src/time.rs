@@ -1,0 +1,103 @@
+//! Times of entries: Unix seconds to and from the format's two clocks.
+
+/// 1980-01-01 00:00:00, the first moment that a DOS date can name, in Unix seconds.
+pub const DOS_EPOCH: i64 = 315_532_800;
+/// 2107-12-31 23:59:58, the last one.
+const DOS_END: i64 = 4_354_819_198;
+const DAY_S: i64 = 86_400;
+
+/// A DOS time and date, as headers hold them: two-second steps, no time zone (this crate means UTC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DosDateTime {
+    /// Hour, minute, half second.
+    pub time: u16,
+    /// Year since 1980, month, day.
+    pub date: u16,
+}
+
+impl DosDateTime {
+    /// The DOS form of a moment in Unix seconds, held to the years 1980 to 2107.
+    #[must_use]
+    pub fn from_unix(seconds: i64) -> Self {
+        let seconds = seconds.clamp(DOS_EPOCH, DOS_END);
+        let (year, month, day) = civil_from_days(seconds.div_euclid(DAY_S));
+        let of_day = seconds.rem_euclid(DAY_S);
+        let bits = |value: i64, shift: u32| u16::try_from(value << shift).unwrap_or(0);
+        DosDateTime {
+            time: bits(of_day / 3600, 11) | bits(of_day / 60 % 60, 5) | bits(of_day % 60 / 2, 0),
+            date: bits(year - 1980, 9) | bits(month, 5) | bits(day, 0),
+        }
+    }
+
+    /// Unix seconds of this moment as UTC; a date that does not exist counts from the nearest one that does.
+    #[must_use]
+    pub fn to_unix(self) -> i64 {
+        let field = |value: u16, shift: u32, mask: u16| i64::from((value >> shift) & mask);
+        let month = field(self.date, 5, 0xf).clamp(1, 12);
+        let day = field(self.date, 0, 0x1f).max(1);
+        let days = days_from_civil(field(self.date, 9, 0x7f) + 1980, month, day);
+        let (hour, minute, half) = (field(self.time, 11, 0x1f), field(self.time, 5, 0x3f), field(self.time, 0, 0x1f));
+        days * DAY_S + hour * 3600 + minute * 60 + half * 2
+    }
+}
+
+/// Year, month and day of a day counted from 1970-01-01 in the Gregorian calendar.
+///
+/// Years are counted from March, so that the leap day is the last of its year.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let march_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_before_1980_and_after_2107_are_held_to_the_range() {
+        let first = DosDateTime { time: 0, date: (1 << 5) + 1 };
+        assert_eq!(DosDateTime::from_unix(0), first);
+        assert_eq!(DosDateTime::from_unix(i64::MIN), first);
+        assert_eq!(DosDateTime::from_unix(DOS_EPOCH), first);
+        assert_eq!(DosDateTime::from_unix(i64::MAX), DosDateTime::from_unix(DOS_END));
+        assert_eq!(DosDateTime::from_unix(i64::MAX).to_unix(), DOS_END);
+    }
+
+    #[test]
+    fn known_moments_have_their_known_form() {
+        // 2024-02-29 23:59:58 UTC.
+        let leap = DosDateTime::from_unix(1_709_251_198);
+        assert_eq!(leap, DosDateTime { time: (23 << 11) + (59 << 5) + 29, date: (44 << 9) + (2 << 5) + 29 });
+        assert_eq!(leap.to_unix(), 1_709_251_198);
+    }
+
+    #[test]
+    fn every_even_second_comes_back() {
+        for step in 0..40_000_i64 {
+            let seconds = DOS_EPOCH + step * 100_978;
+            assert_eq!(DosDateTime::from_unix(seconds).to_unix(), seconds - seconds % 2, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn dates_that_do_not_exist_do_not_panic() {
+        for bits in 0..=u16::MAX {
+            let _ = DosDateTime { time: bits, date: bits }.to_unix();
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The parallel writer: the same bytes whatever the threads, within its budget, and errors as the other writers have them.
+#![cfg(feature = "parallel")]
+
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use calls::{Call, Data, Kind};
+use proptest::prelude::*;
+use s_zip::parallel::BLOCK_BYTES;
+use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter, Result};
+use sinks::{Fault, Manner, Sink};
+
+#[allow(dead_code, reason = "shared with the other tests")]
+#[path = "writer/archive.rs"]
+mod archive;
+#[allow(dead_code, reason = "shared with the other tests")]
+#[path = "writer/calls.rs"]
+mod calls;
+#[path = "writer/readers.rs"]
+mod readers;
+#[allow(dead_code, reason = "shared with the other tests")]
+#[path = "writer/sinks.rs"]
+mod sinks;
+
+fn options(jobs: usize) -> ParallelOptions {
+    ParallelOptions::new().level(1).jobs(NonZero::new(jobs).unwrap())
+}
+
+fn apply<W: Write>(writer: &mut ParallelZipWriter<W>, call: &Call) -> Result<()> {
+    match call {
+        Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()),
+        Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()),
+        Call::Data(data) => writer.write_data(data),
+        Call::Flush => Ok(()),
+        Call::Comment(comment) => writer.set_comment(*comment),
+    }
+}
+
+fn write(options: ParallelOptions, calls: &[Call]) -> Vec<u8> {
+    let mut writer = ParallelZipWriter::from_writer(Vec::new(), options).unwrap();
+    for call in calls {
+        apply(&mut writer, call).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// Calls for an entry per piece of data, cut into chunks, with a directory in between.
+fn entries(data: &[Vec<u8>], chunk: usize) -> Vec<Call<'_>> {
+    let mut calls = Vec::new();
+    for (index, data) in data.iter().enumerate() {
+        let options = EntryOptions::new()
+            .modified_unix(1_700_000_000 + i64::try_from(index).unwrap())
+            .unix_mode(0o600)
+            .comment("ü");
+        // Every other entry keeps a promise.
+        let promise = options.clone().size(data.len() as u64).crc32(crc32fast::hash(data));
+        calls.push(Call::Start(format!("entry {index}"), if index % 2 == 0 { options } else { promise }));
+        calls.extend(data.chunks(chunk).map(Call::Data));
+        if index == 1 {
+            calls.push(Call::Directory("folder".to_owned(), EntryOptions::new()));
+        }
+    }
+    calls.push(Call::Comment("the whole"));
+    calls
+}
+
+fn check(data: &[Vec<u8>], bytes: &[u8]) {
+    let archive = archive::parse(bytes);
+    let files: Vec<_> = archive.entries.iter().filter(|entry| !entry.name.ends_with('/')).collect();
+    assert_eq!(files.len(), data.len());
+    for (index, (entry, data)) in files.iter().zip(data).enumerate() {
+        assert_eq!(entry.name, format!("entry {index}"));
+        assert!(entry.data == *data, "{}", entry.name);
+        assert_eq!(entry.method, if data.is_empty() { 0 } else { 8 }, "{}", entry.name);
+    }
+    readers::agree(bytes, &archive);
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    Data { kind: Kind::Noise, len, seed: len as u64 }.bytes()
+}
+
+/// Nothing, one block, many blocks, exact multiples, and one byte more or less.
+fn data() -> impl Strategy<Value = Vec<Data>> {
+    let exact = (0..4_usize, -1..=1_isize).prop_map(|(blocks, odd)| (blocks * BLOCK_BYTES).saturating_add_signed(odd));
+    let len = prop_oneof![1 => Just(0_usize), 4 => 0..20_000_usize, 2 => exact, 1 => 0..4 * BLOCK_BYTES];
+    let kind = prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)];
+    let one = (kind, len, any::<u64>()).prop_map(|(kind, len, seed)| Data { kind, len, seed });
+    prop::collection::vec(one, 0..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn threads_budget_and_chunks_do_not_change_a_byte(
+        data in data(),
+        level in 0..=9_u32,
+        budget in 1..3_000_000_usize,
+        chunk in prop_oneof![1000..5000_usize, 60_000..1_000_000_usize],
+    ) {
+        let data: Vec<Vec<u8>> = data.iter().map(Data::bytes).collect();
+        let wanted = write(options(1).level(level), &entries(&data, 10_000));
+        check(&data, &wanted);
+        for jobs in [1, 2, 4] {
+            let got = write(options(jobs).level(level).budget_bytes(budget), &entries(&data, chunk));
+            prop_assert!(got == wanted, "{} threads", jobs);
+        }
+    }
+}
+
+#[test]
+fn many_small_entries_keep_their_order() {
+    let data: Vec<Vec<u8>> =
+        (0..3000).map(|index| Data { kind: Kind::Text, len: index % 700, seed: 1 }.bytes()).collect();
+    let wanted = write(options(1), &entries(&data, 1000));
+    check(&data, &wanted);
+    assert!(write(options(4).budget_bytes(1), &entries(&data, 100)) == wanted);
+}
+
+#[test]
+fn blocks_refer_to_the_block_before() {
+    // Noise that repeats within the window of 32 KiB: a block that could not look back would be larger.
+    let data = vec![noise(30_000).repeat(40)];
+    let bytes = write(options(2), &entries(&data, 100_000));
+    check(&data, &bytes);
+    if cfg!(any(feature = "zlib-rs", feature = "zlib-ng")) {
+        assert!(bytes.len() < 60_000, "{}", bytes.len());
+    }
+}
+
+fn assert_poisoned<W: Write>(mut writer: ParallelZipWriter<W>) {
+    assert!(matches!(writer.start_entry("later"), Err(Error::Poisoned)));
+    assert!(matches!(writer.add_directory("later"), Err(Error::Poisoned)));
+    assert!(matches!(writer.write_data(b"later"), Err(Error::Poisoned)));
+    assert!(matches!(writer.write_data(b""), Err(Error::Poisoned)));
+    assert!(matches!(writer.set_comment("later"), Err(Error::Poisoned)));
+    assert!(matches!(writer.finish(), Err(Error::Poisoned)));
+}
+
+/// As the sync writer's twin: writes until the sink fails.
+fn write_until_failure(sink: &Sink, calls: &[Call]) -> bool {
+    let mut writer = ParallelZipWriter::from_writer(sink.clone(), options(2).budget_bytes(1)).unwrap();
+    for call in calls {
+        match apply(&mut writer, call) {
+            Ok(()) => {}
+            Err(Error::Sink(_)) => {
+                let held = sink.len();
+                assert_poisoned(writer);
+                assert_eq!(sink.len(), held, "a poisoned writer writes nothing");
+                return true;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    match writer.finish() {
+        Ok(_) => false,
+        Err(Error::Sink(_)) => true,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_sink_may_fail_anywhere() {
+    let data = vec![noise(1000), noise(BLOCK_BYTES + 90_000), Vec::new(), noise(50_000)];
+    let calls = entries(&data, 50_000);
+    let wanted = write(options(2), &calls);
+    let manners = [
+        Manner::GOOD,
+        Manner { most: 1000, interrupts: true, ..Manner::GOOD },
+        Manner { fault: Fault::Zero, ..Manner::GOOD },
+    ];
+    for manner in manners {
+        for limit in (0..wanted.len()).step_by(wanted.len() / 20).chain([1, 30, wanted.len() - 30, wanted.len() - 1]) {
+            let sink = Sink::new(Manner { limit, ..manner });
+            assert!(write_until_failure(&sink, &calls), "{limit} bytes are not enough");
+            assert!(sink.bytes() == wanted[..limit], "what {manner:?} holds is a prefix");
+        }
+        let sink = Sink::new(Manner { limit: wanted.len(), ..manner });
+        assert!(!write_until_failure(&sink, &calls), "{manner:?}");
+        assert!(sink.bytes() == wanted);
+    }
+}
+
+#[test]
+fn a_failing_flush_of_the_sink_is_an_error() {
+    let sink = Sink::new(Manner { flush_fails: true, ..Manner::GOOD });
+    let writer = ParallelZipWriter::from_writer(sink, options(1)).unwrap();
+    assert!(matches!(writer.finish(), Err(Error::Sink(_))));
+}
+
+#[test]
+fn a_broken_promise_is_an_error_and_poisons() {
+    let data = noise(600_000);
+    let (size, crc32) = (data.len() as u64, crc32fast::hash(&data));
+    let plain = EntryOptions::new;
+    let broken = [plain().size(size + 1), plain().size(size - 1), plain().size(0), plain().crc32(!crc32)];
+    for promise in broken {
+        let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
+        writer.start_entry_with_options("broken", promise).unwrap();
+        let mut result = writer.write_data(&data);
+        // It shows once the pieces come back, at the latest at the end.
+        for index in 0..1000 {
+            if result.is_ok() {
+                result = writer.start_entry(&format!("{index}"));
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        assert!(matches!(&result, Err(Error::BrokenPromise { name, .. }) if name == "broken"), "{result:?}");
+        assert_poisoned(writer);
+    }
+    let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
+    writer.start_entry_with_options("broken", plain().size(3)).unwrap();
+    assert!(matches!(writer.finish(), Err(Error::BrokenPromise { .. })));
+}
+
+#[test]
+fn a_refused_call_changes_nothing() {
+    let long = "x".repeat(65_536);
+    let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
+    assert!(matches!(writer.write_data(b""), Err(Error::NoEntry)));
+    assert!(matches!(writer.write_data(b"x"), Err(Error::NoEntry)));
+    writer.add_directory("folder").unwrap();
+    assert!(matches!(writer.write_data(b"x"), Err(Error::NoEntry)));
+    writer.start_entry("a").unwrap();
+    writer.write_data(b"one ").unwrap();
+    for name in ["", "/a", "../a", "a\\b", "b/", "a", "folder"] {
+        assert!(writer.start_entry(name).is_err(), "{name}");
+    }
+    assert!(matches!(writer.add_directory("a"), Err(Error::DuplicateName { .. })));
+    let comment = EntryOptions::new().comment(&*long);
+    assert!(matches!(writer.start_entry_with_options("b", comment), Err(Error::LongComment { .. })));
+    assert!(matches!(writer.set_comment(&*long), Err(Error::LongComment { .. })));
+    writer.write_data(b"two").unwrap();
+    writer.start_entry("b").unwrap();
+    let archive = archive::parse(&writer.finish().unwrap());
+    let found: Vec<_> = archive.entries.iter().map(|entry| (entry.name.as_str(), entry.data.as_slice())).collect();
+    assert_eq!(found, [("folder/", b"".as_slice()), ("a", b"one two"), ("b", b"")]);
+    assert!(matches!(
+        ParallelZipWriter::from_writer(Vec::new(), options(1).level(10)).map(drop),
+        Err(Error::BadLevel { .. })
+    ));
+}
+
+/// Counts what arrives, slowly.
+struct SlowCounter(Arc<AtomicUsize>);
+
+impl Write for SlowCounter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        std::thread::sleep(Duration::from_millis(1));
+        self.0.fetch_add(data.len(), Ordering::SeqCst);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn no_more_is_under_way_than_the_budget() {
+    /// Output buffer, the block that is being filled, and one piece on top.
+    const FIXED: usize = 128 * 1024 + 2 * BLOCK_BYTES + 4096;
+    let (noise, jobs) = (noise(8 * BLOCK_BYTES), 2);
+    for budget in [1, 4 * BLOCK_BYTES, 12 * BLOCK_BYTES] {
+        let arrived = Arc::new(AtomicUsize::new(0));
+        let sink = SlowCounter(Arc::clone(&arrived));
+        let mut writer = ParallelZipWriter::from_writer(sink, options(jobs).level(9).budget_bytes(budget)).unwrap();
+        // Noise does not shrink: what was given and has not arrived is in memory.
+        let (mut given, mut most) = (0, 0);
+        for index in 0..4 {
+            writer.start_entry(&format!("{index}")).unwrap();
+            for chunk in noise.chunks(10_000) {
+                writer.write_data(chunk).unwrap();
+                given += chunk.len();
+                most = most.max(given - arrived.load(Ordering::SeqCst).min(given));
+            }
+        }
+        writer.finish().unwrap();
+        let bound = budget.max(jobs * BLOCK_BYTES) + FIXED;
+        assert!(most <= bound, "{most} bytes under way of a budget of {budget}");
+        assert!(most > BLOCK_BYTES, "{most}: the threads are given work before the first piece is back");
+    }
+}
+
+#[test]
+fn a_writer_dropped_without_finish_does_not_hang() {
+    let noise = noise(4 * BLOCK_BYTES);
+    let sink = Sink::new(Manner::GOOD);
+    for _ in 0..10 {
+        let mut writer = ParallelZipWriter::from_writer(sink.clone(), options(2).level(9)).unwrap();
+        writer.start_entry("a").unwrap();
+        writer.write_data(&noise).unwrap();
+        drop(writer);
+    }
+    assert_eq!(sink.holders(), 1);
+}
+
+#[test]
+fn a_writer_may_be_used_on_several_threads_in_turn() {
+    let data = vec![noise(300_000)];
+    let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
+    writer.start_entry("entry 0").unwrap();
+    let bytes = std::thread::scope(|scope| {
+        let data = &data;
+        let thread = scope.spawn(move || {
+            writer.write_data(&data[0]).unwrap();
+            writer.finish().unwrap()
+        });
+        thread.join().unwrap()
+    });
+    check(&data, &bytes);
+}
+
+#[test]
+fn a_compressor_used_before_makes_the_bytes_of_a_new_one() {
+    // With one thread the second block meets a used compressor, with more threads mostly a new one. zlib's ports hash a byte behind the
+    // dictionary, which a compressor that was only reset still has from its last block.
+    for seed in 5..11 {
+        let data = vec![Data { kind: Kind::Text, len: 4 * BLOCK_BYTES, seed }.bytes()];
+        let calls = entries(&data, BLOCK_BYTES);
+        let wanted = write(options(1), &calls);
+        for jobs in [2, 4, 2, 4] {
+            assert!(write(options(jobs), &calls) == wanted, "{jobs} threads, seed {seed}");
+        }
+    }
+}

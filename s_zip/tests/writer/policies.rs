@@ -1,0 +1,130 @@
+//! What each policy needs of its surroundings.
+
+use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, Error, StreamingZipWriter};
+use tokio::runtime::Builder;
+
+use crate::async_failures::threads;
+use crate::calls::{Data, Kind, small_buffer, small_mixture, write_async, write_sync};
+use crate::sinks::{Manner, Sink};
+
+/// Runs a future without any runtime.
+fn without_runtime<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    for _ in 0..1_000_000 {
+        if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+    panic!("it never completes");
+}
+
+fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
+    AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy)
+}
+
+fn one_entry(data: &[u8]) -> Vec<u8> {
+    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+    writer.start_entry("a").unwrap();
+    writer.write_data(data).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn block_in_place_on_a_current_thread_runtime_is_an_error() {
+    Builder::new_current_thread().build().unwrap().block_on(async {
+        let mut writer = writer(CompressionPolicy::BlockInPlace);
+        assert!(matches!(writer.start_entry("a").await, Err(Error::NeedsThreads)));
+        assert!(matches!(writer.add_directory("b").await, Err(Error::NeedsThreads)));
+        assert!(matches!(writer.finish().await, Err(Error::NeedsThreads)));
+    });
+}
+
+#[test]
+fn a_call_that_lacked_threads_can_be_repeated_where_there_are_some() {
+    let mut writer = writer(CompressionPolicy::BlockInPlace);
+    let current = Builder::new_current_thread().build().unwrap();
+    assert!(matches!(current.block_on(writer.start_entry("a")), Err(Error::NeedsThreads)));
+    threads().block_on(async {
+        writer.start_entry("a").await.unwrap();
+    });
+    assert!(matches!(current.block_on(writer.write_data(b"abc")), Err(Error::NeedsThreads)));
+    let archive = threads().block_on(async {
+        writer.write_data(b"abc").await.unwrap();
+        writer.finish().await.unwrap()
+    });
+    assert!(archive == one_entry(b"abc"));
+}
+
+#[test]
+fn offloading_outside_a_runtime_is_an_error_of_every_call() {
+    let mut writer = writer(CompressionPolicy::Offload);
+    without_runtime(async {
+        assert!(matches!(writer.start_entry("a").await, Err(Error::NeedsRuntime)));
+        assert!(matches!(writer.add_directory("d").await, Err(Error::NeedsRuntime)));
+        assert!(matches!(writer.write_data(b"abc").await, Err(Error::NeedsRuntime)));
+        assert!(matches!(writer.flush().await, Err(Error::NeedsRuntime)));
+        assert!(matches!(writer.finish().await, Err(Error::NeedsRuntime)));
+    });
+}
+
+#[test]
+fn data_that_lacked_a_runtime_is_not_written_twice() {
+    let noise = Data { kind: Kind::Noise, len: 1_000_000, seed: 2 }.bytes();
+    let mut writer = writer(CompressionPolicy::Offload);
+    let runtime = threads();
+    runtime.block_on(writer.start_entry("a")).unwrap();
+    without_runtime(async {
+        assert!(matches!(writer.write_data(&noise).await, Err(Error::NeedsRuntime)));
+    });
+    let archive = runtime.block_on(async {
+        writer.write_data(&noise).await.unwrap();
+        writer.finish().await.unwrap()
+    });
+    assert!(archive == one_entry(&noise));
+}
+
+#[test]
+fn inline_and_block_in_place_need_no_runtime() {
+    let calls = small_mixture();
+    let wanted = write_sync(small_buffer(), &calls);
+    for policy in [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace] {
+        assert!(without_runtime(write_async(small_buffer(), policy, &calls)) == wanted, "{policy:?}");
+    }
+}
+
+#[test]
+fn inline_and_offload_work_on_a_current_thread_runtime() {
+    let calls = small_mixture();
+    let wanted = write_sync(small_buffer(), &calls);
+    let runtime = Builder::new_current_thread().build().unwrap();
+    for policy in [CompressionPolicy::Inline, CompressionPolicy::Offload] {
+        assert!(runtime.block_on(write_async(small_buffer(), policy, &calls)) == wanted, "{policy:?}");
+    }
+}
+
+#[test]
+fn writers_and_their_futures_move_between_threads() {
+    fn assert_send<T: Send>(_: &T) {}
+    let sink = || Sink::new(Manner::GOOD);
+    assert_send(&StreamingZipWriter::from_writer(sink()).unwrap());
+    let mut writer = AsyncStreamingZipWriter::from_writer(sink()).unwrap();
+    assert_send(&writer);
+    assert_send(&writer.start_entry("a"));
+    assert_send(&writer.add_directory("a"));
+    assert_send(&writer.write_data(b"a"));
+    assert_send(&writer.flush());
+    assert_send(&writer.finish());
+    #[cfg(feature = "parallel")]
+    assert_send(&s_zip::ParallelZipWriter::from_writer(sink(), s_zip::ParallelOptions::new()).unwrap());
+}
+
+#[test]
+fn writing_in_a_spawned_task_gives_the_same_bytes() {
+    let wanted = write_sync(small_buffer(), &small_mixture());
+    for policy in crate::async_failures::POLICIES {
+        let runtime = threads();
+        let task = runtime.spawn(async move { write_async(small_buffer(), policy, &small_mixture()).await });
+        assert!(runtime.block_on(task).unwrap() == wanted, "{policy:?}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Sizes and CRCs announced and not kept.
+
+use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter};
+
+use crate::calls::{Call, Data, Kind, apply, zstandard};
+
+fn methods() -> Vec<Compression> {
+    let always = [Compression::Stored, Compression::Deflate(0), Compression::Deflate(1), Compression::Deflate(6)];
+    always.into_iter().chain(zstandard(1)).collect()
+}
+
+/// Options that promise something else than `data`.
+fn broken(data: &[u8]) -> Vec<EntryOptions> {
+    let (size, crc32) = (data.len() as u64, crc32fast::hash(data));
+    let plain = EntryOptions::new;
+    let mut broken = vec![
+        plain().size(size + 1),
+        plain().size(u64::MAX),
+        plain().size(size + 1).crc32(crc32),
+        plain().crc32(!crc32),
+        plain().size(size).crc32(!crc32),
+    ];
+    if let Some(less) = size.checked_sub(1) {
+        broken.extend([plain().size(less), plain().size(0), plain().size(less).crc32(crc32)]);
+    }
+    broken
+}
+
+/// For every method, length and broken promise: the calls, which must fail at some point before or in the directory.
+pub fn broken_calls(data: &[u8]) -> Vec<Vec<Call<'_>>> {
+    let mut all = Vec::new();
+    for method in methods() {
+        for len in [0, 10, 70_000, data.len()] {
+            for options in broken(&data[..len]) {
+                all.push(vec![
+                    Call::Start("before".to_owned(), EntryOptions::new()),
+                    Call::Data(b"before"),
+                    Call::Start("broken".to_owned(), options.compression(method)),
+                    Call::Data(&data[..len]),
+                    Call::Directory("folder".to_owned(), EntryOptions::new()),
+                ]);
+            }
+        }
+    }
+    all
+}
+
+pub fn noise() -> Vec<u8> {
+    Data { kind: Kind::Noise, len: 200_000, seed: 3 }.bytes()
+}
+
+fn assert_broken(error: &Error) {
+    assert!(matches!(error, Error::BrokenPromise { name, .. } if name == "broken"), "{error}");
+}
+
+#[test]
+fn a_broken_promise_is_an_error_and_poisons() {
+    for calls in broken_calls(&noise()) {
+        let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+        let error = calls.iter().find_map(|call| apply(&mut writer, call).err()).unwrap();
+        assert_broken(&error);
+        assert!(matches!(writer.start_entry("later"), Err(Error::Poisoned)));
+        assert!(matches!(writer.write_data(b"later"), Err(Error::Poisoned)));
+        assert!(matches!(writer.flush(), Err(Error::Poisoned)));
+        assert!(matches!(writer.finish(), Err(Error::Poisoned)));
+    }
+}
+
+#[test]
+fn a_promise_broken_by_the_last_entry_fails_the_end() {
+    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+    writer.start_entry_with_options("broken", EntryOptions::new().size(4)).unwrap();
+    writer.write_data(b"abc").unwrap();
+    assert_broken(&writer.finish().unwrap_err());
+}
+
+#[cfg(feature = "async")]
+#[test]
+fn a_promise_broken_with_the_async_writer_is_an_error_and_poisons() {
+    use crate::async_failures::{POLICIES, assert_poisoned, threads};
+    use crate::calls::apply_async;
+    use crate::sinks::{Manner, Sink};
+    use s_zip::AsyncStreamingZipWriter;
+
+    let (noise, runtime) = (noise(), threads());
+    for policy in POLICIES {
+        for calls in broken_calls(&noise) {
+            runtime.block_on(async {
+                let writer = AsyncStreamingZipWriter::from_writer(Sink::new(Manner::GOOD)).unwrap();
+                let mut writer = writer.compression_policy(policy);
+                for call in calls.iter().chain([&Call::Flush]) {
+                    if let Err(error) = apply_async(&mut writer, call).await {
+                        assert_broken(&error);
+                        return assert_poisoned(writer).await;
+                    }
+                }
+                panic!("{policy:?} keeps a broken promise");
+            });
+        }
+    }
+}
+
+#[test]
+fn only_an_entry_announced_with_4_gib_or_more_has_a_zip64_field_in_its_local_header() {
+    const GIB: u64 = 1 << 30;
+    for (size, field) in [(0, false), (3 * GIB, false), (4 * GIB - 1, false), (4 * GIB, true), (u64::MAX, true)] {
+        let sink = crate::sinks::Sink::new(crate::sinks::Manner::GOOD);
+        let mut writer = StreamingZipWriter::from_writer(sink.clone()).unwrap();
+        writer.start_entry_with_options("x", EntryOptions::new().size(size)).unwrap();
+        writer.flush().unwrap();
+        let header = &sink.bytes()[..if field { 51 } else { 31 }];
+        assert_eq!(header[4], if field { 45 } else { 20 }, "{size}: version needed");
+        assert_eq!(header[6], 8, "{size}: a descriptor follows");
+        assert_eq!(header[18..26], if field { [0xff; 8] } else { [0; 8] }, "{size}");
+        assert_eq!(header[28], if field { 20 } else { 0 }, "{size}: length of the extra field");
+        assert_eq!(header[31..], [[1, 0, 16, 0].as_slice(), &[0; 16]].concat()[..if field { 20 } else { 0 }], "{size}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Calls that are refused: a typed error, and an archive as if they had not been made.
+
+use s_zip::{Compression, EntryOptions, Error, NameFault, StreamingZipWriter, WriterOptions};
+
+use crate::calls::{Call, apply, small_mixture, zstandard};
+
+/// What must come back from a refused call.
+type Expected = fn(&Error) -> bool;
+
+/// Calls that no state of a writer accepts once the small mixture's first two entries are there.
+pub fn refused() -> Vec<(Call<'static>, Expected)> {
+    let plain = EntryOptions::new;
+    let start = |name: &str, options: EntryOptions| Call::Start(name.to_owned(), options);
+    let directory = |name: &str, options: EntryOptions| Call::Directory(name.to_owned(), options);
+    let long_name = "x".repeat(65_536);
+    let long_comment = || plain().comment("x".repeat(65_536));
+    let deflate = |level| plain().compression(Compression::Deflate(level));
+    let mut refused: Vec<(Call, Expected)> = vec![
+        (start("", plain()), |error| is_fault(error, NameFault::Empty)),
+        (start("/", plain()), |error| is_fault(error, NameFault::Empty)),
+        (directory("", plain()), |error| is_fault(error, NameFault::Empty)),
+        (start(&long_name, plain()), |error| is_fault(error, NameFault::TooLong)),
+        // With its slash it is too long.
+        (directory(&long_name[1..], plain()), |error| is_fault(error, NameFault::TooLong)),
+        (start("/absolute", plain()), |error| is_fault(error, NameFault::Absolute)),
+        (directory("/absolute", plain()), |error| is_fault(error, NameFault::Absolute)),
+        (start("c:/windows", plain()), |error| is_fault(error, NameFault::Drive)),
+        (start("a/../../b", plain()), |error| is_fault(error, NameFault::ParentFolder)),
+        (directory("..", plain()), |error| is_fault(error, NameFault::ParentFolder)),
+        (start("a//b", plain()), |error| is_fault(error, NameFault::EmptyPart)),
+        (start("./a", plain()), |error| is_fault(error, NameFault::EmptyPart)),
+        (start("a\0b", plain()), |error| is_fault(error, NameFault::Nul)),
+        (start("a\\b", plain()), |error| is_fault(error, NameFault::Backslash)),
+        (start("later/", plain()), |error| matches!(error, Error::DirectoryName { name } if name == "later/")),
+        (start("folder", plain()), |error| matches!(error, Error::DuplicateName { .. })),
+        (directory("folder", plain()), |error| matches!(error, Error::DuplicateName { .. })),
+        (directory("folder/", plain()), |error| matches!(error, Error::DuplicateName { .. })),
+        (start("folder/text", plain()), |error| matches!(error, Error::DuplicateName { .. })),
+        (directory("folder/text", plain()), |error| matches!(error, Error::DuplicateName { .. })),
+        // The mixture has this name later: a refusal must not take it.
+        (start("announced", long_comment()), |error| matches!(error, Error::LongComment { bytes: 65_536 })),
+        (directory("announced", long_comment()), |error| matches!(error, Error::LongComment { bytes: 65_536 })),
+        (start("announced", deflate(10)), |error| matches!(error, Error::BadLevel { level: 10, .. })),
+        (start("announced", deflate(u32::MAX)), |error| matches!(error, Error::BadLevel { level: i32::MAX, .. })),
+        (Call::Comment(Box::leak(long_name.into_boxed_str())), |error| matches!(error, Error::LongComment { .. })),
+    ];
+    for compression in [i32::MIN, -1, 0, 23].into_iter().filter_map(zstandard) {
+        let options = plain().compression(compression);
+        refused.push((start("announced", options), |error| matches!(error, Error::BadLevel { .. })));
+    }
+    refused
+}
+
+fn is_fault(error: &Error, wanted: NameFault) -> bool {
+    matches!(error, Error::BadName { fault, .. } if *fault == wanted)
+}
+
+#[test]
+fn a_refused_call_changes_nothing() {
+    let (calls, refused) = (small_mixture(), refused());
+    let mut plain = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+    let mut tried = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+    for (index, call) in calls.iter().enumerate() {
+        apply(&mut plain, call).unwrap();
+        apply(&mut tried, call).unwrap();
+        // The first two calls make the names that others repeat; the last ones use up the name that must stay free.
+        if (1..8).contains(&index) {
+            for (call, expected) in &refused {
+                let error = apply(&mut tried, call).unwrap_err();
+                assert!(expected(&error), "{error}");
+            }
+        }
+    }
+    assert!(plain.finish().unwrap() == tried.finish().unwrap());
+}
+
+#[cfg(feature = "async")]
+#[test]
+fn a_call_refused_by_the_async_writer_changes_nothing() {
+    use crate::async_failures::{POLICIES, threads};
+    use crate::calls::{apply_async, write_sync};
+    use s_zip::AsyncStreamingZipWriter;
+
+    let (calls, refused) = (small_mixture(), refused());
+    let wanted = write_sync(WriterOptions::new(), &calls);
+    for policy in POLICIES {
+        let got = threads().block_on(async {
+            let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy);
+            for (index, call) in calls.iter().enumerate() {
+                apply_async(&mut writer, call).await.unwrap();
+                if (1..8).contains(&index) {
+                    for (call, expected) in &refused {
+                        let error = apply_async(&mut writer, call).await.unwrap_err();
+                        assert!(expected(&error), "{policy:?}: {error}");
+                    }
+                }
+            }
+            writer.finish().await.unwrap()
+        });
+        assert!(got == wanted, "{policy:?}");
+    }
+}
+
+#[test]
+fn data_needs_an_entry_that_takes_it() {
+    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+    let wanted = {
+        let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+        writer.add_directory("a").unwrap();
+        writer.finish().unwrap()
+    };
+    for data in [b"".as_slice(), b"x"] {
+        assert!(matches!(writer.write_data(data), Err(Error::NoEntry)));
+    }
+    writer.flush().unwrap();
+    writer.add_directory("a").unwrap();
+    for data in [b"".as_slice(), b"x"] {
+        assert!(matches!(writer.write_data(data), Err(Error::NoEntry)));
+    }
+    writer.flush().unwrap();
+    assert!(matches!(writer.write_data(b"x"), Err(Error::NoEntry)));
+    assert!(writer.finish().unwrap() == wanted);
+}
+
+#[cfg(feature = "async")]
+#[test]
+fn data_for_the_async_writer_needs_an_entry_that_takes_it() {
+    use crate::async_failures::{POLICIES, threads};
+    use s_zip::AsyncStreamingZipWriter;
+
+    let wanted = {
+        let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+        writer.add_directory("a").unwrap();
+        writer.finish().unwrap()
+    };
+    for policy in POLICIES {
+        threads().block_on(async {
+            let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy);
+            for data in [b"".as_slice(), b"x"] {
+                assert!(matches!(writer.write_data(data).await, Err(Error::NoEntry)), "{policy:?}");
+            }
+            writer.flush().await.unwrap();
+            writer.add_directory("a").await.unwrap();
+            for data in [b"".as_slice(), b"x"] {
+                assert!(matches!(writer.write_data(data).await, Err(Error::NoEntry)), "{policy:?}");
+            }
+            writer.flush().await.unwrap();
+            assert!(matches!(writer.write_data(b"x").await, Err(Error::NoEntry)), "{policy:?}");
+            assert!(writer.finish().await.unwrap() == wanted, "{policy:?}");
+        });
+    }
+}
+
+#[test]
+fn the_longest_name_and_comments_are_accepted() {
+    let most = "x".repeat(65_535);
+    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
+    writer.start_entry_with_options(&most, EntryOptions::new().comment(&*most)).unwrap();
+    writer.add_directory(&"y".repeat(65_534)).unwrap();
+    writer.set_comment(&*most).unwrap();
+    let bytes = writer.finish().unwrap();
+    let archive = crate::archive::parse(&bytes);
+    assert!(archive.comment == most && archive.entries[0].name == most && archive.entries[0].comment == most);
+    crate::readers::agree(&bytes, &archive);
+}
+
+#[test]
+fn a_level_out_of_range_makes_no_writer() {
+    let deflate = StreamingZipWriter::from_writer_with_compression(Vec::new(), 10);
+    assert!(matches!(deflate.map(drop), Err(Error::BadLevel { level: 10, .. })));
+    let options = WriterOptions::new().compression(Compression::Deflate(11));
+    assert!(matches!(
+        StreamingZipWriter::from_writer_with_options(Vec::new(), options).map(drop),
+        Err(Error::BadLevel { .. })
+    ));
+    let path = std::env::temp_dir().join(format!("s_zip-refusals-{}.zip", std::process::id()));
+    assert!(matches!(StreamingZipWriter::with_compression(&path, 10).map(drop), Err(Error::BadLevel { .. })));
+    assert!(!path.exists(), "a refusal does not empty a file");
+    assert!(matches!(StreamingZipWriter::new(path.join("no/such/folder")).map(drop), Err(Error::Create { .. })));
+}
