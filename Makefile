@@ -1,7 +1,7 @@
 # The front door: `make` alone prints the targets. The work is in scripts/, the knobs in scripts/config.sh.
 
 # A new study adds its name here, and nowhere else.
-STUDIES := txn_engine
+STUDIES := txn_engine s_zip
 CRATES  := $(STUDIES) report
 
 # smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.
@@ -21,7 +21,7 @@ MEASURE := $(STUDIES:%=measure-%)
 REPORTS := $(STUDIES:%=report-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan report setup test smoke clean $(MEASURE) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan report setup test smoke fuzz clean $(MEASURE) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -53,6 +53,9 @@ $(CHECKS): check-%: ## Format, lints and tests of one crate
 
 smoke: setup ## Run every test case once, check budgets and that REPORT.md is up to date
 	@scripts/smoke.sh $(STUDIES)
+
+fuzz: ## Fuzz what reads untrusted input (needs cargo-fuzz; FUZZ_S=seconds)
+	@scripts/fuzz.sh $(CRATES)
 
 setup: ## Find or install the tools (hyperfine, GNU time)
 	@scripts/setup.sh

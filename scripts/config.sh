@@ -21,5 +21,7 @@
 : "${ORPHAN_WAIT_S:=600}"
 # The hyperfine that setup.sh installs into .tools/ when PATH has none from 1.15 to 2.0.
 : "${HYPERFINE_VERSION:=1.20.0}"
+# Seconds that `make fuzz` gives each target.
+: "${FUZZ_S:=60}"
 # The oldest Rust that builds the crates (their `rust-version`).
 : "${RUST_VERSION:=1.95}"

@@ -429,6 +429,8 @@ fn write_collecting(core: &mut Core, mut data: &[u8], made: &mut Vec<u8>) -> Res
         let taken = core.write(data)?;
         data = &data[taken..];
         collect(core, made)?;
+        // With more archives than cores, the threads that compress would otherwise keep the runtime's own from their turn.
+        std::thread::yield_now();
         if data.is_empty() {
             return Ok(());
         }

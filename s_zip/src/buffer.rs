@@ -11,11 +11,6 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer with this much room; pages that are never used take no memory.
-    pub fn with_room(bytes: usize) -> Self {
-        Buffer { bytes: vec![0; bytes], len: 0 }
-    }
-
     pub fn len(&self) -> usize {
         self.len
     }

@@ -1,14 +1,14 @@
 //! The writer without input and output: calls go in, bytes come out, and both writers move them.
 //!
 //! The bytes of an archive depend only on the calls, never on how data was cut into them: data is compressed in blocks of
-//! [`BLOCK_BYTES`], counted from the start of its entry, and every block meets enough room for all it can become.
+//! [`BLOCK_BYTES`], counted from the start of its entry, and how much room a compressor meets makes no difference to it.
 
 use std::collections::HashSet;
 
 use crc32fast::Hasher;
 
 use crate::buffer::Buffer;
-use crate::encoder::{Encoder, Ending, STEP_SLACK};
+use crate::encoder::{Encoder, Ending};
 use crate::error::{Error, Result};
 use crate::format::{End, Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED};
 use crate::name;
@@ -73,7 +73,7 @@ impl Core {
         options.compression.check()?;
         Ok(Core {
             options,
-            out: Buffer::with_room(options.buffer_bytes + BLOCK_BYTES + STEP_SLACK),
+            out: Buffer::default(),
             taken: 0,
             staged: Vec::new(),
             encoder: Encoder::default(),

@@ -6,10 +6,10 @@ use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::options::Compression;
 
-/// Room that one step over a block may need beyond the block itself: what a compressor holds back (Deflate: its window and a buffer of
-/// symbols) and the cost of data that does not compress. With it one call always suffices, so that output never depends on how full
-/// a buffer was.
-pub(crate) const STEP_SLACK: usize = 192 * 1024;
+/// Free room that a step starts with; it asks for more when that is full. Little, because a fresh buffer must be cleared and paged in.
+const ROOM_BYTES: usize = 32 * 1024;
+/// Beyond its input, the room that storing (Deflate of level 0) gets at once: only there does the form depend on how much there is.
+const STORING_SLACK: usize = 192 * 1024;
 
 /// How a step ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     /// Makes ready for the first block of an entry.
+    #[cfg_attr(not(feature = "zstd"), expect(clippy::unnecessary_wraps, reason = "only zstd can fail to begin"))]
     pub fn begin(&mut self, compression: Compression) -> Result<()> {
         match compression {
             Compression::Stored => {}
@@ -59,8 +60,8 @@ impl Encoder {
                 out.extend_from_slice(input);
                 Ok(())
             }
-            Compression::Deflate(_) => match &mut self.deflate {
-                Some((_, compress)) => deflate(compress, input, out, ending),
+            Compression::Deflate(level) => match &mut self.deflate {
+                Some((_, compress)) => deflate(compress, level, input, out, ending),
                 None => Err(Error::Compressor("it was not begun".to_owned())),
             },
             #[cfg(feature = "zstd")]
@@ -73,14 +74,21 @@ impl Encoder {
 }
 
 /// One step of a raw Deflate stream.
-pub(crate) fn deflate(compress: &mut Compress, mut input: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
+pub(crate) fn deflate(
+    compress: &mut Compress,
+    level: u32,
+    mut input: &[u8],
+    out: &mut Buffer,
+    ending: Ending,
+) -> Result<()> {
     let flush = match ending {
         Ending::Open => FlushCompress::None,
         Ending::Flush => FlushCompress::Sync,
         Ending::Finish => FlushCompress::Finish,
     };
+    let least = if level == 0 { input.len() + STORING_SLACK } else { ROOM_BYTES };
     loop {
-        let room = out.room(input.len() + STEP_SLACK);
+        let room = out.room(least);
         let room_bytes = room.len();
         let (read_before, written_before) = (compress.total_in(), compress.total_out());
         let status = compress.compress(input, room, flush).map_err(compressor_error)?;
@@ -89,15 +97,16 @@ pub(crate) fn deflate(compress: &mut Compress, mut input: &[u8], out: &mut Buffe
         let written = since(compress.total_out(), written_before);
         out.advance(written);
         input = input.get(read..).unwrap_or_default();
+        let stuck = read == 0 && written == 0;
         let done = match ending {
             Ending::Finish => status == Status::StreamEnd,
             // Room left over means that nothing is held back but what the compressor wants to hold back.
-            Ending::Open | Ending::Flush => input.is_empty() && written < room_bytes,
+            Ending::Open | Ending::Flush => stuck || (input.is_empty() && written < room_bytes),
         };
         if done {
             return Ok(());
         }
-        if read == 0 && written == 0 {
+        if stuck {
             return Err(Error::Compressor("Deflate made no progress".to_owned()));
         }
     }
@@ -114,7 +123,7 @@ fn zstandard(
 
     let mut source = InBuffer::around(input);
     loop {
-        let mut target = OutBuffer::around(out.room(input.len() - source.pos() + STEP_SLACK));
+        let mut target = OutBuffer::around(out.room(ROOM_BYTES));
         if source.pos() < input.len() {
             encoder.run(&mut source, &mut target).map_err(compressor_error)?;
         }

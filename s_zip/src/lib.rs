@@ -27,6 +27,8 @@ mod core;
 mod encoder;
 pub mod error;
 pub mod format;
+#[cfg(feature = "async")]
+pub mod in_place_file;
 pub mod name;
 pub mod options;
 #[cfg(feature = "parallel")]
@@ -40,6 +42,8 @@ pub mod writer;
 #[cfg(feature = "async")]
 pub use async_writer::{AsyncStreamingZipWriter, CompressionPolicy};
 pub use error::{Error, Result};
+#[cfg(feature = "async")]
+pub use in_place_file::InPlaceFile;
 pub use name::NameFault;
 pub use options::{Compression, EntryOptions, WriterOptions};
 #[cfg(feature = "parallel")]

@@ -353,7 +353,7 @@ fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, send
     compressor.reset();
     let (window, data) = block.bytes.split_at(block.window);
     let result = prime(&mut compressor, window)
-        .and_then(|()| encoder::deflate(&mut compressor, data, &mut bytes, ending))
+        .and_then(|()| encoder::deflate(&mut compressor, level, data, &mut bytes, ending))
         .map(|()| Piece { data_bytes: data.len() as u64, crc32: crc32fast::hash(data), bytes });
     {
         let mut spare = locked();

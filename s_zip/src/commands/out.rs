@@ -73,7 +73,8 @@ impl Out {
                 builder.prefix(".s_zip-").suffix(".part");
                 #[cfg(unix)]
                 builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-                let temporary = builder.tempfile_in(folder(path)).map_err(without_path).with_context(fail)?;
+                let temporary =
+                    builder.tempfile_in(folder(path)).map_err(|error| without_path(&error)).with_context(fail)?;
                 if let Ok(before) = fs::metadata(path) {
                     temporary.as_file().set_permissions(before.permissions()).with_context(fail)?;
                 }
@@ -96,7 +97,7 @@ impl Opened {
 }
 
 /// The temporary name says nothing to whoever typed another one.
-fn without_path(error: io::Error) -> io::Error {
+fn without_path(error: &io::Error) -> io::Error {
     error.kind().into()
 }
 

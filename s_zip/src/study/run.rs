@@ -22,8 +22,6 @@ use super::{StudyError, hostile, ticker};
 pub const PLANTED_PROCESS: f64 = 1.10;
 /// How much longer `ARM@slow` takes in a duet.
 pub const PLANTED_DUET: f64 = 1.04;
-/// Alternations of a duet.
-const PAIRS: usize = 20;
 /// Memory that the reader may need for tampered archives of a few kilobytes, in KiB.
 const HOSTILE_PEAK_KIB: u64 = 64 * 1024;
 
@@ -128,6 +126,7 @@ fn one_line(error: &dyn std::error::Error) -> String {
 
 /// The input and place of a scenario, ready to be worked on.
 struct ArchiveBench {
+    shape: Shape,
     input: Input,
     folder: Folder,
     place: Place,
@@ -136,7 +135,7 @@ struct ArchiveBench {
 
 impl ArchiveBench {
     fn new(shape: &Shape, place: Place, rounds: u32, seed: u64) -> Result<Self, StudyError> {
-        Ok(ArchiveBench { input: Input::new(shape, seed), folder: Folder::new(place)?, place, rounds })
+        Ok(ArchiveBench { shape: *shape, input: Input::new(shape, seed), folder: Folder::new(place)?, place, rounds })
     }
 
     /// One sample in a process of its own.
@@ -190,8 +189,9 @@ impl ArchiveBench {
             return Err(Failure::WrongAnswer("the two arms wrote different content".to_owned()));
         }
         let mut rng = ChaCha8Rng::seed_from_u64(request.seed.wrapping_mul(1_000_003) + request.block);
-        let mut pairs = Vec::with_capacity(PAIRS);
-        for _ in 0..PAIRS {
+        let count = scenario::pairs(&self.shape);
+        let mut pairs = Vec::with_capacity(count);
+        for _ in 0..count {
             let order = if rng.random() { "ab" } else { "ba" };
             let (a_s, b_s) = if order == "ab" {
                 let first = timed(a, &targets.0, &drivers.0)?.0;

@@ -53,7 +53,7 @@ silent() { "$@" >said 2>&1; local code=$?; cat said; [ "$code" = 0 ] && [ ! -s s
 # validate ARCHIVE: `wanted` has the facts of its entries, `data` the data of all.
 validate() {
   local archive=$1 name=${1%.zip} seven
-  judge "$name" 's_zip test' "$S_ZIP" test "$archive"
+  judge "$name" 's_zip test' "$S_ZIP" test "$archive" --limit-ratio 2000
   if have unzip unzip; then
     judge "$name" 'unzip -t' silent unzip -tqq "$archive"
     if have zip zip; then judge "$name" 'zip -T' zip -T "$archive"; fi

@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::StudyError;
 use super::sinks::{Counted, Ends, Operations, Slow, Tracked};
 use super::target::{Archive, Target};
-use crate::CompressionPolicy;
+use crate::{CompressionPolicy, InPlaceFile};
 use encoders::{Buffered, Disguised, async_encoder, boxed_async_encoder, boxed_sync_encoder, flate2_encoder};
 use input::Input;
 use mirror::Encoders;
@@ -58,7 +58,7 @@ pub enum Arm {
     BestSync,
     /// This crate's async writer, compressing in the task.
     BestAsync,
-    /// The same under `block_in_place`.
+    /// The same under `block_in_place`, files too.
     BestAsyncInPlace,
     /// The same with chunks on the blocking pool.
     BestAsyncOffload,
@@ -276,13 +276,16 @@ fn execute_async(arm: Arm, input: &Input, target: &Target, driver: &Driver) -> i
     }
     match target {
         Target::File(path) => driver.run(async {
-            match tokio::fs::remove_file(path).await {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let file = tokio::fs::File::create(path).await?;
-            let done = async_arm(arm, input, Counted::new(file)).await?;
-            Ok(Product { archive: Archive::File(path.clone()), operations: done.operations })
+            // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
+            remove(path)?;
+            let operations = if arm == Arm::BestAsyncInPlace {
+                let file = Tracked::new(Counted::new(InPlaceFile::create(path)?));
+                async_arm(arm, input, file).await?.sink.operations
+            } else {
+                let file = tokio::fs::File::create(path).await?;
+                async_arm(arm, input, Counted::new(file)).await?.operations
+            };
+            Ok(Product { archive: Archive::File(path.clone()), operations })
         }),
         Target::Memory => driver.run(async {
             let done = async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?;

@@ -1,0 +1,51 @@
+//! An archive of a few KB with three entries, and the memory that this took.
+//!
+//! `cargo run --release --example async_basic --features async [ARCHIVE]`
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use s_zip::{AsyncStreamingZipWriter, EntryOptions, StreamingZipReader};
+
+/// Peak resident memory of this process in KiB, where the system tells.
+fn peak_rss_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let path = std::env::args_os().nth(1).map_or_else(|| folder.path().join("basic.zip"), PathBuf::from);
+
+    let mut writer = AsyncStreamingZipWriter::new(&path).await?;
+    writer.start_entry("hello.txt").await?;
+    writer.write_data(b"Hello from an async writer!\n").await?;
+
+    // The default is a moment in 1980, so that the same calls give the same bytes.
+    let now = EntryOptions::new().modified(std::time::SystemTime::now());
+    writer.start_entry_with_options("data/numbers.csv", now).await?;
+    for number in 0..500_u32 {
+        writer.write_data(format!("{number},{}\n", number * number).as_bytes()).await?;
+    }
+
+    let script = EntryOptions::new().unix_mode(0o755).comment("run me");
+    writer.start_entry_with_options("run.sh", script).await?;
+    writer.write_data(b"#!/bin/sh\necho done\n").await?;
+
+    writer.set_comment("three entries")?;
+    writer.finish().await?;
+
+    let mut reader = StreamingZipReader::open(&path)?;
+    let tested = reader.test()?;
+    for entry in reader.entries() {
+        println!("{:>8} bytes in {:>6}: {}", entry.uncompressed, entry.compressed, entry.name);
+    }
+    println!("{}: {} files read back, {} bytes", path.display(), tested.files, tested.bytes);
+    match peak_rss_kib() {
+        Some(kib) => println!("peak memory: {kib} KiB, most of which is the runtime's"),
+        None => println!("peak memory: this system does not tell"),
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! The published "real-world" test: 5, 10 and 20 MB in entries of 1 MiB, sync and async, to a file.
+//!
+//! `cargo run --release --example perf_test --features async`
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use s_zip::{AsyncStreamingZipWriter, StreamingZipWriter};
+
+const SENTENCE: &[u8] = b"The quick brown fox jumps over the lazy dog. ";
+const ENTRY_BYTES: usize = 1 << 20;
+const REPETITIONS: usize = 21;
+
+fn write_sync(path: &Path, entries: usize, data: &[u8]) -> Result<Duration, s_zip::Error> {
+    let start = Instant::now();
+    let mut writer = StreamingZipWriter::new(path)?;
+    for index in 0..entries {
+        writer.start_entry(&format!("file_{index}.txt"))?;
+        writer.write_data(data)?;
+    }
+    writer.finish()?;
+    Ok(start.elapsed())
+}
+
+async fn write_async(path: &Path, entries: usize, data: &[u8]) -> Result<Duration, s_zip::Error> {
+    let start = Instant::now();
+    let mut writer = AsyncStreamingZipWriter::new(path).await?;
+    for index in 0..entries {
+        writer.start_entry(&format!("file_{index}.txt")).await?;
+        writer.write_data(data).await?;
+    }
+    writer.finish().await?;
+    Ok(start.elapsed())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let (sync_path, async_path) = (folder.path().join("sync.zip"), folder.path().join("async.zip"));
+    let data: Vec<u8> = SENTENCE.iter().copied().cycle().take(ENTRY_BYTES).collect();
+    println!(
+        "{:>5}  {:>9}  {:>10}  {:>10}  {:>11}  {:>8}",
+        "MB", "sync ms", "async ms", "sync MB/s", "async MB/s", "overhead"
+    );
+    for entries in [5_usize, 10, 20] {
+        let (mut sync_times, mut async_times) = (Vec::new(), Vec::new());
+        // The first time warms up the file system and the caches.
+        for repetition in 0..=REPETITIONS {
+            let sync_time = write_sync(&sync_path, entries, &data)?;
+            let async_time = write_async(&async_path, entries, &data).await?;
+            if repetition > 0 {
+                sync_times.push(sync_time);
+                async_times.push(async_time);
+            }
+        }
+        if std::fs::read(&sync_path)? != std::fs::read(&async_path)? {
+            return Err("the two writers made different archives".into());
+        }
+        let (sync_s, async_s) = (median(sync_times).as_secs_f64(), median(async_times).as_secs_f64());
+        let megabytes = f64::from(u32::try_from(entries * ENTRY_BYTES)?) / 1e6;
+        println!(
+            "{entries:>5}  {:>9.2}  {:>10.2}  {:>10.0}  {:>11.0}  {:>+7.1}%",
+            sync_s * 1e3,
+            async_s * 1e3,
+            megabytes / sync_s,
+            megabytes / async_s,
+            (async_s / sync_s - 1.0) * 100.0,
+        );
+    }
+    println!(
+        "Medians of {REPETITIONS} runs in one process, sync always first: a look, not a verdict. The study gives those."
+    );
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! The program as a person types it.
+#![cfg(feature = "cli")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use tempfile::TempDir;
+
+fn s_zip(folder: &TempDir) -> Command {
+    let mut command = Command::cargo_bin("s_zip").expect("the program is built");
+    command.current_dir(folder);
+    command
+}
+
+/// A folder `tree` with files of several sizes, a subfolder and an empty file.
+fn tree() -> TempDir {
+    let folder = TempDir::new().expect("a folder");
+    let path = |name: &str| folder.path().join("tree").join(name);
+    fs::create_dir_all(path("deep/deeper")).expect("created");
+    fs::write(path("a.txt"), "hello\n").expect("written");
+    fs::write(path("empty"), "").expect("written");
+    fs::write(path("deep/ü.txt"), "ü").expect("written");
+    let noise: Vec<u8> = (0..400_000_u32).map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()[2]).collect();
+    fs::write(path("deep/deeper/noise.bin"), noise).expect("written");
+    folder
+}
+
+fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(listing(&path));
+        } else {
+            found.push((path.display().to_string(), fs::read(&path).expect("readable")));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_tree_comes_back_as_it_was() {
+    let folder = tree();
+    s_zip(&folder).args(["create", "tree.zip", "tree"]).assert().success().stdout("").stderr("");
+    s_zip(&folder).args(["test", "tree.zip"]).assert().success();
+    let names = predicate::str::contains("tree/deep/deeper/noise.bin").and(predicate::str::contains("tree/deep/ü.txt"));
+    s_zip(&folder).args(["list", "tree.zip"]).assert().success().stdout(names);
+    s_zip(&folder).args(["extract", "tree.zip", "--into", "out"]).assert().success();
+    let root = folder.path().display().to_string();
+    let relative = |inside: &str| -> Vec<(String, Vec<u8>)> {
+        let whole = listing(&folder.path().join(inside));
+        whole.into_iter().map(|(name, data)| (name.replace(&format!("{root}/{inside}"), ""), data)).collect()
+    };
+    assert_eq!(relative("out/tree"), relative("tree"));
+}
+
+#[test]
+fn every_writer_makes_a_whole_archive_and_the_async_one_the_same_bytes() {
+    let folder = tree();
+    let create = |name: &str, arguments: &[&str]| {
+        s_zip(&folder).args(["create", name, "tree"]).args(arguments).assert().success();
+        s_zip(&folder).args(["test", name]).assert().success();
+        fs::read(folder.path().join(name)).expect("it is there")
+    };
+    let sync = create("sync.zip", &[]);
+    assert_eq!(create("again.zip", &[]), sync, "the same files give the same bytes");
+    for policy in ["inline", "block-in-place", "offload"] {
+        assert_eq!(create("async.zip", &["--async", "--policy", policy]), sync, "{policy}");
+    }
+    assert_eq!(create("jobs1.zip", &["--jobs", "1"]), create("jobs4.zip", &["--jobs", "4"]));
+    create("stored.zip", &["--method", "stored"]);
+    create("best.zip", &["--level", "9"]);
+    #[cfg(feature = "zstd")]
+    create("zstd.zip", &["--method", "zstd", "--level", "19"]);
+    create("times.zip", &["--keep-times"]);
+}
+
+#[test]
+fn standard_input_and_output_are_a_dash() {
+    let folder = tree();
+    let output =
+        s_zip(&folder).args(["create", "-", "-", "--stdin-name", "dump.sql"]).write_stdin("select 1;").output();
+    let archive = output.expect("it ran").stdout;
+    s_zip(&folder).args(["test", "-"]).write_stdin(archive.clone()).assert().success();
+    s_zip(&folder)
+        .args(["list", "-"])
+        .write_stdin(archive.clone())
+        .assert()
+        .stdout(predicate::str::contains("dump.sql"));
+    s_zip(&folder).args(["extract", "-", "--into", "out"]).write_stdin(archive).assert().success();
+    assert_eq!(fs::read(folder.path().join("out/dump.sql")).expect("extracted"), b"select 1;");
+}
+
+#[test]
+fn another_program_reads_the_pipe() {
+    let folder = tree();
+    if Process::new("bsdtar").arg("--version").output().is_err() {
+        assert!(std::env::var("CI").is_err(), "bsdtar is missing: apt-get install libarchive-tools");
+        eprintln!("skipped: bsdtar is missing (apt-get install libarchive-tools)");
+        return;
+    }
+    let mut create = Process::new(assert_cmd::cargo::cargo_bin("s_zip"));
+    let mut create =
+        create.args(["create", "-", "tree"]).current_dir(&folder).stdout(Stdio::piped()).spawn().expect("it runs");
+    let pipe = create.stdout.take().expect("a pipe");
+    let list = Process::new("bsdtar").args(["-tf", "-"]).stdin(pipe).output().expect("it runs");
+    assert!(list.status.success() && create.wait().expect("it ends").success());
+    assert!(String::from_utf8_lossy(&list.stdout).contains("tree/a.txt"));
+}
+
+#[test]
+fn what_cannot_be_packed_is_one_line_and_leaves_nothing() {
+    let folder = tree();
+    std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).expect("linked");
+    for (arguments, part) in [
+        (vec!["create", "out.zip", "absent.txt"], "cannot read absent.txt"),
+        (vec!["create", "out.zip", "/etc/passwd"], "absolute"),
+        (vec!["create", "out.zip", "../x"], "leaves the current folder"),
+        (vec!["create", "out.zip", "tree", "tree/a.txt"], "twice"),
+        (vec!["create", "out.zip", "link"], "symbolic link"),
+        (vec!["create", "out.zip", "tree", "--level", "10"], "level"),
+        (vec!["create", "absent/out.zip", "tree"], "absent"),
+        (vec!["create", "out.zip", "-", "--stdin-name", "../up"], "--stdin-name"),
+        (vec!["list", "tree/a.txt"], "a.txt"),
+        (vec!["extract", "absent.zip"], "absent.zip"),
+    ] {
+        let one_line = predicate::function(|text: &str| text.lines().count() == 1 && text.starts_with("s_zip: "));
+        let message = one_line.and(predicate::str::contains(part));
+        s_zip(&folder).args(&arguments).assert().code(2).stdout("").stderr(message);
+        assert!(!folder.path().join("out.zip").exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_archive_does_not_hold_itself() {
+    let folder = tree();
+    s_zip(&folder).args(["create", "tree/self.zip", "tree"]).assert().success();
+    s_zip(&folder)
+        .args(["create", "tree/self.zip", "tree"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("itself"));
+}
+
+/// A stored entry in an archive made by hand, because no writer here makes such names.
+fn hostile(name: &str, data: &[u8]) -> Vec<u8> {
+    let crc = crc32fast::hash(data).to_le_bytes();
+    let size = u32::try_from(data.len()).expect("small").to_le_bytes();
+    let length = u16::try_from(name.len()).expect("short").to_le_bytes();
+    let facts = [[10, 0, 0, 0, 0, 0, 0, 0, 0x21, 0].as_slice(), &crc, &size, &size, &length, &[0, 0]].concat();
+    let mut archive = [b"PK\x03\x04".as_slice(), &facts, name.as_bytes(), data].concat();
+    let directory = u32::try_from(archive.len()).expect("small").to_le_bytes();
+    let central = [b"PK\x01\x02\x14\x00".as_slice(), &facts, &[0; 14], name.as_bytes()].concat();
+    let bytes = u32::try_from(central.len()).expect("small").to_le_bytes();
+    archive.extend(central);
+    archive.extend([b"PK\x05\x06\0\0\0\0\x01\0\x01\0".as_slice(), &bytes, &directory, &[0, 0]].concat());
+    archive
+}
+
+#[test]
+fn hostile_archives_are_refused_and_write_nothing_outside() {
+    let folder = TempDir::new().expect("a folder");
+    for name in ["../evil.txt", "/tmp/s_zip-evil.txt", "a/../../evil.txt", "C:/evil.txt", "a\\..\\evil.txt"] {
+        fs::write(folder.path().join("evil.zip"), hostile(name, b"evil")).expect("written");
+        s_zip(&folder)
+            .args(["extract", "evil.zip", "--into", "in"])
+            .assert()
+            .code(2)
+            .stderr(predicate::str::contains("name"));
+        s_zip(&folder).args(["test", "evil.zip"]).assert().code(1);
+        assert!(listing(folder.path()).iter().all(|(path, _)| path.ends_with("evil.zip")), "{name}");
+    }
+    assert!(!Path::new("/tmp/s_zip-evil.txt").exists());
+    fs::write(folder.path().join("screen.zip"), hostile("red\u{1b}[31m", b"")).expect("written");
+    let plain = predicate::str::contains("\u{1b}").not();
+    s_zip(&folder).args(["list", "screen.zip"]).assert().success().stdout(plain);
+}
+
+#[test]
+fn a_bomb_is_refused_by_its_limits() {
+    let folder = TempDir::new().expect("a folder");
+    let zeros = vec![0; 8 << 20];
+    let archive = s_zip(&folder).args(["create", "-", "-"]).write_stdin(zeros).output().expect("it ran").stdout;
+    fs::write(folder.path().join("bomb.zip"), archive).expect("written");
+    let extract = ["extract", "bomb.zip", "--into", "in", "--limit-bytes", "1000000"];
+    s_zip(&folder).args(extract).assert().code(2).stderr(predicate::str::contains("--limit-bytes"));
+    assert_eq!(listing(folder.path()).len(), 1);
+}
+
+#[test]
+fn what_stands_there_is_not_replaced() {
+    let folder = tree();
+    s_zip(&folder).args(["create", "tree.zip", "tree"]).assert().success();
+    s_zip(&folder).args(["extract", "tree.zip", "--into", "out"]).assert().success();
+    s_zip(&folder)
+        .args(["extract", "tree.zip", "--into", "out"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("exists"));
+}
+
+#[test]
+fn a_damaged_archive_fails_its_test() {
+    let folder = tree();
+    s_zip(&folder).args(["create", "tree.zip", "tree"]).assert().success();
+    let path = folder.path().join("tree.zip");
+    let mut bytes = fs::read(&path).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&path, &bytes).expect("written");
+    s_zip(&folder).args(["test", "tree.zip"]).assert().code(1).stderr(predicate::str::contains("noise.bin"));
+    fs::write(&path, &bytes[..middle]).expect("written");
+    s_zip(&folder).args(["test", "tree.zip"]).assert().code(predicate::ne(0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_one_line_and_a_closed_output_is_quiet() {
+    let folder = tree();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+    let create = Process::new(assert_cmd::cargo::cargo_bin("s_zip"))
+        .args(["create", "-", "tree"])
+        .current_dir(&folder)
+        .stdout(full)
+        .output()
+        .expect("it ran");
+    assert_eq!(create.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&create.stderr).lines().count(), 1);
+    let script = "\"$0\" create - tree | head -c 10 >/dev/null";
+    let program = assert_cmd::cargo::cargo_bin("s_zip");
+    let piped = Process::new("sh").args(["-c", script]).arg(program).current_dir(&folder).output().expect("it ran");
+    assert_eq!(String::from_utf8_lossy(&piped.stderr), "");
+}
+
+#[cfg(feature = "study")]
+#[test]
+fn the_verbs_of_the_study_answer() {
+    let folder = TempDir::new().expect("a folder");
+    let line = predicate::str::contains("entry_5m\tasync~sync\trelease\t");
+    s_zip(&folder).args(["arms"]).assert().success().stdout(line);
+    s_zip(&folder).args(["prepare", "--scenario", "ticker", "--seed", "2"]).assert().success();
+    s_zip(&folder)
+        .args(["run", "--scenario", "calls_1", "--arm", "sync", "--record", "r.jsonl"])
+        .assert()
+        .success()
+        .stdout("");
+    assert_eq!(fs::read_to_string(folder.path().join("r.jsonl")).expect("recorded").lines().count(), 1);
+    let choices = predicate::str::contains("entries_50");
+    s_zip(&folder).args(["run", "--scenario", "x", "--arm", "sync"]).assert().code(2).stderr(choices);
+}
