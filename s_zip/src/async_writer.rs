@@ -30,7 +30,7 @@ pub enum CompressionPolicy {
 /// Data is gathered to chunks of this many bytes before it is handed to the blocking pool.
 pub const OFFLOAD_BYTES: usize = 512 * 1024;
 
-/// After this long, inline compression gives way.
+/// After this long, compression gives way to other tasks, or to other threads.
 const TURN: Duration = Duration::from_micros(250);
 
 /// Writes an archive to an async sink from front to back: a file, a socket, a pipe, the body of a response.
@@ -425,12 +425,16 @@ impl Batch {
 }
 
 fn write_collecting(core: &mut Core, mut data: &[u8], made: &mut Vec<u8>) -> Result<()> {
+    let mut turn = Instant::now();
     loop {
         let taken = core.write(data)?;
         data = &data[taken..];
         collect(core, made)?;
         // With more archives than cores, the threads that compress would otherwise keep the runtime's own from their turn.
-        std::thread::yield_now();
+        if turn.elapsed() >= TURN {
+            std::thread::yield_now();
+            turn = Instant::now();
+        }
         if data.is_empty() {
             return Ok(());
         }

@@ -97,12 +97,12 @@ pub const ALL: &[Scenario] = &[
     archive("perf_1m", Shape::entry(Kind::Pattern, MIB), Place::Tmpfs, 80),
     archive("perf_5m", Shape::entries(Kind::Pattern, MIB, 5), Place::Tmpfs, 45),
     archive("perf_10m", Shape::entries(Kind::Pattern, MIB, 10), Place::Tmpfs, 24),
-    archive("perf_20m", Shape::entries(Kind::Pattern, MIB, 20), Place::Tmpfs, 12),
+    archive("perf_20m", Shape::entries(Kind::Pattern, MIB, 20), Place::Tmpfs, 11),
     streamed("rss_5m", 80),
     streamed("rss_10m", 160),
     streamed("rss_100m", 1_600),
     streamed("rss_10g", 160_000),
-    archive("calls_1", Shape::calls(Kind::Pattern, 16 * KIB, 1), Place::Tmpfs, 1),
+    archive("calls_1", Shape::calls(Kind::Pattern, 4 * KIB, 1), Place::Tmpfs, 1),
     archive("calls_8k", Shape::calls(Kind::Pattern, 4 * MIB, 8 * KIB), Place::Tmpfs, 1),
     archive("calls_64k", Shape::calls(Kind::Pattern, 4 * MIB, 64 * KIB), Place::Tmpfs, 1),
     archive("calls_1m", Shape::calls(Kind::Pattern, 4 * MIB, MIB), Place::Tmpfs, 1),
@@ -171,7 +171,7 @@ const MANY: [ManyArm; 6] = ManyArm::ALL;
 /// Alternations of a duet: fewer where an arm needs tens of milliseconds.
 #[must_use]
 pub fn pairs(shape: &Shape) -> usize {
-    if shape.entries >= 50 { 10 } else { 20 }
+    if shape.entries >= 50 || shape.call_bytes == 1 { 10 } else { 20 }
 }
 
 /// The test cases of `profile`.
@@ -229,7 +229,7 @@ pub fn cases(profile: Profile) -> Vec<Case> {
         "entries_50",
         &[
             "async~async_buffered",
-            "async_current_thread~sync",
+            "sync_reused~sync",
             "best_async~best_sync",
             "best_async_in_place~best_sync",
             "best_sync~zip_crate",
@@ -257,6 +257,7 @@ pub fn cases(profile: Profile) -> Vec<Case> {
         cases.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
         cases.add("zip64_5g_disk", &["best_stored", "best_async"]);
     }
+    cases.add("calls_1", &["sync_buffer_8k~sync_buffer_32k"]);
     for scenario in CALLS {
         cases.add(scenario, &["async~sync", "best_async~best_sync", "sync", "async", "best_sync", "best_async"]);
     }
@@ -311,8 +312,10 @@ fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
             };
             let (first, second) = arm.split_once('~').unwrap_or((arm, ""));
             let arms = if second.is_empty() { 1.0 } else { 2.0 };
+            // A flush per call, through a buffer that is cleared for each.
+            let flushes = if shape.call_bytes == 1 { shape.unit_bytes as f64 * 3e-6 } else { 0.0 };
             let passes = f64::from(rounds) * if second.is_empty() { 1.0 } else { 1.0 + pairs(&shape) as f64 };
-            let work = shape.bytes() as f64 * per_byte_ns(shape.kind) * 1e-9 * parallel + 60e-6;
+            let work = shape.bytes() as f64 * per_byte_ns(shape.kind) * 1e-9 * parallel + 60e-6 + flushes;
             passes * (arms * work + hops(first) + hops(second))
         }
         Work::Many { shape, archives, rounds } => {
