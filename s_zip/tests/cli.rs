@@ -107,7 +107,8 @@ fn another_program_reads_the_pipe() {
     let mut create =
         create.args(["create", "-", "tree"]).current_dir(&folder).stdout(Stdio::piped()).spawn().expect("it runs");
     let pipe = create.stdout.take().expect("a pipe");
-    let list = Process::new("bsdtar").args(["-tf", "-"]).stdin(pipe).output().expect("it runs");
+    let list =
+        Process::new("bsdtar").args(["-tf", "-"]).env("LC_ALL", "C.UTF-8").stdin(pipe).output().expect("it runs");
     assert!(list.status.success() && create.wait().expect("it ends").success());
     assert!(String::from_utf8_lossy(&list.stdout).contains("tree/a.txt"));
 }
