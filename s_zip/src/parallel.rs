@@ -18,6 +18,7 @@ use crate::core::{Core, directory_name};
 use crate::encoder::{self, Ending};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::writer;
 
 /// Bytes of an entry that one worker compresses at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
@@ -229,13 +230,7 @@ impl<W: Write> ParallelZipWriter<W> {
         while !self.queue.is_empty() {
             self.take_first()?;
         }
-        self.core.finish()?;
-        while let Some(bytes) = self.core.rest() {
-            self.sink.write_all(bytes).map_err(Error::Sink)?;
-            let written = bytes.len();
-            self.core.take(written);
-        }
-        self.sink.flush().map_err(Error::Sink)?;
+        writer::finish(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
@@ -318,15 +313,7 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     fn drain(&mut self) -> Result<()> {
-        while let Some(ready) = self.core.full()? {
-            let bytes = ready.len();
-            if let Err(error) = self.sink.write_all(ready) {
-                self.core.poison();
-                return Err(Error::Sink(error));
-            }
-            self.core.take(bytes);
-        }
-        Ok(())
+        writer::drain(&mut self.core, &mut self.sink)
     }
 
     fn worker_died(&mut self) -> Error {

@@ -138,7 +138,7 @@ impl<W: Write> StreamingZipWriter<W> {
     pub fn flush(&mut self) -> Result<()> {
         self.core.flush()?;
         while !self.core.ready().is_empty() {
-            self.drain_ready()?;
+            send_ready(&mut self.core, &mut self.sink)?;
         }
         self.guarded(Write::flush)
     }
@@ -156,32 +156,13 @@ impl<W: Write> StreamingZipWriter<W> {
     /// # Errors
     /// If the last entry breaks its promise or the sink fails.
     pub fn finish(mut self) -> Result<W> {
-        self.core.finish()?;
-        while let Some(bytes) = self.core.rest() {
-            self.sink.write_all(bytes).map_err(Error::Sink)?;
-            let written = bytes.len();
-            self.core.take(written);
-        }
-        self.sink.flush().map_err(Error::Sink)?;
+        finish(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
     /// Empties the buffer as far as it must be.
     fn drain(&mut self) -> Result<()> {
-        while self.core.full()?.is_some() {
-            self.drain_ready()?;
-        }
-        Ok(())
-    }
-
-    fn drain_ready(&mut self) -> Result<()> {
-        self.core.poison();
-        let ready = self.core.ready();
-        let bytes = ready.len();
-        self.sink.write_all(ready).map_err(Error::Sink)?;
-        self.core.take(bytes);
-        self.core.heal();
-        Ok(())
+        drain(&mut self.core, &mut self.sink)
     }
 
     fn guarded(&mut self, action: impl FnOnce(&mut W) -> io::Result<()>) -> Result<()> {
@@ -190,6 +171,35 @@ impl<W: Write> StreamingZipWriter<W> {
         self.core.heal();
         Ok(())
     }
+}
+
+/// Empties the core's buffer into `sink` as far as it must be.
+pub(crate) fn drain(core: &mut Core, sink: &mut impl Write) -> Result<()> {
+    while core.full()?.is_some() {
+        send_ready(core, sink)?;
+    }
+    Ok(())
+}
+
+fn send_ready(core: &mut Core, sink: &mut impl Write) -> Result<()> {
+    core.poison();
+    let ready = core.ready();
+    let bytes = ready.len();
+    sink.write_all(ready).map_err(Error::Sink)?;
+    core.take(bytes);
+    core.heal();
+    Ok(())
+}
+
+/// Completes the archive in `sink`.
+pub(crate) fn finish(core: &mut Core, sink: &mut impl Write) -> Result<()> {
+    core.finish()?;
+    while let Some(bytes) = core.rest() {
+        sink.write_all(bytes).map_err(Error::Sink)?;
+        let written = bytes.len();
+        core.take(written);
+    }
+    sink.flush().map_err(Error::Sink)
 }
 
 /// Data for the open entry, so that `io::copy` and `write!` work.

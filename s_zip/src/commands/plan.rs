@@ -144,9 +144,6 @@ fn typed_name(path: &Path) -> Result<String, Error> {
             }
         }
     }
-    if parts.is_empty() && path == Path::new("") {
-        bail!("a file name is empty: name a file, a folder, or - for standard input");
-    }
     Ok(parts.join("/"))
 }
 

@@ -136,18 +136,6 @@ impl Archive {
             Archive::Ends(ends) => check(*ends, input, false),
         }
     }
-
-    /// Bytes of the archive.
-    ///
-    /// # Errors
-    /// If its file is gone.
-    pub fn bytes(&self) -> Result<u64, String> {
-        match self {
-            Archive::File(path) => std::fs::metadata(path).map(|found| found.len()).map_err(|error| error.to_string()),
-            Archive::Memory(bytes) => Ok(bytes.len() as u64),
-            Archive::Ends(ends) => Ok(ends.total()),
-        }
-    }
 }
 
 fn check(mut source: impl Read + Seek, input: &Input, whole: bool) -> Result<Content, String> {
