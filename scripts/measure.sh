@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   measures one study: every run of its plan once, through hyperfine; resumes what was interrupted.
 # Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verbs `arms` and `prepare`.
-# Writes: results/.partial/STUDY-PROFILE/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/).
+# Writes: results/.partial/STUDY-PROFILE[-only]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=guard.sh
@@ -13,20 +13,24 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--plan]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--only SCENARIO[,SCENARIO...] [--blocks N]] [--plan]
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed the study's budget.
+--only measures these scenarios, --blocks at most so many blocks of each: the report shows them, marked, where the newest
+whole measurement has none. No budget binds them.
 Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
 EOF
 }
 
 parse() {
-  study='' plan_only=''
+  study='' plan_only='' only='' blocks='' part=()
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
+      --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
+      --blocks) [ -n "${2:-}" ] || die '--blocks takes a number'; blocks=$2; shift ;;
       -* | '') usage >&2; exit 2 ;;
       *) study=$1 ;;
     esac
@@ -40,9 +44,16 @@ parse() {
     full) results=$RESULTS memory_passes=$MEMORY_PASSES_FULL ;;
     *) die "there is no profile '$PROFILE': smoke, quick or full" ;;
   esac
-  record=$results/.partial/$study-$PROFILE
+  if [ -n "$blocks" ]; then
+    [ -n "$only" ] || die '--blocks needs --only: a whole measurement has the blocks that its claims ask for'
+    [[ $blocks =~ ^[1-9][0-9]{0,3}$ ]] || die "--blocks takes a number from 1 to 9999, not '$blocks'"
+    # A pass under GNU time runs every case once more: never more of them than blocks.
+    [ "$memory_passes" -le "$blocks" ] || memory_passes=$blocks
+  fi
+  part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"})
+  record=$results/.partial/$study-$PROFILE${only:+-only}
   work=$record.work
-  log=$CARGO_TARGET_DIR/measure-$study-$PROFILE.log
+  log=$CARGO_TARGET_DIR/measure-$study-$PROFILE${only:+-only}.log
   report=$(binary report release)
 }
 
@@ -51,7 +62,7 @@ show_plan() {
   local folder code=0
   folder=$(mktemp -d)
   stage "$folder/plan"
-  "$report" plan "$folder/plan" --profile "$PROFILE" --seed "${SEED:-0}" --show || code=$?
+  "$report" plan "$folder/plan" --profile "$PROFILE" --seed "${SEED:-0}" ${part[@]+"${part[@]}"} --show || code=$?
   rm -rf "$folder"
   exit "$code"
 }

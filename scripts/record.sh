@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verb `arms`.
-# Writes: results/.partial/STUDY-PROFILE/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
-# shellcheck shell=bash disable=SC2154  # study, report, results, record, work and plan_only are set by measure.sh
+# Writes: results/.partial/STUDY-PROFILE[-only]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
+# shellcheck shell=bash disable=SC2154  # study, report, results, record, work, plan_only, only, blocks and part are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
 stage() {
@@ -11,6 +11,7 @@ stage() {
   mkdir -p "$1" || die "$1 cannot be written"
   cp "$study/claims.toml" "$study/page.toml" "$1/"
   "$(binary "$study" release)" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$study arms' failed"
+  select_cases "$1/cases.tsv"
   [ -z "$plan_only" ] || return 0
   for build in $(cut -f 3 "$1/cases.tsv" | sort -u) release; do
     "$SCRIPTS/build.sh" "$study" "$build"
@@ -18,6 +19,19 @@ stage() {
     cp "$(binary "$study" "$build")" "$1/bin/$build/"
   done
   (cd "$1" && sha256 claims.toml cases.tsv bin/*/*) >"$1/identity"
+  [ -z "$only" ] || echo "blocks ${blocks:-all}" >>"$1/identity"
+}
+
+# Leaves the cases of the scenarios in $only, so that nothing is built for the others.
+select_cases() {
+  local scenario
+  [ -n "$only" ] || return 0
+  while read -r scenario; do
+    awk -F '\t' -v name="$scenario" '$1 == name { found = 1 } END { exit !found }' "$1" ||
+      die "$study has no scenario '$scenario' in $PROFILE: choose of $(cut -f 1 "$1" | sort -u | tr '\n' ' ')"
+  done < <(tr ',' '\n' <<<"$only")
+  awk -F '\t' -v only=",$only," 'index(only, "," $1 ",")' "$1" >"$1.only"
+  mv "$1.only" "$1"
 }
 
 # Goes on with the interrupted measurement if nothing it rests on has changed; otherwise begins a new one.
@@ -35,14 +49,14 @@ open_record() {
     fi
     while [ -e "$record.stale-$stale" ]; do stale=$((stale + 1)); done
     mv "$record" "$record.stale-$stale"
-    say "claims, cases, binaries or seed changed since $record was interrupted: moved it to $record.stale-$stale"
+    say "claims, cases, binaries, seed or blocks changed since $record was interrupted: moved it to $record.stale-$stale"
   fi
   rm -rf "$work" "$record"
   mv "$record.next" "$work"
   mkdir "$record"
   cp "$work/claims.toml" "$work/page.toml" "$work/cases.tsv" "$record/"
   echo "${SEED:-$(date -u +%Y%m%d)}" >"$work/seed"
-  "$report" plan "$record" --profile "$PROFILE" --seed "$(cat "$work/seed")" || die "no plan for $study (see above)"
+  "$report" plan "$record" --profile "$PROFILE" --seed "$(cat "$work/seed")" ${part[@]+"${part[@]}"} || die "no plan for $study (see above)"
   "$SCRIPTS/machine.sh" before "$study" "$record"
   touch "$work/ready" "$record/runs.jsonl"
 }

@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 use crate::cases::Case;
 use crate::claims::{Claims, Form};
 use crate::error::Error;
+use crate::histogram;
 use crate::manifest;
 use crate::page::Page;
 use crate::plan_file::{self, PlannedRun};
@@ -48,6 +49,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
         let what = format!("it is of the study {}, claims.toml of {}", folder.meta.study, folder.claims.study);
         findings.push(Error::file(name("plan.json"), what));
     }
+    findings.extend(part_against_plan(folder, &name("plan.json")));
     findings.extend(page_against_claims(&folder.page, &folder.claims, &name("page.toml")));
     findings.extend(plan_against_cases(folder, &name("plan.tsv")));
     findings.extend(runs_against_plan(folder, &name("runs.jsonl")));
@@ -60,6 +62,7 @@ fn samples(folder: &Folder) -> Vec<Error> {
     let file = folder.path.join("runs.jsonl").display().to_string();
     let mut findings = digests(folder, &file);
     findings.extend(short_processes(folder, &file));
+    findings.extend(histograms(folder));
     findings.extend(failures(folder, &file));
     findings
 }
@@ -71,6 +74,23 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &str) -> Vec<Error> {
     unknown
         .map(|claim| Error::file(file, format!("advice depends on the claim {claim}, which claims.toml lacks")))
         .collect()
+}
+
+/// A partial measurement holds its scenarios and no others, in no more blocks than it says.
+fn part_against_plan(folder: &Folder, file: &str) -> Vec<Error> {
+    let fault = |what: String| Error::file(file, what);
+    let Some(only) = &folder.meta.only else {
+        return folder.meta.blocks_cap.map(|_| fault("blocks_cap needs only".to_owned())).into_iter().collect();
+    };
+    let only: BTreeSet<&str> = only.iter().map(String::as_str).collect();
+    let listed: BTreeSet<&str> = folder.cases.iter().map(|case| case.scenario.as_str()).collect();
+    let differing = only.symmetric_difference(&listed).map(|scenario| {
+        let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
+        fault(format!("the scenario {scenario} stands in {there} and not in {lacking}"))
+    });
+    let cap = folder.meta.blocks_cap.unwrap_or(usize::MAX) as u64;
+    let beyond = folder.plan.iter().find(|run| run.block >= cap);
+    differing.chain(beyond.map(|run| fault(format!("the run {} lies beyond the {cap} blocks", run.run)))).collect()
 }
 
 /// Every case of cases.tsv is planned and run as it says there, and nothing else; no run is planned twice.
@@ -226,6 +246,22 @@ fn short_processes(folder: &Folder, file: &str) -> Vec<Error> {
         is_short.then(|| Error::line(file, index + 1, what))
     });
     runs.collect()
+}
+
+/// Histograms that cannot be decoded.
+fn histograms(folder: &Folder) -> Vec<Error> {
+    let runs = folder.runs.iter().enumerate().map(|(index, run)| ("runs.jsonl", index, &run.record));
+    let memory = folder.memory.iter().enumerate().map(|(index, run)| ("memory.jsonl", index, &run.record));
+    let mut findings = Vec::new();
+    for (file, index, record) in runs.chain(memory) {
+        for (name, text) in record.iter().filter_map(|record| record.histograms.as_ref()).flatten() {
+            if let Err(what) = histogram::decode(text) {
+                let file = folder.path.join(file).display().to_string();
+                findings.push(Error::line(&file, index + 1, format!("the histogram '{name}' cannot be read: {what}")));
+            }
+        }
+    }
+    findings
 }
 
 /// Failed runs, one finding each.

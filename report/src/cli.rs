@@ -9,6 +9,7 @@ const EXAMPLES: &str = "Examples:
   report verdicts results --study txn_engine
   report check results
   report plan results/.partial/txn_engine-quick --profile quick --seed 1 --show
+  report plan results/.partial/sqlite_bench-full-only --profile full --seed 1 --only hold_10s --blocks 1
 
 Exit codes: 0 done, 1 ran and found something wrong (check, plan over budget), 2 could not run.
 docs/FORMAT.md describes the files.";
@@ -34,6 +35,12 @@ pub enum Command {
         /// Seed from which the order follows
         #[arg(long)]
         seed: u64,
+        /// Only these scenarios, separated by commas: a partial measurement, which no budget binds
+        #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
+        only: Option<Vec<String>>,
+        /// At most so many blocks of a case
+        #[arg(long, requires = "only", value_parser = clap::value_parser!(u16).range(1..))]
+        blocks: Option<u16>,
         /// Write nothing: print the cases, blocks and seconds
         #[arg(long)]
         show: bool,

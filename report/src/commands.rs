@@ -10,7 +10,7 @@ use report::cases;
 use report::check::{self, write_whole};
 use report::claims::Claims;
 use report::error::TomlFile;
-use report::plan::{Plan, plan};
+use report::plan::{Part, Plan, plan};
 use report::plan_file::{self, PlanMeta};
 use report::publish;
 use report::render;
@@ -26,7 +26,10 @@ const COULD_NOT_RUN: u8 = 2;
 /// Carries out `command`.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folder, profile, seed, show } => make_plan(&folder, profile, seed, show),
+        Command::Plan { folder, profile, seed, only, blocks, show } => {
+            let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from) };
+            make_plan(&folder, profile, seed, part, show)
+        }
         Command::Seal { folder } => Ok(all(check::seal(&folder))),
         Command::Check { paths } => check_all(&paths),
         Command::Verdicts { results, study } => {
@@ -61,14 +64,23 @@ pub fn report(error: &Error) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-fn make_plan(folder: &Path, profile: Profile, seed: u64, show: bool) -> Result<ExitCode, Error> {
+/// Names sorted and once each, so that the order in which they were typed does not matter.
+fn in_order(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn make_plan(folder: &Path, profile: Profile, seed: u64, part: Part, show: bool) -> Result<ExitCode, Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let claims_text = results::read(folder, "claims.toml")?;
-    let cases_text = results::read(folder, "cases.tsv")?;
+    let listed = results::read(folder, "cases.tsv")?;
+    let cases_text = part.lines_of(&listed, &name("cases.tsv"))?;
     let claims_file = name("claims.toml");
     let claims = Claims::parse(&claims_text, &claims_file)?;
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
-    let plan: Plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, profile.name(), seed)?;
+    let file = TomlFile { name: &claims_file, text: &claims_text };
+    let plan: Plan = plan(&cases, &claims, file, profile.name(), seed, &part)?;
     if show {
         print(&plan.table())?;
     } else {
@@ -80,7 +92,10 @@ fn make_plan(folder: &Path, profile: Profile, seed: u64, show: bool) -> Result<E
             seed,
             hash: plan_file::hash(&claims_text, &cases_text, &text),
             planned_s: plan.planned_s,
+            only: part.only,
+            blocks_cap: part.blocks_cap,
         };
+        write_whole(&folder.join("cases.tsv"), &cases_text)?;
         write_whole(&folder.join("plan.tsv"), &text)?;
         write_whole(&folder.join("plan.json"), &format!("{}\n", serde_json::to_string_pretty(&meta)?))?;
     }

@@ -1,6 +1,6 @@
 //! The samples of a results folder by scenario, arm and metric.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::DuetPair;
 
@@ -17,6 +17,8 @@ pub struct Sample {
     pub metrics: BTreeMap<String, f64>,
     /// Alternations of a duet; empty otherwise.
     pub pairs: Vec<DuetPair>,
+    /// Histograms by name, as the record holds them: decoded they would fill the memory.
+    pub histograms: BTreeMap<String, String>,
     /// Fingerprint of the answer; empty if the arm has none.
     pub digest: String,
     /// Why the run failed.
@@ -36,6 +38,16 @@ impl Dataset {
         let samples = self.samples.entry((scenario.to_owned(), arm.to_owned())).or_default();
         samples.push(sample);
         samples.sort_by_key(|sample| sample.block);
+    }
+
+    /// Adds the samples that `other` has of `scenarios`.
+    pub fn extend(&mut self, other: &Dataset, scenarios: &BTreeSet<String>) {
+        for ((scenario, arm), samples) in other.samples.iter().filter(|((scenario, _), _)| scenarios.contains(scenario))
+        {
+            for sample in samples {
+                self.add(scenario, arm, sample.clone());
+            }
+        }
     }
 
     /// Every test case that has samples: scenario, arm and its samples in the order of their blocks.

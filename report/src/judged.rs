@@ -180,6 +180,8 @@ pub struct JudgedClaim {
     /// Why it is invalid, unstable, not measured or not testable; empty otherwise.
     pub reason: String,
     pub causes: Vec<Cause>,
+    /// `†` or `‡` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
+    pub mark: &'static str,
     /// p-value after Holm over all judged claims of the study; `None` where the claim has none.
     pub holm: Option<f64>,
 }
@@ -229,6 +231,8 @@ pub struct JudgedGoal {
     /// `<= 2.5` or `>= 2.5`, with unit.
     pub bound: String,
     pub standing: GoalStanding,
+    /// `†` or `‡` if it was judged on a partial measurement; empty otherwise.
+    pub mark: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
-//!   [`hyperfine`], [`machine`], [`manifest`];
+//!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`];
 //! - before measuring: [`plan`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`verdict`] (the rules), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it);
+//!   [`judged`] (what came of it), [`supplement`] (partial measurements);
 //! - pages out: [`render`], [`charts`], [`publish`].
 
 pub mod cases;
@@ -16,6 +16,7 @@ pub mod claims;
 mod claims_file;
 pub mod dataset;
 pub mod error;
+pub mod histogram;
 pub mod hyperfine;
 pub mod judge;
 pub mod judged;
@@ -30,4 +31,5 @@ pub mod render;
 pub mod results;
 pub mod runs;
 pub mod stats;
+pub mod supplement;
 pub mod verdict;

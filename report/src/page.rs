@@ -1,5 +1,7 @@
 //! page.toml: how a study is presented. Prose and layout; every figure comes from the runs.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::error::{Error, TomlFile};
@@ -68,6 +70,9 @@ pub struct Table {
     pub title: String,
     /// What a reader must know to read it.
     pub note: Option<String>,
+    /// Names of arms in cells that name one; an arm without a label keeps its own.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
     /// Heading of the first column.
     pub row_header: String,
     /// Rows, in order.
@@ -112,8 +117,24 @@ pub struct Column {
     pub factor: Option<f64>,
     /// Decimals.
     pub digits: Option<usize>,
+    /// Arms that are compared: the cell names the one with the best median.
+    pub best: Option<Vec<String>>,
+    /// Which median is the best; only with `best`.
+    pub better: Option<Better>,
+    /// An arm that the best one is compared with: the cell says how many times better the best is; only with `best`.
+    pub over: Option<String>,
     /// Fixed texts, one per row, instead of values.
     pub values: Option<Vec<String>>,
+}
+
+/// Which of two medians is the better one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// The higher one: throughput.
+    Higher,
+    /// The lower one: time, memory.
+    Lower,
 }
 
 /// A chart.
@@ -130,8 +151,10 @@ pub struct Chart {
     pub scenarios: Vec<String>,
     /// Arms it shows.
     pub arms: Vec<String>,
-    /// Metric on the value axis.
-    pub metric: String,
+    /// Metric on the value axis; not of `percentiles`.
+    pub metric: Option<String>,
+    /// Histogram that `percentiles` shows.
+    pub histogram: Option<String>,
     /// Metric on the other axis of `lines`.
     pub x: Option<String>,
     /// Logarithmic axes; else they start at zero.
@@ -147,6 +170,8 @@ pub enum ChartKind {
     Lines,
     /// A row of points per arm.
     Strip,
+    /// A histogram by percentile, a line per arm.
+    Percentiles,
 }
 
 impl Page {
@@ -168,39 +193,91 @@ impl Page {
             }
         }
         for table in &page.table {
-            for column in &table.column {
-                let at = format!("\"{}\"", column.header);
-                match &column.values {
-                    Some(values) if values.len() != table.row.len() => {
-                        let counts = format!("{} values for {} rows", values.len(), table.row.len());
-                        return Err(file.error_at(&at, format!("column {at} of table {} has {counts}", table.id)));
-                    }
-                    Some(_) => {}
-                    None => {
-                        for row in &table.row {
-                            if row.arm.is_none() && column.arm.is_none()
-                                || row.metric.is_none() && column.metric.is_none()
-                            {
-                                let cell = format!("{} / {}", row.label, column.header);
-                                return Err(file.error_at(
-                                    &at,
-                                    format!("cell {cell} of table {} needs an arm and a metric", table.id),
-                                ));
-                            }
-                        }
-                    }
+            table.check(file)?;
+        }
+        for chart in &page.chart {
+            chart.check().map_err(|what| file.error_at(&format!("\"{}\"", chart.id), what))?;
+        }
+        Ok(page)
+    }
+}
+
+impl Table {
+    /// Every cell has what it needs, and nothing is said that means nothing.
+    fn check(&self, file: TomlFile<'_>) -> Result<(), Error> {
+        for column in &self.column {
+            let at = format!("\"{}\"", column.header);
+            let fault = |what: &str| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
+            if let Some(values) = &column.values
+                && values.len() != self.row.len()
+            {
+                return fault(&format!("has {} values for {} rows", values.len(), self.row.len()));
+            }
+            match &column.best {
+                None if column.better.is_some() || column.over.is_some() => {
+                    return fault("needs best, a list of arms: better and over mean nothing without it");
+                }
+                Some(arms) if arms.is_empty() => return fault("needs at least one arm in best"),
+                Some(_) if column.better.is_none() => {
+                    return fault("needs better = \"higher\" or \"lower\" beside best");
+                }
+                Some(_) if column.values.is_some() || column.arm.is_some() || column.minus.is_some() => {
+                    return fault("compares arms by best: arm, minus and values mean nothing beside it");
+                }
+                _ => {}
+            }
+            for row in self.row.iter().filter(|_| column.values.is_none()) {
+                let lacks_arm = column.best.is_none() && row.arm.is_none() && column.arm.is_none();
+                if lacks_arm || row.metric.is_none() && column.metric.is_none() {
+                    let cell = format!("{} / {}", row.label, column.header);
+                    let what = if column.best.is_some() { "a metric" } else { "an arm and a metric" };
+                    return Err(file.error_at(&at, format!("cell {cell} of table {} needs {what}", self.id)));
                 }
             }
         }
-        for chart in &page.chart {
-            let at = format!("\"{}\"", chart.id);
-            if chart.kind == ChartKind::Lines && chart.x.is_none() {
-                return Err(file.error_at(&at, format!("chart {at} of kind lines needs x, a metric")));
+        // The arm in `over` is not printed, but whoever labels the arms of a table may well list it.
+        let named = |arm: &String| {
+            let in_column =
+                |column: &Column| column.best.iter().flatten().chain(&column.over).any(|other| other == arm);
+            self.column.iter().any(in_column)
+        };
+        match self.labels.keys().find(|arm| !named(arm)) {
+            Some(arm) => {
+                let what =
+                    format!("labels of table {} name the arm '{arm}', which stands in no best or over of it", self.id);
+                Err(file.error_at(&format!("{arm} = \"{}\"", self.labels[arm]), what))
             }
-            if chart.kind == ChartKind::Strip && chart.scenarios.len() != 1 {
-                return Err(file.error_at(&at, format!("chart {at} of kind strip shows one scenario")));
-            }
+            None => Ok(()),
         }
-        Ok(page)
+    }
+}
+
+impl Chart {
+    /// The chart has what its kind needs, and no more.
+    fn check(&self) -> Result<(), String> {
+        let of_kind = |kind: &str, what: &str| Err(format!("chart \"{}\" of kind {kind} {what}", self.id));
+        match self.kind {
+            ChartKind::Lines if self.metric.is_none() => of_kind("lines", "needs metric"),
+            ChartKind::Lines if self.x.is_none() => of_kind("lines", "needs x, a metric"),
+            ChartKind::Strip if self.metric.is_none() => of_kind("strip", "needs metric"),
+            ChartKind::Strip if self.scenarios.len() != 1 => of_kind("strip", "shows one scenario"),
+            ChartKind::Lines | ChartKind::Strip if self.histogram.is_some() => {
+                Err(format!("chart \"{}\": histogram belongs to the kind percentiles", self.id))
+            }
+            ChartKind::Percentiles if self.metric.is_some() || self.x.is_some() || self.log => {
+                of_kind("percentiles", "takes histogram, not metric, x or log")
+            }
+            ChartKind::Percentiles => match &self.histogram {
+                None => of_kind("percentiles", "needs histogram"),
+                Some(name) if crate::record::unit(name).is_none() => {
+                    of_kind("percentiles", &format!("names the histogram '{name}', which does not end in a unit"))
+                }
+                Some(_) if self.scenarios.is_empty() || self.arms.is_empty() => {
+                    of_kind("percentiles", "needs scenarios and arms")
+                }
+                Some(_) => Ok(()),
+            },
+            ChartKind::Lines | ChartKind::Strip => Ok(()),
+        }
     }
 }

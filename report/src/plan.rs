@@ -26,6 +26,37 @@ pub struct Plan {
     pub budget_s: Option<f64>,
 }
 
+/// What a partial measurement is restricted to; the default is a whole one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Part {
+    /// The scenarios; `None` for all.
+    pub only: Option<Vec<String>>,
+    /// The most blocks of a case.
+    pub blocks_cap: Option<usize>,
+}
+
+impl Part {
+    /// Whether it takes in the scenario.
+    #[must_use]
+    pub fn holds(&self, scenario: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
+    }
+
+    /// The lines of cases.tsv that are of its scenarios; `file` stands in messages.
+    ///
+    /// # Errors
+    /// If it names a scenario that cases.tsv does not have.
+    pub fn lines_of(&self, cases: &str, file: &str) -> Result<String, Error> {
+        let scenario = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
+        let known: BTreeSet<String> = cases.lines().map(scenario).collect();
+        if let Some(unknown) = self.only.iter().flatten().find(|name| !known.contains(*name)) {
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Error::file(file, format!("there is no scenario '{unknown}': choose of {known}")));
+        }
+        Ok(cases.split_inclusive('\n').filter(|line| self.holds(scenario(line).trim_end())).collect())
+    }
+}
+
 /// Plans `profile` from its test cases and what the claims ask of them.
 ///
 /// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
@@ -33,7 +64,15 @@ pub struct Plan {
 ///
 /// # Errors
 /// If a claim names a test case that the profile does not have; with its line in `file`, the claims.toml that `claims` were read from.
-pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, profile: &str, seed: u64) -> Result<Plan, Error> {
+/// What a partial measurement leaves out is no error of it.
+pub fn plan(
+    cases: &[Case],
+    claims: &Claims,
+    file: TomlFile<'_>,
+    profile: &str,
+    seed: u64,
+    part: &Part,
+) -> Result<Plan, Error> {
     let needed = if profile == "smoke" { BTreeMap::new() } else { claims.blocks(profile) };
     let known: BTreeSet<(&str, &str)> = cases.iter().map(|case| (case.scenario.as_str(), case.arm.as_str())).collect();
     for (name, quantity) in claims.quantities().filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
@@ -41,7 +80,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, profile: &str, 
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
-        for scenario in quantity.scenarios(profile) {
+        for scenario in quantity.scenarios(profile).iter().filter(|scenario| part.holds(scenario)) {
             for arm in quantity.arms() {
                 if !known.contains(&(scenario.as_str(), arm.as_str())) {
                     return fault(format!(
@@ -54,8 +93,9 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, profile: &str, 
 
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut blocks: BTreeMap<(&str, u64), Vec<&Case>> = BTreeMap::new();
-    for case in cases {
-        let times = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
+    for case in cases.iter().filter(|case| part.holds(&case.scenario)) {
+        let asked = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
+        let times = part.blocks_cap.map_or(asked, |cap| asked.min(cap));
         for block in 0..times as u64 {
             blocks.entry((&case.scenario, block)).or_default().push(case);
         }
@@ -79,7 +119,9 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, profile: &str, 
         }
     }
     let planned_s = runs.iter().map(|run| run.seconds).sum();
-    Ok(Plan { runs, planned_s, budget_s: claims.budget_s.get(profile).copied() })
+    // A budget is one of everything.
+    let budget_s = claims.budget_s.get(profile).copied().filter(|_| part.only.is_none());
+    Ok(Plan { runs, planned_s, budget_s })
 }
 
 impl Plan {

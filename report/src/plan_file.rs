@@ -44,6 +44,12 @@ pub struct PlanMeta {
     pub hash: String,
     /// Expected time of all runs, in seconds.
     pub planned_s: f64,
+    /// The scenarios that a partial measurement is restricted to; `None` for a whole one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
+    /// The most blocks that a partial measurement gives a case; `None` for as many as the claims ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks_cap: Option<usize>,
 }
 
 /// The content of plan.tsv.

@@ -13,6 +13,7 @@ use crate::judge::{self, Evidence, Origin};
 use crate::judged::JudgedStudy;
 use crate::render::{self, Published, StudyView};
 use crate::results::{Folder, newest};
+use crate::supplement;
 use crate::verdict::Band;
 
 /// Judges the newest sealed folder of every study below `results`.
@@ -22,7 +23,10 @@ use crate::verdict::Band;
 pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
     let found = newest(results)?;
     if found.is_empty() {
-        return Err(Error::file(results.display().to_string(), "no sealed measurement is there: run make all-reports"));
+        return Err(Error::file(
+            results.display().to_string(),
+            "no sealed measurement of a whole study is there: run make all-reports",
+        ));
     }
     found
         .into_iter()
@@ -36,10 +40,24 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
                     judge::compare(&mut judged, &judge(&before, results));
                 }
             }
+            let (supplements, additions): (Vec<_>, Vec<_>) =
+                supplement::read(&folder, &newest.supplements, results)?.into_iter().unzip();
+            judge::add(&mut judged, &folder.claims, &additions);
             let published = published(&folder.claims);
-            let data = folder.dataset();
+            let mut data = folder.dataset();
+            for addition in &additions {
+                data.extend(&addition.data, &addition.scenarios);
+            }
             let Folder { page, machine, .. } = folder;
-            Ok(StudyView { judged, page, data, machine: machine.values, reasons: machine.reasons, published })
+            Ok(StudyView {
+                judged,
+                page,
+                data,
+                machine: machine.values,
+                reasons: machine.reasons,
+                published,
+                supplements,
+            })
         })
         .collect()
 }

@@ -32,7 +32,7 @@ pub struct Record {
     pub pairs: Option<Vec<DuetPair>>,
     /// Why the run failed.
     pub error: Option<String>,
-    /// Base64 of compressed histograms, kept and not judged.
+    /// Compressed histograms in base64 by name, which ends in the unit of their values; not judged.
     pub histograms: Option<BTreeMap<String, String>>,
 }
 
@@ -88,6 +88,9 @@ impl Record {
         }
         if let Some((name, value)) = self.metrics.iter().find(|(_, value)| !value.is_finite()) {
             return Some(format!("metric '{name}' is {value}: a number is needed"));
+        }
+        if let Some(name) = self.histograms.iter().flat_map(BTreeMap::keys).find(|name| unit(name).is_none()) {
+            return Some(format!("histogram '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
         match (&self.error, &self.pairs, &self.versus) {
             (Some(_), ..) if !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty() => {

@@ -169,6 +169,7 @@ impl Folder {
                 seed: planned.seed,
                 metrics,
                 pairs: record.and_then(|record| record.pairs.clone()).unwrap_or_default(),
+                histograms: record.and_then(|record| record.histograms.clone()).unwrap_or_default(),
                 digest: record.map(|record| record.digest.clone()).unwrap_or_default(),
                 error,
             };
@@ -219,7 +220,7 @@ impl Folder {
     }
 }
 
-/// The newest folder of a study to be rendered, and the one before it of the same profile.
+/// The newest whole folder of a study to be rendered, the one before it of the same profile, and what supplements it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Newest {
     /// The study.
@@ -228,9 +229,12 @@ pub struct Newest {
     pub folder: PathBuf,
     /// The one before.
     pub before: Option<PathBuf>,
+    /// Sealed partial measurements, the newest first.
+    pub supplements: Vec<PathBuf>,
 }
 
-/// Finds the newest sealed quick or full folder of every study below `root`, sorted by study.
+/// Finds the newest sealed quick or full folder of every study below `root`, sorted by study. A study of which only parts were measured
+/// is left out.
 ///
 /// # Errors
 /// If the folders cannot be listed.
@@ -241,12 +245,15 @@ pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
             .into_iter()
             .filter(|folder| folder.join(manifest::NAME).exists() && matches!(profile_of(folder), "quick" | "full"))
             .collect();
+        let (mut partial, sealed): (Vec<PathBuf>, Vec<PathBuf>) =
+            sealed.into_iter().partition(|folder| is_partial(folder));
+        partial.reverse();
         let Some(last) = sealed.last() else {
             continue;
         };
         let before = sealed.iter().rev().skip(1).find(|folder| profile_of(folder) == profile_of(last)).cloned();
         let study = study.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        found.push(Newest { study, folder: last.clone(), before });
+        found.push(Newest { study, folder: last.clone(), before, supplements: partial });
     }
     Ok(found)
 }
@@ -264,6 +271,11 @@ pub fn sealed_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
         found.extend(sealed_below(&folder)?);
     }
     Ok(found)
+}
+
+/// Whether a sealed folder holds some scenarios only. One whose plan cannot be read counts as whole, so that reading it says why.
+fn is_partial(folder: &Path) -> bool {
+    read_meta(folder).is_ok_and(|meta| meta.only.is_some())
 }
 
 /// What stands after the stamp in a folder's name.

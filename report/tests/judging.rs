@@ -38,6 +38,7 @@ impl Samples {
             seed: block % 3,
             metrics: [].into(),
             pairs: Vec::new(),
+            histograms: [].into(),
             digest: "d".to_owned(),
             error: None,
         }

@@ -173,6 +173,46 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
 }
 
 #[test]
+fn columns_that_compare_arms_say_which_and_how() {
+    let page = PAGE.replacen(
+        "values = [\"1.5\"]",
+        "best = [\"a\", \"b\"], better = \"lower\", over = \"a\", metric = \"work_s\"",
+        1,
+    );
+    let page = page.replacen("row_header", "labels = { a = \"Arm A\" }\nrow_header", 1);
+    for change in [
+        [", better = \"lower\"", "", "\"theirs\"", "needs better"],
+        ["\"lower\"", "\"smaller\"", "\"smaller\"", "higher"],
+        ["best = [\"a\", \"b\"]", "best = []", "\"theirs\"", "at least one arm"],
+        ["best = [\"a\", \"b\"], ", "", "\"theirs\"", "mean nothing without it"],
+        ["over = \"a\", metric", "over = \"a\", arm = \"a\", metric", "\"theirs\"", "mean nothing beside it"],
+        [", over = \"a\", metric = \"work_s\"", "", "\"theirs\"", "needs a metric"],
+        ["{ a = \"Arm A\" }", "{ c = \"Arm C\" }", "Arm C", "stands in no best"],
+    ] {
+        refuse("page.toml", &page, Page::parse, change);
+    }
+}
+
+#[test]
+fn charts_of_percentiles_need_a_histogram_and_no_metric() {
+    let page = PAGE.replacen(
+        "kind = \"strip\"\nscenarios = [\"big\"]\narms = [\"a\"]\nmetric = \"work_s\"",
+        "kind = \"percentiles\"\nscenarios = [\"big\"]\narms = [\"a\"]\nhistogram = \"read_ns\"",
+        1,
+    );
+    for change in [
+        ["histogram = \"read_ns\"", "", "\"arms\"", "needs histogram"],
+        ["histogram = \"read_ns\"", "histogram = \"read\"", "\"arms\"", "does not end in a unit"],
+        ["histogram = \"read_ns\"", "histogram = \"read_ns\"\nmetric = \"work_s\"", "\"arms\"", "not metric"],
+        ["arms = [\"a\"]\nhistogram", "arms = []\nhistogram", "\"arms\"", "needs scenarios and arms"],
+        ["metric = \"work_s\"\nx =", "x =", "\"scaling\"", "needs metric"],
+        ["metric = \"work_s\"\nx =", "metric = \"work_s\"\nhistogram = \"read_ns\"\nx =", "\"scaling\"", "percentiles"],
+    ] {
+        refuse("page.toml", &page, Page::parse, change);
+    }
+}
+
+#[test]
 fn cases_that_break_their_grammar_are_refused() {
     let cases_tsv = support::cases(&support::CASES);
     for change in [

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use report::cases;
 use report::claims::Claims;
 use report::error::{Error, TomlFile};
-use report::plan::{Plan, plan};
+use report::plan::{Part, Plan, plan};
 use report::plan_file::{self, PlannedRun};
 
 mod support;
@@ -16,7 +16,7 @@ fn plan_of(count: usize, profile: &str, seed: u64) -> Result<Plan, Error> {
     let claims = Claims::parse(support::CLAIMS, "claims.toml").expect("the claims are well formed");
     let cases =
         cases::parse(&support::cases(&support::CASES[..count]), "cases.tsv").expect("the cases are well formed");
-    plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, profile, seed)
+    plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, profile, seed, &Part::default())
 }
 
 fn planned(profile: &str, seed: u64) -> Plan {

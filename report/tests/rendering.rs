@@ -229,6 +229,38 @@ fn every_sample_is_a_point_and_every_arm_has_its_name() {
 }
 
 #[test]
+fn a_chart_of_percentiles_names_what_is_left_out_and_its_ticks_end_with_the_counts() {
+    let charts = charts::all(&[fixture::view()]);
+    let picture = texts(&charts["made_up-percentiles.svg"]);
+    let all = picture.join(" ");
+    assert!(
+        all.contains("Failed runs are left out: 1 of deadpool_sqlite.") && all.contains("Not run: absent."),
+        "{all}"
+    );
+    // 40,000 values have one beyond the 99.99th percentile and none beyond the 99.999th.
+    for (tick, there) in [("0 %", true), ("99 %", true), ("99.99 %", true), ("99.999 %", false), ("10 ms", true)] {
+        assert_eq!(picture.iter().any(|text| text == tick), there, "{tick}");
+    }
+    let several = texts(&charts["made_up-percentiles-of-holds.svg"]);
+    assert!(several.iter().any(|text| text == "direct, hold_10s"), "{several:?}");
+}
+
+#[test]
+fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
+    let report = report_md(&[fixture::view()]);
+    assert!(report.contains("| 100 ms | WAL Pool | 166.9x | Direct Blocking = tokio_rusqlite |"), "{report}");
+    assert!(report.contains("| 1 h | - | - | - |"));
+    let mut view = fixture::view();
+    view.page.table[1].row[0].scenario = "rows_2000100".to_owned();
+    view.page.table[1].column.truncate(2);
+    for column in &mut view.page.table[1].column {
+        column.best = Some(vec!["broken".to_owned()]);
+        column.metric = Some("work_s".to_owned());
+    }
+    assert!(report_md(&[view]).contains("| 100 ms | failed | - |"));
+}
+
+#[test]
 fn the_chart_of_effects_has_a_mark_for_every_claim_with_a_figure() {
     let view = fixture::view();
     let with_figure = view

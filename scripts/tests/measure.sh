@@ -81,6 +81,25 @@ smoke_stays_apart() {
   before=$(newest)
   same 1 "$(exit_code measure --profile smoke)" && same "$before" "$(newest)" && compgen -G "$repo/target/smoke-results/toy/*/SHA256SUMS" >/dev/null
 }
+some_scenarios() {
+  local sealed wrong
+  same 2 "$(exit_code measure --profile full --only longer)" && says "no scenario 'longer'" && says 'long only' || return
+  for wrong in '--blocks 1' '--only long --blocks 0' '--only long --blocks x'; do
+    # shellcheck disable=SC2086  # several words are meant
+    same 2 "$(exit_code measure --profile full $wrong)" || return
+  done
+  same 0 "$(exit_code measure --profile full --only long --plan)" && says '6 runs, about 600 s' || return
+  rm -f "$TOY_CALLS"
+  partial=$repo/results/.partial/toy-full-only
+  start_slow --profile full --only long --blocks 1
+  kill -TERM "$pid"
+  wait "$job" || true
+  same 0 "$(exit_code measure --profile full --only long --blocks 1)" && says resuming || return
+  sealed=$(find "$repo/results/toy" -mindepth 1 -maxdepth 1 -name '*-full')
+  same "$(planned "$sealed")" "$(recorded "$sealed")" && same long "$(cut -f 3 "$sealed/plan.tsv" | sort -u)" &&
+    same 6 "$(count_lines "$sealed/cases.tsv")" && same 6 "$(count_lines "$sealed/memory.jsonl")" &&
+    grep -q '"blocks_cap": 1' "$sealed/plan.json" && "$report" check "$sealed" 2>"$out"
+}
 over_budget() {
   sed -i.old 's/^quick_s.*/quick_s = 1/' "$repo/toy/claims.toml"
   same 0 "$(PROFILE=smoke exit_code measure --plan)" && same 1 "$(exit_code measure --plan)"
@@ -104,6 +123,7 @@ main() {
   expect 'a second measurement at the same time is refused by name' a_second_one
   expect 'a changed claim moves the interrupted measurement aside' a_changed_claim
   expect 'a smoke measurement never reaches results/' smoke_stays_apart
+  expect 'some scenarios are measured and resumed in a folder of their own' some_scenarios
   expect 'a plan over the budget exits 1' over_budget
   exit "$failed"
 }

@@ -100,6 +100,11 @@ pub fn mark(position: usize) -> Mark {
     [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Diamond][position % 4]
 }
 
+/// The pattern of the line with this position; the first has no gaps.
+pub fn dash(position: usize) -> &'static str {
+    ["", "8 4", "2 3", "10 3 2 3", "5 2", "14 4"][position % 6]
+}
+
 /// A drawing under way.
 #[derive(Debug)]
 pub struct Canvas {
@@ -152,20 +157,36 @@ impl Canvas {
 
     /// A line through several points, not filled.
     pub fn polyline(&mut self, points: &[(f64, f64)], stroke: &str, width: f64) {
+        self.dashed(points, stroke, width, "");
+    }
+
+    /// A line through several points in the pattern `dash`, which is empty for one without gaps.
+    pub fn dashed(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, dash: &str) {
         let steps: Vec<String> = points
             .iter()
             .enumerate()
             .map(|(position, (x, y))| format!("{}{} {}", if position == 0 { "M" } else { "L" }, px(*x), px(*y)))
             .collect();
         if steps.len() > 1 {
-            self.add(
-                Path::new()
-                    .set("d", steps.join(" "))
-                    .set("fill", "none")
-                    .set("stroke", stroke)
-                    .set("stroke-width", px(width))
-                    .set("stroke-linejoin", "round"),
-            );
+            let mut path = Path::new()
+                .set("d", steps.join(" "))
+                .set("fill", "none")
+                .set("stroke", stroke)
+                .set("stroke-width", px(width))
+                .set("stroke-linejoin", "round");
+            if !dash.is_empty() {
+                path = path.set("stroke-dasharray", dash);
+            }
+            self.add(path);
+        }
+    }
+
+    /// A light area within a closed line, under which the grid still shows.
+    pub fn shade(&mut self, outline: &[(f64, f64)], fill: &str) {
+        let steps: Vec<String> = outline.iter().map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
+        if steps.len() > 2 {
+            let path = format!("M{} Z", steps.join(" L"));
+            self.add(Path::new().set("d", path).set("fill", fill).set("fill-opacity", "0.13"));
         }
     }
 

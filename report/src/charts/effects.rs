@@ -55,7 +55,8 @@ pub fn draw(studies: &[StudyView]) -> String {
 }
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
-    view.judged.claims.iter().filter_map(move |claim| {
+    // Figures of a partial measurement carry no verdict and stand in the tables only.
+    view.judged.claims.iter().filter(|claim| claim.mark.is_empty()).filter_map(move |claim| {
         let row = claim.deciding_row()?;
         let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
         let published = view.published.get(&claim.id).copied().unwrap_or_default();

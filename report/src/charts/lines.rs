@@ -3,7 +3,7 @@
 use super::canvas::{
     Anchor, Canvas, GRID, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, colour, heading, mark, shorten, width_of,
 };
-use super::scale::{Axis, tick_labels};
+use super::scale::Axis;
 use super::{Series, axis_title, counted, finite_max, median, x_grid};
 use crate::render::fmt;
 
@@ -12,10 +12,11 @@ const HEIGHT: f64 = 360.0;
 const LABEL: f64 = 17.0;
 
 /// Draws the chart. Every series holds the points of one arm over all scenarios, grouped in `groups` for the medians.
-pub fn draw(title: &str, metric: &str, x_metric: &str, log: bool, series: &[Series]) -> String {
+pub fn draw(title: &str, (x_metric, metric): (&str, &str), log: bool, series: &[Series], note: Option<&str>) -> String {
     let mut canvas = Canvas::new();
     let axes = if log { "Both axes are logarithmic." } else { "Both axes start at zero." };
-    let notes = [format!("{} Every point is one run; lines join the medians. {axes}", counted(series))];
+    let text = format!("{} Every point is one run; lines join the medians. {axes}", counted(series));
+    let notes: Vec<String> = std::iter::once(text).chain(note.map(str::to_owned)).collect();
     let top = heading(&mut canvas, title, &notes) + 26.0;
     let bottom = top + HEIGHT;
 
@@ -23,13 +24,12 @@ pub fn draw(title: &str, metric: &str, x_metric: &str, log: bool, series: &[Seri
     let drawable = |point: &&(f64, f64)| !log || (point.0 > 0.0 && point.1 > 0.0);
     let points = || series.iter().flat_map(|arm| arm.points.iter().filter(drawable));
     let y_axis = span(log, points().map(|point| point.1), bottom, top);
-    let y_ticks = y_axis.ticks(7);
-    let (y_labels, y_symbol) = tick_labels(&y_ticks, fmt::unit_of(metric));
-    let left = PADDING + y_labels.iter().map(|label| width_of(label, SMALL)).fold(0.0, f64::max) + 12.0;
+    let (y_ticks, y_symbol) = y_axis.labelled(7, fmt::unit_of(metric));
+    let left = PADDING + y_ticks.iter().map(|(_, label)| width_of(label, SMALL)).fold(0.0, f64::max) + 12.0;
     let right = WIDTH - PADDING - longest - 26.0;
     let x_axis = span(log, points().map(|point| point.0), left, right);
 
-    for (tick, label) in y_ticks.iter().zip(&y_labels) {
+    for (tick, label) in &y_ticks {
         let y = y_axis.at(*tick);
         canvas.line((left, y), (right, y), GRID, 1.0);
         canvas.text(left - 8.0, y + 4.0, label, Style::NOTE.anchored(Anchor::End));
@@ -39,7 +39,7 @@ pub fn draw(title: &str, metric: &str, x_metric: &str, log: bool, series: &[Seri
     canvas.line((left, top), (left, bottom), MUTED, 1.0);
     canvas.text(PADDING, top - 10.0, &axis_title(metric, &y_symbol), Style::PLAIN.filled(MUTED));
     let ends = draw_series(&mut canvas, series, drawable, (&x_axis, &y_axis));
-    direct_labels(&mut canvas, series, ends, (right, longest), (top, bottom));
+    direct_labels(&mut canvas, ends, (right, longest), (top, bottom));
     let described = series.iter().map(|arm| arm.arm.as_str()).collect::<Vec<_>>().join(", ");
     canvas.finish(
         bottom + 40.0 + PADDING,
@@ -49,12 +49,12 @@ pub fn draw(title: &str, metric: &str, x_metric: &str, log: bool, series: &[Seri
 }
 
 /// Draws points and lines of every arm; gives back where each line ends.
-fn draw_series(
+fn draw_series<'a>(
     canvas: &mut Canvas,
-    series: &[Series],
+    series: &'a [Series],
     drawable: impl Fn(&&(f64, f64)) -> bool + Copy,
     (x_axis, y_axis): (&Axis, &Axis),
-) -> Vec<(usize, (f64, f64))> {
+) -> Vec<End<'a>> {
     let mut ends = Vec::new();
     for (position, arm) in series.iter().enumerate() {
         for (x, y) in arm.points.iter().filter(drawable) {
@@ -64,7 +64,7 @@ fn draw_series(
             medians(arm).iter().filter(drawable).map(|(x, y)| (x_axis.at(*x), y_axis.at(*y))).collect();
         canvas.polyline(&line, colour(position), 2.0);
         if let Some(end) = line.last() {
-            ends.push((position, *end));
+            ends.push(End { name: &arm.arm, position, at: *end });
         }
     }
     ends
@@ -91,17 +91,27 @@ fn medians(arm: &Series) -> Vec<(f64, f64)> {
     out
 }
 
-/// Writes each arm's name beside the end of its line, moved apart where lines end close together.
-fn direct_labels(
+/// The end of a line, which gets a label.
+pub(super) struct End<'a> {
+    /// What the line shows.
+    pub name: &'a str,
+    /// Position of the arm, which gives colour and mark.
+    pub position: usize,
+    /// The point at which it ends.
+    pub at: (f64, f64),
+}
+
+/// Writes each name beside the end of its line, moved apart where lines end close together.
+pub(super) fn direct_labels(
     canvas: &mut Canvas,
-    series: &[Series],
-    mut ends: Vec<(usize, (f64, f64))>,
+    mut ends: Vec<End>,
     (right, room): (f64, f64),
     (top, bottom): (f64, f64),
 ) {
-    ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1).then(a.0.cmp(&b.0)));
+    // By position where lines end on one spot: the order of drawing.
+    ends.sort_by(|a, b| a.at.1.total_cmp(&b.at.1).then(a.position.cmp(&b.position)));
     let mut places: Vec<f64> = Vec::with_capacity(ends.len());
-    for (_, (_, y)) in &ends {
+    for End { at: (_, y), .. } in &ends {
         let free = places.last().map_or(*y, |above: &f64| y.max(above + LABEL));
         places.push(free);
     }
@@ -111,10 +121,10 @@ fn direct_labels(
         *place = place.min(limit);
         limit = *place - LABEL;
     }
-    for ((position, (x, y)), place) in ends.iter().zip(&places) {
+    for (End { name, position, at: (x, y) }, place) in ends.iter().zip(&places) {
         let place = place.max(top - LABEL);
         canvas.line((x + 6.0, *y), (right + 10.0, place), GRID, 1.0);
         canvas.estimate((right + 12.0, place), mark(*position), colour(*position));
-        canvas.text(right + 22.0, place + 4.5, &shorten(&series[*position].arm, TEXT, room + 1.0), Style::PLAIN);
+        canvas.text(right + 22.0, place + 4.5, &shorten(name, TEXT, room + 1.0), Style::PLAIN);
     }
 }

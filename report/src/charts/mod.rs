@@ -2,19 +2,21 @@
 //!
 //! - [`effects`]: every claim with its interval;
 //! - [`lines`]: a metric against x over scenarios;
+//! - [`percentiles`]: histograms by percentile;
 //! - [`strip`]: every sample of the arms of one scenario;
 //! - [`canvas`] and [`scale`]: the card they are drawn on and its axes.
 
 pub mod canvas;
 pub mod effects;
 pub mod lines;
+pub mod percentiles;
 pub mod scale;
 pub mod strip;
 
 use std::collections::BTreeMap;
 
 use self::canvas::{Anchor, Canvas, GRID, MUTED, Style};
-use self::scale::{Axis, tick_labels};
+use self::scale::Axis;
 use crate::dataset;
 use crate::page::{Chart, ChartKind};
 use crate::render::StudyView;
@@ -63,14 +65,20 @@ pub fn file_name(study: &str, chart: &str) -> String {
 
 fn draw(view: &StudyView, chart: &Chart) -> String {
     let title = plain_text(&chart.title);
+    let note = view.supplement_note(&chart.scenarios);
+    let metric = chart.metric.as_deref().unwrap_or_default();
     match chart.kind {
         ChartKind::Lines => {
             let x = chart.x.as_deref().unwrap_or_default();
-            lines::draw(&title, &chart.metric, x, chart.log, &series(view, chart, Some(x)))
+            lines::draw(&title, (x, metric), chart.log, &series(view, chart, Some(x)), note.as_deref())
         }
         ChartKind::Strip => {
             let scenario = chart.scenarios.first().map(String::as_str).unwrap_or_default();
-            strip::draw(&title, &chart.metric, scenario, &series(view, chart, None))
+            strip::draw(&title, metric, scenario, &series(view, chart, None), note.as_deref())
+        }
+        ChartKind::Percentiles => {
+            let name = chart.histogram.as_deref().unwrap_or_default();
+            percentiles::draw(&title, name, &percentiles::curves(view, chart), note.as_deref())
         }
     }
 }
@@ -79,7 +87,7 @@ fn series(view: &StudyView, chart: &Chart, x: Option<&str>) -> Vec<Series> {
     let of_arm = |arm: &String| {
         let mut out = Series { arm: arm.clone(), points: Vec::new(), lengths: Vec::new(), failed: 0 };
         for scenario in &chart.scenarios {
-            let points = view.points(scenario, arm, x, &chart.metric);
+            let points = view.points(scenario, arm, x, chart.metric.as_deref().unwrap_or_default());
             out.lengths.push(points.len());
             out.points.extend(points);
             out.failed += view.data.failed(scenario, arm);
@@ -117,9 +125,8 @@ fn counted(series: &[Series]) -> String {
 
 /// Draws the upright grid lines of a horizontal axis with their labels and the axis title below.
 fn x_grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64), (left, right): (f64, f64), metric: &str) {
-    let ticks = axis.ticks(7);
-    let (labels, symbol) = tick_labels(&ticks, fmt::unit_of(metric));
-    for (tick, label) in ticks.iter().zip(&labels) {
+    let (ticks, symbol) = axis.labelled(7, fmt::unit_of(metric));
+    for (tick, label) in &ticks {
         let x = axis.at(*tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         canvas.text(x, bottom + 18.0, label, Style::NOTE.anchored(Anchor::Middle));

@@ -78,6 +78,50 @@ impl Axis {
         straight_ticks(self.lo, self.hi, most.min(5))
     }
 
+    /// Round values on the axis with their labels, and the unit that all of them share; empty where each names its own.
+    ///
+    /// Sizes are round in binary units. A logarithmic axis that runs through several units, from milliseconds to seconds, names the unit
+    /// at every tick: 0.002 s would have to be counted out.
+    pub fn labelled(&self, most: usize, unit: &str) -> (Vec<(f64, String)>, String) {
+        let ticks = match fmt::unit_for(unit, self.hi).filter(|_| is_size(unit)) {
+            Some(_) if self.log => self.binary_ticks(most, stored_bytes(unit)),
+            Some(step) => {
+                let ticks = straight_ticks(self.lo / step.divisor, self.hi / step.divisor, most.max(2));
+                ticks.into_iter().map(|tick| tick * step.divisor).collect()
+            }
+            None => self.ticks(most),
+        };
+        let symbol = |tick: f64| fmt::unit_for(unit, tick).map(|step| step.symbol);
+        let (labels, shared) = if self.log && ticks.iter().any(|tick| symbol(*tick) != symbol(ticks[0])) {
+            let own = |tick: &f64| {
+                fmt::unit_for(unit, *tick)
+                    .map_or_else(|| fmt::plain(*tick), |step| fmt::join(&fmt::plain(tick / step.divisor), step.symbol))
+            };
+            (ticks.iter().map(own).collect(), String::new())
+        } else {
+            tick_labels(&ticks, unit)
+        };
+        (ticks.into_iter().zip(labels).collect(), shared)
+    }
+
+    /// Powers of two bytes on the axis, at most about `most`; ordinary ticks where the axis is too short for two of them.
+    fn binary_ticks(&self, most: usize, bytes: f64) -> Vec<f64> {
+        let (first, last) = ((self.lo * bytes).log2().ceil(), (self.hi * bytes).log2().floor());
+        if last - first < 1.0 {
+            return self.ticks(most);
+        }
+        let most = most.max(2) as f64;
+        let fits = |step: &f64| (last / step).floor() - (first / step).ceil() < most;
+        let step = [1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0].into_iter().find(fits).unwrap_or(50.0);
+        let mut ticks = Vec::new();
+        let mut power = (first / step).ceil() * step;
+        while power <= last {
+            ticks.push(power.exp2() / bytes);
+            power += step;
+        }
+        if ticks.len() < 2 { vec![first.exp2() / bytes, last.exp2() / bytes] } else { ticks }
+    }
+
     fn log_ticks(&self, mantissas: &[f64]) -> Vec<f64> {
         let mut ticks = Vec::new();
         let mut decade = self.lo.log10().floor();
@@ -89,6 +133,16 @@ impl Axis {
         }
         ticks
     }
+}
+
+/// Whether a unit is one of sizes in memory.
+fn is_size(unit: &str) -> bool {
+    matches!(unit, "kib" | "bytes")
+}
+
+/// The bytes in one of a stored unit of sizes.
+fn stored_bytes(unit: &str) -> f64 {
+    if unit == "kib" { 1024.0 } else { 1.0 }
 }
 
 fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {
@@ -144,6 +198,36 @@ mod tests {
             assert!((2..=9).contains(&ticks.len()), "{min} to {max}: {ticks:?}");
             assert!(ticks.is_sorted(), "{ticks:?}");
         }
+    }
+
+    #[test]
+    fn sizes_have_ticks_that_are_round_in_binary_units() {
+        let texts = |axis: Axis, unit| {
+            let (ticks, symbol) = axis.labelled(7, unit);
+            (ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>(), symbol)
+        };
+        let (labels, symbol) = texts(Axis::log(10_000.0, 1e9, 0.0, 500.0), "bytes");
+        assert_eq!(
+            (labels.join(", ").as_str(), symbol.as_str()),
+            ("32 KiB, 256 KiB, 2 MiB, 16 MiB, 128 MiB, 1 GiB", "")
+        );
+        let (labels, symbol) = texts(Axis::log(1024.0, 16_384.0, 0.0, 500.0), "kib");
+        assert_eq!((labels.join(", ").as_str(), symbol.as_str()), ("1, 2, 4, 8, 16", "MiB"));
+        let (labels, symbol) = texts(Axis::from_zero(86_000.0, 0.0, 500.0), "kib");
+        assert_eq!((labels.join(", ").as_str(), symbol.as_str()), ("0, 20, 40, 60, 80", "MiB"));
+    }
+
+    #[test]
+    fn a_log_axis_through_several_units_names_the_unit_at_every_tick() {
+        let (ticks, symbol) = Axis::log(100.0, 10_000.0, 0.0, 500.0).labelled(7, "ms");
+        let labels: Vec<String> = ticks.into_iter().map(|(_, label)| label).collect();
+        assert_eq!(
+            (labels.first().map(String::as_str), labels.last().map(String::as_str)),
+            (Some("100 ms"), Some("10 s"))
+        );
+        assert_eq!(symbol, "");
+        let (ticks, symbol) = Axis::log(1.0, 90.0, 0.0, 500.0).labelled(7, "ms");
+        assert!(ticks.iter().all(|(_, label)| !label.contains('m')) && symbol == "ms", "{ticks:?}");
     }
 
     #[test]

@@ -10,10 +10,11 @@ use crate::render::fmt;
 const ROW: f64 = 38.0;
 
 /// Draws the chart; an arm without samples keeps its row and says so.
-pub fn draw(title: &str, metric: &str, scenario: &str, series: &[Series]) -> String {
+pub fn draw(title: &str, metric: &str, scenario: &str, series: &[Series], note: Option<&str>) -> String {
     let mut canvas = Canvas::new();
     let unit = fmt::unit_of(metric);
-    let notes = [format!("Scenario {scenario}. {} Every point is one run; the bar is the median.", counted(series))];
+    let text = format!("Scenario {scenario}. {} Every point is one run; the bar is the median.", counted(series));
+    let notes: Vec<String> = std::iter::once(text).chain(note.map(str::to_owned)).collect();
     let top = heading(&mut canvas, title, &notes) + 12.0;
 
     let longest = series.iter().map(|arm| width_of(&arm.arm, TEXT)).fold(0.0, f64::max).min(WIDTH * 0.35);

@@ -27,6 +27,7 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedCon
         verdict: Verdict::NotMeasured,
         reason: String::new(),
         causes: Vec::new(),
+        mark: "",
         holm: None,
     };
     if let Some(reason) = &claim.untestable {
@@ -101,7 +102,7 @@ fn disagreement_with_singles(evidence: Evidence<'_>, quantity: &Quantity) -> Opt
 }
 
 /// The rows of a claim, and the metric that is missing, if one is.
-fn rows(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity) -> (Vec<Row>, Option<String>) {
+pub(super) fn rows(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity) -> (Vec<Row>, Option<String>) {
     let scenarios = quantity.scenarios(evidence.profile);
     match &claim.kind {
         Kind::Slope { x, aim } => slope::rows(evidence, claim, quantity, x, *aim),

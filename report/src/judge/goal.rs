@@ -52,7 +52,7 @@ pub(super) fn judge(evidence: Evidence<'_>, goal: &Goal) -> JudgedGoal {
             GoalStanding::Met => 3,
         })
         .unwrap_or(GoalStanding::NotMeasured);
-    JudgedGoal { id: goal.id.clone(), text: goal.text.clone(), rows, bound, standing }
+    JudgedGoal { id: goal.id.clone(), text: goal.text.clone(), rows, bound, standing, mark: "" }
 }
 
 fn standing(estimate: Option<&Estimate>, bound: Bound) -> GoalStanding {

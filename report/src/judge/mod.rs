@@ -12,6 +12,9 @@ mod control;
 mod goal;
 mod quantity;
 mod slope;
+mod supplement;
+
+pub use supplement::{Addition, add};
 
 /// The scenario of a row that speaks for several.
 const ALL: &str = "all";

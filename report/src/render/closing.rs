@@ -127,6 +127,15 @@ pub fn commands(studies: &[StudyView]) -> String {
             judged.plan_seed.to_string(),
             code(&judged.plan_hash),
         ]);
+        for supplement in &view.supplements {
+            table.row(vec![
+                format!("{} {}", code(&judged.study), supplement.mark()),
+                code(&format!("results/{}", supplement.folder)),
+                format!("{}, in part", code(&supplement.profile)),
+                supplement.plan_seed.to_string(),
+                code(&supplement.plan_hash),
+            ]);
+        }
     }
     out.push_str(&table.render());
     out

@@ -195,10 +195,11 @@ pub fn claim_figure(claim: &JudgedClaim) -> String {
         return NOTHING.to_owned();
     };
     let figure = figure(row);
+    let mark = if figure == NOTHING || claim.mark.is_empty() { String::new() } else { format!(" {}", claim.mark) };
     if claim.rows.len() > 1 && row.scenario != "all" && figure != NOTHING {
-        format!("{} ({})", figure, row.scenario)
+        format!("{figure} ({}){mark}", row.scenario)
     } else {
-        figure
+        format!("{figure}{mark}")
     }
 }
 

@@ -18,7 +18,7 @@ mod view;
 use std::collections::BTreeMap;
 
 pub use text::verdict_table;
-pub use view::{Published, StudyView};
+pub use view::{Published, StudyView, Supplement};
 
 /// The whole report over the studies that have been measured, in the order given.
 pub fn report_md(studies: &[StudyView]) -> String {
@@ -42,7 +42,7 @@ pub fn report_md(studies: &[StudyView]) -> String {
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     let mut blocks = BTreeMap::from([("verdicts".to_owned(), summary::verdicts(studies, "REPORT.md"))]);
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
-        blocks.insert(format!("goals-{}", view.judged.study), study::goals(view));
+        blocks.insert(format!("goals-{}", view.judged.study), study::goals_alone(view));
     }
     blocks
 }

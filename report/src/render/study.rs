@@ -32,6 +32,7 @@ fn study(view: &StudyView) -> String {
         fmt::duration(view.judged.measured_s),
         code(&format!("results/{}", view.judged.folder)),
     );
+    out.push_str(&supplements(view));
     for (title, items) in [
         ("What the original really measured", &page.measured),
         ("What we kept", &page.kept),
@@ -111,15 +112,21 @@ fn rows(claim: &JudgedClaim) -> String {
         table.row(vec![
             code(&row.scenario),
             text(&figures::what(&row.scale)),
-            text(&figures::estimate(row)),
+            marked(text(&figures::estimate(row)), claim.mark),
             blocks(row),
             figures::coverage(row),
             some(text(&figures::named_sides(row))),
             figures::floor(row),
-            row.verdict.name().to_owned(),
+            // A figure of a partial measurement is not judged.
+            if claim.mark.is_empty() { row.verdict.name() } else { figures::NOTHING }.to_owned(),
         ]);
     }
     table.render()
+}
+
+/// A figure with its mark apart, which would otherwise read as a part of its last number.
+fn marked(figure: String, mark: &str) -> String {
+    if mark.is_empty() { figure } else { format!("{figure} {mark}") }
 }
 
 /// n with the failed runs among them.
@@ -201,13 +208,39 @@ pub fn goals(view: &StudyView) -> String {
                 once(cell(&goal.text)),
                 once(bound(&goal.bound)),
                 code(&row.scenario),
-                text(&goal_figure(row)),
+                marked(text(&goal_figure(row)), goal.mark),
                 some(text(&figures::named_sides(row))),
-                once(figures::goal_standing(goal.standing)),
+                once(figures::goal_standing(goal.standing) + goal.mark),
             ]);
         }
     }
     table.render()
+}
+
+/// The table of a study's goals for another document, where the marks have to be explained again.
+pub fn goals_alone(view: &StudyView) -> String {
+    let is_marked = view.judged.goals.iter().any(|goal| !goal.mark.is_empty());
+    let notes = if is_marked { format!("\n{}", supplements(view)) } else { String::new() };
+    goals(view) + &notes
+}
+
+/// What the marks mean, one paragraph per partial measurement; empty without any.
+pub fn supplements(view: &StudyView) -> String {
+    view.supplements.iter().fold(String::new(), |mut out, supplement| {
+        let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
+        let machine = supplement.other_machine.as_ref().map(|other| format!(", {}", text(other))).unwrap_or_default();
+        let scenarios: Vec<String> = supplement.scenarios.iter().map(|scenario| code(scenario)).collect();
+        let _ = write!(
+            out,
+            "{} from {} ({}{failed}), profile {}, only {}{machine}.\n\n",
+            supplement.mark(),
+            code(&format!("results/{}", supplement.folder)),
+            plural(supplement.runs, "run", "runs"),
+            code(&supplement.profile),
+            scenarios.join(", "),
+        );
+        out
+    })
 }
 
 /// "≤ 2.5" for "<= 2.5".

@@ -1,7 +1,7 @@
 //! Sections 1 and 2: one screen of verdicts, and what to do about them.
 
 use super::markdown::{Align, Table, anchor, cell, prose, text};
-use super::{StudyView, figures};
+use super::{StudyView, figures, study};
 use crate::judged::{JudgedClaim, Verdict};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
@@ -68,6 +68,9 @@ pub fn verdicts(studies: &[StudyView], page: &str) -> String {
             table.row(verdict_row(view, claim, beside, page));
         }
         out.push_str(&table.render());
+        if view.judged.claims.iter().any(|claim| !claim.mark.is_empty()) {
+            let _ = writeln!(out, "\n{}", study::supplements(view).trim_end());
+        }
     }
     if studies.is_empty() {
         out.push_str("Nothing has been measured yet.\n");

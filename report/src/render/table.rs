@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::markdown::{Align, Table, cell, prose};
 use super::{StudyView, figures, fmt};
+use crate::page::Better;
 use crate::{dataset, page};
 
 /// Stands in a cell whose runs failed.
@@ -18,31 +19,93 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let mut table = Table::new(&header);
     for (position, row) in layout.row.iter().enumerate() {
         let mut cells = vec![cell(&row.label)];
-        cells.extend(layout.column.iter().map(|column| entry(view, row, column, position)));
+        cells.extend(layout.column.iter().map(|column| entry(view, layout, row, column, position)));
         table.row(cells);
     }
     let note = layout.note.as_deref().map(|note| format!("{}\n\n", prose(note))).unwrap_or_default();
     format!("**{}**\n\n{}\n{note}", prose(&layout.title), table.render())
 }
 
-fn entry(view: &StudyView, row: &page::TableRow, column: &page::Column, position: usize) -> String {
+fn entry(
+    view: &StudyView,
+    layout: &page::Table,
+    row: &page::TableRow,
+    column: &page::Column,
+    position: usize,
+) -> String {
     if let Some(printed) = &column.values {
         return printed.get(position).map_or_else(|| figures::NOTHING.to_owned(), |printed| cell(printed));
     }
     // What both may say, the column decides.
     let arm = column.arm.as_deref().or(row.arm.as_deref());
-    let metric = column.metric.as_deref().or(row.metric.as_deref());
-    let (Some(arm), Some(metric)) = (arm, metric) else {
+    let Some(metric) = column.metric.as_deref().or(row.metric.as_deref()) else {
         return figures::NOTHING.to_owned();
     };
     let factor = column.factor.or(row.factor).unwrap_or(1.0);
-    let values: Vec<f64> =
-        values(view, &row.scenario, arm, metric, column).into_iter().map(|value| value * factor).collect();
-    print(dataset::median(values), column.digits.or(row.digits))
+    let digits = column.digits.or(row.digits);
+    let median = |arm: &str, failure: f64| {
+        let values = values(view, &row.scenario, arm, metric, column, failure).into_iter().map(|value| value * factor);
+        dataset::median(values.collect())
+    };
+    let printed = match (&column.best, arm) {
+        (Some(arms), _) => {
+            let higher = column.better == Some(Better::Higher);
+            // A failure is infinitely bad.
+            let failure = if higher { f64::NEG_INFINITY } else { f64::INFINITY };
+            let ranked = ranked(arms, higher, |arm| median(arm, failure));
+            match &column.over {
+                Some(other) => times(&ranked, median(other, failure), higher, digits),
+                None => winners(&ranked, digits, &layout.labels),
+            }
+        }
+        (None, Some(arm)) => print(median(arm, f64::INFINITY), digits),
+        (None, None) => figures::NOTHING.to_owned(),
+    };
+    let mark = if printed == figures::NOTHING { "" } else { view.mark(&row.scenario) };
+    format!("{printed}{mark}")
 }
 
-/// One value per block; infinite where a run that it needs has failed.
-fn values(view: &StudyView, scenario: &str, arm: &str, metric: &str, column: &page::Column) -> Vec<f64> {
+/// The arms that ran with their medians, the best first; equal ones in the order of the column.
+fn ranked(arms: &[String], higher: bool, median: impl Fn(&str) -> Option<f64>) -> Vec<(&str, f64)> {
+    let mut ranked: Vec<(&str, f64)> = arms.iter().filter_map(|arm| Some((arm.as_str(), median(arm)?))).collect();
+    ranked.sort_by(|a, b| if higher { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
+    ranked
+}
+
+/// The name of the best arm, or of several whose medians are printed alike.
+fn winners(ranked: &[(&str, f64)], digits: Option<usize>, labels: &BTreeMap<String, String>) -> String {
+    let Some((_, best)) = ranked.first() else {
+        return figures::NOTHING.to_owned();
+    };
+    if !best.is_finite() {
+        return FAILED.to_owned();
+    }
+    let printed = print(Some(*best), digits);
+    let names = ranked
+        .iter()
+        .filter(|(_, median)| print(Some(*median), digits) == printed)
+        .map(|(arm, _)| cell(labels.get(*arm).map_or(*arm, String::as_str)));
+    names.collect::<Vec<_>>().join(" = ")
+}
+
+/// How many times better the best arm is than another: "1.6x".
+fn times(ranked: &[(&str, f64)], other: Option<f64>, higher: bool, digits: Option<usize>) -> String {
+    let (Some((_, best)), Some(other)) = (ranked.first(), other) else {
+        return figures::NOTHING.to_owned();
+    };
+    if !best.is_finite() || !other.is_finite() {
+        return FAILED.to_owned();
+    }
+    let ratio = if higher { best / other } else { other / best };
+    // Nothing is a number of times better than nothing.
+    if !ratio.is_finite() {
+        return figures::NOTHING.to_owned();
+    }
+    format!("{}x", fmt::decimals(ratio, digits.unwrap_or(1)))
+}
+
+/// One value per block; `failure` where a run that it needs has failed.
+fn values(view: &StudyView, scenario: &str, arm: &str, metric: &str, column: &page::Column, failure: f64) -> Vec<f64> {
     let by_block = |arm: &str, metric: &str| -> BTreeMap<u64, Option<f64>> {
         view.by_block(scenario, arm, metric).into_iter().collect()
     };
@@ -50,10 +113,10 @@ fn values(view: &StudyView, scenario: &str, arm: &str, metric: &str, column: &pa
     let per = column.per.as_deref().map(|other| by_block(arm, other));
     let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
         let Some(mut out) = value else {
-            return Some(f64::INFINITY);
+            return Some(failure);
         };
         if let Some(minus) = &minus {
-            out -= minus.get(&block).copied()?.unwrap_or(f64::NEG_INFINITY);
+            out -= minus.get(&block).copied()?.unwrap_or(-failure);
         }
         if let Some(per) = &per {
             out /= per.get(&block).copied()??;
@@ -63,7 +126,7 @@ fn values(view: &StudyView, scenario: &str, arm: &str, metric: &str, column: &pa
     view.by_block(scenario, arm, metric).into_iter().filter_map(of_block).collect()
 }
 
-/// A median over blocks in which a failed run counts as the largest value.
+/// A median over blocks in which a failed run counts as infinitely bad.
 fn print(median: Option<f64>, digits: Option<usize>) -> String {
     match median {
         None => figures::NOTHING.to_owned(),

@@ -26,6 +26,20 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
             judged.failures.len(),
             judged.folder
         );
+        for supplement in &view.supplements {
+            let scenarios: Vec<&str> = supplement.scenarios.iter().map(String::as_str).collect();
+            let _ = writeln!(
+                text,
+                "{} profile {}, {} runs ({} failed), only {}, {}{}",
+                supplement.mark(),
+                supplement.profile,
+                supplement.runs,
+                supplement.failed,
+                scenarios.join(", "),
+                supplement.folder,
+                supplement.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default(),
+            );
+        }
         let width = judged.claims.iter().map(|claim| shown_id(claim).chars().count()).max().unwrap_or(0);
         for (claim, _) in view.claims() {
             let indent = width + VERDICT + 4;

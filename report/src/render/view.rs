@@ -1,6 +1,6 @@
 //! One measured study as the renderer sees it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{JudgedClaim, JudgedStudy};
@@ -21,6 +21,37 @@ pub struct StudyView {
     pub reasons: BTreeMap<String, String>,
     /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
     pub published: BTreeMap<String, Published>,
+    /// Partial measurements whose scenarios stand in for those that the whole one did not run, the newest first.
+    pub supplements: Vec<Supplement>,
+}
+
+/// A partial measurement, as far as it stands in for the whole one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Supplement {
+    /// Path of the results folder, relative to the results root.
+    pub folder: String,
+    /// Its profile.
+    pub profile: String,
+    /// Seed of its plan.
+    pub plan_seed: u64,
+    /// Hash of its plan.
+    pub plan_hash: String,
+    /// Planned runs of the scenarios that are taken from it.
+    pub runs: usize,
+    /// Those of them that failed.
+    pub failed: usize,
+    /// The scenarios that are taken from it.
+    pub scenarios: BTreeSet<String>,
+    /// The machine in a few words if it is of another kind than that of the whole measurement.
+    pub other_machine: Option<String>,
+}
+
+impl Supplement {
+    /// The mark of what is taken from it: `†`, and `‡` if it was measured on another kind of machine.
+    #[must_use]
+    pub fn mark(&self) -> &'static str {
+        if self.other_machine.is_some() { "‡" } else { "†" }
+    }
 }
 
 /// What the original printed of a claim, as numbers; nothing where it gave none.
@@ -55,6 +86,30 @@ impl StudyView {
             }
         }
         out
+    }
+
+    /// The mark of what is shown of `scenario`: empty unless it is taken from a partial measurement.
+    pub fn mark(&self, scenario: &str) -> &'static str {
+        self.supplements.iter().find(|supplement| supplement.scenarios.contains(scenario)).map_or("", Supplement::mark)
+    }
+
+    /// Which of `scenarios` are taken from partial measurements, in a sentence for a chart; `None` if none is.
+    pub fn supplement_note(&self, scenarios: &[String]) -> Option<String> {
+        let parts: Vec<String> = self
+            .supplements
+            .iter()
+            .filter_map(|supplement| {
+                let taken: Vec<&str> = scenarios
+                    .iter()
+                    .filter(|scenario| supplement.scenarios.contains(*scenario))
+                    .map(String::as_str)
+                    .collect();
+                let machine = supplement.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default();
+                let from = format!("results/{}{machine}", supplement.folder);
+                (!taken.is_empty()).then(|| format!("{} {}: from {from}.", supplement.mark(), taken.join(", ")))
+            })
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
     }
 
     /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.

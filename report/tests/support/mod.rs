@@ -114,11 +114,21 @@ pub struct Toy {
     pub page: String,
     pub cases: String,
     pub cpu_model: &'static str,
+    pub profile: &'static str,
+    /// Further arguments of `report plan`.
+    pub part: &'static [&'static str],
 }
 
 impl Default for Toy {
     fn default() -> Self {
-        Toy { claims: CLAIMS.to_owned(), page: PAGE.to_owned(), cases: cases(&CASES), cpu_model: "Toy 1000" }
+        Toy {
+            claims: CLAIMS.to_owned(),
+            page: PAGE.to_owned(),
+            cases: cases(&CASES),
+            cpu_model: "Toy 1000",
+            profile: "quick",
+            part: &[],
+        }
     }
 }
 
@@ -145,12 +155,13 @@ pub fn usual(run: &PlannedRun) -> Outcome {
 impl Toy {
     /// Plans the study in `results`; nothing has run yet.
     pub fn plan(&self, results: &Path, stamp: &str) -> PathBuf {
-        let folder = results.join("toy").join(format!("{stamp}-quick"));
+        let folder = results.join("toy").join(format!("{stamp}-{}", self.profile));
         fs::create_dir_all(&folder).expect("the folder can be made");
         for (name, text) in [("claims.toml", &self.claims), ("page.toml", &self.page), ("cases.tsv", &self.cases)] {
             write(&folder, name, text);
         }
-        report().arg("plan").arg(&folder).args(["--profile", "quick", "--seed", "7"]).assert().success();
+        let arguments = ["--profile", self.profile, "--seed", "7"];
+        report().arg("plan").arg(&folder).args(arguments).args(self.part).assert().success();
         folder
     }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does:   answers the verbs of a study (docs/FORMAT.md) for scripts/tests/measure.sh; arm `broken` gives a wrong answer.
+# Does:   answers the verbs of a study (docs/FORMAT.md) for scripts/tests/measure.sh; arm `broken` gives a wrong answer, scenario `long` is in full.
 # Reads:  TOY_RUN_S, how long one run takes (default 0).
 # Writes: the record, and a line per run to TOY_CALLS, which tells what was really run.
 set -euo pipefail
@@ -7,13 +7,15 @@ set -euo pipefail
 arms() {
   local arm
   for arm in one two three four five six broken; do printf 'only\t%s\trelease\t0.2\trun --scenario only --arm %s\n' "$arm" "$arm"; done
+  [ "${2:-}" = full ] || return 0
+  for arm in one two three four five six; do printf 'long\t%s\trelease\t100\trun --scenario long --arm %s\n' "$arm" "$arm"; done
 }
 
 run() {
-  local arm='' seed=0 block=0 id=manual record=/dev/stdout answer
+  local scenario='' arm='' seed=0 block=0 id=manual record=/dev/stdout answer
   while [ $# -gt 0 ]; do
     case $1 in
-      --scenario) ;;
+      --scenario) scenario=$2 ;;
       --arm) arm=$2 ;;
       --seed) seed=$2 ;;
       --block) block=$2 ;;
@@ -28,15 +30,15 @@ run() {
   answer='"digest":"a","metrics":{"work_s":0.1,"user_s":0.1,"system_s":0.1,"peak_rss_kib":1,"minor_faults_count":1,'
   answer+='"voluntary_switches_count":1,"involuntary_switches_count":1}'
   [ "$arm" != broken ] || answer='"digest":"","metrics":{},"error":"the answer is wrong"'
-  printf '{"schema":1,"run":"%s","study":"toy","scenario":"only","arm":"%s","seed":%s,"block":%s,%s}\n' \
-    "$id" "$arm" "$seed" "$block" "$answer" >>"$record"
+  printf '{"schema":1,"run":"%s","study":"toy","scenario":"%s","arm":"%s","seed":%s,"block":%s,%s}\n' \
+    "$id" "$scenario" "$arm" "$seed" "$block" "$answer" >>"$record"
   [ "$arm" != broken ]
 }
 
 verb=$1
 shift
 case $verb in
-  arms) arms ;;
+  arms) arms "$@" ;;
   prepare) ;;
   run) run "$@" ;;
   *) exit 2 ;;

@@ -1,0 +1,256 @@
+//! Partial measurements: planned, checked, and shown beside the newest whole one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use report::plan_file::PlannedRun;
+use report::{check, results};
+use support::{CASES, CLAIMS, Outcome, Toy, cases, forge, read, report, usual, write};
+use tempfile::TempDir;
+
+mod support;
+
+const FIRST: &str = "20261121T050000Z";
+const SECOND: &str = "20261121T060000Z";
+const THIRD: &str = "20261121T070000Z";
+
+/// What only the full profile measures.
+const MORE: &str = r#"
+[[claim]]
+id = "C3"
+text = "a is slower than b on a huge input"
+original = "15 s against 10 s"
+kind = "ratio"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["huge"]
+size = 1.5
+margin = 0.05
+blocks = { full = 12 }
+
+[[goal]]
+id = "steady"
+text = "a takes at most twice as long as b on a huge input"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["huge"]
+at_most = 2.0
+blocks = { full = 12 }
+
+[[goal]]
+id = "everywhere"
+text = "a takes at most twice as long as b on a huge and on a giant input"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["huge", "giant"]
+at_most = 2.0
+blocks = { full = 12 }
+"#;
+
+const PAGE: &str = r#"schema = 1
+title = "toy: a made-up study"
+question = "Is a slower than b?"
+
+[[table]]
+id = "times"
+title = "Times"
+row_header = "Input"
+row = [
+    { label = "big", scenario = "big" },
+    { label = "huge", scenario = "huge" },
+    { label = "giant", scenario = "giant" },
+]
+column = [
+    { header = "a (s)", arm = "a", metric = "work_s", digits = 1 },
+    { header = "best", best = ["a", "b"], better = "lower", metric = "work_s", digits = 2 },
+]
+
+[[chart]]
+id = "huge"
+title = "A huge input"
+kind = "strip"
+scenarios = ["huge"]
+arms = ["a", "b"]
+metric = "work_s"
+"#;
+
+fn whole() -> Toy {
+    Toy { claims: format!("{CLAIMS}{MORE}"), page: PAGE.to_owned(), ..Toy::default() }
+}
+
+/// The full profile, of which only the scenarios in `part` are measured.
+fn partial(part: &'static [&'static str]) -> Toy {
+    let more = [("huge", "a"), ("huge", "b"), ("giant", "a"), ("giant", "b")];
+    Toy { cases: cases(&[&CASES[..], &more].concat()), profile: "full", part, ..whole() }
+}
+
+/// Ten times what is usual.
+fn tenfold(run: &PlannedRun) -> Outcome {
+    match usual(run) {
+        Outcome::Took(work_s, kib) => Outcome::Took(work_s * 10.0, kib),
+        Outcome::Failed(error) => Outcome::Failed(error),
+    }
+}
+
+struct Rendered {
+    _folder: TempDir,
+    report: String,
+    chart: String,
+    effects: String,
+}
+
+fn rendered(results: &Path) -> Rendered {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (out, charts) = (folder.path().join("REPORT.md"), folder.path().join("charts"));
+    report().arg("render").arg(results).arg("--out").arg(&out).arg("--charts").arg(&charts).assert().success();
+    let text = |path: PathBuf| fs::read_to_string(path).expect("it was written");
+    let (report, chart) = (text(out), text(charts.join("toy-huge.svg")));
+    Rendered { report, chart, effects: text(charts.join("effects.svg")), _folder: folder }
+}
+
+impl Rendered {
+    /// The line of the report that begins so.
+    fn line(&self, start: &str) -> &str {
+        self.report.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line begins '{start}'"))
+    }
+}
+
+#[test]
+fn a_partial_plan_holds_its_scenarios_in_no_more_blocks_than_asked() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    let folder = partial(&["--only", "huge,small", "--blocks", "3"]).plan(temp.path(), FIRST);
+    let cases = read(&folder, "cases.tsv");
+    assert_eq!(cases.lines().count(), 3, "{cases}");
+    assert!(cases.lines().all(|line| line.starts_with("huge\t") || line.starts_with("small\t")), "{cases}");
+    assert_eq!(read(&folder, "plan.tsv").lines().count(), 2 * 3 + 1);
+    let meta = results::read_meta(&folder).expect("plan.json can be read");
+    assert_eq!((meta.only, meta.blocks_cap), (Some(vec!["huge".to_owned(), "small".to_owned()]), Some(3)));
+    let uncapped = partial(&["--only", "huge"]).plan(temp.path(), SECOND);
+    assert_eq!(read(&uncapped, "plan.tsv").lines().count(), 2 * 12);
+    assert!(!read(&uncapped, "plan.json").contains("blocks_cap"));
+}
+
+#[test]
+fn a_whole_plan_says_nothing_of_parts() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    let text = read(&whole().plan(temp.path(), FIRST), "plan.json");
+    assert!(!text.contains("only") && !text.contains("blocks_cap"), "{text}");
+}
+
+#[test]
+fn no_budget_binds_a_partial_plan_and_unknown_scenarios_are_named() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    write(temp.path(), "claims.toml", &CLAIMS.replace("quick_s = 60", "quick_s = 1"));
+    write(temp.path(), "cases.tsv", &Toy::default().cases);
+    let plan = |more: &[&str]| {
+        report().arg("plan").arg(temp.path()).args(["--profile", "quick", "--seed", "1", "--show"]).args(more).assert()
+    };
+    plan(&[]).code(1);
+    plan(&["--only", "big"]).success().stdout(contains("32 runs, about 16 s\n"));
+    plan(&["--only", "big", "--blocks", "2"]).success().stdout(contains("8 runs"));
+    plan(&["--only", "biig"]).code(2).stderr(contains("no scenario 'biig': choose of big, small"));
+    plan(&["--blocks", "2"]).code(2).stderr(contains("--only"));
+    plan(&["--only", "big", "--blocks", "0"]).code(2);
+}
+
+#[test]
+fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial_one() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    whole().seal(temp.path(), FIRST, usual);
+    let alone = rendered(temp.path());
+    let folder = partial(&["--only", "huge", "--blocks", "8"]).seal(temp.path(), SECOND, tenfold);
+    assert!(check::check(&folder).is_empty());
+    let found = rendered(temp.path());
+    let line = found.line("† from");
+    assert_eq!(line, "† from `results/toy/20261121T060000Z-full` (16 runs), profile `full`, only `huge`.");
+    assert!(found.line("Profile `quick`").contains("20261121T050000Z-quick"));
+    assert_eq!(found.line("| big |"), "| big | 1.5 | b |");
+    assert_eq!(found.line("| huge |"), "| huge | 15.0† | b† |");
+    assert_eq!(found.line("| giant |"), "| giant | - | - |");
+    assert!(found.chart.contains("† huge: from results/toy/20261121T060000Z-full."));
+    // A figure without a verdict, which counts nowhere as a test.
+    let claim = found.line("| [C3]");
+    assert!(claim.contains("a ÷ b 1.50") && claim.contains("†") && claim.contains("**not measured**"), "{claim}");
+    let row = found.line("| `huge` | a ÷ b, work time |");
+    assert!(row.contains("†") && row.ends_with("| - | - |"), "{row}");
+    assert_eq!(found.line("**Expected false positives.**"), alone.line("**Expected false positives.**"));
+    assert_eq!(found.effects, alone.effects);
+    assert!(found.line("| steady |").contains("n = 8 † |") && found.line("| steady |").ends_with("| met† |"));
+    assert!(found.line("| fast |").ends_with("| met |"));
+    // Not all of its scenarios were run.
+    assert!(found.line("| everywhere |").ends_with("| not measured† |"), "{}", found.line("| everywhere |"));
+    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains("† profile full, 16 runs (0 failed)"));
+}
+
+#[test]
+fn a_single_block_gives_a_figure_and_decides_nothing() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    whole().seal(temp.path(), FIRST, usual);
+    partial(&["--only", "huge", "--blocks", "1"]).seal(temp.path(), SECOND, tenfold);
+    let found = rendered(temp.path());
+    let goal = found.line("| steady |");
+    assert!(goal.contains("single run †") && goal.ends_with("| **undecided**† |"), "{goal}");
+    assert!(found.line("| [C3]").contains("single run"));
+}
+
+#[test]
+fn of_two_partial_measurements_the_newer_counts_per_scenario() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    partial(&["--only", "huge,giant", "--blocks", "8"]).seal(temp.path(), FIRST, usual);
+    partial(&["--only", "big,huge", "--blocks", "1"]).seal(temp.path(), SECOND, tenfold);
+    whole().seal(temp.path(), THIRD, usual);
+    let found = rendered(temp.path());
+    // What the whole one ran is its own.
+    assert_eq!(found.line("| big |"), "| big | 1.5 | b |");
+    assert!(found.line("| huge |").contains("15.1†") && found.line("| giant |").contains("| 1.5† |"));
+    let notes: Vec<&str> = found.report.lines().filter(|line| line.starts_with("† from")).collect();
+    assert!(notes.iter().any(|note| note.contains("060000Z-full` (2 runs)") && note.ends_with("only `huge`.")));
+    assert!(notes.iter().any(|note| note.contains("050000Z-full` (16 runs)") && note.ends_with("only `giant`.")));
+    let goal = found.report.lines().skip_while(|line| !line.starts_with("| everywhere |")).take(2).collect::<String>();
+    assert!(goal.contains("| **undecided**† |") && goal.contains("`giant`"), "{goal}");
+}
+
+#[test]
+fn another_machine_has_another_mark_and_its_name() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    whole().seal(temp.path(), FIRST, usual);
+    let toy = partial(&["--only", "huge", "--blocks", "8"]);
+    Toy { cpu_model: "Toy 2000", ..toy }.seal(temp.path(), SECOND, tenfold);
+    let found = rendered(temp.path());
+    assert_eq!(found.line("| huge |"), "| huge | 15.0‡ | b‡ |");
+    assert!(found.line("‡ from").ends_with("only `huge`, on another machine (Toy 2000, 2 processors)."));
+    assert!(found.line("| steady |").ends_with("| met‡ |"));
+}
+
+#[test]
+fn a_partial_measurement_alone_is_no_report() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    partial(&["--only", "huge", "--blocks", "1"]).seal(temp.path(), FIRST, tenfold);
+    report()
+        .arg("verdicts")
+        .arg(temp.path())
+        .assert()
+        .code(2)
+        .stderr(contains("no sealed measurement of a whole study").and(contains("make all-reports")));
+    report().arg("check").arg(temp.path()).assert().success();
+}
+
+#[test]
+fn a_part_that_is_not_what_it_says_is_found() {
+    for (from, to, what) in [
+        ("\"huge\"", "\"giant\"", "the scenario giant stands in only and not in cases.tsv"),
+        ("\"blocks_cap\": 2", "\"blocks_cap\": 1", "lies beyond the 1 blocks"),
+        ("\"blocks_cap\": 2", "\"blocks\": 2", "unknown field `blocks`"),
+    ] {
+        let temp = tempfile::tempdir().expect("a temporary folder");
+        let folder = partial(&["--only", "huge", "--blocks", "2"]).seal(temp.path(), FIRST, usual);
+        forge(&folder, "plan.json", |text| text.replacen(from, to, 1));
+        let found: Vec<String> = check::check(&folder).iter().map(ToString::to_string).collect();
+        assert!(found.iter().any(|finding| finding.contains("plan.json") && finding.contains(what)), "{found:#?}");
+    }
+}
