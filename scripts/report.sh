@@ -30,7 +30,10 @@ main() {
   "$SCRIPTS/build.sh" report
   report=$(binary report release)
   "$report" check "$RESULTS" || found=1
-  for study in "$@"; do files+=("$study/README.md"); done
+  # A study that has not been measured yet has no goals to write.
+  for study in "$@"; do
+    if compgen -G "$RESULTS/$study/*/SHA256SUMS" >/dev/null; then files+=("$study/README.md"); fi
+  done
   for file in "${files[@]}"; do
     [ -f "$file" ] || continue
     if [ "$into" != . ]; then mkdir -p "$into/$(dirname "$file")"; cp "$file" "$into/$file"; fi
