@@ -1,7 +1,7 @@
 # The front door: `make` alone prints the targets. The work is in scripts/, the knobs in scripts/config.sh.
 
 # A new study adds its name here, and nowhere else.
-STUDIES := txn_engine s_zip
+STUDIES := txn_engine s_zip sqlite_bench
 CRATES  := $(STUDIES) report
 
 # smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.

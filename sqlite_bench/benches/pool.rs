@@ -1,0 +1,56 @@
+//! What the pool adds to SQLite: the trip to a reader thread and back, the commit, and the recording of a sample.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use rusqlite::Connection;
+use sqlite_bench::driver::Recorder;
+use sqlite_bench::pool::{Options, Pool};
+use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
+
+fn database(folder: &tempfile::TempDir) -> (Connection, Pool) {
+    let file = folder.path().join("bench.db");
+    let connection = Connection::open(&file).unwrap();
+    schema::create(&connection, JoinIndex::Present, 0).unwrap();
+    (connection, Pool::open(&file, &Options::default()).unwrap())
+}
+
+fn reads(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let (connection, pool) = database(&folder);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let mut group = criterion.benchmark_group("read");
+    group.bench_function("connection", |bencher| bencher.iter(|| schema::read(&connection, 50).unwrap()));
+    group.bench_function("pool", |bencher| {
+        bencher.iter(|| pool.read_blocking(|connection| schema::read(connection, 50)).unwrap());
+    });
+    group.bench_function("pool_async", |bencher| {
+        bencher.iter(|| runtime.block_on(pool.read(|connection| schema::read(connection, 50))).unwrap());
+    });
+    group.finish();
+}
+
+fn writes(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, pool) = database(&folder);
+    let mut number = SEED_BLOCKS;
+    criterion.bench_function("write/pool", |bencher| {
+        bencher.iter(|| {
+            number += 1;
+            let block = Block::written(number, 0);
+            pool.write_blocking(move |connection| schema::insert(connection, block)).unwrap();
+        });
+    });
+}
+
+fn recorder(criterion: &mut Criterion) {
+    let recorder = Recorder::default();
+    let due = Instant::now();
+    criterion.bench_function("recorder/sample", |bencher| {
+        bencher.iter(|| recorder.record(Ok(()), due, due, black_box(due + Duration::from_micros(1_700)), true));
+    });
+}
+
+criterion_group!(benches, reads, writes, recorder);
+criterion_main!(benches);

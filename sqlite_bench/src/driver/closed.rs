@@ -1,0 +1,42 @@
+//! The closed loop, as published: a reader asks, waits for its answer, pauses and asks again.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::task::JoinSet;
+
+use super::{Operations, READ_SKIP, Run, broken};
+use crate::design::AccessError;
+
+/// All readers, until operations are no longer begun and the last is answered.
+pub(super) async fn read_all(run: &Arc<Run>) -> Result<Operations, AccessError> {
+    let mut readers = JoinSet::new();
+    for database in 0..run.workload.databases {
+        for _ in 0..run.workload.readers {
+            readers.spawn(read(Arc::clone(run), database));
+        }
+    }
+    let mut all = Operations::new();
+    while let Some(joined) = readers.join_next().await {
+        all.add(&joined.map_err(broken)?);
+    }
+    Ok(all)
+}
+
+async fn read(run: Arc<Run>, database: usize) -> Operations {
+    let think = run.workload.think;
+    let mut operations = Operations::new();
+    let mut due = run.start;
+    let mut last = run.start;
+    // By when it is due, not by when it gets its turn: a read that waited for a worker until after the window is the one to be counted.
+    while run.is_open(due) {
+        let begin = Instant::now();
+        let result = run.design.read(database, READ_SKIP).await;
+        last = Instant::now();
+        operations.record(result.map(drop), due, begin, last, run.in_window(last));
+        due = last + think;
+        tokio::time::sleep(think).await;
+    }
+    operations.close(run.start, last);
+    operations
+}

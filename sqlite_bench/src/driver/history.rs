@@ -1,0 +1,95 @@
+//! What every design is given before and asked after a run: the same history must read the same, and what was acknowledged must be there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::design::{AccessError, Design};
+use crate::schema::{self, Block, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
+
+/// Blocks that are written before a run.
+pub const HISTORY_WRITES: u64 = 4;
+/// Reads ask for what came after so many blocks.
+pub const READ_SKIP: u64 = 50;
+
+/// What a writer knows of its blocks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// Those whose write succeeded, in order.
+    pub blocks: Vec<u64>,
+    /// Those whose write failed, in order.
+    pub failed: Vec<u64>,
+}
+
+/// Writes the history to every database and reads it back; a fingerprint of the rows, which must be the same in all of them.
+///
+/// # Errors
+/// If an operation fails, or two databases differ.
+pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<String, AccessError> {
+    let mut common = None;
+    for database in 0..databases {
+        for number in SEED_BLOCKS..SEED_BLOCKS + HISTORY_WRITES {
+            design.write(database, Block::written(number, seed), Duration::ZERO).await?;
+        }
+        let digest = schema::digest(&design.read(database, READ_SKIP).await?);
+        if *common.get_or_insert_with(|| digest.clone()) != digest {
+            return Err(AccessError::Failed(format!("database {database} returns other rows than the first one")));
+        }
+    }
+    Ok(common.unwrap_or_default())
+}
+
+/// Checks that each database is sound and holds what was acknowledged, whole; what is wrong, if anything is.
+///
+/// `keeps_its_size`: the oldest block went with each new one. `may_tear`: a write that failed may have left a part of itself.
+///
+/// # Errors
+/// If a database cannot be read.
+pub async fn verify(
+    design: &dyn Design,
+    acknowledged: &[Acknowledged],
+    keeps_its_size: bool,
+    may_tear: bool,
+) -> Result<Option<String>, AccessError> {
+    for (database, known) in acknowledged.iter().enumerate() {
+        let found = design.inspect(database).await?;
+        if found.integrity != "ok" {
+            return Ok(Some(format!("database {database} is damaged: {}", found.integrity)));
+        }
+        let mut found: BTreeMap<u64, u64> = found.blocks.into_iter().collect();
+        if let Some(wrong) = difference(&mut found, known, keeps_its_size, may_tear) {
+            return Ok(Some(format!("database {database} {wrong}")));
+        }
+    }
+    Ok(None)
+}
+
+/// What is missing in `found` or too much.
+fn difference(
+    found: &mut BTreeMap<u64, u64>,
+    known: &Acknowledged,
+    keeps_its_size: bool,
+    may_tear: bool,
+) -> Option<String> {
+    let seeded = (0..SEED_BLOCKS).map(|number| (number, SEED_TRANSACTIONS));
+    let history = SEED_BLOCKS..SEED_BLOCKS + HISTORY_WRITES;
+    let written = history.chain(known.blocks.iter().copied()).map(|number| (number, WRITE_TRANSACTIONS));
+    let newest = known.blocks.last().copied().unwrap_or(SEED_BLOCKS + HISTORY_WRITES - 1);
+    for (number, transactions) in seeded.chain(written) {
+        let gone = keeps_its_size && number + SEED_BLOCKS <= newest;
+        match (found.remove(&number), gone) {
+            (Some(_), true) => return Some(format!("still has block {number}, which should have gone")),
+            (None, false) => return Some(format!("lost block {number}, which was acknowledged")),
+            (Some(count), false) if count != transactions => {
+                return Some(format!("has {count} transactions of block {number} instead of {transactions}"));
+            }
+            _ => {}
+        }
+    }
+    // Whether a write that failed is there is not known; but if it is, then whole.
+    for number in &known.failed {
+        if let Some(count) = found.remove(number).filter(|&count| count != WRITE_TRANSACTIONS && !may_tear) {
+            return Some(format!("has {count} transactions of block {number}, whose write failed"));
+        }
+    }
+    found.keys().next().map(|number| format!("has block {number}, which nobody wrote"))
+}

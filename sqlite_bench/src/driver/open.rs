@@ -1,0 +1,46 @@
+//! The open loop: reads begin on a schedule that nothing the databases do can delay.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+
+use super::{Operations, READ_SKIP, Recorder, Run, grace};
+
+/// How often the driver looks whether all answers are there.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Begins every read of the schedule from this thread, which has nothing else to do, and waits for the answers.
+///
+/// The reads of a database are `1 / reads_per_s` apart; the databases take turns within that time.
+pub(super) fn read_all(runtime: &Runtime, run: &Arc<Run>, reads_per_s: f64) -> Operations {
+    let databases = run.workload.databases;
+    let scheduled = run.workload.scheduled_reads();
+    let recorders: Vec<Arc<Recorder>> = (0..databases).map(|_| Arc::default()).collect();
+    #[expect(clippy::cast_precision_loss, reason = "databases are few, requests below 2^53")]
+    let step = |index: u64| Duration::from_secs_f64(index as f64 / (reads_per_s * databases as f64));
+    for index in 0..scheduled {
+        let due = run.start + step(index);
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of databases")]
+        let database = (index % databases as u64) as usize;
+        let (run, recorder) = (Arc::clone(run), Arc::clone(&recorders[database]));
+        runtime.spawn(async move {
+            let begin = Instant::now();
+            let result = run.design.read(database, READ_SKIP).await;
+            let end = Instant::now();
+            recorder.record(result.map(drop), due, begin, end, run.in_window(end));
+        });
+    }
+    let deadline = Instant::now() + grace(&run.workload);
+    let ended = || recorders.iter().map(|recorder| recorder.ended()).sum::<u64>();
+    while ended() < scheduled && Instant::now() < deadline {
+        std::thread::sleep(POLL);
+    }
+    let mut all = Operations::new();
+    for recorder in &recorders {
+        recorder.add_to(&mut all);
+    }
+    all.unanswered = scheduled - (all.answered + all.busy + all.failed).min(scheduled);
+    all
+}

@@ -1,0 +1,128 @@
+//! What became of operations: counts of every way to end, and both times of those that were answered.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::design::AccessError;
+use crate::distribution::Distribution;
+
+/// A request is late if its response takes longer than this.
+pub const LATE_AFTER: Duration = Duration::from_millis(10);
+
+/// Operations of one kind.
+#[derive(Debug, Clone, Default)]
+pub struct Operations {
+    /// Answered, within the window.
+    pub in_window: u64,
+    /// Answered, at any time.
+    pub answered: u64,
+    /// Answered later than [`LATE_AFTER`] after they were due.
+    pub late: u64,
+    /// Refused because the database was locked.
+    pub busy: u64,
+    /// Failed otherwise.
+    pub failed: u64,
+    /// Without an answer when the driver gave up waiting.
+    pub unanswered: u64,
+    /// From when the task first ran.
+    pub service: Distribution,
+    /// From when the operation was due.
+    pub response: Distribution,
+    /// What the first failure said.
+    pub first_error: Option<String>,
+    /// Time of all who asked, from the begin of the run to their last answer.
+    asking: Duration,
+}
+
+impl Operations {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Operations::default()
+    }
+
+    /// Counts an operation that was due, began and ended at these times.
+    pub fn record(
+        &mut self,
+        result: Result<(), AccessError>,
+        due: Instant,
+        begin: Instant,
+        end: Instant,
+        in_window: bool,
+    ) {
+        if let Err(error) = result {
+            match error {
+                AccessError::Busy(_) => self.busy += 1,
+                AccessError::Failed(_) => self.failed += 1,
+            }
+            self.first_error.get_or_insert_with(|| error.to_string());
+            return;
+        }
+        let response = end.saturating_duration_since(due);
+        self.answered += 1;
+        self.in_window += u64::from(in_window);
+        self.late += u64::from(response > LATE_AFTER);
+        self.service.record(end.saturating_duration_since(begin));
+        self.response.record(response);
+    }
+
+    /// Whoever asked these has its last answer, at `end`.
+    pub fn close(&mut self, start: Instant, end: Instant) {
+        self.asking += end.saturating_duration_since(start);
+    }
+
+    /// Adds those of `other`.
+    pub fn add(&mut self, other: &Operations) {
+        self.in_window += other.in_window;
+        self.answered += other.answered;
+        self.late += other.late;
+        self.busy += other.busy;
+        self.failed += other.failed;
+        self.unanswered += other.unanswered;
+        self.service.add(&other.service);
+        self.response.add(&other.response);
+        self.asking += other.asking;
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
+    }
+
+    /// Everything that did not end well.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.busy + self.failed + self.unanswered
+    }
+
+    /// Time per answer of one who asks, pauses included; `None` without answers or without a loop.
+    #[must_use]
+    pub fn period(&self) -> Option<Duration> {
+        let answers = u32::try_from(self.answered).ok().filter(|&answers| answers > 0)?;
+        (!self.asking.is_zero()).then(|| self.asking / answers)
+    }
+}
+
+/// Operations that many tasks record.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    operations: Mutex<Operations>,
+}
+
+impl Recorder {
+    /// Counts an operation, as [`Operations::record`].
+    pub fn record(&self, result: Result<(), AccessError>, due: Instant, begin: Instant, end: Instant, in_window: bool) {
+        self.operations.lock().record(result, due, begin, end, in_window);
+    }
+
+    /// How many have ended, well or not.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        let operations = self.operations.lock();
+        operations.answered + operations.busy + operations.failed
+    }
+
+    /// Adds what was counted so far to `sum`.
+    pub fn add_to(&self, sum: &mut Operations) {
+        sum.add(&self.operations.lock());
+    }
+}

@@ -1,0 +1,15 @@
+//! The command line: parse, dispatch, print the error once.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod cli;
+mod commands;
+
+fn main() -> ExitCode {
+    match commands::run(cli::Cli::parse().into_command()) {
+        Ok(code) => code,
+        Err(error) => commands::report(&error),
+    }
+}

@@ -1,0 +1,43 @@
+//! The checkpoint thread: copies the log into the database without being in anybody's way.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flume::Receiver;
+use rusqlite::Connection;
+
+use super::stats::{Counters, count};
+
+/// How much of the log a checkpoint copies, and for whom it waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mode {
+    /// What no reader needs; waits for nobody.
+    Passive,
+    /// All of it; waits for the readers and shortens the log to nothing.
+    Truncate,
+}
+
+/// Copies the log once; whether nobody stood in the way.
+///
+/// `turn` is the pool's: SQLite does not let one checkpoint wait for another.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn checkpoint(connection: &Connection, mode: Mode, turn: &Mutex<()>) -> rusqlite::Result<bool> {
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let pragma = match mode {
+        Mode::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
+        Mode::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
+    };
+    let busy: i64 = connection.query_row(pragma, [], |row| row.get(0))?;
+    Ok(busy == 0)
+}
+
+/// Makes a checkpoint for each signal, until the writer is gone.
+pub(super) fn run(connection: &Connection, signals: &Receiver<()>, turn: &Mutex<()>, counters: &Arc<Counters>) {
+    for () in signals {
+        // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
+        if checkpoint(connection, Mode::Passive, turn).is_ok() {
+            count(&counters.checkpoints);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is in the databases: the published tables, the published query, and blocks to write.
+
+use rusqlite::{Connection, params};
+use sha2::{Digest, Sha256};
+
+/// Blocks in a database at the start.
+pub const SEED_BLOCKS: u64 = 100;
+/// Transactions of each block at the start.
+pub const SEED_TRANSACTIONS: u64 = 5;
+/// Transactions of a block that is written later.
+pub const WRITE_TRANSACTIONS: u64 = 3;
+/// Rows that a read returns at most.
+pub const READ_ROWS: u64 = 50;
+/// Bytes of the payload of a block.
+pub const DATA_BYTES: usize = 256;
+/// Seconds between two blocks.
+const BLOCK_TIME_S: i64 = 10;
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS blocks (
+    id INTEGER PRIMARY KEY, hash TEXT NOT NULL, parent_hash TEXT NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS transactions (
+    id INTEGER PRIMARY KEY, block_id INTEGER NOT NULL REFERENCES blocks(id), from_address TEXT NOT NULL, to_address TEXT NOT NULL,
+    amount INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS blocks_timestamp ON blocks(timestamp);
+CREATE INDEX IF NOT EXISTS blocks_hash ON blocks(hash);
+CREATE INDEX IF NOT EXISTS transactions_from ON transactions(from_address);
+CREATE INDEX IF NOT EXISTS transactions_to ON transactions(to_address);
+";
+/// The index that the published schema lacks: its query joins on this column.
+const JOIN_INDEX: &str = "CREATE INDEX IF NOT EXISTS transactions_block ON transactions(block_id);";
+
+/// Newest transactions with their blocks. The order is total, so that every design must return the same rows.
+const READ: &str = "
+SELECT t.id, b.id, b.hash, t.from_address, t.to_address, t.amount
+FROM blocks b JOIN transactions t ON t.block_id = b.id
+WHERE b.timestamp > ?1
+ORDER BY b.timestamp DESC, t.id DESC
+LIMIT ?2";
+
+/// Whether the column that the query joins on has an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinIndex {
+    /// As published: none.
+    Absent,
+    /// As it should be.
+    Present,
+}
+
+/// What becomes of the oldest block when one is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// It stays: the table grows, and the published query slows with it.
+    Growing,
+    /// It goes: the table keeps its size.
+    Constant,
+}
+
+/// A block and its transactions, all of them derived from its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Of the content.
+    pub seed: u64,
+    /// How many transactions it has.
+    pub transactions: u64,
+}
+
+/// A row of a read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Row {
+    /// Number of the transaction.
+    pub transaction: i64,
+    /// Number of its block.
+    pub block: i64,
+    /// Hash of its block.
+    pub hash: String,
+    /// Who paid.
+    pub from: String,
+    /// Who was paid.
+    pub to: String,
+    /// How much.
+    pub amount: i64,
+}
+
+/// Creates the tables and the blocks of the start.
+///
+/// # Errors
+/// What SQLite says.
+pub fn create(connection: &Connection, index: JoinIndex, seed: u64) -> rusqlite::Result<()> {
+    connection.execute_batch(TABLES)?;
+    if index == JoinIndex::Present {
+        connection.execute_batch(JOIN_INDEX)?;
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    for number in 0..SEED_BLOCKS {
+        insert(connection, Block { number, seed, transactions: SEED_TRANSACTIONS })?;
+    }
+    connection.execute_batch("COMMIT")
+}
+
+/// Inserts a block and its transactions, one statement each; every statement commits if no transaction is open.
+///
+/// # Errors
+/// What SQLite says.
+pub fn insert(connection: &Connection, block: Block) -> rusqlite::Result<()> {
+    let id = signed(block.number);
+    let mut statement = connection
+        .prepare_cached("INSERT INTO blocks (id, hash, parent_hash, timestamp, data) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    statement.execute(params![id, block.hash(), block.parent_hash(), id * BLOCK_TIME_S, block.data()])?;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO transactions (block_id, from_address, to_address, amount) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for index in 0..block.transactions {
+        let (from, to, amount) = block.transaction(index);
+        statement.execute(params![id, from, to, amount])?;
+    }
+    Ok(())
+}
+
+/// Deletes a block and its transactions, if it is there.
+///
+/// # Errors
+/// What SQLite says.
+pub fn delete(connection: &Connection, number: u64) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM transactions WHERE block_id = ?1")?.execute([signed(number)])?;
+    connection.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([signed(number)])?;
+    Ok(())
+}
+
+/// The newest transactions of blocks after the first `skip` ones.
+///
+/// # Errors
+/// What SQLite says.
+pub fn read(connection: &Connection, skip: u64) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = connection.prepare_cached(READ)?;
+    let rows = statement.query_map(params![signed(skip) * BLOCK_TIME_S, signed(READ_ROWS)], |row| {
+        Ok(Row {
+            transaction: row.get(0)?,
+            block: row.get(1)?,
+            hash: row.get(2)?,
+            from: row.get(3)?,
+            to: row.get(4)?,
+            amount: row.get(5)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// Numbers of all blocks that are there, and of transactions per block, in order.
+///
+/// # Errors
+/// What SQLite says.
+pub fn inventory(connection: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
+    let mut statement = connection.prepare(
+        "SELECT b.id, COUNT(t.id) FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id GROUP BY b.id ORDER BY b.id",
+    )?;
+    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+    rows.map(|row| row.map(|(block, transactions)| (block.unsigned_abs(), transactions.unsigned_abs()))).collect()
+}
+
+/// What SQLite says of the file's integrity: `ok`, or what is wrong.
+///
+/// # Errors
+/// If it cannot even be asked.
+pub fn integrity(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))
+}
+
+/// A fingerprint of rows, the same for the same rows in the same order.
+#[must_use]
+pub fn digest<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
+    let mut hasher = Sha256::new();
+    for Row { transaction, block, hash, from, to, amount } in rows {
+        hasher.update(format!("{transaction} {block} {hash} {from} {to} {amount}\n"));
+    }
+    let hash = hasher.finalize();
+    format!("{:016x}", hash.first_chunk().map_or(0, |head| u64::from_be_bytes(*head)))
+}
+
+impl Block {
+    /// A block as writers make it.
+    #[must_use]
+    pub fn written(number: u64, seed: u64) -> Self {
+        Block { number, seed, transactions: WRITE_TRANSACTIONS }
+    }
+
+    fn hash(self) -> String {
+        format!("{:016x}{:016x}", mix(self.number ^ self.seed), mix(self.number.wrapping_add(self.seed)))
+    }
+
+    fn parent_hash(self) -> String {
+        Block { number: self.number.wrapping_sub(1), ..self }.hash()
+    }
+
+    fn data(self) -> Vec<u8> {
+        (0..DATA_BYTES as u64 / 8).flat_map(|word| mix(self.seed ^ (self.number << 8) ^ word).to_le_bytes()).collect()
+    }
+
+    fn transaction(self, index: u64) -> (String, String, i64) {
+        let random = mix(self.seed ^ (self.number << 16) ^ index);
+        let address = |part: u64| format!("account_{:04}", part % 1000);
+        (address(random), address(random >> 20), signed((random >> 40) % 1_000_000))
+    }
+}
+
+/// SplitMix64: content must be cheap, deterministic and look random, no more.
+fn mix(value: u64) -> u64 {
+    let mut mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,103 @@
+//! What is asked of a design: how many databases, readers and writers, how long a write holds its database, and in which loop.
+
+use std::time::Duration;
+
+/// A step of tokio's timer, which a pause takes longer than was asked for.
+pub const TIMER_STEP: Duration = Duration::from_millis(1);
+
+/// One setting under which a design is driven.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Workload {
+    /// Databases, each with one writer.
+    pub databases: usize,
+    /// Readers of each database in the closed loop.
+    pub readers: usize,
+    /// Worker threads of the runtime.
+    pub workers: usize,
+    /// How long a write holds its database.
+    pub hold: Duration,
+    /// Pause of a reader between two reads, in the closed loop.
+    pub think: Duration,
+    /// Pause of a writer between two writes.
+    pub rest: Duration,
+    /// How long new operations are begun.
+    pub window: Duration,
+    /// How reads are begun.
+    pub load: Load,
+    /// How many writes there are.
+    pub writes: Writes,
+}
+
+/// How reads are begun.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// Each reader waits for its answer, pauses and asks again, as published: who is not answered does not ask.
+    Closed,
+    /// Reads begin on a schedule, whatever became of those before.
+    Open {
+        /// Reads per second and database.
+        reads_per_s: f64,
+    },
+}
+
+/// How many writes there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writes {
+    /// One after the other for the whole window.
+    Steady,
+    /// One per database; the window ends when all of them are done, and not before.
+    Once,
+    /// None.
+    Never,
+}
+
+impl Workload {
+    /// The published setting with this hold: 8 databases, 3 readers of each, which pause for 5 ms, and writers that do not; 4 workers.
+    #[must_use]
+    pub const fn published(hold: Duration, window: Duration) -> Self {
+        Workload {
+            databases: 8,
+            readers: 3,
+            workers: 4,
+            hold,
+            think: Duration::from_millis(5),
+            rest: Duration::ZERO,
+            window,
+            load: Load::Closed,
+            writes: Writes::Steady,
+        }
+    }
+
+    /// From one write to the next if nothing but the hold and the pause takes time: a step of the timer is allowed for the write itself.
+    #[must_use]
+    pub fn write_cycle(&self) -> Duration {
+        self.hold + self.rest + TIMER_STEP
+    }
+
+    /// Writes that fit into the window at that pace; 0 where nothing but their own cost limits them.
+    #[must_use]
+    pub fn expected_writes(&self) -> u64 {
+        match self.writes {
+            Writes::Never => 0,
+            Writes::Steady if self.hold.is_zero() => 0,
+            Writes::Once => self.databases as u64,
+            Writes::Steady => {
+                // The last write needs no pause after it.
+                let per_database = (self.window + self.rest).as_nanos() / self.write_cycle().as_nanos();
+                u64::try_from(per_database).unwrap_or(u64::MAX).saturating_mul(self.databases as u64)
+            }
+        }
+    }
+
+    /// Reads that the schedule of the open loop has; none in the closed loop.
+    #[must_use]
+    pub fn scheduled_reads(&self) -> u64 {
+        match self.load {
+            Load::Closed => 0,
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
+            Load::Open { reads_per_s } => {
+                (reads_per_s * self.window.as_secs_f64()).floor() as u64 * self.databases as u64
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What the databases should hold, by sorting lists, and histories to compare them by.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use sqlite_bench::design::{Arm, Design};
+use sqlite_bench::schema::{self, Block, READ_ROWS, Row, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
+
+use crate::{DATABASES, SEED};
+
+/// A database as somebody would write it who knows no SQL.
+#[derive(Default)]
+pub struct Oracle {
+    /// Number and number of transactions.
+    pub blocks: Vec<(u64, u64)>,
+    rows: Vec<Row>,
+}
+
+impl Oracle {
+    /// With the blocks of the start.
+    pub fn new() -> Self {
+        let mut oracle = Oracle::default();
+        for number in 0..SEED_BLOCKS {
+            oracle.insert(number, SEED_TRANSACTIONS);
+        }
+        oracle
+    }
+
+    fn insert(&mut self, number: u64, transactions: u64) {
+        self.blocks.push((number, transactions));
+        for index in 0..transactions {
+            let random = mix(SEED ^ (number << 16) ^ index);
+            self.rows.push(Row {
+                transaction: self.rows.iter().map(|row| row.transaction).max().unwrap_or(0) + 1,
+                block: i64::try_from(number).unwrap(),
+                hash: format!("{:016x}{:016x}", mix(number ^ SEED), mix(number + SEED)),
+                from: format!("account_{:04}", random % 1000),
+                to: format!("account_{:04}", (random >> 20) % 1000),
+                amount: i64::try_from((random >> 40) % 1_000_000).unwrap(),
+            });
+        }
+    }
+
+    /// What a writer does: the oldest block goes if the arm keeps its size.
+    pub fn write(&mut self, number: u64, keeps_its_size: bool) {
+        self.insert(number, WRITE_TRANSACTIONS);
+        if keeps_its_size {
+            let gone = number - SEED_BLOCKS;
+            self.blocks.retain(|&(block, _)| block != gone);
+            self.rows.retain(|row| row.block != i64::try_from(gone).unwrap());
+        }
+    }
+
+    /// The newest transactions of blocks after the first `skip` ones.
+    pub fn read(&self, skip: u64) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.rows.iter().filter(|row| row.block.unsigned_abs() > skip).cloned().collect();
+        rows.sort_by_key(|row| Reverse((row.block, row.transaction)));
+        rows.truncate(usize::try_from(READ_ROWS).unwrap());
+        rows
+    }
+}
+
+/// SplitMix64.
+fn mix(value: u64) -> u64 {
+    let a = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let b = (a ^ (a >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let c = (b ^ (b >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    c ^ (c >> 31)
+}
+
+/// A step of a history.
+#[derive(Debug, Clone, Copy)]
+pub enum Step {
+    Write { database: usize },
+    Read { database: usize, skip: u64 },
+}
+
+/// Writes and reads in any order.
+pub fn history() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (0..DATABASES).prop_map(|database| Step::Write { database }),
+        (0..DATABASES, 0..130_u64).prop_map(|(database, skip)| Step::Read { database, skip }),
+    ];
+    proptest::collection::vec(step, 0..50)
+}
+
+/// Runs a history; digests of all reads, that of the last state of each database at the end.
+pub async fn run(arm: Arm, design: &dyn Design, history: &[Step]) -> Vec<String> {
+    let mut oracles: Vec<Oracle> = (0..DATABASES).map(|_| Oracle::new()).collect();
+    let mut next = [SEED_BLOCKS; DATABASES];
+    let mut digests = Vec::new();
+    let last = (0..DATABASES).map(|database| Step::Read { database, skip: 50 });
+    for step in history.iter().copied().chain(last) {
+        match step {
+            Step::Write { database } => {
+                design.write(database, Block::written(next[database], SEED), Duration::ZERO).await.unwrap();
+                oracles[database].write(next[database], arm.keeps_its_size());
+                next[database] += 1;
+            }
+            Step::Read { database, skip } => {
+                let rows = design.read(database, skip).await.unwrap();
+                assert_eq!(rows, oracles[database].read(skip), "{arm}: {step:?}");
+                digests.push(schema::digest(&rows));
+            }
+        }
+    }
+    for (database, oracle) in oracles.iter().enumerate() {
+        let found = design.inspect(database).await.unwrap();
+        assert_eq!((&found.blocks, found.integrity.as_str()), (&oracle.blocks, "ok"), "{arm}");
+    }
+    digests
+}

@@ -1,0 +1,164 @@
+//! The load driver: what it schedules, what it counts, and that it does not hide a system that stands still.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use sqlite_bench::design::{AccessError, Answer, Design, Inspection};
+use sqlite_bench::driver::{self, LATE_AFTER, Outcome};
+use sqlite_bench::schema::{Block, Row};
+use sqlite_bench::workload::{Load, Workload, Writes};
+
+const FREEZE: Duration = Duration::from_secs(1);
+
+/// A system that answers at once, but for the second in which it stands still.
+struct Freezing {
+    start: Instant,
+    frozen_after: Duration,
+    reads: AtomicU64,
+}
+
+impl Freezing {
+    fn after(frozen_after: Duration) -> Self {
+        Freezing { start: Instant::now(), frozen_after, reads: AtomicU64::new(0) }
+    }
+
+    async fn answer(&self) {
+        let thaw = self.start + self.frozen_after + FREEZE;
+        if self.start.elapsed() >= self.frozen_after && Instant::now() < thaw {
+            tokio::time::sleep_until(thaw.into()).await;
+        }
+    }
+}
+
+impl Design for Freezing {
+    fn read(&self, _: usize, _: u64) -> Answer<'_, Vec<Row>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async {
+            self.answer().await;
+            Ok(Vec::new())
+        })
+    }
+
+    fn write(&self, _: usize, _: Block, hold: Duration) -> Answer<'_, ()> {
+        Box::pin(async move {
+            tokio::time::sleep(hold).await;
+            Ok(())
+        })
+    }
+
+    fn inspect(&self, _: usize) -> Answer<'_, Inspection> {
+        Box::pin(async { Ok(Inspection { blocks: Vec::new(), integrity: "ok".to_owned() }) })
+    }
+}
+
+/// A system whose every third read fails, whose every tenth never answers, and whose writes are all refused.
+#[derive(Default)]
+struct Failing {
+    reads: AtomicU64,
+}
+
+impl Design for Failing {
+    fn read(&self, _: usize, _: u64) -> Answer<'_, Vec<Row>> {
+        let number = self.reads.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            match number {
+                number if number % 10 == 9 => std::future::pending().await,
+                number if number % 3 == 0 => Err(AccessError::Failed("out of order".to_owned())),
+                _ => Ok(Vec::new()),
+            }
+        })
+    }
+
+    fn write(&self, _: usize, _: Block, _: Duration) -> Answer<'_, ()> {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            Err(AccessError::Busy("held by another".to_owned()))
+        })
+    }
+
+    fn inspect(&self, _: usize) -> Answer<'_, Inspection> {
+        Box::pin(async { Err(AccessError::Failed("nothing to see".to_owned())) })
+    }
+}
+
+fn workload(window: Duration, load: Load) -> Workload {
+    Workload { databases: 4, load, writes: Writes::Never, ..Workload::published(Duration::from_millis(5), window) }
+}
+
+fn drive(design: impl Design + 'static, workload: &Workload) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    let design: Arc<dyn Design> = Arc::new(design);
+    let outcome = driver::drive(&runtime, &design, workload, 0, &|_| {}).unwrap();
+    runtime.shutdown_background();
+    outcome
+}
+
+#[test]
+fn a_system_that_stands_still_for_a_second_shows_in_the_open_loop_and_not_in_the_closed_one() {
+    let window = Duration::from_secs(20);
+    let rate = 50.0;
+    let frozen_after = Duration::from_secs(8);
+    // Both wait most of the time, so that they do not disturb each other.
+    let open = std::thread::spawn(move || {
+        drive(Freezing::after(frozen_after), &workload(window, Load::Open { reads_per_s: rate }))
+    });
+    let closed = std::thread::spawn(move || drive(Freezing::after(frozen_after), &workload(window, Load::Closed)));
+    let (open, closed) = (open.join().unwrap(), closed.join().unwrap());
+
+    assert_eq!(open.scheduled_reads, 4_000);
+    assert_eq!(open.reads.answered, 4_000, "{:?}", open.reads.first_error);
+    let p99 = open.reads.response.quantile(0.99).unwrap();
+    assert!(p99 >= Duration::from_millis(700), "open-loop p99 {p99:?}");
+    // 4 databases at 50 reads a second each.
+    let late = open.reads.late;
+    assert!((180..=220).contains(&late), "{late} late requests, 200 were due in that second");
+
+    // 12 readers were hit once each, and what they did not ask meanwhile nobody counts: coordinated omission.
+    let hidden = closed.reads.service.quantile(0.99).unwrap();
+    assert!(hidden < Duration::from_millis(100), "closed-loop p99 {hidden:?}");
+    assert!(closed.reads.late < 40, "{} late requests in the closed loop", closed.reads.late);
+}
+
+#[test]
+fn nothing_that_went_wrong_is_counted_as_answered() {
+    let workload = workload(Duration::from_millis(600), Load::Open { reads_per_s: 100.0 });
+    let outcome = drive(Failing::default(), &Workload { writes: Writes::Steady, hold: Duration::ZERO, ..workload });
+    let reads = &outcome.reads;
+    assert_eq!(outcome.scheduled_reads, 240);
+    assert_eq!(reads.unanswered, 24);
+    // Every third, less those that never answered.
+    assert_eq!(reads.failed, 80 - 8);
+    assert_eq!(reads.answered, 240 - 24 - 72);
+    assert_eq!(reads.service.count(), reads.answered);
+    assert_eq!(reads.failures(), 24 + 72);
+    assert_eq!(reads.first_error.as_deref(), Some("out of order"));
+    assert_eq!(outcome.writes.answered, 0);
+    assert!(outcome.writes.busy > 0);
+    assert!(outcome.acknowledged.iter().all(|known| known.blocks.is_empty() && !known.failed.is_empty()));
+}
+
+#[test]
+fn the_open_loop_begins_as_many_reads_as_the_schedule_has_however_slow_the_answers() {
+    let workload = workload(Duration::from_millis(500), Load::Open { reads_per_s: 200.0 });
+    let outcome = drive(Freezing::after(Duration::ZERO), &workload);
+    assert_eq!(outcome.reads.answered, 400);
+    // All of them waited for the thaw, and how long depends on when they were due.
+    let (first, last) = (outcome.reads.response.max().unwrap(), outcome.reads.response.quantile(0.0).unwrap());
+    assert!(first >= Duration::from_millis(900), "{first:?}");
+    assert!(last >= Duration::from_millis(350), "{last:?}");
+    assert_eq!(outcome.reads.late, 400, "later than {LATE_AFTER:?}");
+}
+
+#[test]
+fn a_single_sync_of_every_database_ends_the_window() {
+    let workload = Workload {
+        writes: Writes::Once,
+        hold: Duration::from_millis(300),
+        ..workload(Duration::from_millis(50), Load::Closed)
+    };
+    let outcome = drive(Freezing::after(Duration::from_mins(1)), &workload);
+    assert_eq!(outcome.writes.answered, 4);
+    assert!(outcome.writing >= Duration::from_millis(300));
+    assert!(outcome.reads.answered > 100, "readers go on until the last write is done: {}", outcome.reads.answered);
+}

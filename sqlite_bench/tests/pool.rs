@@ -1,0 +1,558 @@
+//! The pool as its users rely on it: what is acknowledged is there, what fails is not, reads do not wait, nothing grows without bound.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rusqlite::Connection;
+use sqlite_bench::pool::{Durability, Error, Options, Pool};
+
+const CREATE: &str = "CREATE TABLE entries (number INTEGER PRIMARY KEY, value INTEGER NOT NULL)";
+
+fn file(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("pool.db")
+}
+
+fn options() -> Options {
+    // What a test waits for is not the disk.
+    Options { durability: Durability::Normal, ..Options::default() }
+}
+
+fn opened(folder: &tempfile::TempDir, options: &Options) -> Pool {
+    let pool = Pool::open(file(folder), options).unwrap();
+    pool.write_blocking(|db| db.execute_batch(CREATE)).unwrap();
+    pool
+}
+
+fn insert(number: i64) -> impl FnOnce(&Connection) -> rusqlite::Result<usize> + Send + 'static {
+    move |db| db.prepare_cached("INSERT INTO entries VALUES (?1, ?1)")?.execute([number])
+}
+
+fn count(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT COUNT(*) FROM entries", [], |row| row.get(0))
+}
+
+fn integrity(db: &Connection) -> rusqlite::Result<String> {
+    db.query_row("PRAGMA integrity_check", [], |row| row.get(0))
+}
+
+/// Holds the writer up until the sender is dropped or used; returns once the writer is held.
+fn held_up(pool: &Pool) -> mpsc::Sender<()> {
+    let (release, released) = mpsc::channel::<()>();
+    let (reached, reach) = mpsc::channel::<()>();
+    let pool = pool.clone();
+    std::thread::spawn(move || {
+        pool.write_blocking(move |_| {
+            reached.send(()).unwrap();
+            let _ = released.recv();
+            Ok(())
+        })
+    });
+    reach.recv().unwrap();
+    release
+}
+
+/// Writes that wait behind whoever holds the writer up.
+fn waiting(pool: &Pool, numbers: std::ops::Range<i64>) -> Vec<std::thread::JoinHandle<Result<usize, Error>>> {
+    let count = usize::try_from(numbers.end - numbers.start).unwrap();
+    let threads = numbers
+        .map(|number| {
+            let pool = pool.clone();
+            std::thread::spawn(move || pool.write_blocking(insert(number)))
+        })
+        .collect();
+    let start = Instant::now();
+    while pool.stats().waiting_writes < count {
+        assert!(start.elapsed() < Duration::from_secs(20), "the writes never queued up");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    threads
+}
+
+#[test]
+fn writes_that_wait_share_a_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &options());
+    let before = pool.stats();
+    let release = held_up(&pool);
+    let threads = waiting(&pool, 0..64);
+    drop(release);
+    for thread in threads {
+        thread.join().unwrap().unwrap();
+    }
+    let after = pool.stats();
+    assert_eq!(after.writes - before.writes, 65);
+    assert!(after.commits - before.commits <= 32, "{after:?}");
+    assert_eq!(pool.read_blocking(count).unwrap(), 64);
+}
+
+#[test]
+fn a_batch_of_one_commits_each_write_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &Options { batch: NonZero::<usize>::MIN, ..options() });
+    let release = held_up(&pool);
+    let threads = waiting(&pool, 0..10);
+    drop(release);
+    for thread in threads {
+        thread.join().unwrap().unwrap();
+    }
+    let stats = pool.stats();
+    assert_eq!((stats.writes, stats.commits), (12, 12));
+}
+
+#[test]
+fn a_job_that_fails_or_panics_takes_nobody_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &options());
+    let release = held_up(&pool);
+    let good = waiting(&pool, 0..5);
+    let failing = std::thread::spawn({
+        let pool = pool.clone();
+        move || {
+            pool.write_blocking(|db| {
+                db.execute("INSERT INTO entries VALUES (100, 100)", [])?;
+                db.execute("INSERT INTO nowhere VALUES (1)", [])
+            })
+        }
+    });
+    let panicking = std::thread::spawn({
+        let pool = pool.clone();
+        move || {
+            pool.write_blocking(|db| -> rusqlite::Result<()> {
+                db.execute("INSERT INTO entries VALUES (101, 101)", [])?;
+                panic!("a bug of the caller");
+            })
+        }
+    });
+    while pool.stats().waiting_writes < 7 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    drop(release);
+    for thread in good {
+        thread.join().unwrap().unwrap();
+    }
+    let error = failing.join().unwrap().unwrap_err();
+    assert!(error.to_string().contains("no such table: nowhere"), "{error}");
+    assert!(!error.is_retryable());
+    match panicking.join().unwrap() {
+        Err(Error::Panicked(message)) => assert_eq!(message, "a bug of the caller"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(pool.read_blocking(count).unwrap(), 5, "nothing of the two is there");
+    assert_eq!(pool.stats().failed_writes, 2);
+    pool.write_blocking(insert(6)).unwrap();
+}
+
+#[test]
+fn a_job_that_ends_the_transaction_is_told_so_and_the_pool_lives_on() {
+    for ending in ["COMMIT", "ROLLBACK", "COMMIT; BEGIN IMMEDIATE", "ROLLBACK; BEGIN"] {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = opened(&folder, &options());
+        let release = held_up(&pool);
+        let others = waiting(&pool, 0..3);
+        let own = std::thread::spawn({
+            let pool = pool.clone();
+            move || pool.write_blocking(move |db| db.execute_batch(ending))
+        });
+        while pool.stats().waiting_writes < 4 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        drop(release);
+        let mut acknowledged = 0;
+        for other in others {
+            match other.join().unwrap() {
+                Ok(_) => acknowledged += 1,
+                Err(error) => assert!(matches!(error, Error::TransactionEnded), "{ending}: {error}"),
+            }
+        }
+        assert!(matches!(own.join().unwrap(), Err(Error::TransactionEnded)), "{ending}");
+        pool.write_blocking(insert(10)).unwrap();
+        let found = pool.read_blocking(count).unwrap();
+        assert!(found > acknowledged, "{ending}: {found} entries, {acknowledged} acknowledged and one more");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &options());
+    pool.write(insert(1)).await.unwrap();
+    let done = Arc::new(AtomicBool::new(false));
+    let slow = tokio::spawn({
+        let (pool, done) = (pool.clone(), Arc::clone(&done));
+        async move {
+            let written = pool
+                .write(|db| {
+                    db.execute("INSERT INTO entries VALUES (2, 2)", [])?;
+                    std::thread::sleep(Duration::from_millis(500));
+                    Ok(())
+                })
+                .await;
+            done.store(true, Ordering::SeqCst);
+            written
+        }
+    });
+    let mut before_it = 0;
+    while !done.load(Ordering::SeqCst) {
+        if pool.read(count).await.unwrap() == 1 {
+            before_it += 1;
+        }
+    }
+    slow.await.unwrap().unwrap();
+    assert!(before_it > 10, "only {before_it} reads were answered from before the write while it lasted");
+    assert_eq!(pool.read(count).await.unwrap(), 2, "a read after the answer sees the write");
+}
+
+#[tokio::test]
+async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &Options { queue: NonZero::new(2).unwrap(), ..options() });
+    let release = held_up(&pool);
+    let waiting = waiting(&pool, 0..2);
+    let error = pool.try_write(insert(5)).await.unwrap_err();
+    assert!(matches!(error, Error::Full(2)), "{error}");
+    assert!(error.is_retryable());
+    // Whoever waits does so until there is room, and no longer.
+    let patient = tokio::time::timeout(Duration::from_millis(50), pool.write(insert(6))).await;
+    assert!(patient.is_err(), "the write should have waited");
+    drop(release);
+    for thread in waiting {
+        thread.join().unwrap().unwrap();
+    }
+    pool.try_write(insert(7)).await.unwrap();
+    let numbers: Vec<i64> = pool
+        .read(|db| db.prepare("SELECT number FROM entries ORDER BY number")?.query_map([], |row| row.get(0))?.collect())
+        .await
+        .unwrap();
+    assert_eq!(numbers, [0, 1, 7], "what was refused or given up is not there");
+}
+
+#[tokio::test]
+async fn a_write_whose_future_is_dropped_before_its_turn_is_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &options());
+    let release = held_up(&pool);
+    let given_up = tokio::time::timeout(Duration::from_millis(50), pool.write(insert(1))).await;
+    assert!(given_up.is_err());
+    drop(release);
+    pool.write(insert(2)).await.unwrap();
+    assert_eq!(pool.read(count).await.unwrap(), 1);
+}
+
+#[test]
+fn a_read_cannot_write_and_leaves_no_transaction_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &Options { readers: NonZero::<usize>::MIN, ..options() });
+    assert!(matches!(pool.read_blocking(insert(1)), Err(Error::ReadOnly(_))));
+    // A snapshot that outlived its job would show the past to the next one.
+    pool.read_blocking(|db| db.execute_batch("BEGIN; SELECT * FROM entries")).unwrap();
+    pool.write_blocking(insert(2)).unwrap();
+    assert_eq!(pool.read_blocking(count).unwrap(), 1);
+    let panicked = pool.read_blocking(|_| -> rusqlite::Result<()> { panic!("oh") });
+    assert!(matches!(panicked, Err(Error::Panicked(_))));
+    assert_eq!(pool.read_blocking(count).unwrap(), 1, "the only reader lives on");
+}
+
+#[test]
+fn the_log_stays_bounded_under_writes_and_reads_that_never_pause() {
+    let folder = tempfile::tempdir().unwrap();
+    let limit = 200;
+    let pool = opened(&folder, &Options { checkpoint_pages: 100, wal_limit_pages: limit, ..options() });
+    let done = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..2)
+        .map(|_| {
+            let (pool, done) = (pool.clone(), Arc::clone(&done));
+            std::thread::spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    pool.read_blocking(count).unwrap();
+                }
+            })
+        })
+        .collect();
+    let mut most = 0;
+    for number in 0..20_000 {
+        pool.write_blocking(insert(number)).unwrap();
+        most = most.max(pool.stats().wal_pages);
+    }
+    done.store(true, Ordering::Relaxed);
+    for reader in readers {
+        reader.join().unwrap();
+    }
+    assert!(most <= u64::from(limit) + 50, "the log grew to {most} pages");
+    let stats = pool.stats();
+    assert!(stats.checkpoints > 0, "{stats:?}");
+    let log = std::fs::metadata(folder.path().join("pool.db-wal")).unwrap().len();
+    assert!(log <= 4_200 * u64::from(limit + 100), "the log's file has {log} bytes");
+    pool.close().unwrap();
+    assert!(!folder.path().join("pool.db-wal").exists(), "the log is gone after closing");
+}
+
+#[test]
+fn closing_finishes_what_waits_and_refuses_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &options());
+    let release = held_up(&pool);
+    let threads = waiting(&pool, 0..20);
+    let closing = std::thread::spawn({
+        let pool = pool.clone();
+        move || pool.close()
+    });
+    std::thread::sleep(Duration::from_millis(50));
+    drop(release);
+    for thread in threads {
+        thread.join().unwrap().unwrap();
+    }
+    closing.join().unwrap().unwrap();
+    assert!(matches!(pool.write_blocking(insert(99)), Err(Error::Closed)));
+    assert!(matches!(pool.read_blocking(count), Err(Error::Closed)));
+    assert_eq!(count(&Connection::open(file(&folder)).unwrap()).unwrap(), 20);
+}
+
+#[test]
+fn a_lock_of_another_process_is_waited_for_and_then_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&folder, &Options { busy_timeout: Duration::from_millis(300), ..options() });
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let begin = Instant::now();
+    let error = pool.write_blocking(insert(1)).unwrap_err();
+    assert!(matches!(error, Error::Busy(_)) && error.is_retryable(), "{error}");
+    assert!(begin.elapsed() >= Duration::from_millis(250));
+    let patient = std::thread::spawn({
+        let pool = pool.clone();
+        move || pool.write_blocking(insert(2))
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    other.execute_batch("COMMIT").unwrap();
+    patient.join().unwrap().unwrap();
+    assert_eq!(pool.read_blocking(count).unwrap(), 1);
+}
+
+#[test]
+fn a_full_database_says_so_and_keeps_what_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_open = Arc::new(|db: &Connection| db.execute_batch("PRAGMA max_page_count = 40"));
+    let pool = opened(&folder, &Options { on_open: Some(on_open), ..options() });
+    pool.write_blocking(|db| db.execute_batch("CREATE TABLE blobs (data BLOB)")).unwrap();
+    let mut acknowledged = 0;
+    let error = loop {
+        match pool.write_blocking(|db| db.execute("INSERT INTO blobs VALUES (randomblob(4000))", [])) {
+            Ok(_) => acknowledged += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, Error::DiskFull(_)), "{error}");
+    assert!(error.to_string().contains("free some space"), "{error}");
+    assert!(acknowledged > 10);
+    let check = |db: &Connection| {
+        Ok((db.query_row("SELECT COUNT(*) FROM blobs", [], |row| row.get::<_, i64>(0))?, integrity(db)?))
+    };
+    assert_eq!(pool.read_blocking(check).unwrap(), (acknowledged, "ok".to_owned()));
+    pool.write_blocking(|db| db.execute("DELETE FROM blobs", [])).unwrap();
+}
+
+#[test]
+fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |path: &Path| Pool::open(path, &options()).unwrap_err().to_string();
+    let missing = folder.path().join("missing/pool.db");
+    assert!(said(&missing).starts_with(&format!("cannot open {}", missing.display())), "{}", said(&missing));
+    assert!(said(&missing).contains("must be writable"));
+    let foreign = folder.path().join("foreign.db");
+    std::fs::write(&foreign, "this is a text, and long enough to be taken for a header. ".repeat(100)).unwrap();
+    assert!(said(&foreign).contains("not a database"), "{}", said(&foreign));
+    let error = Pool::open(":memory:", &options()).unwrap_err();
+    assert!(
+        matches!(error, Error::NotWal { .. }) && error.to_string().contains("use a file on a local disk"),
+        "{error}"
+    );
+}
+
+/// A folder that nobody can write to, not even root: a mount that is read-only. `None` where mounting is not allowed.
+struct ReadOnlyMount(PathBuf);
+
+impl ReadOnlyMount {
+    fn of(folder: &Path) -> Option<Self> {
+        let run = |args: &[&str]| {
+            let path = folder.to_str()?;
+            let done = Command::new("mount").args(args).arg(path).stderr(Stdio::null()).status().ok()?;
+            done.success().then_some(())
+        };
+        run(&["--bind", folder.to_str()?])?;
+        let mount = ReadOnlyMount(folder.to_owned());
+        run(&["-o", "remount,ro,bind"])?;
+        Some(mount)
+    }
+}
+
+impl Drop for ReadOnlyMount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_read_only_folder_is_refused_in_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    opened(&folder, &options()).close().unwrap();
+    let said = if let Some(_mount) = ReadOnlyMount::of(folder.path()) {
+        Pool::open(file(&folder), &options()).unwrap_err().to_string()
+    } else {
+        let mut permissions = std::fs::metadata(folder.path()).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(folder.path(), permissions).unwrap();
+        if std::fs::write(folder.path().join("probe"), "").is_ok() {
+            eprintln!("skipped: this user may write everywhere and may not mount");
+            return;
+        }
+        Pool::open(file(&folder), &options()).unwrap_err().to_string()
+    };
+    assert!(said.contains("must be writable") && !said.contains('\n'), "{said}");
+}
+
+/// Tells this program, when it is started anew by a test, which database to write to until it is killed.
+const VICTIM: &str = "POOL_TEST_VICTIM";
+
+#[test]
+fn the_victim_writes_until_it_is_killed() {
+    use std::io::Write as _;
+    // Only when the test below has started this program for it.
+    let Some(path) = std::env::var_os(VICTIM) else { return };
+    let pool = Pool::open(path, &Options::default()).unwrap();
+    let mut out = std::io::stdout();
+    for number in 0.. {
+        pool.write_blocking(insert(number)).unwrap();
+        writeln!(out, "acknowledged {number}").unwrap();
+        out.flush().unwrap();
+    }
+}
+
+#[test]
+fn a_killed_process_loses_no_acknowledged_write() {
+    use std::io::{BufRead as _, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    opened(&folder, &options()).close().unwrap();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["the_victim_writes_until_it_is_killed", "--exact", "--nocapture"])
+        .env(VICTIM, file(&folder))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut acknowledged = -1;
+    for line in lines {
+        // The harness writes its own words before the first.
+        if let Some((_, number)) = line.unwrap().split_once("acknowledged ") {
+            acknowledged = number.parse().unwrap();
+        }
+        if acknowledged == 300 {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    assert!(acknowledged >= 300);
+    let pool = Pool::open(file(&folder), &options()).unwrap();
+    let found: i64 =
+        pool.read_blocking(|db| db.query_row("SELECT MAX(number) FROM entries", [], |row| row.get(0))).unwrap();
+    assert!(found >= acknowledged, "write {acknowledged} was acknowledged, {found} is the last");
+    assert_eq!(pool.read_blocking(count).unwrap(), found + 1);
+    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+}
+
+/// What a thread does to the pool.
+#[derive(Debug, Clone)]
+enum Step {
+    Set(i64, i64),
+    Remove(i64),
+    Fail(i64),
+    Panic(i64),
+    Read(i64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let key = 0..20_i64;
+    prop_oneof![
+        4 => (key.clone(), any::<i32>()).prop_map(|(key, value)| Step::Set(key, i64::from(value))),
+        2 => key.clone().prop_map(Step::Remove),
+        1 => key.clone().prop_map(Step::Fail),
+        1 => key.clone().prop_map(Step::Panic),
+        3 => key.prop_map(Step::Read),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Each thread has keys of its own, so that a map per thread knows what must be there.
+    #[test]
+    fn threads_that_write_fail_panic_and_read_find_what_a_map_holds(plans in prop::collection::vec(prop::collection::vec(step(), 1..30), 1..5)) {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = opened(&folder, &options());
+        let threads: Vec<_> = plans.into_iter().enumerate().map(|(thread, plan)| {
+            let pool = pool.clone();
+            std::thread::spawn(move || follow(&pool, i64::try_from(thread).unwrap() * 100, plan))
+        }).collect();
+        let mut expected = BTreeMap::new();
+        for thread in threads {
+            expected.extend(thread.join().unwrap());
+        }
+        pool.close().unwrap();
+        let db = Connection::open(file(&folder)).unwrap();
+        let mut statement = db.prepare("SELECT number, value FROM entries").unwrap();
+        let found: BTreeMap<i64, i64> =
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(integrity(&db).unwrap(), "ok");
+    }
+}
+
+fn follow(pool: &Pool, offset: i64, plan: Vec<Step>) -> BTreeMap<i64, i64> {
+    let mut map = BTreeMap::new();
+    let set = "INSERT INTO entries VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+    for step in plan {
+        match step {
+            Step::Set(key, value) => {
+                let key = offset + key;
+                pool.write_blocking(move |db| db.prepare_cached(set)?.execute([key, value])).unwrap();
+                map.insert(key, value);
+            }
+            Step::Remove(key) => {
+                let key = offset + key;
+                pool.write_blocking(move |db| db.execute("DELETE FROM entries WHERE number = ?1", [key])).unwrap();
+                map.remove(&key);
+            }
+            Step::Fail(key) => {
+                let key = offset + key;
+                let failed = pool.write_blocking(move |db| {
+                    db.prepare_cached(set)?.execute([key, -1])?;
+                    db.execute("UPDATE entries SET value = NULL WHERE number = ?1", [key])
+                });
+                assert!(matches!(failed, Err(Error::Sqlite(_))), "{failed:?}");
+            }
+            Step::Panic(key) => {
+                let key = offset + key;
+                let failed = pool.write_blocking(move |db| -> rusqlite::Result<()> {
+                    db.prepare_cached(set)?.execute([key, -2])?;
+                    panic!("planned");
+                });
+                assert!(matches!(failed, Err(Error::Panicked(_))), "{failed:?}");
+            }
+            Step::Read(key) => {
+                let key = offset + key;
+                let found: Vec<i64> = pool
+                    .read_blocking(move |db| {
+                        let mut statement = db.prepare_cached("SELECT value FROM entries WHERE number = ?1")?;
+                        statement.query_map([key], |row| row.get(0))?.collect()
+                    })
+                    .unwrap();
+                assert_eq!(found.first(), map.get(&key));
+            }
+        }
+    }
+    map
+}

@@ -1,0 +1,352 @@
+//! No acknowledged write is lost by a power failure.
+//!
+//! Killing a process shows nothing of the kind: the page cache outlives it, and a database that never syncs keeps everything. Here SQLite
+//! runs on a VFS that knows what was synced, and the power is cut at hundreds of moments, in the middle of commits, of checkpoints and of
+//! restarts of the log. That weaker settings lose writes by the same means shows that the means work.
+
+#![cfg(unix)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::{Connection, OpenFlags};
+use sqlite_bench::pool::{Durability, Options, Pool};
+use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
+
+#[path = "power_loss/disk.rs"]
+mod disk;
+#[path = "power_loss/vfs.rs"]
+mod vfs;
+
+use disk::{Action, Cut, Disk, Kind, Plan, SECTOR, Survival};
+
+const SEED: u64 = 7;
+const FILE: &str = "test.db";
+/// Each with a database of its own.
+const ROUNDS: u64 = 6;
+/// Blocks that are written in a round.
+const WRITES: u64 = 100;
+const NUMBERS: std::ops::Range<u64> = SEED_BLOCKS..SEED_BLOCKS + WRITES;
+/// Cuts that a series must come to; threads make their number vary, around twice as many.
+const CUTS: u64 = 150;
+/// Pages in the log after which it is moved into the database: few, so that this happens often.
+const CHECKPOINT_PAGES: u32 = 100;
+
+/// A row of a block: everything that was written, as text.
+type Content = BTreeMap<u64, Vec<String>>;
+
+/// What the cuts of a series came to.
+#[derive(Debug, Default)]
+struct Tally {
+    cuts: u64,
+    acknowledged: u64,
+    /// Acknowledged and not found.
+    lost: u64,
+    /// Most of one cut.
+    most_lost: u64,
+    /// Not acknowledged and found: the answer was on its way.
+    unasked: u64,
+    /// Found, but not as they were written.
+    torn: u64,
+    /// Databases with a write that is missing although a later one is there.
+    gaps: u64,
+    /// Databases that were not sound.
+    damaged: u64,
+    moments: BTreeMap<(Action, Kind), u64>,
+}
+
+impl Tally {
+    fn add(&mut self, cut: &Cut, written: &Content) {
+        self.cuts += 1;
+        self.acknowledged += cut.acknowledged.len() as u64;
+        *self.moments.entry(cut.moment).or_default() += 1;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in &cut.files {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        let Ok(found) = recover(&folder.path().join(FILE)) else {
+            self.damaged += 1;
+            return;
+        };
+        let lost = cut.acknowledged.iter().filter(|number| !found.contains_key(number)).count() as u64;
+        let new = found.keys().filter(|&&number| number >= SEED_BLOCKS).count() as u64;
+        self.lost += lost;
+        self.most_lost = self.most_lost.max(lost);
+        self.unasked += new + lost - cut.acknowledged.len() as u64;
+        self.torn += found.iter().filter(|&(number, content)| written.get(number) != Some(content)).count() as u64;
+        self.gaps += u64::from(found.keys().copied().ne(0..SEED_BLOCKS + new));
+    }
+
+    fn assert_sound(&self) {
+        assert!(self.cuts >= CUTS, "{self:?}");
+        assert_eq!((self.damaged, self.torn), (0, 0), "{self:?}");
+    }
+
+    fn assert_nothing_lost(&self) {
+        self.assert_sound();
+        assert_eq!(self.lost, 0, "{self:?}");
+    }
+
+    fn at(&self, action: Action, kind: Kind) -> u64 {
+        self.moments.get(&(action, kind)).copied().unwrap_or_default()
+    }
+}
+
+/// Opens what is left, as anybody would, and reads it; an error if it is not sound.
+fn recover(file: &Path) -> Result<Content, String> {
+    let read = || {
+        let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        Ok::<_, rusqlite::Error>((schema::integrity(&connection)?, content(&connection)?))
+    };
+    match read() {
+        Ok((integrity, content)) if integrity == "ok" => Ok(content),
+        Ok((integrity, _)) => Err(integrity),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn content(connection: &Connection) -> rusqlite::Result<Content> {
+    let mut statement = connection.prepare(
+        "SELECT b.id, concat_ws(' ', b.hash, b.parent_hash, b.timestamp, hex(b.data), t.from_address, t.to_address, t.amount)
+         FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id ORDER BY b.id, t.id",
+    )?;
+    let mut content = Content::new();
+    for row in statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))? {
+        let (number, text) = row?;
+        content.entry(number.unsigned_abs()).or_default().push(text);
+    }
+    Ok(content)
+}
+
+/// A database without anything but the blocks of the start, whatever happens to the power.
+fn create(file: &Path, journal: &str) {
+    let connection = Connection::open(file).unwrap();
+    let now: String = connection.query_row(&format!("PRAGMA journal_mode = {journal}"), [], |row| row.get(0)).unwrap();
+    assert_eq!(now, journal);
+    schema::create(&connection, JoinIndex::Present, SEED).unwrap();
+}
+
+/// Cuts the power of what `write` does, again and again: after up to `within` plain writes each.
+fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, &Arc<Disk>)) -> Tally {
+    let written = {
+        let connection = Connection::open_in_memory().unwrap();
+        schema::create(&connection, JoinIndex::Present, SEED).unwrap();
+        for number in NUMBERS {
+            schema::insert(&connection, Block::written(number, SEED)).unwrap();
+        }
+        content(&connection).unwrap()
+    };
+    let mut tally = Tally::default();
+    for round in 0..ROUNDS {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        create(&file, journal);
+        let disk = Arc::new(Disk::default());
+        let _mount = vfs::Mount::new(folder.path(), &disk);
+        disk.cut(Plan { seed: SEED + round, within, survival });
+        write(&file, &disk);
+        let last = recover(&file).unwrap();
+        assert_eq!(last, written, "without a power cut everything is there");
+        for cut in disk.cuts() {
+            tally.add(&cut, &written);
+        }
+    }
+    println!("{tally:?}");
+    tally
+}
+
+/// One connection, which commits each block.
+fn plainly(journal: &str, synchronous: &str) -> impl Fn(&Path, &Arc<Disk>) {
+    move |file, disk| {
+        let connection = Connection::open_with_flags_and_vfs(file, OpenFlags::default(), vfs::NAME).unwrap();
+        // Of these only `wal` is a property of the file.
+        connection.pragma_update(None, "journal_mode", journal).unwrap();
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).unwrap();
+        connection.pragma_update(None, "synchronous", synchronous).unwrap();
+        for number in NUMBERS {
+            connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+            schema::insert(&connection, Block::written(number, SEED)).unwrap();
+            connection.execute_batch("COMMIT").unwrap();
+            disk.acknowledge(number);
+        }
+    }
+}
+
+/// The pool, asked by so many at a time, of whose writes up to `batch` share a commit.
+fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, &Arc<Disk>) {
+    move |file, disk| {
+        let options = Options {
+            durability,
+            vfs: Some(vfs::NAME.to_owned()),
+            batch: NonZero::new(batch).unwrap(),
+            checkpoint_pages: CHECKPOINT_PAGES,
+            wal_limit_pages: 2 * CHECKPOINT_PAGES,
+            ..Options::default()
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let pool = Pool::open(file, &options).unwrap();
+        let next = Arc::new(AtomicU64::new(NUMBERS.start));
+        let writer = || {
+            let (pool, disk, next) = (pool.clone(), Arc::clone(disk), Arc::clone(&next));
+            async move {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if !NUMBERS.contains(&number) {
+                        break;
+                    }
+                    let block = Block::written(number, SEED);
+                    pool.write(move |connection| schema::insert(connection, block)).await.unwrap();
+                    disk.acknowledge(number);
+                }
+            }
+        };
+        let tasks: Vec<_> = (0..writers).map(|_| runtime.spawn(writer())).collect();
+        for task in tasks {
+            runtime.block_on(task).unwrap();
+        }
+        let stats = pool.stats();
+        assert_eq!(stats.commits < WRITES, batch > 1, "{stats:?}");
+        // The power may fail during this, too.
+        pool.close().unwrap();
+    }
+}
+
+#[test]
+fn a_disk_keeps_what_was_synced_and_forgets_the_rest() {
+    let disk = Disk::default();
+    let known = disk.open(FILE, Some(b"before".to_vec()));
+    let new = disk.open("test.db-wal", None);
+    disk.write(known, 0, b"B");
+    let changes = disk.unsynced(known);
+    disk.write(known, 1, b"E");
+    disk.synced(known, changes, false);
+    disk.write(new, 2, b"log");
+    disk.synced(new, 1, false);
+    disk.cut(Plan { seed: SEED, within: 1, survival: Survival::None });
+    // The power fails before each of these three.
+    disk.synced(new, 0, true);
+    disk.acknowledge(1);
+    disk.truncate(known, 3);
+    disk.synced(known, 2, false);
+    let files =
+        |files: &[(&str, &[u8])]| files.iter().map(|&(name, bytes)| (name.to_owned(), bytes.to_vec())).collect();
+    let [first, second, third] = <[Cut; 3]>::try_from(disk.cuts()).unwrap();
+    assert_eq!(first.files, files(&[(FILE, b"Before")]), "a file has no name before its folder is synced");
+    assert_eq!(second.files, files(&[(FILE, b"Before"), ("test.db-wal", b"\0\0log")]));
+    assert_eq!((third.files, third.moment), (second.files, (Action::Sync, Kind::Database)));
+    assert_eq!((first.acknowledged, second.acknowledged), (vec![], vec![1]));
+}
+
+#[test]
+fn sectors_survive_whole_or_not_at_all() {
+    let disk = Disk::default();
+    let file = disk.open(FILE, Some(vec![0; 4 * SECTOR]));
+    disk.write(file, 0, &[1; 3 * SECTOR]);
+    disk.write(file, SECTOR, &[2; 3 * SECTOR]);
+    disk.cut(Plan { seed: SEED, within: 1, survival: Survival::SomeSectors });
+    (0..200).for_each(|_| disk.synced(file, 0, false));
+    let mut seen: [BTreeSet<u8>; 4] = Default::default();
+    let mut kinds = BTreeSet::new();
+    for cut in disk.cuts() {
+        let image = &cut.files[FILE];
+        assert_eq!(image.len(), 4 * SECTOR);
+        for (sector, seen) in image.chunks(SECTOR).zip(&mut seen) {
+            assert!(sector.iter().all(|&byte| byte == sector[0]));
+            seen.insert(sector[0]);
+        }
+        kinds.insert(image.iter().step_by(SECTOR).copied().collect::<Vec<_>>());
+    }
+    assert_eq!(seen.map(Vec::from_iter), [vec![0, 1], vec![0, 1, 2], vec![0, 1, 2], vec![0, 2]]);
+    assert!(kinds.contains(&vec![0, 2, 0, 2]), "later sectors survive without earlier ones: {kinds:?}");
+}
+
+#[test]
+fn a_log_synced_in_full_loses_nothing() {
+    let tally = series("wal", 150, Survival::None, plainly("wal", "FULL"));
+    tally.assert_nothing_lost();
+    assert_eq!(tally.gaps, 0, "{tally:?}");
+    assert!(tally.at(Action::Sync, Kind::Log) > 0, "no cut fell in a sync: {tally:?}");
+    assert!(tally.at(Action::Write, Kind::Log) > 0, "no cut fell in a commit: {tally:?}");
+    assert!(tally.at(Action::Write, Kind::Database) > 0, "no cut fell in a checkpoint: {tally:?}");
+    assert!(tally.at(Action::WriteHeader, Kind::Log) > 0, "no cut fell in a restart of the log: {tally:?}");
+}
+
+#[test]
+fn a_log_synced_in_full_loses_nothing_when_sectors_survive_by_chance() {
+    let tally = series("wal", 150, Survival::SomeSectors, plainly("wal", "FULL"));
+    tally.assert_nothing_lost();
+    assert_eq!(tally.gaps, 0, "{tally:?}");
+}
+
+#[test]
+fn a_log_synced_at_checkpoints_loses_the_newest_writes_and_stays_sound() {
+    for survival in [Survival::None, Survival::SomeSectors] {
+        let tally = series("wal", 150, survival, plainly("wal", "NORMAL"));
+        tally.assert_sound();
+        assert_eq!(tally.gaps, 0, "{tally:?}");
+        assert!(tally.lost > 0, "the power cuts do nothing: {tally:?}");
+    }
+}
+
+#[test]
+fn a_log_that_is_never_synced_loses_writes() {
+    let tally = series("wal", 150, Survival::None, plainly("wal", "OFF"));
+    assert!(tally.lost > 0, "the power cuts do nothing: {tally:?}");
+}
+
+#[test]
+fn a_log_that_is_never_synced_leaves_damage_when_sectors_survive_by_chance() {
+    let tally = series("wal", 150, Survival::SomeSectors, plainly("wal", "OFF"));
+    assert!(tally.damaged > 0, "the sectors that survive do nothing: {tally:?}");
+}
+
+#[test]
+fn a_rollback_journal_synced_in_full_loses_nothing_if_it_is_truncated() {
+    for survival in [Survival::None, Survival::SomeSectors] {
+        let tally = series("truncate", 600, survival, plainly("truncate", "FULL"));
+        tally.assert_nothing_lost();
+        assert_eq!(tally.gaps, 0, "{tally:?}");
+    }
+}
+
+#[test]
+fn a_rollback_journal_that_is_deleted_comes_back_with_one_write_unless_the_folder_is_synced() {
+    let tally = series("delete", 600, Survival::None, plainly("delete", "FULL"));
+    tally.assert_sound();
+    assert!(tally.lost > 0 && tally.most_lost == 1, "{tally:?}");
+    series("delete", 600, Survival::None, plainly("delete", "EXTRA")).assert_nothing_lost();
+}
+
+#[test]
+fn the_pool_loses_nothing_when_every_write_has_its_own_commit() {
+    for survival in [Survival::None, Survival::SomeSectors] {
+        let tally = series("wal", 280, survival, pooled(Durability::Full, 1, 1));
+        tally.assert_nothing_lost();
+        assert_eq!(tally.gaps, 0, "{tally:?}");
+    }
+}
+
+#[test]
+fn the_pool_loses_nothing_when_writes_share_a_commit() {
+    for survival in [Survival::None, Survival::SomeSectors] {
+        series("wal", 60, survival, pooled(Durability::Full, 8, 64)).assert_nothing_lost();
+    }
+}
+
+#[test]
+fn the_pool_loses_the_newest_writes_when_it_syncs_at_checkpoints_only() {
+    for survival in [Survival::None, Survival::SomeSectors] {
+        let tally = series("wal", 45, survival, pooled(Durability::Normal, 8, 64));
+        tally.assert_sound();
+        assert!(tally.lost > 0, "the power cuts do nothing: {tally:?}");
+    }
+}
+
+#[test]
+fn the_pool_loses_writes_when_it_never_syncs() {
+    let tally = series("wal", 45, Survival::None, pooled(Durability::Off, 8, 64));
+    assert!(tally.lost > 0, "the power cuts do nothing: {tally:?}");
+}
