@@ -148,35 +148,6 @@ fn a_job_that_fails_or_panics_takes_nobody_with_it() {
     pool.write_blocking(insert(6)).unwrap();
 }
 
-#[test]
-fn a_job_that_ends_the_transaction_is_told_so_and_the_pool_lives_on() {
-    for ending in ["COMMIT", "ROLLBACK", "COMMIT; BEGIN IMMEDIATE", "ROLLBACK; BEGIN"] {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = opened(&folder, &options());
-        let release = held_up(&pool);
-        let others = waiting(&pool, 0..3);
-        let own = std::thread::spawn({
-            let pool = pool.clone();
-            move || pool.write_blocking(move |db| db.execute_batch(ending))
-        });
-        while pool.stats().waiting_writes < 4 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        drop(release);
-        let mut acknowledged = 0;
-        for other in others {
-            match other.join().unwrap() {
-                Ok(_) => acknowledged += 1,
-                Err(error) => assert!(matches!(error, Error::TransactionEnded), "{ending}: {error}"),
-            }
-        }
-        assert!(matches!(own.join().unwrap(), Err(Error::TransactionEnded)), "{ending}");
-        pool.write_blocking(insert(10)).unwrap();
-        let found = pool.read_blocking(count).unwrap();
-        assert!(found > acknowledged, "{ending}: {found} entries, {acknowledged} acknowledged and one more");
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flume::Receiver;
+use flume::{Receiver, Sender};
 use rusqlite::Connection;
 
 use super::stats::{Counters, count};
@@ -14,6 +14,14 @@ pub(super) enum Mode {
     Passive,
     /// All of it; waits for the readers and shortens the log to nothing.
     Truncate,
+}
+
+/// The writer's side of the checkpoint thread.
+pub(super) struct Signal {
+    /// Asks for a checkpoint; one that is under way will do.
+    pub(super) sender: Sender<()>,
+    /// Whose turn it is to make one.
+    pub(super) turn: Arc<Mutex<()>>,
 }
 
 /// Copies the log once; whether nobody stood in the way.

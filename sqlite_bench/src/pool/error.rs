@@ -12,7 +12,7 @@ use rusqlite::ErrorCode;
 #[non_exhaustive]
 pub enum Error {
     /// The database cannot be opened or set up.
-    #[error("cannot open {}: {source} (the file and its folder must be writable, for the log beside it)", path.display())]
+    #[error("cannot open {}: {source} ({})", path.display(), remedy(source))]
     Open {
         /// The file.
         path: PathBuf,
@@ -42,14 +42,22 @@ pub enum Error {
     /// The database cannot be written.
     #[error("the database is read-only: make the file and its folder writable ({0})")]
     ReadOnly(Arc<rusqlite::Error>),
-    /// The transaction that the write was part of could not be committed; nothing of it was written.
+    /// The file is damaged, or is no database. Nothing was written.
+    #[error("the database is damaged: restore a copy, or save what is left with `.recover` of the sqlite3 shell ({0})")]
+    Corrupt(Arc<rusqlite::Error>),
+    /// The commit failed and nothing of the write is in the database. If the disk refused to sync the log, a crash right afterwards may still
+    /// bring it back, as with every use of SQLite.
     #[error("the commit failed and was undone: {0}")]
     Commit(Arc<rusqlite::Error>),
-    /// A job of the same commit ended the transaction by itself. Whether this write was kept is not known.
-    #[error(
-        "a job ended the pool's transaction by a COMMIT or ROLLBACK of its own; whether this write was kept is unknown"
-    )]
+    /// Another write of the same commit made SQLite undo all of it; nothing of this one was written, and it may be tried again.
+    #[error("undone together with the other writes of its commit, because one of them failed: {0}; try again")]
+    Undone(Arc<Error>),
+    /// The transaction was rolled back while the job ran, and the job ignored the error that said so; nothing of it was written.
+    #[error("SQLite rolled the transaction back and the job went on: it must return the errors of its statements")]
     TransactionEnded,
+    /// A job committed by itself, which needs the pool's authorizer and commit hook to be replaced. Whether this write was kept is unknown.
+    #[error("a job committed by itself, without the pool's authorizer: whether this write was kept is unknown")]
+    Unknown,
     /// The queue is full; only `try_read` and `try_write` say so, the others wait.
     #[error("{0} operations wait already: try again later, or answer fewer requests")]
     Full(usize),
@@ -65,7 +73,7 @@ impl Error {
     /// Whether the same operation may succeed later, without anything else being done: nothing of it was written.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Error::Busy(_) | Error::Full(_))
+        matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_))
     }
 
     /// What an error of SQLite means to the caller.
@@ -73,10 +81,19 @@ impl Error {
         let code = source.sqlite_error_code();
         let source = Arc::new(source);
         match code {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy(source),
+            Some(ErrorCode::DatabaseBusy) => Error::Busy(source),
             Some(ErrorCode::DiskFull) => Error::DiskFull(source),
             Some(ErrorCode::ReadOnly) => Error::ReadOnly(source),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(source),
             _ => Error::Sqlite(source),
+        }
+    }
+
+    /// What an error of the commit itself means.
+    pub(super) fn of_commit(source: rusqlite::Error) -> Self {
+        match Error::of(source) {
+            Error::Sqlite(source) => Error::Commit(source),
+            other => other,
         }
     }
 
@@ -88,5 +105,16 @@ impl Error {
 impl From<rusqlite::Error> for Error {
     fn from(source: rusqlite::Error) -> Self {
         Error::of(source)
+    }
+}
+
+/// What can be done about a database that cannot be opened.
+fn remedy(source: &rusqlite::Error) -> &'static str {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => "this file is no SQLite database, or is encrypted, or damaged",
+        Some(ErrorCode::DatabaseCorrupt) => "restore a copy, or save what is left with `.recover` of the sqlite3 shell",
+        Some(ErrorCode::DatabaseBusy) => "another process keeps it locked for longer than the busy timeout",
+        Some(ErrorCode::DiskFull) => "free some space",
+        _ => "its folder must exist, and both must be writable, for the log beside the file",
     }
 }

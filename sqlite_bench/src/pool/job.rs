@@ -55,17 +55,34 @@ where
             return Err(Error::Closed);
         };
         // What a panic leaves behind on the connection is undone by whoever runs the job.
-        let value = catch_unwind(AssertUnwindSafe(|| work(connection)))
-            .map_err(|panic| Error::Panicked(message(&*panic)))?
-            .map_err(Error::of)?;
-        self.value = Some(value);
+        let value = catch_unwind(AssertUnwindSafe(|| work(connection))).map_err(|panic| {
+            let error = Error::Panicked(message(&*panic));
+            contained(|| drop(panic));
+            error
+        })?;
+        self.value = Some(value.map_err(Error::of)?);
         Ok(())
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), Error>) {
         let Call { value, reply, .. } = *self;
-        // Nobody may be waiting any more.
-        let _ = reply.send(outcome.and_then(|()| value.ok_or(Error::Closed)));
+        contained(|| {
+            // Nobody may be waiting any more.
+            let _ = reply.send(outcome.and_then(|()| value.ok_or(Error::Closed)));
+        });
+    }
+}
+
+/// Drops a job that nobody waits for.
+pub(super) fn discard(job: BoxedJob) {
+    contained(|| drop(job));
+}
+
+/// Lets nothing out: what a caller's types do when they are dropped must not end a thread of the pool.
+fn contained(work: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+        // Even this may panic when it is dropped.
+        std::mem::forget(panic);
     }
 }
 

@@ -26,7 +26,11 @@
 //! - **Writes** run one after the other on one thread, each as a closure inside a transaction that the pool opens and commits. All that wait share
 //!   a commit ([`Options::batch`]), which is what makes small writes cheap: syncing takes as long for a hundred as for one. Each runs in a
 //!   savepoint: one that fails or panics is undone alone. The answer comes after the commit, so that an acknowledged write is as safe as
-//!   [`Options::durability`] says. A job must not end the transaction itself.
+//!   [`Options::durability`] says. A commit takes no further writes after 5 ms, but those that are in it wait for a slow one that comes last.
+//! - **Inside a write** `BEGIN`, `COMMIT` and `ROLLBACK` are refused ("not authorized"); savepoints are allowed, and `VACUUM` needs a connection of
+//!   its own. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of the job.
+//!   If one write makes SQLite undo a whole commit ([`Error::Undone`]: a full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key), the others
+//!   may be tried again. `prepare_cached` spares compiling a statement each time.
 //! - **The log** is copied into the database by a thread of its own, off the path of writes; at [`Options::wal_limit_pages`] the writer makes room first.
 //! - **Back-pressure**: at most [`Options::queue`] operations wait in each queue. [`Pool::read`] and [`Pool::write`] wait for room, [`Pool::try_read`] and
 //!   [`Pool::try_write`] refuse.
@@ -36,6 +40,7 @@
 //! Nothing here needs a particular runtime. A read is a trip to another thread and back, some ten microseconds.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{Builder, JoinHandle};
 
@@ -44,8 +49,10 @@ use rusqlite::Connection;
 
 mod checkpoint;
 mod error;
+mod guard;
 mod job;
 mod options;
+mod queue;
 mod reader;
 mod stats;
 mod writer;
@@ -54,7 +61,9 @@ pub use error::Error;
 pub use options::{Durability, OnOpen, Options};
 pub use stats::Stats;
 
-use job::{BoxedJob, job};
+use checkpoint::Signal;
+use job::job;
+use queue::{Message, Queue};
 use stats::Counters;
 use writer::Writer;
 
@@ -66,21 +75,24 @@ pub struct Pool {
 
 struct Inner {
     path: PathBuf,
-    /// Gone when the pool is closed; a thread ends when its queue has no senders and is empty.
+    /// Gone when the pool is closed.
     queues: RwLock<Option<Queues>>,
+    /// Set when the pool is closed: a thread ends when its queue is empty.
+    closing: Arc<AtomicBool>,
     threads: Mutex<Threads>,
     counters: Arc<Counters>,
 }
 
 struct Queues {
-    reads: Sender<BoxedJob>,
-    writes: Sender<BoxedJob>,
+    reads: Sender<Message>,
+    writes: Sender<Message>,
 }
 
 #[derive(Default)]
 struct Threads {
     writer: Option<JoinHandle<Result<(), Error>>>,
-    others: Vec<JoinHandle<()>>,
+    checkpoint: Option<JoinHandle<()>>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl std::fmt::Debug for Pool {
@@ -93,16 +105,17 @@ impl Pool {
     /// Opens the database, creating it if it is missing, and starts the threads.
     ///
     /// # Errors
-    /// If it cannot be opened, has no write-ahead log, or a thread cannot be started.
+    /// If it cannot be opened, has no write-ahead log, or a thread cannot be started. Blocks until then.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let path = path.as_ref();
         // All connections are opened here, so that whatever is wrong is said here.
         let writing = options.connect_writer(path)?;
-        let checkpointing = options.connect_writer(path)?;
+        let checkpointing = options.connect_checkpoint(path)?;
         let reading: Vec<Connection> =
             (0..options.readers.get()).map(|_| options.connect_reader(path)).collect::<Result<_, _>>()?;
 
         let counters = Arc::new(Counters::default());
+        let closing = Arc::new(AtomicBool::new(false));
         let (reads, read_queue) = flume::bounded(options.queue.get());
         let (writes, write_queue) = flume::bounded(options.queue.get());
         let (signals, signals_queue) = flume::bounded(1);
@@ -110,6 +123,7 @@ impl Pool {
             inner: Arc::new(Inner {
                 path: path.to_owned(),
                 queues: RwLock::new(Some(Queues { reads, writes })),
+                closing: Arc::clone(&closing),
                 threads: Mutex::default(),
                 counters: Arc::clone(&counters),
             }),
@@ -117,15 +131,16 @@ impl Pool {
         // If one of them cannot be started, dropping the pool ends the others.
         let mut threads = pool.inner.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = Arc::new(Mutex::new(()));
-        let committing = Writer::new(writing, write_queue, signals, Arc::clone(&turn), Arc::clone(&counters), options);
+        let queue = Queue::new(write_queue, Arc::clone(&closing));
+        let signal = Signal { sender: signals, turn: Arc::clone(&turn) };
+        let committing = Writer::new(writing, queue, signal, Arc::clone(&counters), options);
         threads.writer = Some(spawn("sqlite-writer", move || committing.run())?);
         let own = Arc::clone(&counters);
-        threads
-            .others
-            .push(spawn("sqlite-checkpoint", move || checkpoint::run(&checkpointing, &signals_queue, &turn, &own))?);
+        threads.checkpoint =
+            Some(spawn("sqlite-checkpoint", move || checkpoint::run(&checkpointing, &signals_queue, &turn, &own))?);
         for connection in reading {
-            let (queue, own) = (read_queue.clone(), Arc::clone(&counters));
-            threads.others.push(spawn("sqlite-reader", move || reader::run(&connection, &queue, &own))?);
+            let (queue, own) = (Queue::new(read_queue.clone(), Arc::clone(&closing)), Arc::clone(&counters));
+            threads.readers.push(spawn("sqlite-reader", move || reader::run(&connection, &queue, &own))?);
         }
         drop(threads);
         Ok(pool)
@@ -147,7 +162,7 @@ impl Pool {
     ///
     /// # Errors
     /// What `work` returned, that it panicked, that the commit failed, or that the pool is closed: nothing of it was written then, unless
-    /// the error is [`Error::TransactionEnded`].
+    /// the error is [`Error::Unknown`].
     pub async fn write<T, F>(&self, work: F) -> Result<T, Error>
     where
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -227,24 +242,24 @@ impl Pool {
     }
 }
 
-async fn ask<T, F>(queue: Sender<BoxedJob>, work: F) -> Result<T, Error>
+async fn ask<T, F>(queue: Sender<Message>, work: F) -> Result<T, Error>
 where
     F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     let (job, answer) = job(work);
-    queue.send_async(job).await.map_err(|_| Error::Closed)?;
+    queue.send_async(Message::Job(job)).await.map_err(|_| Error::Closed)?;
     drop(queue);
     answer.recv_async().await.unwrap_or(Err(Error::Closed))
 }
 
-async fn try_ask<T, F>(queue: Sender<BoxedJob>, work: F) -> Result<T, Error>
+async fn try_ask<T, F>(queue: Sender<Message>, work: F) -> Result<T, Error>
 where
     F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     let (job, answer) = job(work);
-    queue.try_send(job).map_err(|error| match error {
+    queue.try_send(Message::Job(job)).map_err(|error| match error {
         TrySendError::Full(_) => Error::Full(queue.len()),
         TrySendError::Disconnected(_) => Error::Closed,
     })?;
@@ -252,13 +267,13 @@ where
     answer.recv_async().await.unwrap_or(Err(Error::Closed))
 }
 
-fn ask_blocking<T, F>(queue: Sender<BoxedJob>, work: F) -> Result<T, Error>
+fn ask_blocking<T, F>(queue: Sender<Message>, work: F) -> Result<T, Error>
 where
     F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     let (job, answer) = job(work);
-    queue.send(job).map_err(|_| Error::Closed)?;
+    queue.send(Message::Job(job)).map_err(|_| Error::Closed)?;
     drop(queue);
     answer.recv().unwrap_or(Err(Error::Closed))
 }
@@ -269,27 +284,36 @@ fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'stati
 
 impl Inner {
     /// A queue, of an open pool.
-    fn queue(&self, pick: impl FnOnce(&Queues) -> &Sender<BoxedJob>) -> Result<Sender<BoxedJob>, Error> {
+    fn queue(&self, pick: impl FnOnce(&Queues) -> &Sender<Message>) -> Result<Sender<Message>, Error> {
         let queues = self.queues.read().unwrap_or_else(PoisonError::into_inner);
         queues.as_ref().map(|queues| pick(queues).clone()).ok_or(Error::Closed)
     }
 
     fn shut_down(&self) -> Result<(), Error> {
-        drop(self.queues.write().unwrap_or_else(PoisonError::into_inner).take());
+        let queues = self.queues.write().unwrap_or_else(PoisonError::into_inner).take();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        self.closing.store(true, Ordering::Release);
         // The last clone may have gone with a job, on a thread that cannot wait for itself.
         let here = std::thread::current().id();
+        let readers: Vec<_> = threads.readers.into_iter().filter(|thread| thread.thread().id() != here).collect();
+        let writer = threads.writer.filter(|thread| thread.thread().id() != here);
+        if let Some(Queues { reads, writes }) = queues {
+            // A thread that has gone already does not mind.
+            for _ in &readers {
+                let _ = reads.send(Message::Stop);
+            }
+            if writer.is_some() {
+                let _ = writes.send(Message::Stop);
+            }
+        }
         // The readers first: the writer then finds nobody in the way of the last checkpoint.
-        let (checkpoints, readers): (Vec<_>, Vec<_>) =
-            threads.others.into_iter().partition(|thread| thread.thread().name() == Some("sqlite-checkpoint"));
-        for thread in readers.into_iter().filter(|thread| thread.thread().id() != here) {
+        for thread in readers {
             let _ = thread.join();
         }
-        let written = match threads.writer.filter(|thread| thread.thread().id() != here) {
-            Some(thread) => thread.join().unwrap_or(Err(Error::Closed)),
-            None => Ok(()),
-        };
-        for thread in checkpoints {
+        // The checkpoint thread ends with the writer.
+        let Some(writer) = writer else { return Ok(()) };
+        let written = writer.join().unwrap_or(Err(Error::Closed));
+        if let Some(thread) = threads.checkpoint {
             let _ = thread.join();
         }
         written

@@ -9,6 +9,10 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Error;
+use super::guard::Guard;
+
+/// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
+const CACHED_STATEMENTS: usize = 64;
 
 /// What is done to every connection when it is opened.
 pub type OnOpen = Arc<dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync>;
@@ -32,7 +36,8 @@ pub struct Options {
     pub wal_limit_pages: u32,
     /// The SQLite VFS to use, by name.
     pub vfs: Option<String>,
-    /// Called with every connection when it is opened: functions, a cache size, a key.
+    /// Called with every connection when it is opened: functions, a cache size, a key. On the connection that writes, the pool needs the
+    /// WAL hook; an authorizer or a commit hook set here takes the place of those that keep jobs from committing by themselves.
     pub on_open: Option<OnOpen>,
 }
 
@@ -93,9 +98,24 @@ impl Durability {
 }
 
 impl Options {
-    /// A connection that writes, to a database that has a write-ahead log.
-    pub(super) fn connect_writer(&self, path: &Path) -> Result<Connection, Error> {
-        let connection = self.connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    /// A connection for the writes, whose jobs cannot end the transaction they run in.
+    pub(super) fn connect_writer(&self, path: &Path) -> Result<(Connection, Guard), Error> {
+        self.connect_read_write(path, Guard::of)
+    }
+
+    /// A connection for checkpoints.
+    pub(super) fn connect_checkpoint(&self, path: &Path) -> Result<Connection, Error> {
+        self.connect_read_write(path, |_| Ok(())).map(|(connection, ())| connection)
+    }
+
+    /// A connection to a database that has a write-ahead log.
+    fn connect_read_write<T>(
+        &self,
+        path: &Path,
+        guard: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<(Connection, T), Error> {
+        let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let (connection, guard) = self.connect(path, access, guard)?;
         let open = |source| Error::open(path, source);
         let mode: String =
             connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
@@ -103,17 +123,23 @@ impl Options {
             return Err(Error::NotWal { path: path.to_owned(), mode });
         }
         connection.pragma_update(None, "synchronous", self.durability.pragma()).map_err(open)?;
-        Ok(connection)
+        Ok((connection, guard))
     }
 
     /// A connection that only reads.
     pub(super) fn connect_reader(&self, path: &Path) -> Result<Connection, Error> {
-        let connection = self.connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let (connection, ()) = self.connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, |_| Ok(()))?;
         connection.pragma_update(None, "query_only", true).map_err(|source| Error::open(path, source))?;
         Ok(connection)
     }
 
-    fn connect(&self, path: &Path, access: OpenFlags) -> Result<Connection, Error> {
+    /// Opens, guards, and sets up.
+    fn connect<T>(
+        &self,
+        path: &Path,
+        access: OpenFlags,
+        guard: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<(Connection, T), Error> {
         // Each connection is used by one thread at a time, so that SQLite need not lock it.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = match &self.vfs {
@@ -122,10 +148,12 @@ impl Options {
         };
         let set_up = |connection: Connection| {
             connection.busy_timeout(self.busy_timeout)?;
+            connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+            let guard = guard(&connection)?;
             if let Some(on_open) = &self.on_open {
                 on_open(&connection)?;
             }
-            Ok(connection)
+            Ok((connection, guard))
         };
         connection.and_then(set_up).map_err(|source| Error::open(path, source))
     }

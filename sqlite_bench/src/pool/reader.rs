@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use flume::Receiver;
 use rusqlite::Connection;
 
 use super::Error;
-use super::job::BoxedJob;
+use super::queue::Queue;
 use super::stats::{Counters, count};
 
-/// Runs reads until the queue is closed and empty.
-pub(super) fn run(connection: &Connection, queue: &Receiver<BoxedJob>, counters: &Arc<Counters>) {
-    for mut job in queue {
-        if !job.is_wanted() {
-            continue;
-        }
+/// Runs reads until the pool is closed and the queue empty.
+pub(super) fn run(connection: &Connection, queue: &Queue, counters: &Arc<Counters>) {
+    while let Some(mut job) = queue.wait() {
         let mut outcome = job.run(connection);
         count(&counters.reads);
         // A job must not leave its snapshot to the next one: it would read the past, and keep the log from being reused.

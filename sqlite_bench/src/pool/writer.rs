@@ -1,39 +1,54 @@
 //! The writing thread: one transaction after another, each for all who wait.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use flume::{Receiver, Sender};
 use rusqlite::{Connection, ErrorCode};
 
-use super::checkpoint::{Mode, checkpoint};
+use super::checkpoint::{Mode, Signal, checkpoint};
+use super::guard::{Guard, SAVEPOINT};
 use super::job::BoxedJob;
+use super::queue::Queue;
 use super::stats::{Counters, count};
 use super::{Error, Options};
 
 /// A commit that has been under way for so long takes no further writes: those that are in it wait for it.
 const GROUP_TIME: Duration = Duration::from_millis(5);
 
+// The comments keep them apart from what a job may have compiled, which the guard has to see.
+const BEGIN: &str = "BEGIN IMMEDIATE /* pool */";
+const COMMIT: &str = "COMMIT /* pool */";
+
 thread_local! {
-    /// Pages in the log after the last commit of this thread. SQLite's hook takes a bare function.
-    static WAL_PAGES: Cell<u32> = const { Cell::new(0) };
+    /// What this thread has committed. SQLite's hook takes a bare function.
+    static LOG: Cell<Log> = const { Cell::new(Log { pages: 0, commits: 0 }) };
+}
+
+/// What a thread has committed.
+#[derive(Clone, Copy)]
+struct Log {
+    /// Pages in the log after the last commit.
+    pages: u32,
+    /// Commits that wrote something, by whomever.
+    commits: u64,
 }
 
 /// The state of the writing thread.
 pub(super) struct Writer {
     connection: Connection,
-    queue: Receiver<BoxedJob>,
-    checkpoints: Sender<()>,
-    /// Whose turn it is to make a checkpoint.
-    turn: Arc<Mutex<()>>,
+    guard: Guard,
+    queue: Queue,
+    checkpoints: Signal,
     counters: Arc<Counters>,
     batch: usize,
     checkpoint_pages: u32,
     wal_limit_pages: u32,
     /// Pages in the log at which the writer makes room by itself; beyond the limit if readers did not let it.
     next_limit: u32,
+    /// So many commits to come are of one write each, to find the one that made a commit fail if it is tried again.
+    alone: usize,
 }
 
 /// How a job left the transaction.
@@ -48,77 +63,87 @@ enum Ran {
 
 impl Writer {
     pub(super) fn new(
-        connection: Connection,
-        queue: Receiver<BoxedJob>,
-        checkpoints: Sender<()>,
-        turn: Arc<Mutex<()>>,
+        (connection, guard): (Connection, Guard),
+        queue: Queue,
+        checkpoints: Signal,
         counters: Arc<Counters>,
         options: &Options,
     ) -> Self {
         Writer {
             connection,
+            guard,
             queue,
             checkpoints,
-            turn,
             counters,
             batch: options.batch.get(),
             checkpoint_pages: options.checkpoint_pages,
             wal_limit_pages: options.wal_limit_pages,
             next_limit: options.wal_limit_pages,
+            alone: 0,
         }
     }
 
-    /// Commits writes until the queue is closed and empty.
+    /// Commits writes until the pool is closed and the queue empty.
     ///
     /// # Errors
     /// If the last checkpoint fails; everything acknowledged is in the log then.
     pub(super) fn run(mut self) -> Result<(), Error> {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
         self.connection.wal_hook(Some(|_, pages| {
-            WAL_PAGES.set(u32::try_from(pages).unwrap_or(0));
+            LOG.set(Log { pages: u32::try_from(pages).unwrap_or(0), commits: LOG.get().commits + 1 });
             Ok(())
         }));
-        while let Ok(job) = self.queue.recv() {
-            if job.is_wanted() {
-                self.group(job);
-                self.look_after_the_log();
-            }
+        while let Some(job) = self.queue.wait() {
+            self.group(job);
+            self.look_after_the_log();
         }
-        checkpoint(&self.connection, Mode::Truncate, &self.turn).map(drop).map_err(Error::of)
+        checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn).map(drop).map_err(Error::of)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
-    fn group(&self, first: BoxedJob) {
-        if let Err(error) = self.execute("BEGIN IMMEDIATE") {
-            return self.refuse(first, Error::of(error));
+    fn group(&mut self, first: BoxedJob) {
+        let batch = if self.alone > 0 { 1 } else { self.batch };
+        self.alone = self.alone.saturating_sub(1);
+        let waiting = self.queue.len().min(batch - 1);
+        let commits = LOG.get().commits;
+        // Should a rollback ever have failed, this one ends it.
+        self.roll_back();
+        if let Err(error) = self.execute(BEGIN) {
+            return self.refuse_waiting(first, waiting, &Error::of(error));
         }
         let begin = Instant::now();
         let mut done = Vec::new();
         let mut next = Some(first);
         while let Some(mut job) = next.take() {
-            if job.is_wanted() {
-                match self.run_in_savepoint(&mut job) {
-                    Ran::Done => done.push(job),
-                    Ran::Undone(error) => self.refuse(job, error),
-                    Ran::Over { own, others } => {
-                        self.refuse(job, own);
-                        for job in done {
-                            self.refuse(job, others.clone());
-                        }
-                        return;
+            match self.run_in_savepoint(&mut job, commits) {
+                Ran::Done => done.push(job),
+                Ran::Undone(error) => self.refuse(job, error),
+                Ran::Over { own, others } => {
+                    self.refuse(job, own);
+                    for job in done {
+                        self.refuse(job, others.clone());
                     }
+                    return;
                 }
             }
-            if done.len() < self.batch && begin.elapsed() < GROUP_TIME {
-                next = self.queue.try_recv().ok();
+            if done.len() < batch && begin.elapsed() < GROUP_TIME {
+                next = self.queue.poll();
             }
         }
         self.commit(done);
     }
 
+    /// Refuses `first` and those who have waited for the same lock in vain, instead of letting each wait for it again.
+    fn refuse_waiting(&self, first: BoxedJob, waiting: usize, error: &Error) {
+        self.refuse(first, error.clone());
+        for job in (0..waiting).map_while(|_| self.queue.poll()) {
+            self.refuse(job, error.clone());
+        }
+    }
+
     /// Commits, then acknowledges.
-    fn commit(&self, done: Vec<BoxedJob>) {
-        match self.execute("COMMIT") {
+    fn commit(&mut self, done: Vec<BoxedJob>) {
+        match self.execute(COMMIT) {
             Ok(()) => {
                 count(&self.counters.commits);
                 self.counters.writes.fetch_add(done.len() as u64, Ordering::Relaxed);
@@ -128,7 +153,16 @@ impl Writer {
             }
             Err(error) => {
                 self.roll_back();
-                let error = Error::Commit(Arc::new(error));
+                // A deferred foreign key: one of them is to blame, and SQLite does not say which.
+                let blame = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+                let error = match (blame, done.len()) {
+                    (true, 1) => Error::of(error),
+                    (true, count) => {
+                        self.alone = count;
+                        Error::Undone(Arc::new(Error::of(error)))
+                    }
+                    (false, _) => Error::of_commit(error),
+                };
                 for job in done {
                     self.refuse(job, error.clone());
                 }
@@ -141,25 +175,28 @@ impl Writer {
         job.answer(Err(error));
     }
 
-    /// Runs a job so that it can be undone alone.
-    fn run_in_savepoint(&self, job: &mut BoxedJob) -> Ran {
-        if let Err(error) = self.execute("SAVEPOINT job") {
-            return self.over(Error::of(error));
+    /// Runs a job so that it can be undone alone. `commits` is what [`LOG`] said before the transaction.
+    fn run_in_savepoint(&self, job: &mut BoxedJob, commits: u64) -> Ran {
+        if let Err(error) = self.savepoint("SAVEPOINT") {
+            return self.over(Error::of(error), commits);
         }
-        let ran = job.run(&self.connection);
+        let ran = self.guard.during(|| job.run(&self.connection));
         if self.connection.is_autocommit() {
-            return self.over(ran.err().unwrap_or(Error::TransactionEnded));
+            return self.over(ran.err().unwrap_or(Error::TransactionEnded), commits);
         }
-        let (undone, own) = match ran {
-            Ok(()) => (Ok(()), None),
-            Err(error) => (self.execute("ROLLBACK TO job"), Some(error)),
+        let undone = match &ran {
+            Ok(()) => Ok(()),
+            Err(_) => self.savepoint("ROLLBACK TO"),
         };
-        match (undone.and_then(|()| self.execute("RELEASE job")), own) {
-            (Ok(()), None) => Ran::Done,
-            (Ok(()), Some(error)) => Ran::Undone(error),
-            // Without its savepoint the job has ended the transaction and begun another.
-            (Err(_), own) => self.over(own.unwrap_or(Error::TransactionEnded)),
+        match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {
+            (Ok(()), Ok(())) => Ran::Done,
+            (Ok(()), Err(own)) => Ran::Undone(own),
+            (Err(error), ran) => self.over(ran.err().unwrap_or_else(|| Error::of(error)), commits),
         }
+    }
+
+    fn savepoint(&self, what: &str) -> rusqlite::Result<()> {
+        self.execute(&format!("{what} {SAVEPOINT}"))
     }
 
     /// Runs a statement that every write needs, and that is therefore worth keeping.
@@ -168,28 +205,14 @@ impl Writer {
     }
 
     /// What became of a transaction that is not ours any more.
-    fn over(&self, own: Error) -> Ran {
+    fn over(&self, own: Error, commits: u64) -> Ran {
         self.roll_back();
-        // On these SQLite undoes a whole transaction by itself: then nothing of it is there, which is certain.
-        let undone_by_sqlite = match &own {
-            Error::DiskFull(source) | Error::Busy(source) | Error::Sqlite(source) => source
-                .sqlite_error_code()
-                .is_some_and(|code| {
-                    matches!(
-                        code,
-                        ErrorCode::DiskFull
-                            | ErrorCode::SystemIoFailure
-                            | ErrorCode::OutOfMemory
-                            | ErrorCode::DatabaseBusy
-                            | ErrorCode::OperationInterrupted
-                            | ErrorCode::DatabaseCorrupt
-                    )
-                })
-                .then(|| Arc::clone(source)),
-            _ => None,
-        };
-        let others = undone_by_sqlite.map_or(Error::TransactionEnded, Error::Commit);
-        Ran::Over { own, others }
+        if LOG.get().commits == commits {
+            let others = Error::Undone(Arc::new(own.clone()));
+            Ran::Over { own, others }
+        } else {
+            Ran::Over { own: Error::Unknown, others: Error::Unknown }
+        }
     }
 
     fn roll_back(&self) {
@@ -201,7 +224,7 @@ impl Writer {
 
     /// Has the log copied beside the next writes, or, at its limit, before them.
     fn look_after_the_log(&mut self) {
-        let pages = WAL_PAGES.get();
+        let Log { pages, commits } = LOG.get();
         self.counters.wal_pages.store(u64::from(pages), Ordering::Relaxed);
         if pages < self.wal_limit_pages {
             // The log has begun anew since.
@@ -209,15 +232,15 @@ impl Writer {
         }
         if pages >= self.next_limit {
             // Waits for readers no longer than for other processes. If one does not let go, the log grows by as much again first.
-            let made_room = checkpoint(&self.connection, Mode::Truncate, &self.turn).unwrap_or(false);
+            let made_room = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn).unwrap_or(false);
             if made_room {
                 count(&self.counters.forced_checkpoints);
-                WAL_PAGES.set(0);
+                LOG.set(Log { pages: 0, commits });
             }
             self.next_limit = if made_room { self.wal_limit_pages } else { pages.saturating_add(self.wal_limit_pages) };
         } else if pages >= self.checkpoint_pages {
             // One that is under way will do.
-            let _ = self.checkpoints.try_send(());
+            let _ = self.checkpoints.sender.try_send(());
         }
     }
 }

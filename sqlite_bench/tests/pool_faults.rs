@@ -1,0 +1,478 @@
+//! What must not spread: a failing disk, a failing write, a careless job, a caller who does not come back.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::task::{Context, Poll, Waker};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use sqlite_bench::pool::{Durability, Error, Options, Pool};
+
+/// Much longer than anything here takes.
+const SAFETY: Duration = Duration::from_secs(20);
+
+type Written = JoinHandle<Result<usize, Error>>;
+
+fn file(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("pool.db")
+}
+
+fn options() -> Options {
+    // What a test waits for is not the disk.
+    Options { durability: Durability::Normal, ..Options::default() }
+}
+
+fn opened(path: &Path, options: &Options) -> Pool {
+    let pool = Pool::open(path, options).unwrap();
+    pool.write_blocking(|db| {
+        db.execute_batch(
+            "CREATE TABLE parents (id INTEGER PRIMARY KEY);
+             CREATE TABLE entries (
+                 id INTEGER PRIMARY KEY,
+                 parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED,
+                 data BLOB
+             );",
+        )
+    })
+    .unwrap();
+    pool
+}
+
+fn insert(db: &Connection, id: i64) -> rusqlite::Result<usize> {
+    db.execute("INSERT INTO entries (id) VALUES (?1)", [id])
+}
+
+fn ids(db: &Connection) -> rusqlite::Result<Vec<i64>> {
+    db.prepare("SELECT id FROM entries ORDER BY id")?.query_map([], |row| row.get(0))?.collect()
+}
+
+fn integrity(db: &Connection) -> rusqlite::Result<String> {
+    db.query_row("PRAGMA integrity_check", [], |row| row.get(0))
+}
+
+/// Holds the writer up until the sender is dropped; returns once the writer is held.
+fn held_up(pool: &Pool) -> mpsc::Sender<()> {
+    let (release, released) = mpsc::channel::<()>();
+    let (reached, reach) = mpsc::channel::<()>();
+    let pool = pool.clone();
+    std::thread::spawn(move || {
+        pool.write_blocking(move |_| {
+            reached.send(()).unwrap();
+            let _ = released.recv();
+            // So long that its own commit takes nobody else.
+            std::thread::sleep(Duration::from_millis(10));
+            Ok(())
+        })
+    });
+    reach.recv().unwrap();
+    release
+}
+
+/// A write that waits behind those that wait already.
+fn behind(pool: &Pool, work: impl FnOnce(&Connection) -> rusqlite::Result<usize> + Send + 'static) -> Written {
+    let before = pool.stats().waiting_writes;
+    let own = pool.clone();
+    let thread = std::thread::spawn(move || own.write_blocking(work));
+    let start = Instant::now();
+    while pool.stats().waiting_writes == before {
+        assert!(start.elapsed() < SAFETY, "the write never queued up");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    thread
+}
+
+/// Two good writes with `work` between them, which wait until all can share a commit.
+fn between_two_good(
+    pool: &Pool,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<usize> + Send + 'static,
+) -> [Result<usize, Error>; 3] {
+    let release = held_up(pool);
+    let writes = [behind(pool, |db| insert(db, 1)), behind(pool, work), behind(pool, |db| insert(db, 2))];
+    drop(release);
+    writes.map(|write| write.join().unwrap())
+}
+
+/// The same in a database of its own, again if the machine was so slow that the three did not share a commit.
+fn in_one_commit(
+    work: impl Fn(&Connection) -> rusqlite::Result<usize> + Copy + Send + 'static,
+) -> (tempfile::TempDir, Pool, [Result<usize, Error>; 3]) {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = opened(&file(&folder), &options());
+        let all = between_two_good(&pool, work);
+        if all[0].is_err() {
+            return (folder, pool, all);
+        }
+    }
+    panic!("the first write never noticed the second");
+}
+
+/// Whether `work` comes to its end; it must not, by hanging, keep the tests from theirs.
+fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, end) = mpsc::channel();
+    std::thread::spawn(move || {
+        let _ = done.send(work());
+    });
+    match end.recv_timeout(SAFETY) {
+        Ok(value) => Some(value),
+        Err(RecvTimeoutError::Timeout) => None,
+        Err(RecvTimeoutError::Disconnected) => panic!("it panicked"),
+    }
+}
+
+#[test]
+fn closing_does_not_wait_for_a_future_that_nobody_polls() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&file(&folder), &Options { queue: NonZero::<usize>::MIN, ..options() });
+    let release = held_up(&pool);
+    let queued = behind(&pool, |db| insert(db, 1));
+    let asking = pool.clone();
+    let mut stuck = pin!(asking.write(|db| insert(db, 2)));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(stuck.as_mut().poll(&mut context).is_pending(), "the queue is full");
+    drop(release);
+    queued.join().unwrap().unwrap();
+    let closed = ends(move || pool.close()).expect("closing waits for the future");
+    closed.unwrap();
+    // It had its place in the queue.
+    match stuck.as_mut().poll(&mut context) {
+        Poll::Ready(written) => assert_eq!(written.unwrap(), 1),
+        Poll::Pending => panic!("it was never answered"),
+    }
+}
+
+#[test]
+fn a_pool_may_be_closed_or_dropped_from_within_its_own_jobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = ends(move || {
+        for close in [true, false] {
+            let pool = Pool::open(file(&folder), &options()).unwrap();
+            let own = pool.clone();
+            let read = pool.read_blocking(move |_| {
+                if close {
+                    own.close().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+                }
+                Ok(1)
+            });
+            assert_eq!(read.unwrap(), 1);
+            let own = pool.clone();
+            let after = pool.write_blocking(move |_| {
+                drop(own);
+                Ok(2)
+            });
+            assert_eq!(after.is_ok(), !close, "{after:?}");
+            drop(pool);
+        }
+    });
+    ended.expect("a pool waits for itself");
+}
+
+#[test]
+fn a_job_cannot_end_the_transaction_and_its_neighbours_do_not_notice() {
+    for ending in
+        ["COMMIT", "ROLLBACK", "END", "BEGIN", "RELEASE pool_job", "ROLLBACK TO Pool_Job", "SAVEPOINT pool_job"]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = opened(&file(&folder), &options());
+        let [one, own, two] = between_two_good(&pool, move |db| {
+            insert(db, 3)?;
+            db.execute_batch(ending)?;
+            insert(db, 4)
+        });
+        assert!(one.is_ok() && two.is_ok(), "{ending}: {one:?} {two:?}");
+        let error = own.unwrap_err();
+        assert!(error.to_string().contains("not authorized"), "{ending}: {error}");
+        assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2], "{ending}");
+    }
+}
+
+#[test]
+fn a_job_that_says_it_failed_has_written_nothing_even_if_it_tried_to_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&file(&folder), &options());
+    let failed = pool.write_blocking(|db| {
+        insert(db, 1)?;
+        let _ = db.execute_batch("COMMIT");
+        Err::<(), _>(rusqlite::Error::QueryReturnedNoRows)
+    });
+    assert!(matches!(failed, Err(Error::Sqlite(_))), "{failed:?}");
+    assert_eq!(pool.read_blocking(ids).unwrap(), [0; 0]);
+}
+
+#[test]
+fn a_job_may_use_savepoints_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&file(&folder), &options());
+    pool.write_blocking(|db| {
+        db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (1); ROLLBACK TO a; RELEASE a")?;
+        db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (2); RELEASE a")
+    })
+    .unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
+}
+
+#[test]
+fn a_job_that_goes_on_after_a_rollback_by_sqlite_writes_nothing() {
+    let (_folder, pool, [one, own, two]) = in_one_commit(|db| {
+        let _ = db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3), (3)", []);
+        // Outside of any transaction now, where a statement would commit by itself.
+        let _ = insert(db, 4);
+        Ok(0)
+    });
+    assert!(matches!(own, Err(Error::TransactionEnded)), "{own:?}");
+    assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
+    two.unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [2], "only what was acknowledged is there");
+}
+
+#[test]
+fn a_write_that_makes_sqlite_roll_back_is_named_and_the_others_may_try_again() {
+    let (_folder, pool, [one, own, two]) =
+        in_one_commit(|db| db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3), (3)", []));
+    assert!(matches!(own, Err(Error::Sqlite(_))), "{own:?}");
+    assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
+    two.unwrap();
+    pool.write_blocking(|db| insert(db, 1)).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
+}
+
+#[test]
+fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried_again() {
+    fn orphan(db: &Connection) -> rusqlite::Result<usize> {
+        db.execute("INSERT INTO entries (id, parent) VALUES (3, 99)", [])
+    }
+    let (_folder, pool, all) = in_one_commit(orphan);
+    assert!(matches!(&all[0], Err(error @ Error::Undone(_)) if error.is_retryable()), "{all:?}");
+    let mut again = [Some(1), None, Some(2)].into_iter().zip(all).filter(|(_, written)| written.is_err());
+    again
+        .try_for_each(|(id, _)| match id {
+            Some(id) => pool.write_blocking(move |db| insert(db, id)).map(drop),
+            None => match pool.write_blocking(orphan) {
+                Err(Error::Sqlite(error)) if error.to_string().contains("FOREIGN KEY") => Ok(()),
+                other => panic!("{other:?}"),
+            },
+        })
+        .unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
+}
+
+#[test]
+fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let timeout = Duration::from_millis(300);
+    let pool = opened(&file(&folder), &Options { busy_timeout: timeout, ..options() });
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let begin = Instant::now();
+    // The first finds the lock alone; the others gather behind it and share their wait.
+    let writes: Vec<_> = (0..60)
+        .map(|id| {
+            let pool = pool.clone();
+            std::thread::spawn(move || pool.write_blocking(move |db| insert(db, id)))
+        })
+        .collect();
+    for write in writes {
+        let error = write.join().unwrap().unwrap_err();
+        assert!(matches!(error, Error::Busy(_)) && error.is_retryable(), "{error}");
+    }
+    let took = begin.elapsed();
+    assert!(took < timeout * 30, "60 writes were refused after {took:?}");
+    other.execute_batch("COMMIT").unwrap();
+    pool.write_blocking(|db| insert(db, 100)).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [100], "what was refused is not there");
+}
+
+#[test]
+fn two_pools_share_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let pools = [opened(&file(&folder), &options()), Pool::open(file(&folder), &options()).unwrap()];
+    let threads: Vec<_> = (0..8_i64)
+        .map(|thread| {
+            let pool = pools[usize::try_from(thread % 2).unwrap()].clone();
+            std::thread::spawn(move || {
+                for number in 0..50 {
+                    pool.write_blocking(move |db| insert(db, thread * 1_000 + number)).unwrap();
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    for pool in pools {
+        assert_eq!(pool.read_blocking(ids).unwrap().len(), 400);
+        assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+        pool.close().unwrap();
+    }
+}
+
+/// Panics when it is dropped, as nothing should.
+struct Explosive;
+
+impl Drop for Explosive {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "a bug of the caller");
+    }
+}
+
+#[test]
+fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&file(&folder), &Options { readers: NonZero::<usize>::MIN, ..options() });
+    let mut context = Context::from_waker(Waker::noop());
+    // Given up while it runs: the result has no owner. Given up before its turn: the job has none.
+    for given_up_early in [false, true] {
+        let (release, released) = mpsc::channel::<()>();
+        let (reached, reach) = mpsc::channel::<()>();
+        let holding = |released: mpsc::Receiver<()>, reached: mpsc::Sender<()>| {
+            move |_: &Connection| {
+                let _ = reached.send(());
+                let _ = released.recv();
+                Ok(Explosive)
+            }
+        };
+        {
+            let mut running = pin!(pool.read(holding(released, reached)));
+            assert!(running.as_mut().poll(&mut context).is_pending());
+            reach.recv().unwrap();
+            if given_up_early {
+                let captured = Explosive;
+                let mut waiting = pin!(pool.read(move |_| {
+                    let _kept = &captured;
+                    Ok(())
+                }));
+                assert!(waiting.as_mut().poll(&mut context).is_pending());
+            }
+        }
+        drop(release);
+        let pool = pool.clone();
+        let read = ends(move || pool.read_blocking(ids)).expect("the only reader is gone");
+        assert_eq!(read.unwrap(), [0; 0]);
+    }
+}
+
+#[test]
+fn what_a_job_does_to_its_own_connection_is_not_blamed_on_other_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = opened(&file(&folder), &options());
+    pool.write_blocking(|db| insert(db, 1)).unwrap();
+    let error = pool
+        .write_blocking(|db| {
+            let mut statement = db.prepare("SELECT id FROM entries")?;
+            let mut rows = statement.query([])?;
+            rows.next()?;
+            db.execute_batch("DROP TABLE entries")
+        })
+        .unwrap_err();
+    assert!(matches!(error, Error::Sqlite(_)) && !error.is_retryable(), "{error}");
+    assert!(error.to_string().contains("locked"), "{error}");
+}
+
+#[test]
+fn a_job_that_removes_the_guards_and_commits_is_told_that_nothing_is_sure() {
+    let (_folder, _pool, [one, own, two]) = in_one_commit(|db| {
+        db.authorizer(None::<fn(rusqlite::hooks::AuthContext<'_>) -> rusqlite::hooks::Authorization>)?;
+        db.commit_hook(None::<fn() -> bool>)?;
+        insert(db, 3)?;
+        db.execute_batch("COMMIT")?;
+        Ok(0)
+    });
+    assert!(matches!(one, Err(Error::Unknown)), "{one:?}");
+    assert!(matches!(own, Err(Error::Unknown)), "{own:?}");
+    two.unwrap();
+}
+
+#[test]
+fn what_on_open_refuses_is_said_when_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_open = Arc::new(|db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()"));
+    let error = Pool::open(file(&folder), &Options { on_open: Some(on_open), ..options() }).unwrap_err();
+    assert!(error.to_string().contains("no_such_function"), "{error}");
+}
+
+#[test]
+fn a_damaged_page_is_named_and_the_rest_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    let pool = opened(&path, &options());
+    pool.write_blocking(|db| db.execute_batch("CREATE TABLE sound (id INTEGER); INSERT INTO sound VALUES (7)"))
+        .unwrap();
+    for id in 0..50 {
+        pool.write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(2000))", [id]))
+            .unwrap();
+    }
+    let root: u32 = pool
+        .read_blocking(|db| {
+            db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'entries'", [], |row| row.get(0))
+        })
+        .unwrap();
+    pool.close().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let start = usize::try_from(root - 1).unwrap() * 4096;
+    bytes[start..start + 4096].fill(0xA5);
+    std::fs::write(&path, bytes).unwrap();
+    let pool = Pool::open(&path, &options()).unwrap();
+    let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(|db| insert(db, 1_000)).map(drop)];
+    for said in said {
+        let error = said.unwrap_err();
+        assert!(matches!(error, Error::Corrupt(_)) && error.to_string().contains("restore a copy"), "{error}");
+    }
+    let sound = |db: &Connection| db.query_row("SELECT id FROM sound", [], |row| row.get::<_, i64>(0));
+    assert_eq!(pool.read_blocking(sound).unwrap(), 7);
+    pool.write_blocking(|db| db.execute("INSERT INTO sound VALUES (8)", [])).unwrap();
+}
+
+/// A file system of 512 kB. `None` where mounting is not allowed.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mounted() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=512k", "tmpfs"])
+            .arg(folder.path())
+            .stderr(Stdio::null())
+            .status();
+        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
+    let Some(disk) = SmallDisk::mounted() else {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    };
+    let pool = opened(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
+    let mut acknowledged = Vec::new();
+    let start = Instant::now();
+    let error = loop {
+        let id = i64::try_from(acknowledged.len()).unwrap();
+        match pool
+            .write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(3000))", [id]))
+        {
+            Ok(_) => acknowledged.push(id),
+            Err(error) => break error,
+        }
+        assert!(start.elapsed() < SAFETY, "the disk never filled up");
+    };
+    assert!(matches!(error, Error::DiskFull(_)) && error.to_string().contains("free some space"), "{error}");
+    assert!(acknowledged.len() > 20, "only {} writes had room", acknowledged.len());
+    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
+    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+    drop(pool);
+    let pool = Pool::open(file(&disk.0), &options()).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
+    drop(pool);
+}
