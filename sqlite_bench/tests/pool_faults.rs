@@ -3,7 +3,6 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::task::{Context, Poll, Waker};
@@ -12,6 +11,9 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use sqlite_bench::pool::{Durability, Error, Options, Pool};
+
+#[path = "pool_faults/disk.rs"]
+mod disk;
 
 /// Much longer than anything here takes.
 const SAFETY: Duration = Duration::from_secs(20);
@@ -393,86 +395,4 @@ fn what_on_open_refuses_is_said_when_opening() {
     let on_open = Arc::new(|db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()"));
     let error = Pool::open(file(&folder), &Options { on_open: Some(on_open), ..options() }).unwrap_err();
     assert!(error.to_string().contains("no_such_function"), "{error}");
-}
-
-#[test]
-fn a_damaged_page_is_named_and_the_rest_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(&folder);
-    let pool = opened(&path, &options());
-    pool.write_blocking(|db| db.execute_batch("CREATE TABLE sound (id INTEGER); INSERT INTO sound VALUES (7)"))
-        .unwrap();
-    for id in 0..50 {
-        pool.write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(2000))", [id]))
-            .unwrap();
-    }
-    let root: u32 = pool
-        .read_blocking(|db| {
-            db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'entries'", [], |row| row.get(0))
-        })
-        .unwrap();
-    pool.close().unwrap();
-    let mut bytes = std::fs::read(&path).unwrap();
-    let start = usize::try_from(root - 1).unwrap() * 4096;
-    bytes[start..start + 4096].fill(0xA5);
-    std::fs::write(&path, bytes).unwrap();
-    let pool = Pool::open(&path, &options()).unwrap();
-    let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(|db| insert(db, 1_000)).map(drop)];
-    for said in said {
-        let error = said.unwrap_err();
-        assert!(matches!(error, Error::Corrupt(_)) && error.to_string().contains("restore a copy"), "{error}");
-    }
-    let sound = |db: &Connection| db.query_row("SELECT id FROM sound", [], |row| row.get::<_, i64>(0));
-    assert_eq!(pool.read_blocking(sound).unwrap(), 7);
-    pool.write_blocking(|db| db.execute("INSERT INTO sound VALUES (8)", [])).unwrap();
-}
-
-/// A file system of 512 kB. `None` where mounting is not allowed.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mounted() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=512k", "tmpfs"])
-            .arg(folder.path())
-            .stderr(Stdio::null())
-            .status();
-        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).status();
-    }
-}
-
-#[test]
-fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
-    let Some(disk) = SmallDisk::mounted() else {
-        eprintln!("skipped: this user may not mount a small disk");
-        return;
-    };
-    let pool = opened(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
-    let mut acknowledged = Vec::new();
-    let start = Instant::now();
-    let error = loop {
-        let id = i64::try_from(acknowledged.len()).unwrap();
-        match pool
-            .write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(3000))", [id]))
-        {
-            Ok(_) => acknowledged.push(id),
-            Err(error) => break error,
-        }
-        assert!(start.elapsed() < SAFETY, "the disk never filled up");
-    };
-    assert!(matches!(error, Error::DiskFull(_)) && error.to_string().contains("free some space"), "{error}");
-    assert!(acknowledged.len() > 20, "only {} writes had room", acknowledged.len());
-    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
-    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
-    drop(pool);
-    let pool = Pool::open(file(&disk.0), &options()).unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
-    drop(pool);
 }

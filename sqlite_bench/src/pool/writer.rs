@@ -186,6 +186,8 @@ impl Writer {
         }
         let undone = match &ran {
             Ok(()) => Ok(()),
+            // A damaged page spoils its transaction: whatever follows fails, the commit included, although a savepoint can be undone.
+            Err(error @ Error::Corrupt(_)) => return self.over(error.clone(), commits),
             Err(_) => self.savepoint("ROLLBACK TO"),
         };
         match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {

@@ -1,0 +1,122 @@
+//! Faults of the file and of the disk it is on.
+
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use rusqlite::Connection;
+use sqlite_bench::pool::{Error, Options, Pool};
+
+use super::{SAFETY, behind, file, held_up, ids, insert, integrity, opened, options};
+
+/// A database whose table `entries` is damaged and whose table `sound` is not.
+fn damaged(folder: &tempfile::TempDir) -> Pool {
+    let path = file(folder);
+    let pool = opened(&path, &options());
+    pool.write_blocking(|db| db.execute_batch("CREATE TABLE sound (id INTEGER PRIMARY KEY)")).unwrap();
+    for id in 0..50 {
+        pool.write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(2000))", [id]))
+            .unwrap();
+    }
+    let find = "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'";
+    let root: u32 = pool.read_blocking(move |db| db.query_row(find, [], |row| row.get(0))).unwrap();
+    pool.close().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let start = usize::try_from(root - 1).unwrap() * 4096;
+    bytes[start..start + 4096].fill(0xA5);
+    std::fs::write(&path, bytes).unwrap();
+    Pool::open(&path, &options()).unwrap()
+}
+
+fn into_sound(db: &Connection, id: i64) -> rusqlite::Result<usize> {
+    db.execute("INSERT INTO sound VALUES (?1)", [id])
+}
+
+#[test]
+fn a_damaged_page_is_named_and_the_rest_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = damaged(&folder);
+    for id in 0..20 {
+        let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(|db| insert(db, 1_000)).map(drop)];
+        for said in said {
+            let error = said.unwrap_err();
+            assert!(matches!(error, Error::Corrupt(_)) && error.to_string().contains("restore a copy"), "{error}");
+        }
+        // At once, as the next one in the queue would be.
+        pool.write_blocking(move |db| into_sound(db, id)).unwrap();
+    }
+    let sound = |db: &Connection| db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get::<_, i64>(0));
+    assert_eq!(pool.read_blocking(sound).unwrap(), 20);
+}
+
+#[test]
+fn who_shared_a_commit_with_a_damaged_page_may_try_again_and_then_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = damaged(&folder);
+    let release = held_up(&pool);
+    let writes = [
+        behind(&pool, |db| into_sound(db, 1)),
+        behind(&pool, |db| insert(db, 1_000)),
+        behind(&pool, |db| into_sound(db, 2)),
+    ];
+    drop(release);
+    let [one, own, two] = writes.map(|write| write.join().unwrap());
+    assert!(matches!(own, Err(Error::Corrupt(_))), "{own:?}");
+    for (id, written) in [(1, one), (2, two)] {
+        if let Err(error) = written {
+            assert!(matches!(error, Error::Undone(_)) && error.is_retryable(), "{error}");
+            pool.write_blocking(move |db| into_sound(db, id)).unwrap();
+        }
+    }
+    let sound = |db: &Connection| db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get::<_, i64>(0));
+    assert_eq!(pool.read_blocking(sound).unwrap(), 2);
+}
+
+/// A file system of 512 kB. `None` where mounting is not allowed.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mounted() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=512k", "tmpfs"])
+            .arg(folder.path())
+            .stderr(Stdio::null())
+            .status();
+        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
+    let Some(disk) = SmallDisk::mounted() else {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    };
+    let pool = opened(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
+    let mut acknowledged = Vec::new();
+    let start = Instant::now();
+    let error = loop {
+        let id = i64::try_from(acknowledged.len()).unwrap();
+        match pool
+            .write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(3000))", [id]))
+        {
+            Ok(_) => acknowledged.push(id),
+            Err(error) => break error,
+        }
+        assert!(start.elapsed() < SAFETY, "the disk never filled up");
+    };
+    assert!(matches!(error, Error::DiskFull(_)) && error.to_string().contains("free some space"), "{error}");
+    assert!(acknowledged.len() > 20, "only {} writes had room", acknowledged.len());
+    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
+    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+    drop(pool);
+    let pool = Pool::open(file(&disk.0), &options()).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
+    drop(pool);
+}
