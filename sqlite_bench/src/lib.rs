@@ -2,8 +2,8 @@
 //! cost.
 //!
 //! [`pool`] is for use: one writer thread with group commit, reader threads, a write-ahead log that is checkpointed off the write path, and
-//! back-pressure. The rest (feature `study`) compares: [`design`] has the ways to reach a database from async code, [`workload`] what is
-//! asked of them, [`driver`] who asks and keeps the time, [`study`] the verbs of the measurement.
+//! back-pressure. The rest (feature `study`) compares: `design` has the ways to reach a database from async code, `workload` what is
+//! asked of them, `driver` who asks and keeps the time, `study` the verbs of the measurement.
 
 #[cfg(feature = "study")]
 pub mod design;

@@ -89,6 +89,17 @@ impl Workload {
         }
     }
 
+    /// When the writer of a database begins, and by how much its window is later: all at once in the closed loop, as published; in the open
+    /// loop spread over a cycle, as nothing makes the writers of different databases keep step.
+    #[must_use]
+    pub fn first_write(&self, database: usize) -> Duration {
+        match self.load {
+            Load::Closed => Duration::ZERO,
+            #[expect(clippy::cast_precision_loss, reason = "databases are few")]
+            Load::Open { .. } => self.write_cycle().mul_f64(database as f64 / self.databases as f64),
+        }
+    }
+
     /// Reads that the schedule of the open loop has; none in the closed loop.
     #[must_use]
     pub fn scheduled_reads(&self) -> u64 {

@@ -94,30 +94,38 @@ fn drive(design: impl Design + 'static, workload: &Workload) -> Outcome {
     outcome
 }
 
-#[test]
-fn a_system_that_stands_still_for_a_second_shows_in_the_open_loop_and_not_in_the_closed_one() {
+/// What the two loops say of a system that stands still for a second: the open loop's p99 and late requests, and the closed one's.
+fn freeze() -> ((Duration, u64), (Duration, u64)) {
     let window = Duration::from_secs(20);
-    let rate = 50.0;
     let frozen_after = Duration::from_secs(8);
     // Both wait most of the time, so that they do not disturb each other.
     let open = std::thread::spawn(move || {
-        drive(Freezing::after(frozen_after), &workload(window, Load::Open { reads_per_s: rate }))
+        drive(Freezing::after(frozen_after), &workload(window, Load::Open { reads_per_s: 50.0 }))
     });
     let closed = std::thread::spawn(move || drive(Freezing::after(frozen_after), &workload(window, Load::Closed)));
     let (open, closed) = (open.join().unwrap(), closed.join().unwrap());
-
     assert_eq!(open.scheduled_reads, 4_000);
     assert_eq!(open.reads.answered, 4_000, "{:?}", open.reads.first_error);
-    let p99 = open.reads.response.quantile(0.99).unwrap();
-    assert!(p99 >= Duration::from_millis(700), "open-loop p99 {p99:?}");
-    // 4 databases at 50 reads a second each.
-    let late = open.reads.late;
-    assert!((180..=220).contains(&late), "{late} late requests, 200 were due in that second");
+    let response = open.reads.response.quantile(0.99).unwrap();
+    ((response, open.reads.late), (closed.reads.service.quantile(0.99).unwrap(), closed.reads.late))
+}
 
-    // 12 readers were hit once each, and what they did not ask meanwhile nobody counts: coordinated omission.
-    let hidden = closed.reads.service.quantile(0.99).unwrap();
-    assert!(hidden < Duration::from_millis(100), "closed-loop p99 {hidden:?}");
-    assert!(closed.reads.late < 40, "{} late requests in the closed loop", closed.reads.late);
+#[test]
+fn a_system_that_stands_still_for_a_second_shows_in_the_open_loop_and_not_in_the_closed_one() {
+    // A machine that stands still itself makes more requests late than the second does; it rarely does so three times.
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let ((p99, late), (hidden, few)) = freeze();
+        // 4 databases at 50 reads a second each are due in that second. The 12 readers of the closed loop are hit once each, and what they
+        // did not ask meanwhile nobody counts: coordinated omission.
+        let open_tells = p99 >= Duration::from_millis(700) && (180..=220).contains(&late);
+        let closed_hides = hidden < Duration::from_millis(100) && few < 40;
+        if open_tells && closed_hides {
+            return;
+        }
+        seen.push(format!("open: p99 {p99:?}, {late} late of 200 due; closed: p99 {hidden:?}, {few} late"));
+    }
+    panic!("{}", seen.join("\n"));
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! What every design is given before and asked after a run: the same history must read the same, and what was acknowledged must be there.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinSet;
+
+use super::broken;
 use crate::design::{AccessError, Design};
 use crate::schema::{self, Block, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
@@ -36,6 +40,26 @@ pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<
         }
     }
     Ok(common.unwrap_or_default())
+}
+
+/// Lets every connection for reading answer once: a service has been running for a while when it is asked, and the first read of a connection
+/// pays for the schema.
+///
+/// # Errors
+/// If a read fails.
+pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize) -> Result<(), AccessError> {
+    for database in 0..databases {
+        let mut reads = JoinSet::new();
+        // More than there are connections, so that none is left out.
+        for _ in 0..readers * 4 {
+            let design = Arc::clone(design);
+            reads.spawn(async move { design.read(database, READ_SKIP).await.map(drop) });
+        }
+        while let Some(joined) = reads.join_next().await {
+            joined.map_err(broken)??;
+        }
+    }
+    Ok(())
 }
 
 /// Checks that each database is sound and holds what was acknowledged, whole; what is wrong, if anything is.

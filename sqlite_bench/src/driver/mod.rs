@@ -22,7 +22,7 @@ mod recorder;
 mod threads;
 mod ticker;
 
-pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify};
+pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify, warm_up};
 pub use recorder::{LATE_AFTER, Operations, Recorder};
 pub use ticker::Ticks;
 
@@ -159,9 +159,13 @@ async fn write(run: Arc<Run>, database: usize) -> Written {
     let Workload { hold, rest, writes, .. } = run.workload;
     let mut operations = Operations::new();
     let mut acknowledged = Acknowledged::default();
-    let mut due = run.start;
+    let offset = run.workload.first_write(database);
+    let mut due = run.start + offset;
     let mut end = run.start;
     let mut number = SEED_BLOCKS + HISTORY_WRITES;
+    if !offset.is_zero() {
+        tokio::time::sleep_until(due.into()).await;
+    }
     while run.is_open(Instant::now()) {
         let begin = Instant::now();
         let result = run.design.write(database, Block::written(number, run.seed), hold).await;
@@ -170,7 +174,7 @@ async fn write(run: Arc<Run>, database: usize) -> Written {
             Ok(()) => acknowledged.blocks.push(number),
             Err(_) => acknowledged.failed.push(number),
         }
-        operations.record(result.map(drop), due, begin, end, run.in_window(end));
+        operations.record(result.map(drop), due, begin, end, run.in_window(end - offset));
         number += 1;
         if writes == Writes::Once {
             break;

@@ -59,6 +59,8 @@ impl Bench {
         let entered = runtime.enter();
         let design = design::open(self.arm, &setup).map_err(failed)?;
         let digest = runtime.block_on(driver::replay(&*design, setup.databases, self.seed)).map_err(failed)?;
+        let warm = driver::warm_up(&design, setup.databases, setup.readers);
+        runtime.block_on(warm).map_err(failed)?;
         let span = Span::start();
         let outcome = driver::drive(&runtime, &design, &self.workload, self.seed, progress).map_err(failed)?;
         let cost = span.end();
