@@ -1,7 +1,7 @@
 //! The closed loop, as published: a reader asks, waits for its answer, pauses and asks again.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
@@ -9,12 +9,10 @@ use super::{Operations, READ_SKIP, Run, broken};
 use crate::design::AccessError;
 
 /// All readers, until operations are no longer begun and the last is answered.
-pub(super) async fn read_all(run: &Arc<Run>) -> Result<Operations, AccessError> {
+pub(super) async fn read_all(run: &Arc<Run>, records: Vec<Operations>) -> Result<Operations, AccessError> {
     let mut readers = JoinSet::new();
-    for database in 0..run.workload.databases {
-        for _ in 0..run.workload.readers {
-            readers.spawn(read(Arc::clone(run), database));
-        }
+    for (reader, operations) in records.into_iter().enumerate() {
+        readers.spawn(read(Arc::clone(run), reader % run.workload.databases, operations));
     }
     let mut all = Operations::new();
     while let Some(joined) = readers.join_next().await {
@@ -23,9 +21,8 @@ pub(super) async fn read_all(run: &Arc<Run>) -> Result<Operations, AccessError> 
     Ok(all)
 }
 
-async fn read(run: Arc<Run>, database: usize) -> Operations {
+async fn read(run: Arc<Run>, database: usize, mut operations: Operations) -> Operations {
     let think = run.workload.think;
-    let mut operations = Operations::new();
     let mut due = run.start;
     let mut last = run.start;
     // By when it is due, not by when it gets its turn: a read that waited for a worker until after the window is the one to be counted.
@@ -33,7 +30,7 @@ async fn read(run: Arc<Run>, database: usize) -> Operations {
         let begin = Instant::now();
         let result = run.design.read(database, READ_SKIP).await;
         last = Instant::now();
-        operations.record(result.map(drop), due, begin, last, run.in_window(last));
+        operations.record(result.map(drop), due, begin, last, run.in_window(last, Duration::ZERO));
         due = last + think;
         tokio::time::sleep(think).await;
     }

@@ -73,9 +73,9 @@ impl Run {
         now < self.start + self.workload.window || waits_for_writers
     }
 
-    /// Whether an operation that ended then counts as done within the window.
-    fn in_window(&self, end: Instant) -> bool {
-        end <= self.start + self.workload.window || self.workload.writes == Writes::Once
+    /// Whether an operation that ended then counts as done within the window, which is later by `offset` for whom it began later.
+    fn in_window(&self, end: Instant, offset: Duration) -> bool {
+        end <= self.start + self.workload.window + offset || self.workload.writes == Writes::Once
     }
 }
 
@@ -91,18 +91,25 @@ pub fn drive(
     seed: u64,
     progress: &(dyn Fn(Duration) + Sync),
 ) -> Result<Outcome, AccessError> {
+    // Made before the clock starts: they take as long as some reads.
+    let readers = readers_of(workload);
+    let writing_tasks = if workload.writes == Writes::Never { 0 } else { workload.databases };
+    let records = Records {
+        reads: (0..readers).map(|_| Operations::new()).collect(),
+        writes: (0..writing_tasks).map(|_| Operations::new()).collect(),
+    };
     let run = Arc::new(Run {
         design: Arc::clone(design),
         workload: *workload,
         seed,
         start: Instant::now(),
-        writers_left: AtomicUsize::new(if workload.writes == Writes::Never { 0 } else { workload.databases }),
+        writers_left: AtomicUsize::new(writing_tasks),
     });
     let ticker = ticker::start(runtime);
     let threads = threads::Sampler::start(run.start, progress);
     let (reads, written) = std::thread::scope(|scope| {
         let sampler = scope.spawn(|| threads.run());
-        let result = drive_all(runtime, &run);
+        let result = drive_all(runtime, &run, records);
         threads.stop();
         let _ = sampler.join();
         result
@@ -132,17 +139,28 @@ pub fn drive(
 
 type Written = (usize, Operations, Acknowledged, Instant);
 
+/// What is counted into: one for each reader of the closed loop or database of the open one, and one for each writer.
+struct Records {
+    reads: Vec<Operations>,
+    writes: Vec<Operations>,
+}
+
+fn readers_of(workload: &Workload) -> usize {
+    match workload.load {
+        Load::Closed => workload.databases * workload.readers,
+        Load::Open { .. } => workload.databases,
+    }
+}
+
 /// Readers and writers, from begin to end.
-fn drive_all(runtime: &Runtime, run: &Arc<Run>) -> Result<(Operations, Vec<Written>), AccessError> {
+fn drive_all(runtime: &Runtime, run: &Arc<Run>, records: Records) -> Result<(Operations, Vec<Written>), AccessError> {
     let mut writers = JoinSet::new();
-    if run.workload.writes != Writes::Never {
-        for database in 0..run.workload.databases {
-            writers.spawn_on(write(Arc::clone(run), database), runtime.handle());
-        }
+    for (database, operations) in records.writes.into_iter().enumerate() {
+        writers.spawn_on(write(Arc::clone(run), database, operations), runtime.handle());
     }
     let reads = match run.workload.load {
-        Load::Closed => runtime.block_on(closed::read_all(run))?,
-        Load::Open { reads_per_s } => open::read_all(runtime, run, reads_per_s),
+        Load::Closed => runtime.block_on(closed::read_all(run, records.reads))?,
+        Load::Open { reads_per_s } => open::read_all(runtime, run, reads_per_s, records.reads),
     };
     let written = runtime.block_on(async {
         let mut written = Vec::with_capacity(run.workload.databases);
@@ -155,9 +173,8 @@ fn drive_all(runtime: &Runtime, run: &Arc<Run>) -> Result<(Operations, Vec<Writt
 }
 
 /// The writer of a database: a block, a pause, the next block.
-async fn write(run: Arc<Run>, database: usize) -> Written {
+async fn write(run: Arc<Run>, database: usize, mut operations: Operations) -> Written {
     let Workload { hold, rest, writes, .. } = run.workload;
-    let mut operations = Operations::new();
     let mut acknowledged = Acknowledged::default();
     let offset = run.workload.first_write(database);
     let mut due = run.start + offset;
@@ -174,7 +191,7 @@ async fn write(run: Arc<Run>, database: usize) -> Written {
             Ok(()) => acknowledged.blocks.push(number),
             Err(_) => acknowledged.failed.push(number),
         }
-        operations.record(result.map(drop), due, begin, end, run.in_window(end - offset));
+        operations.record(result.map(drop), due, begin, end, run.in_window(end, offset));
         number += 1;
         if writes == Writes::Once {
             break;

@@ -13,10 +13,10 @@ const POLL: Duration = Duration::from_millis(5);
 /// Begins every read of the schedule from this thread, which has nothing else to do, and waits for the answers.
 ///
 /// The reads of a database are `1 / reads_per_s` apart; the databases take turns within that time.
-pub(super) fn read_all(runtime: &Runtime, run: &Arc<Run>, reads_per_s: f64) -> Operations {
+pub(super) fn read_all(runtime: &Runtime, run: &Arc<Run>, reads_per_s: f64, records: Vec<Operations>) -> Operations {
     let databases = run.workload.databases;
     let scheduled = run.workload.scheduled_reads();
-    let recorders: Vec<Arc<Recorder>> = (0..databases).map(|_| Arc::default()).collect();
+    let recorders: Vec<Arc<Recorder>> = records.into_iter().map(|record| Arc::new(Recorder::new(record))).collect();
     #[expect(clippy::cast_precision_loss, reason = "databases are few, requests below 2^53")]
     let step = |index: u64| Duration::from_secs_f64(index as f64 / (reads_per_s * databases as f64));
     for index in 0..scheduled {
@@ -29,7 +29,7 @@ pub(super) fn read_all(runtime: &Runtime, run: &Arc<Run>, reads_per_s: f64) -> O
             let begin = Instant::now();
             let result = run.design.read(database, READ_SKIP).await;
             let end = Instant::now();
-            recorder.record(result.map(drop), due, begin, end, run.in_window(end));
+            recorder.record(result.map(drop), due, begin, end, run.in_window(end, Duration::ZERO));
         });
     }
     let deadline = Instant::now() + grace(&run.workload);

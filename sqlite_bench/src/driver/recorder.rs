@@ -109,6 +109,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Counts into `operations`.
+    #[must_use]
+    pub fn new(operations: Operations) -> Self {
+        Recorder { operations: Mutex::new(operations) }
+    }
+
     /// Counts an operation, as [`Operations::record`].
     pub fn record(&self, result: Result<(), AccessError>, due: Instant, begin: Instant, end: Instant, in_window: bool) {
         self.operations.lock().record(result, due, begin, end, in_window);
