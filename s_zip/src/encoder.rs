@@ -6,9 +6,10 @@ use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::options::Compression;
 
-/// Free room that a step starts with; it asks for more when that is full. Little, because a fresh buffer must be cleared and paged in.
+/// The room that a compressor gets at once, never more. Where it runs out, Deflate of level 6 forgets the match it has looked ahead
+/// to: were it given all that happens to be free, a buffer used before would change a byte. Little, because fresh room must be paged in.
 const ROOM_BYTES: usize = 32 * 1024;
-/// Beyond its input, the room that storing (Deflate of level 0) gets at once: only there does the form depend on how much there is.
+/// Beyond its input, the room that storing (Deflate of level 0) gets at once: its blocks are as large as the room.
 const STORING_SLACK: usize = 192 * 1024;
 
 /// How a step ends.
@@ -86,10 +87,9 @@ pub(crate) fn deflate(
         Ending::Flush => FlushCompress::Sync,
         Ending::Finish => FlushCompress::Finish,
     };
-    let least = if level == 0 { input.len() + STORING_SLACK } else { ROOM_BYTES };
+    let room_bytes = if level == 0 { input.len() + STORING_SLACK } else { ROOM_BYTES };
     loop {
-        let room = out.room(least);
-        let room_bytes = room.len();
+        let room = &mut out.room(room_bytes)[..room_bytes];
         let (read_before, written_before) = (compress.total_in(), compress.total_out());
         let status = compress.compress(input, room, flush).map_err(compressor_error)?;
         let since = |now: u64, before: u64| usize::try_from(now - before).unwrap_or(usize::MAX);
@@ -123,7 +123,7 @@ fn zstandard(
 
     let mut source = InBuffer::around(input);
     loop {
-        let mut target = OutBuffer::around(out.room(ROOM_BYTES));
+        let mut target = OutBuffer::around(&mut out.room(ROOM_BYTES)[..ROOM_BYTES]);
         if source.pos() < input.len() {
             encoder.run(&mut source, &mut target).map_err(compressor_error)?;
         }

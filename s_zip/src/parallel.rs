@@ -326,9 +326,6 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 }
 
-/// Beyond its data and an eighth, what a block that cannot be compressed may take.
-const OUTPUT_SLACK: usize = 4 * 1024;
-
 /// What a worker does.
 fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, sender: &SyncSender<Result<Piece>>) {
     let locked = || spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -342,9 +339,6 @@ fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, send
     let mut compressor = compressor.unwrap_or_else(|| Compress::new(flate2::Compression::new(level), false));
     compressor.reset();
     let (window, data) = block.bytes.split_at(block.window);
-    // Where room runs out a compressor may choose its matches anew: with enough for the worst block, a buffer that was used before, and is
-    // larger, makes the same bytes as a new one.
-    bytes.room(data.len() + data.len() / 8 + OUTPUT_SLACK);
     let result = prime(&mut compressor, window)
         .and_then(|()| encoder::deflate(&mut compressor, level, data, &mut bytes, ending))
         .map(|()| Piece { data_bytes: data.len() as u64, crc32: crc32fast::hash(data), bytes });
