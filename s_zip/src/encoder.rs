@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::options::Compression;
 
-/// The room that a compressor gets at once, never more. Where it runs out, Deflate of level 6 forgets the match it has looked ahead
+/// The room that Deflate gets at once, never more, and zstd at least. Where it runs out, Deflate of level 6 forgets the match it has looked ahead
 /// to: were it given all that happens to be free, a buffer used before would change a byte. Little, because fresh room must be paged in.
 const ROOM_BYTES: usize = 32 * 1024;
 /// Beyond its input, the room that storing (Deflate of level 0) gets at once: its blocks are as large as the room.
@@ -123,7 +123,7 @@ fn zstandard(
 
     let mut source = InBuffer::around(input);
     loop {
-        let mut target = OutBuffer::around(&mut out.room(ROOM_BYTES)[..ROOM_BYTES]);
+        let mut target = OutBuffer::around(out.room(ROOM_BYTES));
         if source.pos() < input.len() {
             encoder.run(&mut source, &mut target).map_err(compressor_error)?;
         }
