@@ -1,8 +1,8 @@
 # The front door: `make` alone prints the targets. The work is in scripts/, the knobs in scripts/config.sh.
 
 # A new study adds its name here, and nowhere else.
-STUDIES := txn_engine s_zip sqlite_bench
-CRATES  := $(STUDIES) report
+STUDIES := txn_engine s_zip sqlite_bench sqrt_tasks
+CRATES  := study_kit $(STUDIES) report
 
 # smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.
 PROFILE ?= quick

@@ -81,6 +81,9 @@ pub struct Table {
     pub column: Vec<Column>,
 }
 
+/// The dividend of a column that each row names for itself.
+pub const ROW: &str = "row";
+
 /// A row of a table. What both row and column may say, the column decides.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,6 +94,8 @@ pub struct TableRow {
     pub scenario: String,
     /// The arm of its cells.
     pub arm: Option<String>,
+    /// The dividend of its cells in columns whose dividend is `row`.
+    pub dividend: Option<String>,
     /// The metric of its cells.
     pub metric: Option<String>,
     /// Multiplies the values.
@@ -113,6 +118,8 @@ pub struct Column {
     pub minus: Option<String>,
     /// A metric of the arm to divide by.
     pub per: Option<String>,
+    /// An arm whose value of the same block is divided by the cell's: a speed-up, or an efficiency. `row`: the one that the row names.
+    pub dividend: Option<String>,
     /// Multiplies the values.
     pub factor: Option<f64>,
     /// Decimals.
@@ -221,12 +228,20 @@ impl Table {
                 Some(_) if column.better.is_none() => {
                     return fault("needs better = \"higher\" or \"lower\" beside best");
                 }
-                Some(_) if column.values.is_some() || column.arm.is_some() || column.minus.is_some() => {
-                    return fault("compares arms by best: arm, minus and values mean nothing beside it");
+                Some(_)
+                    if column.values.is_some()
+                        || column.arm.is_some()
+                        || column.minus.is_some()
+                        || column.dividend.is_some() =>
+                {
+                    return fault("compares arms by best: arm, minus, dividend and values mean nothing beside it");
                 }
                 _ => {}
             }
             for row in self.row.iter().filter(|_| column.values.is_none()) {
+                if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {
+                    return fault(&format!("divides what the row names, and {} names no dividend", row.label));
+                }
                 let lacks_arm = column.best.is_none() && row.arm.is_none() && column.arm.is_none();
                 if lacks_arm || row.metric.is_none() && column.metric.is_none() {
                     let cell = format!("{} / {}", row.label, column.header);

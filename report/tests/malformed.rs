@@ -186,6 +186,7 @@ fn columns_that_compare_arms_say_which_and_how() {
         ["best = [\"a\", \"b\"]", "best = []", "\"theirs\"", "at least one arm"],
         ["best = [\"a\", \"b\"], ", "", "\"theirs\"", "mean nothing without it"],
         ["over = \"a\", metric", "over = \"a\", arm = \"a\", metric", "\"theirs\"", "mean nothing beside it"],
+        ["over = \"a\", metric", "over = \"a\", dividend = \"a\", metric", "\"theirs\"", "mean nothing beside it"],
         [", over = \"a\", metric = \"work_s\"", "", "\"theirs\"", "needs a metric"],
         ["{ a = \"Arm A\" }", "{ c = \"Arm C\" }", "Arm C", "stands in no best"],
     ] {

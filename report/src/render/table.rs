@@ -44,7 +44,7 @@ fn entry(
     let factor = column.factor.or(row.factor).unwrap_or(1.0);
     let digits = column.digits.or(row.digits);
     let median = |arm: &str, failure: f64| {
-        let values = values(view, &row.scenario, arm, metric, column, failure).into_iter().map(|value| value * factor);
+        let values = values(view, row, arm, metric, column, failure).into_iter().map(|value| value * factor);
         dataset::median(values.collect())
     };
     let printed = match (&column.best, arm) {
@@ -105,12 +105,25 @@ fn times(ranked: &[(&str, f64)], other: Option<f64>, higher: bool, digits: Optio
 }
 
 /// One value per block; `failure` where a run that it needs has failed.
-fn values(view: &StudyView, scenario: &str, arm: &str, metric: &str, column: &page::Column, failure: f64) -> Vec<f64> {
+fn values(
+    view: &StudyView,
+    row: &page::TableRow,
+    arm: &str,
+    metric: &str,
+    column: &page::Column,
+    failure: f64,
+) -> Vec<f64> {
+    let scenario = &row.scenario;
     let by_block = |arm: &str, metric: &str| -> BTreeMap<u64, Option<f64>> {
         view.by_block(scenario, arm, metric).into_iter().collect()
     };
     let minus = column.minus.as_deref().map(|other| by_block(other, metric));
     let per = column.per.as_deref().map(|other| by_block(arm, other));
+    let dividend = match column.dividend.as_deref() {
+        Some(page::ROW) => row.dividend.as_deref(),
+        other => other,
+    };
+    let dividend = dividend.map(|other| by_block(other, metric));
     let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
         let Some(mut out) = value else {
             return Some(failure);
@@ -120,6 +133,9 @@ fn values(view: &StudyView, scenario: &str, arm: &str, metric: &str, column: &pa
         }
         if let Some(per) = &per {
             out /= per.get(&block).copied()??;
+        }
+        if let Some(dividend) = &dividend {
+            out = dividend.get(&block).copied()?.unwrap_or(failure) / out;
         }
         Some(out)
     };

@@ -1,0 +1,157 @@
+//! The machine at hand: cores, clock, and how fast its divider is.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::num::NonZero;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What is known of the cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cores {
+    /// Hardware threads this process may use.
+    pub threads: usize,
+    /// Cores among them, as far as the machine tells: a hypervisor may show two threads of one core as two cores.
+    pub physical: usize,
+}
+
+impl Cores {
+    /// Those of this machine.
+    #[must_use]
+    pub fn here() -> Self {
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        Cores { threads, physical: visible_cores().unwrap_or(threads).clamp(1, threads) }
+    }
+
+    /// Whether it shows that several hardware threads share a core.
+    #[must_use]
+    pub fn shows_smt(self) -> bool {
+        self.physical < self.threads
+    }
+}
+
+/// Distinct pairs of package and core.
+fn visible_cores() -> Option<usize> {
+    let mut cores = BTreeSet::new();
+    for entry in fs::read_dir("/sys/devices/system/cpu").ok()? {
+        let topology = entry.ok()?.path().join("topology");
+        let id = |name| fs::read_to_string(topology.join(name)).ok();
+        if let (Some(package), Some(core)) = (id("physical_package_id"), id("core_id")) {
+            cores.insert((package, core));
+        }
+    }
+    (!cores.is_empty()).then_some(cores.len())
+}
+
+/// Cycles that this processor's divider needs per root in vectors, from published tables of instruction timings; `None` for a processor
+/// that is not in them.
+#[must_use]
+pub fn cycles_per_root() -> Option<f64> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let cpuid = raw_cpuid::CpuId::new();
+        let (vendor, features) = (cpuid.get_vendor_info()?, cpuid.get_feature_info()?);
+        x86_cycles_per_root(vendor.as_str(), features.family_id(), features.model_id())
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+/// By family and model: a vector of four takes Zen 3 9 cycles, Skylake and its kin and Ice Lake 12.
+#[cfg(target_arch = "x86_64")]
+fn x86_cycles_per_root(vendor: &str, family: u8, model: u8) -> Option<f64> {
+    match (vendor, family, model) {
+        ("AuthenticAMD", 0x19, 0x00..=0x0f | 0x20..=0x5f) => Some(2.25),
+        ("GenuineIntel", 0x06, 0x4e | 0x5e | 0x55 | 0x8e | 0x9e | 0xa5 | 0xa6 | 0x6a | 0x6c | 0x7d | 0x7e) => Some(3.0),
+        _ => None,
+    }
+}
+
+/// Clock in cycles per second while so many threads are busy, by additions that each wait for the one before; the mean over the threads.
+///
+/// Every thread counts its best of several stretches, so that an interruption does not count. `None` where there is no way to write
+/// such additions.
+#[must_use]
+pub fn frequency_hz(threads: usize) -> Option<f64> {
+    const STRETCHES: usize = 20;
+    const ADDITIONS: u64 = 4_000_000;
+    let barrier = Barrier::new(threads);
+    let best = |_| {
+        barrier.wait();
+        let stretch = || {
+            let start = Instant::now();
+            dependent_additions(ADDITIONS).map(|()| start.elapsed())
+        };
+        (0..STRETCHES).filter_map(|_| stretch()).min()
+    };
+    let times: Option<Vec<Duration>> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|index| scope.spawn(move || best(index))).collect();
+        handles.into_iter().map(|handle| handle.join().ok().flatten()).collect()
+    });
+    let times = times?;
+    let seconds: f64 = times.iter().map(Duration::as_secs_f64).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a few million additions on a few threads")]
+    Some(ADDITIONS as f64 * times.len() as f64 / seconds)
+}
+
+/// So many additions, each of which needs the result of the one before: one cycle each. `None` where it cannot be written.
+pub fn dependent_additions(count: u64) -> Option<()> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let (mut sum, one) = (0_u64, 1_u64);
+        for _ in 0..count / 16 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: additions in two registers; no memory and no stack.
+            unsafe {
+                std::arch::asm!(
+                    ".rept 16", "add {sum}, {one}", ".endr",
+                    sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
+                );
+            }
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: additions in two registers; no memory and no stack.
+            unsafe {
+                std::arch::asm!(
+                    ".rept 16", "add {sum}, {sum}, {one}", ".endr",
+                    sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
+                );
+            }
+        }
+        std::hint::black_box(sum);
+        Some(())
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        let _ = count;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_at_least_a_core() {
+        let cores = Cores::here();
+        assert!(cores.physical >= 1 && cores.physical <= cores.threads, "{cores:?}");
+        assert_eq!(cores.shows_smt(), cores.physical < cores.threads);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_divider_is_known_by_family_and_model() {
+        assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 1), Some(2.25), "Zen 3");
+        assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 0x61), None, "Zen 4");
+        assert_eq!(x86_cycles_per_root("GenuineIntel", 6, 0x9e), Some(3.0), "the published i7-8700K");
+        assert_eq!(x86_cycles_per_root("Other", 25, 1), None);
+    }
+
+    #[test]
+    fn the_clock_is_that_of_a_processor() {
+        if let Some(hz) = frequency_hz(2) {
+            assert!((1e8..1e10).contains(&hz), "{hz}");
+        }
+    }
+}

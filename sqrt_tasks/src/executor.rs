@@ -1,0 +1,140 @@
+//! Ways to run N tasks on T threads, each task exactly once.
+//!
+//! A task is a function of its number. One that panics costs nobody else anything: all others run, nothing hangs, and the first panic is
+//! the error. Threads, pools and runtimes are made in the call and gone when it returns, as in a program that does this once.
+
+use std::num::NonZero;
+use std::str::FromStr;
+
+use study_kit::error::unknown;
+
+use guard::Guard;
+
+mod guard;
+mod pool;
+mod runtime;
+mod threads;
+
+/// A way to run tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executor {
+    /// Threads that take tasks from a queue behind a mutex (published).
+    SysThread,
+    /// Futures joined and polled by the calling thread alone, whatever number of threads is asked for (published).
+    AsyncAwait,
+    /// tokio's threads, given tasks from outside and joined by futures' `join_all` (published).
+    Tokio,
+    /// A thread per task, whatever number of threads is asked for; at most [`MOST_THREADS`] at once.
+    ThreadPerTask,
+    /// Threads that each get an equal share in advance.
+    StaticSplit,
+    /// Threads that take the next number from a shared counter.
+    AtomicCounter,
+    /// tokio's threads, given tasks by one of themselves.
+    TokioInside,
+    /// tokio's threads, given tasks from outside and joined one after the other.
+    TokioOutside,
+    /// tokio's blocking pool.
+    SpawnBlocking,
+    /// rayon's threads over an iterator that is split down to single tasks.
+    Rayon,
+    /// rayon's threads, a spawned job per task.
+    RayonSpawn,
+}
+
+/// So many threads [`Executor::ThreadPerTask`] has at once. Their stacks are what glibc keeps for the next thread; with a thousand at once,
+/// each stack is mapped anew, and a thread costs half as much again.
+pub const MOST_THREADS: usize = 16;
+
+/// Why tasks did not all return.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// Some panicked; all others ran.
+    #[error("{count} of the tasks panicked, among them task {task}: {message}")]
+    Panicked {
+        /// How many.
+        count: usize,
+        /// The number of the one that was noticed first.
+        task: usize,
+        /// What it said.
+        message: String,
+    },
+    /// A thread or the runtime cannot be started.
+    #[error("cannot start the threads: fewer threads or a higher limit of processes may help")]
+    Threads(#[source] std::io::Error),
+    /// A task was dropped without a result.
+    #[error("task {0} was lost")]
+    Lost(usize),
+}
+
+impl Executor {
+    /// Every executor.
+    pub const ALL: [Executor; 11] = [
+        Executor::SysThread,
+        Executor::AsyncAwait,
+        Executor::Tokio,
+        Executor::ThreadPerTask,
+        Executor::StaticSplit,
+        Executor::AtomicCounter,
+        Executor::TokioInside,
+        Executor::TokioOutside,
+        Executor::SpawnBlocking,
+        Executor::Rayon,
+        Executor::RayonSpawn,
+    ];
+
+    /// The executor's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Executor::SysThread => "sys_thread",
+            Executor::AsyncAwait => "async_await",
+            Executor::Tokio => "tokio",
+            Executor::ThreadPerTask => "thread_per_task",
+            Executor::StaticSplit => "static_split",
+            Executor::AtomicCounter => "atomic_counter",
+            Executor::TokioInside => "tokio_inside",
+            Executor::TokioOutside => "tokio_outside",
+            Executor::SpawnBlocking => "spawn_blocking",
+            Executor::Rayon => "rayon",
+            Executor::RayonSpawn => "rayon_spawn",
+        }
+    }
+
+    /// Runs `task` for every number below `tasks` and returns what they returned, in the order of the numbers.
+    ///
+    /// # Errors
+    /// If a task panicked or the threads cannot be started.
+    pub fn run<F>(self, threads: NonZero<usize>, tasks: usize, task: F) -> Result<Vec<f64>, TaskError>
+    where
+        F: Fn(usize) -> f64 + Send + Sync + 'static,
+    {
+        let guard = Guard::new(task);
+        let threads = threads.get();
+        let results = match self {
+            Executor::SysThread => threads::from_queue(threads, tasks, &guard),
+            Executor::ThreadPerTask => threads::per_task(tasks, &guard),
+            Executor::StaticSplit => threads::static_split(threads, tasks, &guard),
+            Executor::AtomicCounter => threads::from_counter(threads, tasks, &guard),
+            Executor::AsyncAwait => Ok(runtime::joined(tasks, &guard)),
+            Executor::Tokio => runtime::tokio_joined(threads, tasks, &guard),
+            Executor::TokioInside => runtime::tokio_inside(threads, tasks, &guard),
+            Executor::TokioOutside => runtime::tokio_outside(threads, tasks, &guard),
+            Executor::SpawnBlocking => runtime::tokio_blocking(threads, tasks, &guard),
+            Executor::Rayon => pool::split(threads, tasks, &guard),
+            Executor::RayonSpawn => pool::spawned(threads, tasks, &guard),
+        }?;
+        guard.finish(results)
+    }
+}
+
+impl FromStr for Executor {
+    type Err = study_kit::Error;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Executor::ALL
+            .into_iter()
+            .find(|executor| executor.name() == name)
+            .ok_or_else(|| unknown("executor", name, Executor::ALL.map(Executor::name)))
+    }
+}

@@ -1,0 +1,81 @@
+//! Executors of futures: polled in place, and on tokio.
+
+use futures::executor::block_on;
+use futures::future::join_all;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::TaskError;
+use super::guard::Guard;
+
+/// The published async tasks.
+#[expect(clippy::unused_async, reason = "as published: nothing in them ever waits")]
+async fn process<F: Fn(usize) -> f64>(task: usize, guard: Guard<F>) -> f64 {
+    guard.call(task)
+}
+
+pub(super) fn joined<F>(tasks: usize, guard: &Guard<F>) -> Vec<f64>
+where
+    F: Fn(usize) -> f64,
+{
+    block_on(join_all((0..tasks).map(|task| process(task, guard.clone()))))
+}
+
+pub(super) fn tokio_joined<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
+where
+    F: Fn(usize) -> f64 + Send + Sync + 'static,
+{
+    let runtime = multi_thread(threads)?;
+    let handles = (0..tasks).map(|task| runtime.spawn(process(task, guard.clone())));
+    let results = block_on(join_all(handles));
+    results.into_iter().enumerate().map(|(task, result)| result.map_err(|_| TaskError::Lost(task))).collect()
+}
+
+pub(super) fn tokio_outside<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
+where
+    F: Fn(usize) -> f64 + Send + Sync + 'static,
+{
+    let runtime = multi_thread(threads)?;
+    let spawn = |task| runtime.spawn(process(task, guard.clone()));
+    runtime.block_on(one_by_one((0..tasks).map(spawn).collect()))
+}
+
+pub(super) fn tokio_inside<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
+where
+    F: Fn(usize) -> f64 + Send + Sync + 'static,
+{
+    let runtime = multi_thread(threads)?;
+    let guard = guard.clone();
+    let parent = async move {
+        let handle = Handle::current();
+        one_by_one((0..tasks).map(|task| handle.spawn(process(task, guard.clone()))).collect()).await
+    };
+    runtime.block_on(runtime.spawn(parent)).unwrap_or(Err(TaskError::Lost(0)))
+}
+
+pub(super) fn tokio_blocking<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
+where
+    F: Fn(usize) -> f64 + Send + Sync + 'static,
+{
+    let runtime = Builder::new_current_thread().max_blocking_threads(threads).build().map_err(TaskError::Threads)?;
+    runtime.block_on(async {
+        let spawn = |task| {
+            let guard = guard.clone();
+            spawn_blocking(move || guard.call(task))
+        };
+        one_by_one((0..tasks).map(spawn).collect()).await
+    })
+}
+
+async fn one_by_one(handles: Vec<JoinHandle<f64>>) -> Result<Vec<f64>, TaskError> {
+    let mut results = Vec::with_capacity(handles.len());
+    for handle in handles {
+        let task = results.len();
+        results.push(handle.await.map_err(|_| TaskError::Lost(task))?);
+    }
+    Ok(results)
+}
+
+fn multi_thread(threads: usize) -> Result<Runtime, TaskError> {
+    Builder::new_multi_thread().worker_threads(threads).build().map_err(TaskError::Threads)
+}

@@ -1,0 +1,124 @@
+//! The kernels against plain square roots: every short length, special values, and a sum that is known.
+
+use proptest::prelude::*;
+use sqrt_tasks::kernel::{self, Level};
+use sqrt_tasks::{Job, Work};
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-12 * b.abs()
+}
+
+#[test]
+fn sums_of_every_short_length_are_those_of_plain_roots() {
+    for len in 0..=1000_u32 {
+        let plain: f64 = (0..len).map(|index| f64::from(index).sqrt()).sum();
+        let len = len as usize;
+        assert!(close(kernel::sum_in_order(len), plain), "{len}");
+        assert!(close(kernel::expected_sum(len), plain), "{len}: {} and {plain}", kernel::expected_sum(len));
+        for level in Level::available() {
+            assert!(close(kernel::sum_at(level, len), plain), "{} of {len}", level.name());
+        }
+    }
+}
+
+#[test]
+fn a_long_sum_is_that_of_the_formula() {
+    for len in [1 << 20, 10_000_000, 10_000_001] {
+        for level in Level::available() {
+            let (sum, expected) = (kernel::sum_at(level, len), kernel::expected_sum(len));
+            assert!((sum - expected).abs() <= 1e-13 * expected * 100.0, "{}: {sum} and {expected}", level.name());
+        }
+    }
+}
+
+#[test]
+fn roots_of_special_values_have_the_bits_of_the_standard_library() {
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        2.0,
+        4.0,
+        f64::MIN_POSITIVE,
+        f64::from_bits(1),
+        -f64::from_bits(1),
+        f64::MAX,
+        f64::MIN,
+        f64::EPSILON,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    for level in Level::available() {
+        for len in 0..=1000 {
+            let values: Vec<f64> = special.iter().copied().cycle().take(len).collect();
+            let mut roots = values.clone();
+            kernel::roots_at(level, &mut roots);
+            for (value, root) in values.iter().zip(&roots) {
+                let plain = value.sqrt();
+                let same = root.to_bits() == plain.to_bits() || (root.is_nan() && plain.is_nan());
+                assert!(same, "{}: root of {value} is {root}, not {plain}", level.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn filling_and_collecting_give_the_same_vector() {
+    for len in 0..=1000 {
+        let mut filled = vec![f64::NAN; len];
+        kernel::fill(&mut filled);
+        assert_eq!(filled, kernel::collect(len));
+        assert!(filled.iter().enumerate().all(|(index, root)| *root == kernel::root_of(index)));
+    }
+}
+
+proptest! {
+    #[test]
+    fn roots_have_the_bits_of_the_standard_library(values in prop::collection::vec(any::<f64>(), 0..200)) {
+        for level in Level::available() {
+            let mut roots = values.clone();
+            kernel::roots_at(level, &mut roots);
+            for (value, root) in values.iter().zip(&roots) {
+                prop_assert!(root.to_bits() == value.sqrt().to_bits() || value.sqrt().is_nan());
+                prop_assert_eq!(root.is_nan(), value.sqrt().is_nan());
+            }
+        }
+    }
+
+    #[test]
+    fn every_work_returns_the_checksum_that_is_known(work in proptest::sample::select(Work::ALL.to_vec()), len in 0..70_000_usize) {
+        let job = Job::new(work, len, 2);
+        let results: Vec<f64> = (0..3).map(|task| job.run(task)).collect();
+        prop_assert_eq!(job.check(&results), Ok(()));
+    }
+}
+
+#[test]
+fn a_wrong_checksum_is_noticed_and_named() {
+    for work in Work::ALL {
+        let job = Job::new(work, 10_000, 1);
+        let good: Vec<f64> = (0..3).map(|task| job.run(task)).collect();
+        assert_eq!(job.check(&good), Ok(()), "{}", work.name());
+        for wrong in [f64::NAN, 0.0, good[1] + 0.001, good[1] * (1.0 + 1e-9)] {
+            // Zero is what a task of nothing with the number 0 returns.
+            let results = [good[0], good[1], wrong];
+            let error = job.check(&results).unwrap_err();
+            assert!(error.starts_with("task 2 returned"), "{}: {error}", work.name());
+        }
+    }
+    // A sum that lacks a single root.
+    let job = Job::new(Work::Vector, 10_000_000, 1);
+    assert!(job.check(&[kernel::sum(9_999_999)]).is_err());
+    let job = Job::new(Work::Collect, 1000, 1);
+    assert!(job.check(&[Job::new(Work::Collect, 999, 1).run(0)]).is_err());
+}
+
+#[test]
+fn names_are_read_back() {
+    for work in Work::ALL {
+        assert_eq!(work.name().parse::<Work>().unwrap(), work);
+    }
+    assert!("sleep".parse::<Work>().is_err());
+}

@@ -1,0 +1,28 @@
+//! What the binary of every study does the same way: the verbs of docs/FORMAT.md, without the work.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`profile`] | how much of a study is run: smoke, quick, full |
+//! | [`case`] | a test case as `arms` lists it, and the suffixes of an arm |
+//! | [`request`] | the arguments of `run` |
+//! | [`record`] | the line of JSON that a run appends |
+//! | [`usage`] | what a span cost: time, faults, switches, memory |
+//! | [`duet`] | the alternation of two arms in one process |
+//! | [`overview`] | every arm once in a process of its own, with a progress bar |
+//! | [`output`] | standard output that arrives whole, and errors of one line |
+
+pub mod case;
+pub mod duet;
+pub mod error;
+pub mod output;
+pub mod overview;
+pub mod profile;
+pub mod record;
+pub mod request;
+pub mod usage;
+
+pub use case::{Case, Suffix};
+pub use error::{Error, file_error};
+pub use profile::Profile;
+pub use record::{Observation, Pair, Record};
+pub use request::{RunArgs, RunRequest};

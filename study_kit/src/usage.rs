@@ -1,0 +1,139 @@
+//! What a stretch of work cost the process: time, faults, context switches, memory.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+
+/// A stretch of work under way.
+pub struct Span {
+    usage: Option<Usage>,
+    start: Instant,
+}
+
+/// What it cost. Counters that cannot be read on this machine are absent.
+#[derive(Debug, Clone, Copy)]
+pub struct Cost {
+    /// Wall time.
+    pub wall: Duration,
+    /// Time and counters of the whole process.
+    pub counters: Option<Counters>,
+}
+
+/// Counters of all threads of the process.
+#[derive(Debug, Clone, Copy)]
+pub struct Counters {
+    /// Processor time in the program, in seconds.
+    pub user_s: f64,
+    /// Processor time in the kernel, in seconds.
+    pub system_s: f64,
+    /// Page faults served without input or output.
+    pub minor_faults: f64,
+    /// Times a thread gave the processor up, mostly to wait.
+    pub voluntary_switches: f64,
+    /// Times a thread was made to give the processor up.
+    pub involuntary_switches: f64,
+}
+
+impl Span {
+    /// Starts now.
+    #[must_use]
+    pub fn start() -> Self {
+        Span { usage: getrusage(UsageWho::RUSAGE_SELF).ok(), start: Instant::now() }
+    }
+
+    /// Wall time since the start.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Keeps the processor busy until the span is longer by `factor`: the handicap of `ARM@slow`.
+    pub fn spin(&self, factor: f64) {
+        let end = self.elapsed().mul_f64(factor);
+        while self.elapsed() < end {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Ends now.
+    #[must_use]
+    pub fn end(self) -> Cost {
+        let wall = self.start.elapsed();
+        let after = getrusage(UsageWho::RUSAGE_SELF).ok();
+        Cost { wall, counters: self.usage.zip(after).map(|(before, after)| Counters::between(&before, &after)) }
+    }
+}
+
+impl Cost {
+    /// The metrics that every study records of its span, memory so far included.
+    #[must_use]
+    pub fn metrics(&self) -> BTreeMap<&'static str, f64> {
+        let mut metrics = BTreeMap::from([("work_s", self.wall.as_secs_f64())]);
+        if let Some(counters) = self.counters {
+            metrics.extend([
+                ("user_s", counters.user_s),
+                ("system_s", counters.system_s),
+                ("cpu_s", counters.user_s + counters.system_s),
+                ("minor_faults_count", counters.minor_faults),
+                ("voluntary_switches_count", counters.voluntary_switches),
+                ("involuntary_switches_count", counters.involuntary_switches),
+            ]);
+        }
+        metrics.extend(peak_rss_kib().map(|peak| ("peak_rss_kib", peak)));
+        metrics
+    }
+}
+
+impl Counters {
+    #[expect(clippy::cast_precision_loss, reason = "counters of one process stay far below 2^53")]
+    fn between(before: &Usage, after: &Usage) -> Self {
+        let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+        Counters {
+            user_s: seconds(after.user_time()) - seconds(before.user_time()),
+            system_s: seconds(after.system_time()) - seconds(before.system_time()),
+            minor_faults: (after.minor_page_faults() - before.minor_page_faults()) as f64,
+            voluntary_switches: (after.voluntary_context_switches() - before.voluntary_context_switches()) as f64,
+            involuntary_switches: (after.involuntary_context_switches() - before.involuntary_context_switches()) as f64,
+        }
+    }
+}
+
+/// Highest resident memory of this process so far, in KiB; `None` where there is no `/proc`.
+///
+/// Not `ru_maxrss`: a process inherits that from the one that started it.
+#[must_use]
+pub fn peak_rss_kib() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Makes the allocator keep what is freed, as it does in a program that has run for a while.
+///
+/// glibc gives free memory at the end of its heap back to the kernel, unless it has seen a larger block go, and then takes it anew with a
+/// page fault per 4 KiB. Whether an arm meets that hangs on what else lies on the heap. The block is never touched: it costs no memory.
+pub fn settle_allocator() {
+    const BLOCK_BYTES: usize = 16 << 20;
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_counts_what_the_process_did() {
+        let span = Span::start();
+        let block = vec![1_u8; 64 << 20];
+        std::hint::black_box(&block);
+        span.spin(1.5);
+        let metrics = span.end().metrics();
+        assert!(metrics["work_s"] > 0.0);
+        assert!(metrics["user_s"] + metrics["system_s"] <= metrics["cpu_s"] + 1e-9);
+        if cfg!(target_os = "linux") {
+            assert!(metrics["minor_faults_count"] >= 1.0);
+            assert!(metrics["peak_rss_kib"] >= 64.0 * 1024.0);
+        }
+    }
+}
