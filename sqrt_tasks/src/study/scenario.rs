@@ -32,6 +32,8 @@ pub struct Scenario {
 enum Kind {
     /// The published table.
     Published,
+    /// Of the published table, system threads on one thread and on all cores.
+    Pair,
     /// The published table, and the controls that take its work apart.
     Controlled,
     /// What an expert would run.
@@ -93,6 +95,7 @@ impl Threads {
 
 const SMOKE: &[Profile] = &[Profile::Smoke];
 const QUICK: &[Profile] = &[Profile::Quick];
+const SMOKE_AND_QUICK: &[Profile] = &[Profile::Smoke, Profile::Quick];
 const FULL: &[Profile] = &[Profile::Full];
 const MEASURED: &[Profile] = &[Profile::Quick, Profile::Full];
 const ALL: &[Profile] = &Profile::ALL;
@@ -122,14 +125,13 @@ const fn null(name: &'static str, tasks: usize, thread_per_task: bool, profiles:
 }
 
 /// Every scenario.
-pub const SCENARIOS: [Scenario; 19] = [
+pub const SCENARIOS: [Scenario; 18] = [
     published("n_2", 2, "release", Kind::Controlled, SMOKE),
     published("n_8", 8, "release", Kind::Controlled, QUICK),
+    published("n_40", 40, "release", Kind::Pair, QUICK),
     published("n_200", 200, "release", Kind::Controlled, FULL),
     published("n_1000", 1000, "release", Kind::Published, FULL),
-    published("dev_2", 2, "dev", Kind::Controlled, SMOKE),
-    published("dev_4", 4, "dev", Kind::Controlled, QUICK),
-    published("dev_12", 12, "dev", Kind::Published, QUICK),
+    published("dev_2", 2, "dev", Kind::Controlled, SMOKE_AND_QUICK),
     published("dev_200", 200, "dev", Kind::Controlled, FULL),
     published("dev_1000", 1000, "dev", Kind::Published, FULL),
     published("best_200", 200, "release", Kind::Best, ALL),
@@ -164,6 +166,11 @@ impl Scenario {
         let named = |name: &str, subject| (name.to_owned(), subject);
         match self.kind {
             Kind::Published => published_arms(),
+            Kind::Pair => {
+                let mut arms = published_arms();
+                arms.retain(|(name, _)| name == "sys_thread_1" || name == "sys_thread_cores");
+                arms
+            }
             Kind::Controlled => {
                 let mut arms = published_arms();
                 for work in CONTROLS {
@@ -229,14 +236,15 @@ impl Scenario {
         let roots = tasks * number(self.len);
         let per_root_ns = match (self.build, work) {
             ("dev", Work::Vector | Work::Add) => 6.0,
-            ("dev", _) => 20.0,
+            ("dev", Work::Collect) => 42.0,
+            ("dev", _) => 30.0,
             (_, Work::Null) => 0.0,
             (_, Work::Vector) => 0.75,
             (_, Work::Sum | Work::ReuseSmall) => 1.6,
             (_, Work::Add) => 5.0,
             (_, Work::ReuseLarge | Work::HugePages) => 2.0,
             (_, Work::Kept | Work::Mimalloc) => 3.0,
-            (_, Work::Collect) => 4.5,
+            (_, Work::Collect) => 8.5,
         };
         let per_task_ns = match executor {
             Executor::ThreadPerTask => 20_000.0,
