@@ -261,6 +261,38 @@ fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
 }
 
 #[test]
+fn a_cell_may_be_what_divides_the_time_of_another_arm() {
+    let ratio = |dividend: &str, row: Option<&str>| {
+        let mut view = fixture::view();
+        let table = &mut view.page.table[0];
+        table.column.truncate(1);
+        table.column[0].dividend = Some(dividend.to_owned());
+        table.row[0].dividend = row.map(str::to_owned);
+        let report = report_md(&[view]);
+        let line = report.lines().find(|line| line.starts_with("| 100,100 | ")).unwrap().to_owned();
+        line.trim_matches(['|', ' ']).rsplit(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(ratio("async", None), "1.000");
+    let other = ratio("sync", None);
+    assert!(other.parse::<f64>().is_ok_and(|ratio| ratio > 0.0 && ratio != 1.0), "{other}");
+    assert_eq!(ratio("row", Some("sync")), other);
+    assert_eq!(ratio("row", Some("async")), "1.000");
+    // An arm that did not run divides nothing.
+    assert_eq!(ratio("absent", None), "-");
+}
+
+#[test]
+fn a_table_of_which_nothing_was_measured_is_a_line() {
+    let mut view = fixture::view();
+    for row in &mut view.page.table[0].row {
+        row.scenario = "rows_nowhere".to_owned();
+    }
+    let report = report_md(&[view]);
+    assert!(report.contains("**Stress test**: nothing of it was measured in this profile."), "{report}");
+    assert!(!report.contains("Theirs was one run each."));
+}
+
+#[test]
 fn the_chart_of_effects_has_a_mark_for_every_claim_with_a_figure() {
     let view = fixture::view();
     let with_figure = view

@@ -69,7 +69,7 @@ fn threads_that_cannot_be_started_are_an_error_in_one_line() {
             "ulimit -v 300000; exec {} time --executor {executor} --work null --tasks 2000 --threads 300",
             env!("CARGO_BIN_EXE_sqrt_tasks")
         );
-        let assert = Command::new("sh").args(["-c", &script]).timeout(std::time::Duration::from_secs(60)).assert();
+        let assert = Command::new("sh").args(["-c", &script]).timeout(std::time::Duration::from_mins(1)).assert();
         let output = assert.get_output();
         let error = String::from_utf8_lossy(&output.stderr);
         // A pool that starts its threads one by one makes do with fewer, and a thread may be gone before the next is started.

@@ -17,10 +17,18 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let header: Vec<(String, Align)> = header.into_iter().map(|(name, align)| (cell(name), align)).collect();
     let header: Vec<(&str, Align)> = header.iter().map(|(name, align)| (name.as_str(), *align)).collect();
     let mut table = Table::new(&header);
+    let mut measured = false;
     for (position, row) in layout.row.iter().enumerate() {
         let mut cells = vec![cell(&row.label)];
-        cells.extend(layout.column.iter().map(|column| entry(view, layout, row, column, position)));
+        for column in &layout.column {
+            let entry = entry(view, layout, row, column, position);
+            measured |= column.values.is_none() && entry != figures::NOTHING;
+            cells.push(entry);
+        }
         table.row(cells);
+    }
+    if !measured {
+        return format!("**{}**: nothing of it was measured in this profile.\n\n", prose(&layout.title));
     }
     let note = layout.note.as_deref().map(|note| format!("{}\n\n", prose(note))).unwrap_or_default();
     format!("**{}**\n\n{}\n{note}", prose(&layout.title), table.render())
