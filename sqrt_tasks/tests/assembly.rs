@@ -24,12 +24,12 @@ fn program() -> PathBuf {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).unwrap();
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).unwrap();
         let is_program = message["target"]["name"] == "sqrt_tasks" && message["target"]["kind"][0] == "bin";
         message["executable"].as_str().filter(|_| is_program).map(PathBuf::from)
     });
-    programs.last().expect("cargo names the program")
+    programs.next_back().expect("cargo names the program")
 }
 
 /// The instructions of the function whose name contains `function`.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use study_kit::error::one_line;
 use study_kit::usage::{Span, peak_rss_kib, settle_allocator};
-use study_kit::{Error, Observation, Record, RunRequest, Suffix};
+use study_kit::{Error, Observation, Record, RunRequest, Suffix, duet};
 
 use super::cargo;
-use super::scenario::{self, Scenario, Subject, Threads};
+use super::scenario::{self, PAIRS, Scenario, Subject, Threads};
 use crate::cpu::{self, Cores};
 use crate::executor::Executor;
 use crate::kernel;
@@ -26,16 +26,24 @@ const PLANTED: f64 = 1.10;
 /// If the names mean nothing.
 pub fn run(request: &RunRequest) -> Result<Record, Error> {
     let scenario = scenario::find(&request.scenario)?;
-    let (arm, suffix) = Suffix::split(&request.arm)?;
-    let subject = scenario.subject(arm)?;
-    if let Some(versus) = &request.versus {
-        return Err(Error::Mismatch { arm: format!("{arm}~{versus}"), scenario: scenario.name.to_owned() });
-    }
-    let result = match subject {
-        Subject::Tasks { executor, work, threads } => {
+    let side = |arm: &str| -> Result<(Subject, Suffix), Error> {
+        let (name, suffix) = Suffix::split(arm)?;
+        Ok((scenario.subject(name)?, suffix))
+    };
+    let (subject, suffix) = side(&request.arm)?;
+    let versus = request.versus.as_deref().map(side).transpose()?;
+    let result = match (subject, versus) {
+        (Subject::Tasks { executor, work, threads }, None) => {
             tasks(scenario, executor, work, threads, suffix).map_err(|failure| one_line(&failure))
         }
-        Subject::Program { cargo } => program(scenario, cargo).map_err(|error| one_line(&error)),
+        (Subject::Program { cargo }, None) => program(scenario, cargo).map_err(|error| one_line(&error)),
+        (a @ Subject::Tasks { .. }, Some((b @ Subject::Tasks { .. }, other))) => {
+            alternate(scenario, (a, suffix), (b, other), request).map_err(|failure| one_line(&failure))
+        }
+        (_, Some(_)) => {
+            let arm = format!("{}~{}", request.arm, request.versus.as_deref().unwrap_or_default());
+            return Err(Error::Mismatch { arm, scenario: scenario.name.to_owned() });
+        }
     };
     Ok(Record::new(env!("CARGO_PKG_NAME"), request, result))
 }
@@ -100,6 +108,46 @@ fn tasks(
     }
     metrics.extend(peak_rss_kib().map(|peak| ("process_peak_rss_kib", peak)));
     Ok(Observation { digest: digest(scenario), metrics, ..Observation::default() })
+}
+
+/// Two arms in turns in one process.
+fn alternate(
+    scenario: &Scenario,
+    a: (Subject, Suffix),
+    b: (Subject, Suffix),
+    request: &RunRequest,
+) -> Result<Observation, Failure> {
+    let pass = |(subject, suffix): (Subject, Suffix)| -> Result<f64, Failure> {
+        let Subject::Tasks { executor, work, threads } = subject else {
+            return Err(Failure::WrongAnswer("a program of its own does not alternate".to_owned()));
+        };
+        let threads = threads.count();
+        let job = Job::new(work, scenario.len, threads.get());
+        let span = Span::start();
+        let results = {
+            let job = job.clone();
+            executor.run(threads, scenario.tasks, move |task| job.run(task))?
+        };
+        if suffix == Suffix::Slow {
+            span.spin(PLANTED);
+        }
+        let seconds = span.elapsed().as_secs_f64();
+        job.check(&results).map_err(Failure::WrongAnswer)?;
+        Ok(seconds)
+    };
+    // Once unrecorded: the first pass pays for code and memory that later ones find ready.
+    pass(a)?;
+    pass(b)?;
+    let pairs = duet::alternate(PAIRS, request.seed, request.block, || pass(a), || pass(b))?;
+    let peak = peak_rss_kib();
+    let metrics =
+        peak.map(|peak| ("peak_rss_kib", peak)).into_iter().chain(peak.map(|peak| ("process_peak_rss_kib", peak)));
+    Ok(Observation {
+        digest: digest(scenario),
+        metrics: metrics.collect(),
+        pairs: Some(pairs),
+        ..Observation::default()
+    })
 }
 
 /// What a root took in cycles, and which share of that the divider needs.

@@ -32,6 +32,8 @@ pub struct Scenario {
 enum Kind {
     /// The published table.
     Published,
+    /// Arms of the published table that alternate in one process.
+    Duets(&'static [&'static str]),
     /// Of the published table, system threads on one thread and on all cores.
     Pair,
     /// The published table, and the controls that take its work apart.
@@ -100,6 +102,8 @@ const FULL: &[Profile] = &[Profile::Full];
 const MEASURED: &[Profile] = &[Profile::Quick, Profile::Full];
 const ALL: &[Profile] = &Profile::ALL;
 
+/// Alternations of a duet.
+pub const PAIRS: usize = 6;
 /// Roots of a whole sweep run, whatever the size of its tasks.
 const SWEEP_ROOTS: usize = 100_000_000;
 
@@ -124,8 +128,18 @@ const fn null(name: &'static str, tasks: usize, thread_per_task: bool, profiles:
     Scenario { name, tasks, len: 0, rounds: 10, build: "release", kind: Kind::Executors { thread_per_task }, profiles }
 }
 
+/// On one thread, as duets.
+const ALONE: Kind = Kind::Duets(&[
+    "async_await~sys_thread_1",
+    "tokio_1~sys_thread_1",
+    "sys_thread_1~sys_thread_1@aa",
+    "sys_thread_1@slow~sys_thread_1",
+]);
+
 /// Every scenario.
-pub const SCENARIOS: [Scenario; 18] = [
+pub const SCENARIOS: [Scenario; 20] = [
+    published("duet_1", 1, "release", ALONE, ALL),
+    published("duet_4", 4, "release", Kind::Duets(&["tokio_cores~sys_thread_cores"]), ALL),
     published("n_2", 2, "release", Kind::Controlled, SMOKE),
     published("n_8", 8, "release", Kind::Controlled, QUICK),
     published("n_40", 40, "release", Kind::Pair, QUICK),
@@ -165,7 +179,7 @@ impl Scenario {
         let on = |executor, work, threads| Subject::Tasks { executor, work, threads };
         let named = |name: &str, subject| (name.to_owned(), subject);
         match self.kind {
-            Kind::Published => published_arms(),
+            Kind::Published | Kind::Duets(_) => published_arms(),
             Kind::Pair => {
                 let mut arms = published_arms();
                 arms.retain(|(name, _)| name == "sys_thread_1" || name == "sys_thread_cores");
@@ -290,6 +304,19 @@ pub fn find(name: &str) -> Result<&'static Scenario, Error> {
 pub fn cases(profile: Profile) -> Vec<Case> {
     let mut cases = Vec::new();
     for scenario in SCENARIOS.iter().filter(|scenario| scenario.profiles.contains(&profile)) {
+        if let Kind::Duets(duets) = scenario.kind {
+            let arms = scenario.arms();
+            cases.extend(duets.iter().map(|duet| {
+                let first = duet.split(['~', '@']).next();
+                let subject = arms.iter().find(|(name, _)| Some(name.as_str()) == first).map(|(_, subject)| *subject);
+                // Each arm once unrecorded, then in every pair.
+                let passes = 2.0 * number(PAIRS + 1);
+                let seconds = subject.map_or(1.0, |subject| passes * scenario.seconds(subject));
+                let seconds = (seconds * 1e3).round() / 1e3;
+                Case { scenario: scenario.name, arm: (*duet).to_owned(), build: scenario.build, seconds }
+            }));
+            continue;
+        }
         for (arm, subject) in scenario.arms() {
             let case =
                 |arm| Case { scenario: scenario.name, arm, build: scenario.build, seconds: scenario.seconds(subject) };
