@@ -1,6 +1,7 @@
 //! `run`: one process, one sample of one test case, checked before it counts.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 
 use study_kit::error::one_line;
 use study_kit::usage::{Span, peak_rss_kib, settle_allocator};
@@ -9,7 +10,7 @@ use study_kit::{Error, Observation, Record, RunRequest, Suffix, duet};
 use super::cargo;
 use super::scenario::{self, PAIRS, Scenario, Subject, Threads};
 use crate::cpu::{self, Cores};
-use crate::executor::Executor;
+use crate::executor::{Executor, TaskError};
 use crate::kernel;
 use crate::mirror::Failure;
 use crate::work::{Job, Work};
@@ -57,10 +58,7 @@ fn tasks(
 ) -> Result<Observation, Failure> {
     let (count, threads) = (scenario.tasks, threads.count());
     let job = Job::new(work, scenario.len, threads.get());
-    let round = || {
-        let job = job.clone();
-        executor.run(threads, count, move |task| job.run(task))
-    };
+    let round = || round(scenario, &job, executor, threads);
     if scenario.warm_up_rounds() > 0 {
         settle_allocator();
     }
@@ -76,12 +74,7 @@ fn tasks(
         span.spin(PLANTED);
     }
     let cost = span.end();
-    for results in &results {
-        job.check(results).map_err(Failure::WrongAnswer)?;
-        if results.len() != count {
-            return Err(Failure::WrongAnswer(format!("{} results of {count} tasks", results.len())));
-        }
-    }
+    results.iter().try_for_each(|results| verify(scenario, &job, results))?;
     let mut metrics = cost.metrics();
     let work_s = cost.wall.as_secs_f64();
     let tasks = number(count * scenario.rounds);
@@ -124,30 +117,37 @@ fn alternate(
         let threads = threads.count();
         let job = Job::new(work, scenario.len, threads.get());
         let span = Span::start();
-        let results = {
-            let job = job.clone();
-            executor.run(threads, scenario.tasks, move |task| job.run(task))?
-        };
+        let results = round(scenario, &job, executor, threads)?;
         if suffix == Suffix::Slow {
             span.spin(PLANTED);
         }
         let seconds = span.elapsed().as_secs_f64();
-        job.check(&results).map_err(Failure::WrongAnswer)?;
+        verify(scenario, &job, &results)?;
         Ok(seconds)
     };
     // Once unrecorded: the first pass pays for code and memory that later ones find ready.
     pass(a)?;
     pass(b)?;
     let pairs = duet::alternate(PAIRS, request.seed, request.block, || pass(a), || pass(b))?;
-    let peak = peak_rss_kib();
-    let metrics =
-        peak.map(|peak| ("peak_rss_kib", peak)).into_iter().chain(peak.map(|peak| ("process_peak_rss_kib", peak)));
-    Ok(Observation {
-        digest: digest(scenario),
-        metrics: metrics.collect(),
-        pairs: Some(pairs),
-        ..Observation::default()
-    })
+    let mut metrics = BTreeMap::new();
+    if let Some(peak) = peak_rss_kib() {
+        metrics.extend([("peak_rss_kib", peak), ("process_peak_rss_kib", peak)]);
+    }
+    Ok(Observation { digest: digest(scenario), metrics, pairs: Some(pairs), ..Observation::default() })
+}
+
+/// All tasks once.
+fn round(scenario: &Scenario, job: &Job, executor: Executor, threads: NonZero<usize>) -> Result<Vec<f64>, TaskError> {
+    let job = job.clone();
+    executor.run(threads, scenario.tasks, move |task| job.run(task))
+}
+
+/// Every task is there and returned what it had to.
+fn verify(scenario: &Scenario, job: &Job, results: &[f64]) -> Result<(), Failure> {
+    if results.len() != scenario.tasks {
+        return Err(Failure::WrongAnswer(format!("{} results of {} tasks", results.len(), scenario.tasks)));
+    }
+    job.check(results).map_err(Failure::WrongAnswer)
 }
 
 /// What a root took in cycles, and which share of that the divider needs.
