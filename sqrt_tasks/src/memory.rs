@@ -91,12 +91,6 @@ fn advise_huge_pages(start: *mut u8, bytes: usize) {
     let _ = (start, bytes);
 }
 
-/// Whether the kernel gives huge pages to those who ask.
-#[must_use]
-pub fn huge_pages() -> bool {
-    std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").is_ok_and(|text| !text.contains("[never]"))
-}
-
 /// Makes glibc keep every freed block and take none from the kernel apart, in one arena for all threads, as raising its threshold for
 /// mappings beyond a block would; false where there is no such allocator.
 #[must_use]

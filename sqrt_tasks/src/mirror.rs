@@ -59,10 +59,7 @@ pub fn run(executor: Executor, work: Work, options: Options) -> Result<String, F
     let Options { tasks, threads, len } = options;
     let job = Job::new(work, len, threads.get());
     let span = Span::start();
-    let results = {
-        let job = job.clone();
-        executor.run(threads, tasks, move |task| job.run(task))?
-    };
+    let results = job.run_all(executor, threads, tasks)?;
     let cost = span.end();
     job.check(&results).map_err(Failure::WrongAnswer)?;
     let on = match executor {

@@ -1,11 +1,13 @@
 //! What a task does: the published square roots, and the same with one factor changed.
 
 use std::hint::black_box;
+use std::num::NonZero;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use study_kit::error::unknown;
 
+use crate::executor::{Executor, TaskError};
 use crate::memory::{self, Block, Source};
 use crate::{cpu, kernel};
 
@@ -140,6 +142,15 @@ impl Job {
             Work::HugePages => in_fresh(Source::HugePages, self.len),
             Work::Mimalloc => in_fresh(Source::Mimalloc, self.len),
         }
+    }
+
+    /// Runs so many tasks on `executor` and returns their checksums, in the order of the tasks.
+    ///
+    /// # Errors
+    /// If a task panicked or the threads cannot be started.
+    pub fn run_all(&self, executor: Executor, threads: NonZero<usize>, tasks: usize) -> Result<Vec<f64>, TaskError> {
+        let job = self.clone();
+        executor.run(threads, tasks, move |task| job.run(task))
     }
 
     /// Whether every task returned what it had to.

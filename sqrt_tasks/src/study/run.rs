@@ -1,7 +1,6 @@
 //! `run`: one process, one sample of one test case, checked before it counts.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
 
 use study_kit::error::one_line;
 use study_kit::usage::{Span, peak_rss_kib, settle_allocator};
@@ -10,7 +9,7 @@ use study_kit::{Error, Observation, Record, RunRequest, Suffix, duet};
 use super::cargo;
 use super::scenario::{self, PAIRS, Scenario, Subject, Threads};
 use crate::cpu::{self, Cores};
-use crate::executor::{Executor, TaskError};
+use crate::executor::Executor;
 use crate::kernel;
 use crate::mirror::Failure;
 use crate::work::{Job, Work};
@@ -58,7 +57,7 @@ fn tasks(
 ) -> Result<Observation, Failure> {
     let (count, threads) = (scenario.tasks, threads.count());
     let job = Job::new(work, scenario.len, threads.get());
-    let round = || round(scenario, &job, executor, threads);
+    let round = || job.run_all(executor, threads, count);
     if scenario.warm_up_rounds() > 0 {
         settle_allocator();
     }
@@ -117,7 +116,7 @@ fn alternate(
         let threads = threads.count();
         let job = Job::new(work, scenario.len, threads.get());
         let span = Span::start();
-        let results = round(scenario, &job, executor, threads)?;
+        let results = job.run_all(executor, threads, scenario.tasks)?;
         if suffix == Suffix::Slow {
             span.spin(PLANTED);
         }
@@ -134,12 +133,6 @@ fn alternate(
         metrics.extend([("peak_rss_kib", peak), ("process_peak_rss_kib", peak)]);
     }
     Ok(Observation { digest: digest(scenario), metrics, pairs: Some(pairs), ..Observation::default() })
-}
-
-/// All tasks once.
-fn round(scenario: &Scenario, job: &Job, executor: Executor, threads: NonZero<usize>) -> Result<Vec<f64>, TaskError> {
-    let job = job.clone();
-    executor.run(threads, scenario.tasks, move |task| job.run(task))
 }
 
 /// Every task is there and returned what it had to.
