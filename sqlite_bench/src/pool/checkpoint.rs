@@ -22,6 +22,17 @@ pub(super) struct Signal {
     pub(super) sender: Sender<()>,
     /// Whose turn it is to make one.
     pub(super) turn: Arc<Mutex<()>>,
+    /// Disconnected once the checkpoint thread has closed its connection.
+    pub(super) gone: Receiver<()>,
+}
+
+impl Signal {
+    /// Ends the checkpoint thread and waits until its connection is closed.
+    pub(super) fn end(self) {
+        drop(self.sender);
+        // Nothing is ever sent: this waits for the other end to go.
+        let _ = self.gone.recv();
+    }
 }
 
 /// Copies the log once; whether nobody stood in the way.
@@ -40,12 +51,20 @@ pub(super) fn checkpoint(connection: &Connection, mode: Mode, turn: &Mutex<()>) 
     Ok(busy == 0)
 }
 
-/// Makes a checkpoint for each signal, until the writer is gone.
-pub(super) fn run(connection: &Connection, signals: &Receiver<()>, turn: &Mutex<()>, counters: &Arc<Counters>) {
+/// Makes a checkpoint for each signal, until the writer is gone; then closes the connection, and drops `gone`.
+pub(super) fn run(
+    connection: Connection,
+    gone: Sender<()>,
+    signals: &Receiver<()>,
+    turn: &Mutex<()>,
+    counters: &Arc<Counters>,
+) {
     for () in signals {
         // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
-        if checkpoint(connection, Mode::Passive, turn).is_ok() {
+        if checkpoint(&connection, Mode::Passive, turn).is_ok() {
             count(&counters.checkpoints);
         }
     }
+    drop(connection);
+    drop(gone);
 }

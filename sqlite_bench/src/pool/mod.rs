@@ -132,12 +132,14 @@ impl Pool {
         let mut threads = pool.inner.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = Arc::new(Mutex::new(()));
         let queue = Queue::new(write_queue, Arc::clone(&closing));
-        let signal = Signal { sender: signals, turn: Arc::clone(&turn) };
+        let (closed, gone) = flume::bounded(0);
+        let signal = Signal { sender: signals, turn: Arc::clone(&turn), gone };
         let committing = Writer::new(writing, queue, signal, Arc::clone(&counters), options);
         threads.writer = Some(spawn("sqlite-writer", move || committing.run())?);
         let own = Arc::clone(&counters);
-        threads.checkpoint =
-            Some(spawn("sqlite-checkpoint", move || checkpoint::run(&checkpointing, &signals_queue, &turn, &own))?);
+        threads.checkpoint = Some(spawn("sqlite-checkpoint", move || {
+            checkpoint::run(checkpointing, closed, &signals_queue, &turn, &own);
+        })?);
         for connection in reading {
             let (queue, own) = (Queue::new(read_queue.clone(), Arc::clone(&closing)), Arc::clone(&counters));
             threads.readers.push(spawn("sqlite-reader", move || reader::run(&connection, &queue, &own))?);

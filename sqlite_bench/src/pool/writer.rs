@@ -97,7 +97,10 @@ impl Writer {
             self.group(job);
             self.look_after_the_log();
         }
-        checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn).map(drop).map_err(Error::of)
+        let last = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn);
+        // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
+        self.checkpoints.end();
+        last.map(drop).map_err(Error::of)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
