@@ -9,9 +9,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[cfg(feature = "async")]
 use s_zip::CompressionPolicy;
-#[cfg(feature = "study")]
-use s_zip::study::{Profile, RunRequest};
 use s_zip::{Compression, Limits};
+#[cfg(feature = "study")]
+use study_kit::{Profile, RunArgs, RunRequest};
 
 const EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
@@ -198,31 +198,6 @@ struct ArchiveArgs {
 }
 
 #[cfg(feature = "study")]
-#[derive(Debug, Args)]
-struct RunArgs {
-    /// The scenario, as `arms` lists it
-    #[arg(long)]
-    scenario: String,
-    /// The arm, with @aa or @slow for a control
-    #[arg(long)]
-    arm: String,
-    /// Alternate with this arm in one process: a duet
-    #[arg(long)]
-    versus: Option<String>,
-    /// Seed of the input
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Number of the block, kept in the record
-    #[arg(long, default_value_t = 0)]
-    block: u64,
-    /// Id of the run, kept in the record
-    #[arg(long, default_value = "manual")]
-    run: String,
-    /// Append the record to this file instead of printing it
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
-}
-
 /// What to do.
 #[derive(Debug)]
 pub enum Command {
@@ -296,8 +271,8 @@ impl Cli {
             Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
             #[cfg(feature = "study")]
             Some(Word::Run(args)) => {
-                let RunArgs { scenario, arm, versus, seed, block, run, record } = args;
-                Command::Run(RunRequest { scenario, arm, versus, seed, block, run }, record)
+                let (request, file) = args.into_request();
+                Command::Run(request, file)
             }
             #[cfg(feature = "study")]
             None => Command::Overview,

@@ -175,7 +175,7 @@ impl Cli {
             Some(Word::Prepare { scenario, seed: _ }) => Command::Prepare { scenario },
             Some(Word::Run(args)) => {
                 let RunArgs { scenario, arm, seed, block, run, record } = args;
-                Command::Run(RunRequest { scenario, arm, seed, block, run }, record)
+                Command::Run(RunRequest { scenario, arm, versus: None, seed, block, run }, record)
             }
         }
     }

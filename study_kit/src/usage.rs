@@ -80,7 +80,7 @@ impl Cost {
                 ("involuntary_switches_count", counters.involuntary_switches),
             ]);
         }
-        metrics.extend(peak_rss_kib().map(|peak| ("peak_rss_kib", peak)));
+        metrics.extend(peak_rss_kib().map(|peak| ("peak_rss_kib", kib(peak))));
         metrics
     }
 }
@@ -103,10 +103,17 @@ impl Counters {
 ///
 /// Not `ru_maxrss`: a process inherits that from the one that started it.
 #[must_use]
-pub fn peak_rss_kib() -> Option<f64> {
+pub fn peak_rss_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+/// Memory in KiB as a metric.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "memory in KiB stays far below 2^53")]
+pub fn kib(memory: u64) -> f64 {
+    memory as f64
 }
 
 /// Makes the allocator keep what is freed, as it does in a program that has run for a while.

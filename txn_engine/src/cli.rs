@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use study_kit::{Profile, RunArgs, RunRequest};
 use txn_engine::Arm;
 use txn_engine::generate::Shape;
-use txn_engine::study::{Profile, RunRequest};
 
 const EXAMPLES: &str = "Examples:
   txn_engine payments.csv > accounts.csv
@@ -117,31 +117,6 @@ struct StressArgs {
     record: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
-struct RunArgs {
-    /// The scenario, as `arms` lists it
-    #[arg(long)]
-    scenario: String,
-    /// The arm, with @aa or @slow for a control
-    #[arg(long)]
-    arm: String,
-    /// Alternate with this arm in one process: a duet
-    #[arg(long)]
-    versus: Option<String>,
-    /// Seed of the input
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Number of the block, kept in the record
-    #[arg(long, default_value_t = 0)]
-    block: u64,
-    /// Id of the run, kept in the record
-    #[arg(long, default_value = "manual")]
-    run: String,
-    /// Append the record to this file instead of printing it
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
-}
-
 /// What to do.
 #[derive(Debug)]
 pub enum Command {
@@ -186,8 +161,8 @@ impl Cli {
             Some(Word::Arms { profile }) => Command::Arms(profile),
             Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
             Some(Word::Run(args)) => {
-                let RunArgs { scenario, arm, versus, seed, block, run, record } = args;
-                Command::Run(RunRequest { scenario, arm, versus, seed, block, run }, record)
+                let (request, file) = args.into_request();
+                Command::Run(request, file)
             }
         }
     }

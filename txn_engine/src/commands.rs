@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error};
 
+use study_kit::record;
 use txn_engine::arms::{Options, process_files};
 use txn_engine::session::Session;
-use txn_engine::study::{self, StudyError, overview, record};
+use txn_engine::study::{self, StudyError, overview};
 use txn_engine::{ErrorKind, ErrorLog, accounts, generate, stress};
 
 use crate::cli::{Command, Process};

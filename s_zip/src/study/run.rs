@@ -12,11 +12,11 @@ use rand_chacha::ChaCha8Rng;
 use super::arms::input::{Input, Shape};
 use super::arms::{self, Arm, Driver, Product};
 use super::many::{self, ManyArm};
-use super::record::{Observation, Pair, Record};
 use super::scenario::{self, Work};
 use super::target::{Content, Folder, Place, Target};
 use super::usage::{self, Cost, Span};
 use super::{StudyError, hostile, ticker};
+use study_kit::{Observation, Pair, Record, RunRequest};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
 pub const PLANTED_PROCESS: f64 = 1.10;
@@ -24,23 +24,6 @@ pub const PLANTED_PROCESS: f64 = 1.10;
 pub const PLANTED_DUET: f64 = 1.04;
 /// Memory that the reader may need for tampered archives of a few kilobytes, in KiB.
 const HOSTILE_PEAK_KIB: u64 = 64 * 1024;
-
-/// Which test case to run, and what to write into its record.
-#[derive(Debug, Clone)]
-pub struct RunRequest {
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Name of the arm, with suffix.
-    pub arm: String,
-    /// The second arm of a duet.
-    pub versus: Option<String>,
-    /// Seed of the input.
-    pub seed: u64,
-    /// Number of the block.
-    pub block: u64,
-    /// Id of the run.
-    pub run: String,
-}
 
 /// Why a run that started is a failure.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +94,7 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
     };
     let result = result.map_err(|error| one_line(&error));
     let succeeded = result.is_ok();
-    Ok((Record::new(request, result), succeeded))
+    Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
 }
 
 /// Makes the allocator keep what is freed, as it does in a program that has run for a while.
@@ -219,7 +202,7 @@ impl ArchiveBench {
         metrics.insert("compressed_bytes", number(first.compressed_bytes));
         metrics.insert("versus_archive_bytes", number(second.archive_bytes));
         metrics.insert("versus_compressed_bytes", number(second.compressed_bytes));
-        Ok(Observation { digest: first.digest, metrics, pairs: Some(pairs) })
+        Ok(Observation { digest: first.digest, metrics, pairs: Some(pairs), ..Observation::default() })
     }
 
     /// The work itself: as many archives as a sample has, each in the place of the one before.
@@ -345,7 +328,7 @@ fn observed(digest: String, mut metrics: BTreeMap<&'static str, f64>) -> Observa
     if let Some(peak) = usage::peak_rss_kib() {
         metrics.insert("process_peak_rss_kib", number(peak));
     }
-    Observation { digest, metrics, pairs: None }
+    Observation { digest, metrics, ..Observation::default() }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and sizes stay far below 2^53")]

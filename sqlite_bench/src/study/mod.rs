@@ -1,9 +1,7 @@
 //! The verbs by which the measuring layer drives this study.
 
-use std::fmt;
 use std::io;
 use std::path::Path;
-use std::str::FromStr;
 
 use crate::design::arm::UnknownArm;
 use crate::design::{AccessError, Arm};
@@ -13,51 +11,13 @@ pub mod commits;
 pub mod compare;
 pub mod metrics;
 pub mod overview;
-pub mod record;
 pub mod run;
 pub mod scenario;
 pub mod usage;
 
-pub use run::{RunRequest, run};
+pub use run::run;
 pub use scenario::{cases, prepare};
-
-/// How much of the study is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// Every test case once.
-    Smoke,
-    /// What a user waits for.
-    Quick,
-    /// The published durations.
-    Full,
-}
-
-impl Profile {
-    /// Every profile.
-    pub const ALL: [Profile; 3] = [Profile::Smoke, Profile::Quick, Profile::Full];
-
-    /// The profile's name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Profile::Smoke => "smoke",
-            Profile::Quick => "quick",
-            Profile::Full => "full",
-        }
-    }
-}
-
-impl FromStr for Profile {
-    type Err = StudyError;
-
-    fn from_str(name: &str) -> Result<Self, StudyError> {
-        Profile::ALL.into_iter().find(|profile| profile.name() == name).ok_or_else(|| StudyError::UnknownName {
-            what: "profile",
-            given: name.to_owned(),
-            choices: Profile::ALL.map(Profile::name).join(", "),
-        })
-    }
-}
+pub use study_kit::{Case, Profile, RunRequest};
 
 /// Why a study verb could not run.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +43,9 @@ pub enum StudyError {
         /// The scenario.
         scenario: String,
     },
+    /// A record cannot be written.
+    #[error(transparent)]
+    Record(#[from] study_kit::Error),
     /// A file or folder of the study cannot be written or read.
     #[error("cannot {action} {path}")]
     File {
@@ -109,25 +72,4 @@ pub enum StudyError {
 
 pub(crate) fn file_error(action: &'static str, path: &Path, source: io::Error) -> StudyError {
     StudyError::File { action, path: path.display().to_string(), source }
-}
-
-/// A test case: what runs, built how, and how long it takes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// Name of the scenario.
-    pub scenario: &'static str,
-    /// Name of the arm with its suffix.
-    pub arm: String,
-    /// `release`, `dev` or a variant.
-    pub build: &'static str,
-    /// Expected wall time on two cores, in seconds.
-    pub seconds: f64,
-}
-
-impl fmt::Display for Case {
-    /// The line of `arms`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { scenario, arm, build, seconds } = self;
-        write!(f, "{scenario}\t{arm}\t{build}\t{seconds}\trun --scenario {scenario} --arm {arm}")
-    }
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use study_kit::{Observation, Record, RunRequest};
 
 use super::bench::{self, Bench, Measured, data_folder};
 use super::compare::{Comparison, Row};
-use super::record::{Observation, Record};
-use super::{RunRequest, StudyError, file_error, metrics};
+use super::{StudyError, file_error, metrics};
 use crate::design::{Arm, Place, arm::Role};
 
 /// Runs every arm at every hold, each with databases and a runtime of its own, one after the other.
@@ -107,14 +107,20 @@ fn record(bench: &Bench, row: &Row, measured: Option<&Measured>) -> Record {
         seed: bench.seed,
         block: 0,
         run: "compare".to_owned(),
+        versus: None,
     };
     let result = match (&row.fault, measured) {
         (None, Some(measured)) => metrics::histograms(&measured.outcome)
-            .map(|histograms| Observation { digest: measured.digest.clone(), metrics: row.metrics.clone(), histograms })
+            .map(|histograms| Observation {
+                digest: measured.digest.clone(),
+                metrics: row.metrics.clone(),
+                histograms,
+                pairs: None,
+            })
             .map_err(|error| format!("cannot compress a histogram: {error}")),
         (fault, _) => Err(fault.clone().unwrap_or_default()),
     };
-    Record::new(&request, result)
+    Record::new(env!("CARGO_PKG_NAME"), &request, result)
 }
 
 /// `error` with its causes, in one line.

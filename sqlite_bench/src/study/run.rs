@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use super::bench::{Bench, data_folder};
 use super::metrics::{self, Metrics, count};
-use super::record::{Observation, Record};
 use super::scenario::{self, Work};
 use super::usage::{self, Span};
 use super::{StudyError, commits};
 use crate::design::{Arm, Place, arm::Role};
 use crate::driver::Recorder;
 use crate::workload::{Load, Workload};
+use study_kit::{Observation, Record, RunRequest};
 
 /// How much longer a cycle of `ARM@slow` takes: twice the smallest margin judged.
 pub const PLANTED: f64 = 1.10;
@@ -20,21 +20,6 @@ pub const PLANTED: f64 = 1.10;
 const MANY_DATABASES: usize = 40;
 /// Most writes in a commit of `group_commit`.
 const BATCH: NonZero<usize> = NonZero::new(256).unwrap();
-
-/// Which test case to run, and what to write into its record.
-#[derive(Debug, Clone)]
-pub struct RunRequest {
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Name of the arm, with suffix.
-    pub arm: String,
-    /// Seed of the content.
-    pub seed: u64,
-    /// Number of the block.
-    pub block: u64,
-    /// Id of the run.
-    pub run: String,
-}
 
 /// An arm as a test case names it.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +91,7 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
     };
     let result = result.map_err(|fault| fault.replace('\n', " "));
     let succeeded = result.is_ok();
-    Ok((Record::new(request, result), succeeded))
+    Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
 }
 
 fn mismatch(request: &RunRequest) -> StudyError {
@@ -164,7 +149,7 @@ fn observed(digest: String, mut metrics: Metrics, histograms: BTreeMap<&'static 
     if let Some(peak) = usage::peak_rss_kib() {
         metrics.insert("process_peak_rss_kib", count(peak));
     }
-    Observation { digest, metrics, histograms }
+    Observation { digest, metrics, histograms, pairs: None }
 }
 
 /// Makes the allocator keep what is freed, as it does in a program that has run for a while.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use study_kit::error::one_line;
-use study_kit::usage::{Span, peak_rss_kib, settle_allocator};
+use study_kit::usage::{Span, kib, peak_rss_kib, settle_allocator};
 use study_kit::{Error, Observation, Record, RunRequest, Suffix, duet};
 
 use super::cargo;
@@ -98,7 +98,7 @@ fn tasks(
     if scenario.measures_clock() {
         clock(&mut metrics, work_s * number(threads.min(cores.physical)) / roots, threads.min(cores.physical));
     }
-    metrics.extend(peak_rss_kib().map(|peak| ("process_peak_rss_kib", peak)));
+    metrics.extend(peak_rss_kib().map(|peak| ("process_peak_rss_kib", kib(peak))));
     Ok(Observation { digest: digest(scenario), metrics, ..Observation::default() })
 }
 
@@ -130,7 +130,7 @@ fn alternate(
     let pairs = duet::alternate(PAIRS, request.seed, request.block, || pass(a), || pass(b))?;
     let mut metrics = BTreeMap::new();
     if let Some(peak) = peak_rss_kib() {
-        metrics.extend([("peak_rss_kib", peak), ("process_peak_rss_kib", peak)]);
+        metrics.extend([("peak_rss_kib", kib(peak)), ("process_peak_rss_kib", kib(peak))]);
     }
     Ok(Observation { digest: digest(scenario), metrics, pairs: Some(pairs), ..Observation::default() })
 }

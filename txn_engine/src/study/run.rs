@@ -12,12 +12,12 @@ use tokio::runtime::Runtime;
 
 use super::channel::{self, Ends};
 use super::inputs::{Expected, Set};
-use super::record::{Observation, Pair, Record};
 use super::scenario::{self, Work};
 use super::{StudyError, inputs};
 use crate::arms::{Arm, Options, Outcome, process_files};
 use crate::error::Error;
 use crate::usage::{self, Cost, Span};
+use study_kit::{Observation, Pair, Record, RunRequest};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
 pub const PLANTED_PROCESS: f64 = 1.10;
@@ -27,23 +27,6 @@ pub const PLANTED_DUET: f64 = 1.04;
 const PAIRS: usize = 20;
 /// Memory of the process before its first transaction, by which the memory per transaction is reduced.
 const BASE_BYTES: f64 = 10e6;
-
-/// Which test case to run, and what to write into its record.
-#[derive(Debug, Clone)]
-pub struct RunRequest {
-    /// Name of the scenario.
-    pub scenario: String,
-    /// Name of the arm, with suffix.
-    pub arm: String,
-    /// The second arm of a duet.
-    pub versus: Option<String>,
-    /// Seed of the input.
-    pub seed: u64,
-    /// Number of the block.
-    pub block: u64,
-    /// Id of the run.
-    pub run: String,
-}
 
 /// An arm of this study, and whether it is handicapped.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +97,7 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
     };
     let result = result.map_err(|error| one_line(&error));
     let succeeded = result.is_ok();
-    Ok((Record::new(request, result), succeeded))
+    Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
 }
 
 /// An error with its causes in one line.
@@ -178,7 +161,7 @@ impl<'a> Bench<'a> {
         if let Some(peak) = usage::peak_rss_kib() {
             metrics.insert("process_peak_rss_kib", kib(peak));
         }
-        Ok(Observation { digest, metrics, pairs: None })
+        Ok(Observation { digest, metrics, ..Observation::default() })
     }
 
     /// Alternating passes of two arms in one process.
@@ -216,7 +199,7 @@ impl<'a> Bench<'a> {
         }
         let mut metrics = BTreeMap::new();
         memory_metrics(&mut metrics, None);
-        Ok(Observation { digest, metrics, pairs: Some(pairs) })
+        Ok(Observation { digest, metrics, pairs: Some(pairs), ..Observation::default() })
     }
 
     fn paths(&self) -> Vec<PathBuf> {
