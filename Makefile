@@ -1,7 +1,7 @@
 # The front door: `make` alone prints the targets. The work is in scripts/, the knobs in scripts/config.sh.
 
 # A new study adds its name here, and nowhere else.
-STUDIES := txn_engine s_zip sqlite_bench sqrt_tasks
+STUDIES := txn_engine s_zip sqlite_bench sqrt_tasks flight_batches
 CRATES  := study_kit $(STUDIES) report
 
 # smoke (everything once, no verdicts), quick or full (the originals' own sizes: hours). Seen by the scripts, too.
@@ -57,7 +57,7 @@ smoke: setup ## Run every test case once, check budgets and that REPORT.md is up
 fuzz: ## Fuzz what reads untrusted input (needs cargo-fuzz; FUZZ_S=seconds)
 	@scripts/fuzz.sh $(CRATES)
 
-setup: ## Find or install the tools (hyperfine, GNU time)
+setup: ## Find or install the tools (hyperfine, GNU time, pyarrow)
 	@scripts/setup.sh
 
 clean: ## Remove what was built; results/ and an interrupted measurement stay

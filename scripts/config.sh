@@ -21,6 +21,8 @@
 : "${ORPHAN_WAIT_S:=600}"
 # The hyperfine that setup.sh installs into .tools/ when PATH has none from 1.15 to 2.0.
 : "${HYPERFINE_VERSION:=1.20.0}"
+# The pyarrow that setup.sh installs into .tools/pyarrow when python3 has none; remove that folder to install another.
+: "${PYARROW_VERSION:=26.0.1}"
 # Seconds that `make fuzz` gives each target.
 : "${FUZZ_S:=60}"
 # The oldest Rust that builds the crates (their `rust-version`).

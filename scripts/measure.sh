@@ -72,6 +72,7 @@ main() {
   "$SCRIPTS/build.sh" report
   "$SCRIPTS/build.sh" "$study"
   [ -z "$plan_only" ] || show_plan
+  [ "${FAST_BUILDS:-}" != yes ] || [ "$PROFILE" = smoke ] || die 'FAST_BUILDS=yes makes builds that are not worth measuring'
   hyperfine=$(find_hyperfine) || die "no hyperfine from 1.15 to 2.0 was found: run make setup"
   lock
   open_record

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Does:   finds the tools, installs what is missing where it can, and says in one line each what to type where it cannot.
 # Reads:  PATH; CI=true makes a missing tool an error.
-# Writes: .tools/ (hyperfine); as root on Debian and Ubuntu the packages `time`, `shellcheck` and those that read ZIP archives.
+# Writes: .tools/ (hyperfine, pyarrow); as root on Debian and Ubuntu the packages `time`, `shellcheck` and those that read ZIP archives.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/setup.sh [--test]
-Checks Rust, hyperfine and GNU time; with --test also what only `make test` needs
+usage: scripts/setup.sh [--test | --pyarrow]
+Checks Rust, hyperfine, GNU time and pyarrow; with --test also what only `make test` needs
 (rustfmt, clippy, shellcheck, and the programs that read ZIP archives: unzip, zip, bsdtar, 7z, Python, Java, Go).
+--pyarrow finds or installs nothing but pyarrow, as .tools/pyarrow/bin/python, and fails if it cannot.
 EOF
 }
 
@@ -77,9 +78,47 @@ check_zip_validators() {
   validator golang-go go
 }
 
+# required WHAT REMEDY: as `missing`, for what was asked for by name.
+required() { die "$1 is missing: $2"; }
+
+pyarrow_works() { "$ROOT/.tools/pyarrow/bin/python" -c 'import pyarrow.flight' 2>/dev/null; }
+
+# An environment in .tools/pyarrow, or the Python on PATH if it has pyarrow. Prints why it did not work.
+install_pyarrow() {
+  local home=$ROOT/.tools/pyarrow python why=''
+  rm -rf "$home"
+  if python=$(python3 -c 'import pyarrow.flight, sys; print(sys.executable)' 2>/dev/null); then
+    mkdir -p "$home/bin"
+    printf '#!/bin/sh\nexec %s "$@"\n' "$(quote "$python")" >"$home/bin/python"
+    chmod +x "$home/bin/python"
+    return
+  fi
+  say "python3 on PATH has no pyarrow.flight: installing pyarrow $PYARROW_VERSION into .tools/pyarrow (once, 200 MB)"
+  if ! { make_venv "$home" || { apt_package python3-venv && make_venv "$home"; }; }; then
+    why='python3 -m venv fails: sudo apt-get install -y python3-venv'
+  elif why=$("$home/bin/python" -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
+    "pyarrow==$PYARROW_VERSION" 2>&1); then
+    if pyarrow_works; then return; fi
+    why="pyarrow $PYARROW_VERSION does not start here"
+  fi
+  rm -rf "$home"
+  echo "${why##*$'\n'}"
+  return 1
+}
+
+make_venv() { python3 -m venv "$1" >/dev/null 2>&1; }
+
+# check_pyarrow OTHERWISE: the peer of flight_batches; OTHERWISE is `missing` or `required`.
+check_pyarrow() {
+  local why
+  if pyarrow_works || why=$(install_pyarrow); then return; fi
+  "$1" 'Python with pyarrow.flight (the peer of flight_batches)' "$why"
+}
+
 main() {
   case ${1:-} in
     -h | --help) usage; exit 0 ;;
+    --pyarrow) check_pyarrow required; exit 0 ;;
     '' | --test) ;;
     *) usage >&2; exit 2 ;;
   esac
@@ -87,6 +126,7 @@ main() {
   check_hyperfine
   check_gnu_time
   if [ "${1:-}" = --test ]; then check_test_tools; check_zip_validators; fi
+  check_pyarrow missing
 }
 
 main "$@"

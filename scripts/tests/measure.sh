@@ -100,6 +100,7 @@ some_scenarios() {
     same 6 "$(count_lines "$sealed/cases.tsv")" && same 6 "$(count_lines "$sealed/memory.jsonl")" &&
     grep -q '"blocks_cap": 1' "$sealed/plan.json" && "$report" check "$sealed" 2>"$out"
 }
+fast_builds() { same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' && same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"; }
 over_budget() {
   sed -i.old 's/^quick_s.*/quick_s = 1/' "$repo/toy/claims.toml"
   same 0 "$(PROFILE=smoke exit_code measure --plan)" && same 1 "$(exit_code measure --plan)"
@@ -110,6 +111,7 @@ main() {
   find_hyperfine >/dev/null || die 'no hyperfine: run make setup'
   report=${TEST_REPORT:-}
   if [ -z "$report" ]; then "$SCRIPTS/build.sh" report dev; report=$(binary report dev); fi
+  unset FAST_BUILDS # what is tested measures
   temp=$(mktemp -d)
   trap 'rm -rf "$temp"' EXIT
   out=$temp/out
@@ -123,6 +125,7 @@ main() {
   expect 'a second measurement at the same time is refused by name' a_second_one
   expect 'a changed claim moves the interrupted measurement aside' a_changed_claim
   expect 'a smoke measurement never reaches results/' smoke_stays_apart
+  expect 'builds that only tests want are not measured' fast_builds
   expect 'some scenarios are measured and resumed in a folder of their own' some_scenarios
   expect 'a plan over the budget exits 1' over_budget
   exit "$failed"

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 
 /// A stretch of work under way.
 pub struct Span {
@@ -88,7 +89,6 @@ impl Cost {
 impl Counters {
     #[expect(clippy::cast_precision_loss, reason = "counters of one process stay far below 2^53")]
     fn between(before: &Usage, after: &Usage) -> Self {
-        let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
         Counters {
             user_s: seconds(after.user_time()) - seconds(before.user_time()),
             system_s: seconds(after.system_time()) - seconds(before.system_time()),
@@ -97,6 +97,18 @@ impl Counters {
             involuntary_switches: (after.involuntary_context_switches() - before.involuntary_context_switches()) as f64,
         }
     }
+}
+
+/// Processor time of this process so far, in the program and in the kernel, in seconds; `None` where it cannot be read.
+#[must_use]
+pub fn processor_s() -> Option<(f64, f64)> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    Some((seconds(usage.user_time()), seconds(usage.system_time())))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times of one process stay far below 2^53 microseconds")]
+fn seconds(time: TimeVal) -> f64 {
+    time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 
 /// Highest resident memory of this process so far, in KiB; `None` where there is no `/proc`.

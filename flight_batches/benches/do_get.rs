@@ -1,0 +1,50 @@
+//! One request over a connection that is there: what a batch costs end to end, by encoding and size.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use flight_batches::load::{Connections, Form, Load};
+use flight_batches::produce::Mode;
+use flight_batches::serve::Listener;
+use flight_batches::service::{Batches, Encoding, Options};
+use flight_batches::slices::Memory;
+use flight_batches::table::{Shape, Table};
+use flight_batches::ticket::Ticket;
+
+fn do_get(criterion: &mut Criterion) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let shape = Shape { rows: 100_000, ..Shape::default() };
+    let table = Table::new(shape).expect("a table");
+    let mut group = criterion.benchmark_group("do_get");
+    group.throughput(Throughput::Bytes(table.bytes() as u64)).sample_size(20);
+    for encoding in Encoding::ALL {
+        let options = Options { mode: Mode::Async, prefetch: 1, encoding, memory: Memory::default() };
+        let batches = Batches::new(table.clone(), options, None);
+        let endpoint = runtime.block_on(async {
+            let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
+            let endpoint = format!("http://{}", listener.address().expect("an address"));
+            tokio::spawn(listener.serve(batches, std::future::pending()));
+            endpoint
+        });
+        let connections = runtime.block_on(Connections::open(&endpoint, 1)).expect("the server is there");
+        for records in [1000, 10_000] {
+            let load = Load {
+                ticket: Ticket { records_per_batch: records, batch_generation_delay: 0.0, batches: None },
+                requests: 1,
+                form: Form::Whole,
+                checksum: None,
+                patience: Duration::from_mins(1),
+            };
+            group.bench_function(BenchmarkId::new(encoding.name(), records), |bencher| {
+                bencher.iter(|| {
+                    let outcome = runtime.block_on(load.run(&connections));
+                    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+                });
+            });
+        }
+    }
+}
+
+criterion_group!(benches, do_get);
+criterion_main!(benches);

@@ -1,0 +1,202 @@
+//! What can be typed, turned into one closed set of commands.
+
+use std::net::SocketAddr;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+
+use flight_batches::produce::Mode;
+use flight_batches::service::Encoding;
+use study_kit::{Profile, RunArgs, RunRequest};
+
+const EXAMPLES: &str = "Examples:
+  flight_batches serve --mode async --addr 127.0.0.1:8815
+  flight_batches bench --delays 0.01 --requests 10,100 --out results.csv
+  flight_batches bench --endpoint http://10.0.0.7:8815 --endpoint http://10.0.0.7:8816
+  flight_batches plot results.csv --out plots
+
+Exit codes: 0 done, 1 requests failed, 2 could not run.
+Without arguments: the published cells once, async and sync, with many real requests and with one.";
+
+/// Serves Arrow record batches that take a while to come, and puts thousands of real streams on such servers.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Word>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Word {
+    /// Serve the table over Arrow Flight until interrupted; streams in flight are finished
+    Serve(Serving),
+    /// Measure servers over a grid of delays, rows and requests, and write results.csv
+    Bench(Benching),
+    /// Draw `throughput_1ms.png` and its kin from results.csv
+    Plot(Plotting),
+    /// Send bytes over TCP alone
+    #[command(hide = true)]
+    Loopback(Listening),
+    /// List the study's test cases, tab-separated
+    Arms {
+        /// smoke, quick or full
+        #[arg(long, default_value = "quick")]
+        profile: Profile,
+    },
+    /// Make ready what a scenario needs
+    Prepare {
+        /// The scenario, as `arms` lists it
+        #[arg(long)]
+        scenario: String,
+        /// Seed of the table
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Run one test case once and record it
+    Run(RunArgs),
+}
+
+/// Where to listen.
+#[derive(Debug, Args)]
+pub struct Listening {
+    /// Address to listen on; port 0 takes one that is free. Other machines are let in only if you say so: 0.0.0.0:8815
+    #[arg(long, default_value = "127.0.0.1:8815")]
+    pub addr: SocketAddr,
+    /// Stop when standard input ends: for programs that start this one
+    #[arg(long, hide = true)]
+    pub until_stdin_closes: bool,
+}
+
+/// What `serve` serves, and how.
+#[derive(Debug, Args)]
+pub struct Serving {
+    #[command(flatten)]
+    pub listening: Listening,
+    /// Who waits for a batch: async, sync (a thread per request), pool, `spawn_blocking`, `sleep_in_poll`
+    #[arg(long, default_value = "async")]
+    pub mode: Mode,
+    /// Threads of the mode pool
+    #[arg(long, default_value = "8")]
+    pub pool: NonZero<usize>,
+    /// Batches worked on ahead of the one that is asked for, or all
+    #[arg(long, default_value = "1")]
+    pub prefetch: Prefetch,
+    /// stock (by arrow-flight, for each request) or shared (once, all requests share the bytes)
+    #[arg(long, default_value = "stock")]
+    pub encoding: Encoding,
+    /// Rows of the table
+    #[arg(long, default_value = "1000000")]
+    pub rows: NonZero<usize>,
+    /// Columns of the table
+    #[arg(long, default_value = "50")]
+    pub cols: NonZero<usize>,
+    /// Seed of the table's values
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// MiB that the messages of all streams may take: they get smaller as streams get more
+    #[arg(long, default_value = "256")]
+    pub memory: NonZero<usize>,
+}
+
+/// How many batches are worked on ahead.
+#[derive(Debug, Clone, Copy)]
+pub struct Prefetch(pub usize);
+
+impl FromStr for Prefetch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Prefetch(usize::MAX));
+        }
+        text.parse().map(Prefetch).map_err(|_| "a number of batches, or all".to_owned())
+    }
+}
+
+/// What `bench` measures.
+#[derive(Debug, Args)]
+pub struct Benching {
+    /// A server to measure, like `http://127.0.0.1:8815`; several take turns. Without it an async and a sync server are started
+    #[arg(long)]
+    pub endpoint: Vec<String>,
+    /// Rows of a batch
+    #[arg(long, value_delimiter = ',', default_value = "1000,5000,10000")]
+    pub rows: Vec<usize>,
+    /// Requests in flight
+    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000")]
+    pub requests: Vec<usize>,
+    /// Seconds that each batch takes to come
+    #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1")]
+    pub delays: Vec<f64>,
+    /// Batches of a request; a request that ends is followed by the next
+    #[arg(long, default_value_t = 100)]
+    pub batches: usize,
+    /// Seconds that are counted per cell
+    #[arg(long, default_value_t = 1.5)]
+    pub window: f64,
+    /// Seconds before they begin
+    #[arg(long, default_value_t = 0.5)]
+    pub warm_up: f64,
+    /// Connections per server that share the requests
+    #[arg(long, default_value = "32")]
+    pub connections: NonZero<usize>,
+    /// Seconds without a message after which a request has failed
+    #[arg(long, default_value_t = 60.0)]
+    pub patience: f64,
+    /// The file to write
+    #[arg(long, default_value = "results.csv")]
+    pub out: PathBuf,
+}
+
+/// What `plot` draws.
+#[derive(Debug, Args)]
+pub struct Plotting {
+    /// The file that `bench` wrote
+    #[arg(default_value = "results.csv")]
+    pub results: PathBuf,
+    /// The folder for the pictures
+    #[arg(long, default_value = ".")]
+    pub out: PathBuf,
+}
+
+/// What to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Serve.
+    Serve(Serving),
+    /// Measure servers.
+    Bench(Benching),
+    /// Draw.
+    Plot(Plotting),
+    /// Send bytes.
+    Loopback(Listening),
+    /// List test cases.
+    Arms(Profile),
+    /// Make a scenario ready.
+    Prepare { scenario: String, seed: u64 },
+    /// Run a test case.
+    Run(RunRequest, Option<PathBuf>),
+    /// One pass over the arms.
+    Overview,
+}
+
+impl Cli {
+    /// The one command that was typed.
+    pub fn into_command(self) -> Command {
+        match self.command {
+            None => Command::Overview,
+            Some(Word::Serve(serving)) => Command::Serve(serving),
+            Some(Word::Bench(benching)) => Command::Bench(benching),
+            Some(Word::Plot(plotting)) => Command::Plot(plotting),
+            Some(Word::Loopback(listening)) => Command::Loopback(listening),
+            Some(Word::Arms { profile }) => Command::Arms(profile),
+            Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
+            Some(Word::Run(args)) => {
+                let (request, file) = args.into_request();
+                Command::Run(request, file)
+            }
+        }
+    }
+}

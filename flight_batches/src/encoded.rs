@@ -1,0 +1,78 @@
+//! Batches as messages, encoded once and shared by all requests.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_flight::FlightData;
+use arrow_flight::error::FlightError;
+use arrow_flight::utils::batches_to_flight_data;
+
+use crate::slices::slices;
+use crate::table::Table;
+
+/// A message has at most so many bytes of values, as have those of the other encoding.
+const MESSAGE_BYTES: usize = 1 << 20;
+
+/// The messages of a table, by size of batch.
+pub struct Encoded {
+    table: Table,
+    sizes: Mutex<HashMap<usize, Arc<Messages>>>,
+}
+
+/// The messages of a table cut into batches of one size.
+pub struct Messages {
+    schema: FlightData,
+    /// Of each batch.
+    batches: Vec<Vec<FlightData>>,
+}
+
+impl Encoded {
+    /// Of `table`, nothing yet.
+    #[must_use]
+    pub fn new(table: Table) -> Self {
+        Encoded { table, sizes: Mutex::default() }
+    }
+
+    /// The messages for batches of so many rows, made when they are first asked for: as much memory as the table has.
+    ///
+    /// # Errors
+    /// If they cannot be encoded.
+    pub fn of(&self, rows: usize) -> Result<Arc<Messages>, FlightError> {
+        // Held while encoding: two first requests must not do it twice.
+        let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(messages) = sizes.get(&rows) {
+            return Ok(Arc::clone(messages));
+        }
+        // Another size is rarely asked for again: the one before makes room.
+        sizes.clear();
+        let most = (MESSAGE_BYTES / self.table.row_bytes().max(1)).max(1);
+        let encode = |number| {
+            let pieces: Vec<_> = slices(self.table.batch(number, rows), || most).collect();
+            batches_to_flight_data(&self.table.schema(), &pieces)
+        };
+        let mut batches = (0..self.table.batches(rows)).map(encode).collect::<Result<Vec<_>, _>>()?;
+        let mut schema = None;
+        for messages in &mut batches {
+            // Every call begins with the schema.
+            schema = Some(messages.remove(0));
+        }
+        let schema = schema.ok_or_else(|| FlightError::protocol("the table has no batches"))?;
+        let messages = Arc::new(Messages { schema, batches });
+        sizes.insert(rows, Arc::clone(&messages));
+        Ok(messages)
+    }
+}
+
+impl Messages {
+    /// The message that a stream begins with.
+    #[must_use]
+    pub fn schema(&self) -> FlightData {
+        self.schema.clone()
+    }
+
+    /// The messages of a batch, none behind the last. They share their bytes.
+    #[must_use]
+    pub fn batch(&self, number: usize) -> Vec<FlightData> {
+        self.batches.get(number).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,32 @@
+//! An Arrow Flight service whose batches take a while to come, and the load that thousands of real streams put on it.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`table`] | the published table: seeded integers, cut into batches without copying |
+//! | [`ticket`] | what a client asks for, and why it is refused |
+//! | [`pace`] | when the next batch is due, so that lateness does not add up |
+//! | [`produce`] | ways to wait for the next batch: in async, on threads, on a pool |
+//! | [`slices`] | batches cut into messages, so that memory stays bounded however many streams there are |
+//! | [`encoded`] | batches as messages, encoded once and shared by all requests |
+//! | [`service`], [`health`] | the Flight service, and what it counts |
+//! | [`serve`] | a server that listens, and drains when told to |
+//! | [`load`] | the client: so many real streams, counted and checked |
+//! | [`bench`](mod@bench), [`results`], [`plot`] | the published grid, its file and its pictures |
+//! | [`loopback`] | what TCP alone does on this machine |
+//! | [`study`] | the verbs of the study |
+
+pub mod bench;
+pub mod encoded;
+pub mod health;
+pub mod load;
+pub mod loopback;
+pub mod pace;
+pub mod plot;
+pub mod produce;
+pub mod results;
+pub mod serve;
+pub mod service;
+pub mod slices;
+pub mod study;
+pub mod table;
+pub mod ticket;

@@ -1,0 +1,141 @@
+//! The load: so many requests at once, each a real stream, counted over a window of steady state or until all have ended.
+//!
+//! Batches are counted, checked and dropped. Every message says how many rows it has; of some streams the first batch is decoded and its
+//! checksum compared.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+mod connections;
+mod counts;
+mod stream;
+
+pub use connections::{ConnectError, Connections};
+use counts::Shared;
+pub use counts::{Failure, Times};
+
+use crate::ticket::Ticket;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// By every request.
+    pub ticket: Ticket,
+    /// Requests in flight, each a stream.
+    pub requests: usize,
+    /// For how long.
+    pub form: Form,
+    /// What the first batch must sum up to, if that is known.
+    pub checksum: Option<i64>,
+    /// A stream that brings nothing for so long has failed.
+    pub patience: Duration,
+}
+
+/// For how long there is load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// What arrives in `window` counts, which begins `warm_up` after the last stream was accepted. A request that ends is followed by the
+    /// next; those that are in flight at the end are cut off.
+    Window {
+        /// Not counted.
+        warm_up: Duration,
+        /// Counted.
+        window: Duration,
+    },
+    /// Every request once, to its end.
+    Whole,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The window, or from the first request to the end of the last.
+    pub elapsed: Duration,
+    /// Until every stream was accepted; zero if nobody waited for that.
+    pub accepted: Duration,
+    /// Bytes of values that arrived in it.
+    pub bytes: u64,
+    /// Batches that arrived in it whole.
+    pub batches: u64,
+    /// Of requests that ended in it.
+    pub latency: Times,
+    /// From a request to its first batch.
+    pub first_batch: Times,
+    /// Between two batches of a stream.
+    pub gap: Times,
+    /// Bytes of every stream.
+    pub bytes_per_stream: Vec<u64>,
+    /// Requests that failed.
+    pub failures: Vec<Failure>,
+}
+
+impl Load {
+    /// Puts the load on the server behind `connections`.
+    ///
+    /// Failed requests are counted in the outcome. Whoever asks for a window sees them followed by the next request, a little later.
+    pub async fn run(&self, connections: &Connections) -> Outcome {
+        let shared = Arc::new(Shared::new(self.requests));
+        let mut streams = JoinSet::new();
+        let start = Instant::now();
+        if self.form == Form::Whole {
+            shared.counting.store(true, Ordering::Relaxed);
+        }
+        for number in 0..self.requests {
+            let stream = stream::Stream {
+                number,
+                client: connections.client(number),
+                ticket: self.ticket,
+                // A few streams that are looked at closely do not cost what would be measured.
+                checksum: self.checksum.filter(|_| number < 8),
+                patience: self.patience,
+                shared: Arc::clone(&shared),
+            };
+            match self.form {
+                Form::Whole => streams.spawn(stream.once()),
+                Form::Window { .. } => streams.spawn(stream.again_and_again()),
+            };
+        }
+        let Form::Window { warm_up, window } = self.form else {
+            while streams.join_next().await.is_some() {}
+            return shared.outcome(start.elapsed());
+        };
+        shared.all_accepted().await;
+        let accepted = start.elapsed();
+        tokio::time::sleep(warm_up).await;
+        shared.counting.store(true, Ordering::Relaxed);
+        let begin = Instant::now();
+        tokio::time::sleep(window).await;
+        shared.counting.store(false, Ordering::Relaxed);
+        let elapsed = begin.elapsed();
+        let outcome = Outcome { accepted, ..shared.outcome(elapsed) };
+        streams.shutdown().await;
+        outcome
+    }
+}
+
+impl Outcome {
+    /// Megabytes per second over all streams.
+    #[must_use]
+    pub fn mb_per_s(&self) -> f64 {
+        number(self.bytes) / 1e6 / self.elapsed.as_secs_f64()
+    }
+
+    /// How evenly the streams were served: 1 if all got the same, 1/n if one of n got everything (Jain's index).
+    #[must_use]
+    pub fn fairness(&self) -> f64 {
+        let sum: f64 = self.bytes_per_stream.iter().map(|&bytes| number(bytes)).sum();
+        let squares: f64 = self.bytes_per_stream.iter().map(|&bytes| number(bytes).powi(2)).sum();
+        let streams = number(self.bytes_per_stream.len() as u64);
+        if squares > 0.0 { sum * sum / (streams * squares) } else { 0.0 }
+    }
+}
+
+/// A count as a figure.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts and bytes of one run stay far below 2^53")]
+pub fn number(count: u64) -> f64 {
+    count as f64
+}

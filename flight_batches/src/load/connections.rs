@@ -1,0 +1,94 @@
+//! Connections to a server.
+
+use arrow_flight::flight_service_client::FlightServiceClient;
+use futures::StreamExt;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::health::Health;
+
+/// A stream may be so far ahead of its reader: two batches of the largest published size.
+const STREAM_WINDOW_BYTES: u32 = 8 << 20;
+/// All streams of a connection together.
+const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
+/// Frames of tonic's default, 16 KiB, cost a system call and a header each.
+const FRAME_BYTES: u32 = 1 << 20;
+
+/// Why there is no load.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The endpoint is no address.
+    #[error("'{0}' is no endpoint: give one like http://127.0.0.1:8815")]
+    Endpoint(String),
+    /// Nobody answers there.
+    #[error("nobody answers at {endpoint}: is the server up?")]
+    Connect {
+        /// Where.
+        endpoint: String,
+        /// The cause.
+        source: tonic::transport::Error,
+    },
+    /// The server does not say how it is.
+    #[error("{endpoint} does not answer the action \"health\": {why}")]
+    Health {
+        /// Where.
+        endpoint: String,
+        /// What it said.
+        why: String,
+    },
+}
+
+/// Connections to one server, over which streams are spread in turn.
+#[derive(Debug, Clone)]
+pub struct Connections {
+    endpoint: String,
+    channels: Vec<Channel>,
+    /// Beside the load, for questions.
+    aside: Channel,
+}
+
+impl Connections {
+    /// Opens so many.
+    ///
+    /// # Errors
+    /// If nobody answers.
+    pub async fn open(endpoint: &str, count: usize) -> Result<Self, ConnectError> {
+        let address =
+            Endpoint::from_shared(endpoint.to_owned()).map_err(|_| ConnectError::Endpoint(endpoint.to_owned()))?;
+        let address = address
+            .tcp_nodelay(true)
+            .max_frame_size(FRAME_BYTES)
+            .initial_stream_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+        let refused = |source| ConnectError::Connect { endpoint: endpoint.to_owned(), source };
+        let aside = address.connect().await.map_err(refused)?;
+        let mut channels = Vec::with_capacity(count);
+        for _ in 0..count.max(1) {
+            channels.push(address.connect().await.map_err(refused)?);
+        }
+        Ok(Connections { endpoint: endpoint.to_owned(), channels, aside })
+    }
+
+    /// A client for the stream of that number.
+    #[must_use]
+    pub fn client(&self, stream: usize) -> FlightServiceClient<Channel> {
+        let channel = self.channels[stream % self.channels.len()].clone();
+        // Whoever asks for large batches wants them.
+        FlightServiceClient::new(channel).max_decoding_message_size(usize::MAX)
+    }
+
+    /// How the server is.
+    ///
+    /// # Errors
+    /// If it does not say so.
+    pub async fn health(&self) -> Result<Health, ConnectError> {
+        let failed = |why: String| ConnectError::Health { endpoint: self.endpoint.clone(), why };
+        let mut client = FlightServiceClient::new(self.aside.clone());
+        let action = arrow_flight::Action::new("health", "");
+        let mut answers = client.do_action(action).await.map_err(|status| failed(status.to_string()))?.into_inner();
+        match answers.next().await {
+            Some(Ok(answer)) => serde_json::from_slice(&answer.body).map_err(|error| failed(error.to_string())),
+            Some(Err(status)) => Err(failed(status.to_string())),
+            None => Err(failed("no answer".to_owned())),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What the streams of a load have seen, together.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use tokio::sync::Notify;
+use tonic::Code;
+
+use super::Outcome;
+
+/// A request that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What the server, or the transport, called it.
+    pub code: Code,
+    /// What was said.
+    pub reason: String,
+}
+
+/// Times of one kind, in nanoseconds with three digits.
+#[derive(Debug, Clone)]
+pub struct Times(Histogram<u64>);
+
+impl Default for Times {
+    fn default() -> Self {
+        const LONGEST_NS: u64 = 3_600_000_000_000;
+        Times(Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("the bounds and three digits are valid"))
+    }
+}
+
+impl Times {
+    /// Adds one.
+    pub fn record(&mut self, time: Duration) {
+        self.0.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// So many of a hundred took no longer, in seconds; `None` of none.
+    #[must_use]
+    pub fn percentile_s(&self, percent: f64) -> Option<f64> {
+        (self.count() > 0).then(|| super::number(self.0.value_at_percentile(percent)) / 1e9)
+    }
+
+    /// The mean, in seconds; `None` of none.
+    #[must_use]
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.0.mean() / 1e9)
+    }
+
+    /// The longest, in seconds; `None` of none.
+    #[must_use]
+    pub fn max_s(&self) -> Option<f64> {
+        (self.count() > 0).then(|| super::number(self.0.max()) / 1e9)
+    }
+}
+
+/// Between the streams and the one that counts.
+pub(super) struct Shared {
+    /// Streams there are to be.
+    requests: usize,
+    /// Streams whose first request was accepted, or failed.
+    begun: AtomicUsize,
+    all_begun: Notify,
+    /// Whether what arrives counts.
+    pub(super) counting: AtomicBool,
+    batches: AtomicU64,
+    bytes_per_stream: Vec<AtomicU64>,
+    latency: Mutex<Times>,
+    first_batch: Mutex<Times>,
+    gap: Mutex<Times>,
+    failures: Mutex<Vec<Failure>>,
+}
+
+impl Shared {
+    pub(super) fn new(requests: usize) -> Self {
+        Shared {
+            requests,
+            begun: AtomicUsize::new(0),
+            all_begun: Notify::new(),
+            counting: AtomicBool::new(false),
+            batches: AtomicU64::new(0),
+            bytes_per_stream: (0..requests).map(|_| AtomicU64::new(0)).collect(),
+            latency: Mutex::default(),
+            first_batch: Mutex::default(),
+            gap: Mutex::default(),
+            failures: Mutex::default(),
+        }
+    }
+
+    /// A stream has its first answer.
+    pub(super) fn begin(&self) {
+        if self.begun.fetch_add(1, Ordering::SeqCst) + 1 == self.requests {
+            self.all_begun.notify_one();
+        }
+    }
+
+    /// Waits until every stream has its first answer.
+    pub(super) async fn all_accepted(&self) {
+        if self.requests > 0 {
+            self.all_begun.notified().await;
+        }
+    }
+
+    fn counts(&self) -> bool {
+        self.counting.load(Ordering::Relaxed)
+    }
+
+    /// A message with so many bytes of values has arrived.
+    pub(super) fn arrived(&self, stream: usize, bytes: u64) {
+        if self.counts() {
+            self.bytes_per_stream[stream].fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// A batch is whole: the first of its request, so long after it was sent, or so long after the one before.
+    pub(super) fn batch(&self, first: bool, time: Duration) {
+        if self.counts() {
+            self.batches.fetch_add(1, Ordering::Relaxed);
+            locked(if first { &self.first_batch } else { &self.gap }).record(time);
+        }
+    }
+
+    /// A request has ended well.
+    pub(super) fn ended(&self, time: Duration) {
+        if self.counts() {
+            locked(&self.latency).record(time);
+        }
+    }
+
+    /// A request has failed, whether it counts or not: nothing is swallowed.
+    pub(super) fn failed(&self, failure: Failure) {
+        locked(&self.failures).push(failure);
+    }
+
+    pub(super) fn outcome(&self, elapsed: Duration) -> Outcome {
+        let bytes_per_stream: Vec<u64> =
+            self.bytes_per_stream.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect();
+        Outcome {
+            elapsed,
+            accepted: Duration::ZERO,
+            bytes: bytes_per_stream.iter().sum(),
+            batches: self.batches.load(Ordering::Relaxed),
+            latency: locked(&self.latency).clone(),
+            first_batch: locked(&self.first_batch).clone(),
+            gap: locked(&self.gap).clone(),
+            bytes_per_stream,
+            failures: locked(&self.failures).clone(),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

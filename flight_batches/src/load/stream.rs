@@ -1,0 +1,188 @@
+//! One stream of a load: it asks, counts, checks and drops.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::utils::flight_data_to_arrow_batch;
+use arrow_flight::{FlightData, Ticket as FlightTicket};
+use arrow_ipc::MessageHeader;
+use arrow_schema::{Schema, SchemaRef};
+use tonic::transport::Channel;
+use tonic::{Code, Status};
+
+use super::counts::{Failure, Shared};
+use crate::table::checksum;
+use crate::ticket::Ticket;
+
+/// A request that failed is followed by the next after so long: a server that refuses must not be hammered.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// One stream.
+pub(super) struct Stream {
+    pub(super) number: usize,
+    pub(super) client: FlightServiceClient<Channel>,
+    pub(super) ticket: Ticket,
+    pub(super) checksum: Option<i64>,
+    pub(super) patience: Duration,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Stream {
+    /// One request, to its end.
+    pub(super) async fn once(mut self) {
+        if let Err(failure) = self.request(&mut false).await {
+            self.shared.failed(failure);
+        }
+    }
+
+    /// Requests one after the other, for ever.
+    pub(super) async fn again_and_again(mut self) {
+        let mut begun = false;
+        loop {
+            if let Err(failure) = self.request(&mut begun).await {
+                self.shared.failed(failure);
+                self.begin(&mut begun);
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+
+    fn begin(&self, begun: &mut bool) {
+        if !std::mem::replace(begun, true) {
+            self.shared.begin();
+        }
+    }
+
+    async fn request(&mut self, begun: &mut bool) -> Result<(), Failure> {
+        let sent = Instant::now();
+        let asked = self.client.do_get(FlightTicket::new(self.ticket.to_bytes()));
+        let mut messages = patient(self.patience, asked).await??.into_inner();
+        self.begin(begun);
+        let mut reader = Reader::new(self.ticket, self.checksum);
+        let mut last = sent;
+        let mut batch = |reader: &Reader| {
+            if reader.whole {
+                let now = Instant::now();
+                self.shared.batch(reader.batches == 1, now - last);
+                last = now;
+            }
+        };
+        while let Some(message) = patient(self.patience, messages.message()).await?? {
+            if let Some(bytes) = reader.take(&message)? {
+                self.shared.arrived(self.number, bytes);
+                batch(&reader);
+            }
+        }
+        reader.end()?;
+        batch(&reader);
+        self.shared.ended(sent.elapsed());
+        Ok(())
+    }
+}
+
+/// Gives up on an answer that does not come.
+async fn patient<T>(patience: Duration, answer: impl Future<Output = T>) -> Result<T, Failure> {
+    let late = |_| wrong(Code::DeadlineExceeded, format!("nothing came for {} s", patience.as_secs_f64()));
+    tokio::time::timeout(patience, answer).await.map_err(late)
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Self {
+        wrong(status.code(), status.message().to_owned())
+    }
+}
+
+fn wrong(code: Code, reason: impl Into<String>) -> Failure {
+    Failure { code, reason: reason.into() }
+}
+
+/// Puts messages together to batches and checks them.
+struct Reader {
+    ticket: Ticket,
+    /// What the first batch must sum up to.
+    checksum: Option<i64>,
+    sum: i64,
+    schema: Option<SchemaRef>,
+    /// Bytes of the values of a row; of an unknown type the message is taken for its values.
+    row_bytes: Option<usize>,
+    /// Batches that were whole.
+    batches: usize,
+    /// Rows of the batch that is not.
+    rows: usize,
+    /// Whether the last message made a batch whole.
+    whole: bool,
+}
+
+impl Reader {
+    fn new(ticket: Ticket, checksum: Option<i64>) -> Self {
+        Reader { ticket, checksum, sum: 0, schema: None, row_bytes: None, batches: 0, rows: 0, whole: false }
+    }
+
+    /// Bytes of the values of a message; `None` of the schema.
+    fn take(&mut self, data: &FlightData) -> Result<Option<u64>, Failure> {
+        let broken = |why: String| wrong(Code::DataLoss, format!("a message that is none: {why}"));
+        let header = arrow_ipc::root_as_message(&data.data_header).map_err(|error| broken(error.to_string()))?;
+        self.whole = false;
+        if header.header_type() == MessageHeader::Schema {
+            let schema = Schema::try_from(data).map_err(|error| broken(error.to_string()))?;
+            let widths = schema.fields().iter().map(|field| field.data_type().primitive_width());
+            self.row_bytes = widths.sum();
+            self.schema = Some(Arc::new(schema));
+            return Ok(None);
+        }
+        let batch = header.header_as_record_batch();
+        let rows = batch.and_then(|batch| usize::try_from(batch.length()).ok());
+        let rows = rows.ok_or_else(|| broken("neither a schema nor a batch".to_owned()))?;
+        if self.batches == 0 && self.checksum.is_some() {
+            let schema = self.schema.clone().ok_or_else(|| broken("a batch before the schema".to_owned()))?;
+            let batch = flight_data_to_arrow_batch(data, schema, &HashMap::new());
+            self.sum = self.sum.wrapping_add(checksum(&batch.map_err(|error| broken(error.to_string()))?));
+        }
+        self.count(rows)?;
+        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width * rows);
+        Ok(Some(bytes as u64))
+    }
+
+    fn count(&mut self, rows: usize) -> Result<(), Failure> {
+        let want = self.ticket.records_per_batch;
+        self.rows += rows;
+        if self.rows > want {
+            return Err(wrong(Code::DataLoss, format!("a batch of {} rows instead of {want}", self.rows)));
+        }
+        if self.rows == want {
+            self.finish_batch()?;
+        }
+        Ok(())
+    }
+
+    fn finish_batch(&mut self) -> Result<(), Failure> {
+        if let Some(expected) = self.checksum.filter(|&expected| self.batches == 0 && expected != self.sum) {
+            return Err(wrong(
+                Code::DataLoss,
+                format!("the first batch sums up to {} instead of {expected}", self.sum),
+            ));
+        }
+        self.rows = 0;
+        self.batches += 1;
+        self.whole = true;
+        Ok(())
+    }
+
+    /// The stream has ended: were all batches there?
+    fn end(&mut self) -> Result<(), Failure> {
+        self.whole = false;
+        // The last batch of a table may be shorter.
+        if self.rows > 0 {
+            self.finish_batch()?;
+        }
+        match self.ticket.batches {
+            Some(want) if want != self.batches => {
+                Err(wrong(Code::DataLoss, format!("{} batches instead of {want}", self.batches)))
+            }
+            _ if self.batches == 0 => Err(wrong(Code::DataLoss, "no batches")),
+            _ => Ok(()),
+        }
+    }
+}

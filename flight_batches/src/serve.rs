@@ -1,0 +1,66 @@
+//! A server that listens, and drains when told to.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+
+use arrow_flight::flight_service_server::FlightServiceServer;
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+
+use crate::service::Batches;
+
+/// A batch of 10,000 rows of 50 columns is 4 MB; a client may ask for more.
+const LARGEST_MESSAGE_BYTES: usize = 512 << 20;
+
+/// Why a server cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: choose another with --addr")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The transport failed.
+    #[error("the server broke off")]
+    Transport(#[from] tonic::transport::Error),
+}
+
+/// A socket that is being listened on.
+pub struct Listener {
+    listener: TcpListener,
+}
+
+impl Listener {
+    /// Listens on `address`; port 0 takes one that is free.
+    ///
+    /// # Errors
+    /// If it is taken or not ours.
+    pub async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
+        let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })?;
+        Ok(Listener { listener })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// If the socket does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` is ready; streams that are in flight then run to their end.
+    ///
+    /// # Errors
+    /// If the transport fails.
+    pub async fn serve(self, batches: Batches, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let service = FlightServiceServer::new(batches).max_encoding_message_size(LARGEST_MESSAGE_BYTES);
+        let incoming = TcpListenerStream::new(self.listener);
+        Server::builder().tcp_nodelay(true).add_service(service).serve_with_incoming_shutdown(incoming, stop).await?;
+        Ok(())
+    }
+}

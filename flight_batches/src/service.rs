@@ -1,0 +1,320 @@
+//! The Flight service: one flight, the table, by tickets that say how it is cut and how long each batch takes.
+
+use std::pin::Pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use arrow_flight::encode::FlightDataEncoderBuilder;
+use arrow_flight::error::FlightError;
+use arrow_flight::flight_service_server::FlightService;
+use arrow_flight::{
+    Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest,
+    HandshakeResponse, PollInfo, PutResult, SchemaAsIpc, SchemaResult, Ticket as FlightTicket,
+};
+use arrow_ipc::writer::IpcWriteOptions;
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use futures::{Stream, stream::iter};
+use study_kit::error::unknown;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::encoded::Encoded;
+use crate::health::{Health, Process};
+use crate::produce::{Lateness, Mode, Order, Pool, produce};
+use crate::slices::{Memory, slices};
+use crate::table::Table;
+use crate::ticket::Ticket;
+
+/// The name of the only flight.
+pub const FLIGHT: &str = "table";
+
+/// How batches become messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// By arrow-flight's encoder, for every request anew.
+    Stock,
+    /// Once per size of batch; all requests share the bytes.
+    Shared,
+}
+
+impl Encoding {
+    /// Every way.
+    pub const ALL: [Encoding; 2] = [Encoding::Stock, Encoding::Shared];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Encoding::Stock => "stock",
+            Encoding::Shared => "shared",
+        }
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = study_kit::Error;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Encoding::ALL.into_iter().find(|encoding| encoding.name() == name);
+        found.ok_or_else(|| unknown("encoding", name, Encoding::ALL.map(Encoding::name)))
+    }
+}
+
+/// How requests are served.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Who waits for a batch.
+    pub mode: Mode,
+    /// Batches that are worked on ahead.
+    pub prefetch: usize,
+    /// How batches become messages.
+    pub encoding: Encoding,
+    /// What the messages of all streams may take.
+    pub memory: Memory,
+}
+
+/// The service. Clones share everything.
+#[derive(Clone)]
+pub struct Batches {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    table: Table,
+    encoded: Encoded,
+    options: Options,
+    pool: Option<Pool>,
+    lateness: Arc<Lateness>,
+    streams: Streams,
+    start: Instant,
+}
+
+/// Streams in flight.
+#[derive(Debug, Default, Clone)]
+struct Streams(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    now: AtomicUsize,
+    most: AtomicUsize,
+    begun: AtomicUsize,
+}
+
+impl Streams {
+    fn now(&self) -> usize {
+        self.0.now.load(Ordering::Relaxed)
+    }
+
+    fn begin(&self) -> InFlight {
+        let now = self.0.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.0.most.fetch_max(now, Ordering::SeqCst);
+        self.0.begun.fetch_add(1, Ordering::SeqCst);
+        InFlight(self.clone())
+    }
+}
+
+/// Counts a stream for as long as it lives.
+struct InFlight(Streams);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.0.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A stream that is counted.
+struct Counted {
+    messages: BoxStream<'static, Result<FlightData, Status>>,
+    _in_flight: InFlight,
+}
+
+impl Stream for Counted {
+    type Item = Result<FlightData, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.messages.poll_next_unpin(context)
+    }
+}
+
+impl Batches {
+    /// Serves `table`; `pool` is needed by [`Mode::Pool`].
+    #[must_use]
+    pub fn new(table: Table, options: Options, pool: Option<Pool>) -> Self {
+        let encoded = Encoded::new(table.clone());
+        let inner = Inner {
+            table,
+            encoded,
+            options,
+            pool,
+            lateness: Arc::default(),
+            streams: Streams::default(),
+            start: Instant::now(),
+        };
+        Batches { inner: Arc::new(inner) }
+    }
+
+    /// The numbers of the batches that answer `ticket`, as they come.
+    fn numbers(&self, ticket: &Ticket) -> Result<BoxStream<'static, usize>, Status> {
+        let Inner { table, options, pool, .. } = &*self.inner;
+        let rows = ticket.records_per_batch;
+        // Whoever counts the batches gets full ones, from the start of the table again behind its end.
+        let (batches, cycle) = match ticket.batches {
+            Some(batches) => (batches, table.full_batches(rows).max(1)),
+            None => (table.batches(rows), table.batches(rows).max(1)),
+        };
+        let lateness = Arc::clone(&self.inner.lateness);
+        let order = Order { batches, delay: ticket.delay(), prefetch: options.prefetch, lateness };
+        let numbers = produce(options.mode, pool.as_ref(), order)
+            .map_err(|error| Status::resource_exhausted(error.to_string()))?;
+        Ok(numbers.map(move |number| number % cycle).boxed())
+    }
+
+    /// The messages that answer `ticket`.
+    fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<FlightData, Status>>, Status> {
+        let rows = ticket.records_per_batch;
+        let numbers = self.numbers(ticket)?;
+        match self.inner.options.encoding {
+            Encoding::Stock => {
+                let inner = Arc::clone(&self.inner);
+                let pieces = numbers.flat_map(move |number| {
+                    let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
+                    // Each piece is cut when the one before has gone.
+                    stream::iter(slices(batch, move || {
+                        inner.options.memory.rows(inner.streams.now(), inner.table.row_bytes())
+                    }))
+                });
+                // The encoder takes a slice for as large as the table behind it and would cut it into hundreds of messages.
+                let encoder = FlightDataEncoderBuilder::new()
+                    .with_schema(self.inner.table.schema())
+                    .with_max_flight_data_size(usize::MAX);
+                Ok(encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from).boxed())
+            }
+            Encoding::Shared => {
+                let encoded = self.inner.encoded.of(rows).map_err(|error| Status::internal(error.to_string()))?;
+                let schema = encoded.schema();
+                let messages = numbers.flat_map(move |number| stream::iter(encoded.batch(number))).map(Ok);
+                Ok(stream::once(async move { Ok(schema) }).chain(messages).boxed())
+            }
+        }
+    }
+
+    fn info(&self) -> Result<FlightInfo, Status> {
+        let ticket = Ticket {
+            records_per_batch: self.inner.table.rows().min(10_000),
+            batch_generation_delay: 0.0,
+            batches: None,
+        };
+        let endpoint = FlightEndpoint::new().with_ticket(FlightTicket::new(ticket.to_bytes()));
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let info = FlightInfo::new()
+            .try_with_schema(&self.inner.table.schema())
+            .map_err(|error| Status::internal(error.to_string()))?;
+        Ok(info
+            .with_descriptor(FlightDescriptor::new_path(vec![FLIGHT.to_owned()]))
+            .with_endpoint(endpoint)
+            .with_total_records(count(self.inner.table.rows()))
+            .with_total_bytes(count(self.inner.table.bytes())))
+    }
+
+    /// What `do_action("health")` answers.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        let counts = &self.inner.streams.0;
+        let (timers, mean_ns, most_ns) = self.inner.lateness.summary();
+        Health {
+            status: "serving".to_owned(),
+            mode: self.inner.options.mode.name().to_owned(),
+            streams: counts.now.load(Ordering::SeqCst),
+            most_streams: counts.most.load(Ordering::SeqCst),
+            begun_streams: counts.begun.load(Ordering::SeqCst),
+            timers,
+            mean_lateness_ns: mean_ns,
+            most_lateness_ns: most_ns,
+            process: Process::now(self.inner.start),
+        }
+    }
+}
+
+/// The flight that `descriptor` names, which may be only one.
+fn named(descriptor: &FlightDescriptor) -> Result<(), Status> {
+    if descriptor.path == [FLIGHT] || descriptor.cmd == FLIGHT {
+        return Ok(());
+    }
+    Err(Status::not_found(format!("there is one flight, with the path [\"{FLIGHT}\"]")))
+}
+
+#[tonic::async_trait]
+impl FlightService for Batches {
+    type HandshakeStream = BoxStream<'static, Result<HandshakeResponse, Status>>;
+    type ListFlightsStream = BoxStream<'static, Result<FlightInfo, Status>>;
+    type DoGetStream = BoxStream<'static, Result<FlightData, Status>>;
+    type DoPutStream = BoxStream<'static, Result<PutResult, Status>>;
+    type DoActionStream = BoxStream<'static, Result<arrow_flight::Result, Status>>;
+    type ListActionsStream = BoxStream<'static, Result<ActionType, Status>>;
+    type DoExchangeStream = BoxStream<'static, Result<FlightData, Status>>;
+
+    async fn handshake(
+        &self,
+        _: Request<Streaming<HandshakeRequest>>,
+    ) -> Result<Response<Self::HandshakeStream>, Status> {
+        Err(Status::unimplemented("nobody needs to log in"))
+    }
+
+    async fn list_flights(&self, _: Request<Criteria>) -> Result<Response<Self::ListFlightsStream>, Status> {
+        let info = self.info()?;
+        Ok(Response::new(stream::once(async move { Ok(info) }).boxed()))
+    }
+
+    async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Result<Response<FlightInfo>, Status> {
+        named(request.get_ref())?;
+        Ok(Response::new(self.info()?))
+    }
+
+    async fn poll_flight_info(&self, _: Request<FlightDescriptor>) -> Result<Response<PollInfo>, Status> {
+        Err(Status::unimplemented("the flight is ready: ask for its info"))
+    }
+
+    async fn get_schema(&self, request: Request<FlightDescriptor>) -> Result<Response<SchemaResult>, Status> {
+        named(request.get_ref())?;
+        let options = IpcWriteOptions::default();
+        let schema = SchemaAsIpc::new(&self.inner.table.schema(), &options).try_into();
+        schema.map(Response::new).map_err(|error: arrow_schema::ArrowError| Status::internal(error.to_string()))
+    }
+
+    async fn do_get(&self, request: Request<FlightTicket>) -> Result<Response<Self::DoGetStream>, Status> {
+        let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let in_flight = self.inner.streams.begin();
+        let messages = self.messages(&ticket)?;
+        Ok(Response::new(Counted { messages, _in_flight: in_flight }.boxed()))
+    }
+
+    async fn do_put(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {
+        Err(Status::unimplemented("the table is read-only"))
+    }
+
+    async fn do_action(&self, request: Request<Action>) -> Result<Response<Self::DoActionStream>, Status> {
+        match request.get_ref().r#type.as_str() {
+            "health" => {
+                let body = arrow_flight::Result::new(
+                    // Numbers and plain text always serialise.
+                    serde_json::to_vec(&self.health()).unwrap_or_default(),
+                );
+                Ok(Response::new(stream::once(async move { Ok(body) }).boxed()))
+            }
+            other => Err(Status::invalid_argument(format!("there is no action '{}': health", other.escape_debug()))),
+        }
+    }
+
+    async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>, Status> {
+        let health =
+            ActionType { r#type: "health".to_owned(), description: "counts of streams, lateness of timers".to_owned() };
+        Ok(Response::new(iter([Ok(health)]).boxed()))
+    }
+
+    async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>, Status> {
+        Err(Status::unimplemented("the table is read-only"))
+    }
+}

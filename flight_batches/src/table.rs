@@ -1,0 +1,118 @@
+//! The published table: a million rows of fifty seeded integers.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Values lie below this.
+pub const VALUES: u32 = 50_000;
+
+/// The size of a table and the seed of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows.
+    pub rows: usize,
+    /// Columns of 64-bit integers.
+    pub columns: usize,
+    /// Same seed, same values.
+    pub seed: u64,
+}
+
+impl Default for Shape {
+    /// As published: 400 MB.
+    fn default() -> Self {
+        Shape { rows: 1_000_000, columns: 50, seed: 0 }
+    }
+}
+
+/// A table in memory.
+#[derive(Debug, Clone)]
+pub struct Table {
+    batch: RecordBatch,
+}
+
+impl Table {
+    /// Makes the table.
+    ///
+    /// # Errors
+    /// If it has no columns.
+    pub fn new(shape: Shape) -> Result<Self, ArrowError> {
+        let names = (0..shape.columns).map(|column| Field::new(format!("col_{column}"), DataType::Int64, false));
+        let schema = Arc::new(Schema::new(names.collect::<Vec<_>>()));
+        // Two threads halve what would be most of the start-up.
+        let half = shape.columns / 2;
+        let make = |columns: Range<usize>| columns.map(|number| column(shape, number)).collect::<Vec<_>>();
+        let columns = std::thread::scope(|scope| {
+            let first = scope.spawn(|| make(0..half));
+            let rest = make(half..shape.columns);
+            first.join().map(|first| [first, rest].concat())
+        });
+        let columns = columns.map_err(|_| ArrowError::ComputeError("the table could not be made".to_owned()))?;
+        Ok(Table { batch: RecordBatch::try_new(schema, columns)? })
+    }
+
+    /// The columns.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        self.batch.schema()
+    }
+
+    /// Rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// Bytes of the values of a row.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        self.batch.num_columns() * size_of::<i64>()
+    }
+
+    /// Bytes of its values.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.rows() * self.row_bytes()
+    }
+
+    /// How many batches of so many rows it has; the last may be shorter.
+    #[must_use]
+    pub fn batches(&self, rows: usize) -> usize {
+        self.rows().div_ceil(rows.max(1))
+    }
+
+    /// How many of them are not shorter.
+    #[must_use]
+    pub fn full_batches(&self, rows: usize) -> usize {
+        self.rows() / rows.max(1)
+    }
+
+    /// The batch with this number, empty behind the last; shares the table's memory.
+    #[must_use]
+    pub fn batch(&self, number: usize, rows: usize) -> RecordBatch {
+        let first = number.saturating_mul(rows).min(self.rows());
+        self.batch.slice(first, rows.min(self.rows() - first))
+    }
+}
+
+/// A column has a random stream of its own, so that a smaller table is a part of a larger one.
+fn column(shape: Shape, number: usize) -> ArrayRef {
+    let mut rng = ChaCha8Rng::seed_from_u64(shape.seed);
+    rng.set_stream(number as u64);
+    let values: Vec<i64> = (0..shape.rows).map(|_| i64::from(rng.random_range(0..VALUES))).collect();
+    Arc::new(Int64Array::from(values))
+}
+
+/// A fingerprint of a batch: the sum of its values, wrapping.
+#[must_use]
+pub fn checksum(batch: &RecordBatch) -> i64 {
+    let sum = |column: &ArrayRef| {
+        let values = column.as_any().downcast_ref::<Int64Array>();
+        values.map_or(0, |values| values.values().iter().fold(0_i64, |sum, value| sum.wrapping_add(*value)))
+    };
+    batch.columns().iter().map(sum).fold(0, i64::wrapping_add)
+}

@@ -1,0 +1,153 @@
+//! The program as a person types it.
+
+mod common;
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use common::Program;
+use predicates::prelude::*;
+use predicates::str::{contains, starts_with};
+use serde_json::Value;
+
+fn flight(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flight_batches"));
+    command.args(arguments.split_whitespace());
+    command
+}
+
+fn text(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn help_shows_examples_and_every_command() {
+    flight("--help").assert().success().stdout(contains("Examples:").and(contains("flight_batches plot results.csv")));
+    for command in ["serve", "bench", "plot", "arms", "prepare", "run"] {
+        flight(&format!("{command} --help")).assert().success().stdout(contains("Usage:"));
+    }
+}
+
+#[test]
+fn what_means_nothing_is_refused_with_the_choices() {
+    flight("serve --mode threads").assert().code(2).stderr(contains("choose one of async, sync, pool"));
+    flight("serve --encoding raw").assert().code(2).stderr(contains("choose one of stock, shared"));
+    flight("serve --prefetch some").assert().code(2).stderr(contains("a number of batches, or all"));
+    flight("serve --rows 0").assert().code(2).stderr(contains("--rows"));
+    flight("serve --addr here").assert().code(2).stderr(contains("--addr"));
+    flight("run --scenario d1 --arm async")
+        .assert()
+        .code(2)
+        .stderr(contains("unknown scenario 'd1': choose one of d1_r10k"));
+    flight("run --scenario below_10ms --arm sleep_in_poll")
+        .assert()
+        .code(2)
+        .stderr("flight_batches: the arm sleep_in_poll does not run in below_10ms: the verb `arms` lists what does\n");
+    flight("run --scenario below_10ms --arm sync_p1@fast").assert().code(2).stderr(contains("unknown suffix 'fast'"));
+}
+
+#[test]
+fn a_grid_of_two_servers_is_measured_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, out) = (folder.path().join("results.csv"), folder.path().join("plots"));
+    let servers = [Program::start("--rows 20000 --mode async"), Program::start("--rows 20000 --mode sync")];
+    flight("bench --rows 100,500 --requests 1,3 --delays 0.01,0.1 --window 0.3 --warm-up 0.1 --batches 5")
+        .args(["--endpoint", &servers[0].endpoint, "--endpoint", &servers[1].endpoint, "--out"])
+        .arg(&csv)
+        .assert()
+        .success()
+        .stdout(format!("16 cells in {}, 0 failed requests\n", csv.display()));
+    let written = text(&csv);
+    let header = "records_per_batch,concurrent_requests,batch_generation_delay,average_latency,throughput_MBps,type,";
+    assert!(written.starts_with(header), "{written}");
+    assert_eq!(written.lines().count(), 17);
+    for kind in ["async", "sync"] {
+        assert_eq!(written.lines().filter(|line| line.contains(&format!(",{kind},"))).count(), 8);
+    }
+    flight("plot").arg(&csv).arg("--out").arg(&out).assert().success().stdout(contains("throughput_10ms.png"));
+    for name in ["throughput_10ms.png", "throughput_100ms.png", "latency_10ms.png", "latency_100ms.svg"] {
+        assert!(out.join(name).metadata().unwrap().len() > 1000, "{name}");
+    }
+    assert!(!folder.path().join("results.csv.part").exists());
+}
+
+#[test]
+fn a_grid_without_endpoints_starts_its_own_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("own.csv");
+    flight("bench --rows 100 --requests 2 --delays 0.01 --window 0.2 --warm-up 0.1 --batches 5 --out")
+        .arg(&csv)
+        .timeout(std::time::Duration::from_mins(1))
+        .assert()
+        .success();
+    assert!(text(&csv).contains(",async,") && text(&csv).contains(",sync,"));
+}
+
+#[test]
+fn failed_requests_are_counted_and_exit_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let server = Program::start("--rows 100 --cols 2");
+    flight("bench --rows 101 --requests 2 --delays 0.01 --window 0.2 --warm-up 0 --out")
+        .arg(&csv)
+        .args(["--endpoint", &server.endpoint])
+        .assert()
+        .code(1);
+    assert!(
+        text(&csv).contains("InvalidArgument: records_per_batch is 101: a batch has 1 to 100 rows"),
+        "{}",
+        text(&csv)
+    );
+}
+
+#[test]
+fn what_cannot_be_measured_or_drawn_is_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    flight("bench --endpoint http://127.0.0.1:1 --out")
+        .arg(&csv)
+        .assert()
+        .code(2)
+        .stderr(starts_with("flight_batches: nobody answers at http://127.0.0.1:1: is the server up?"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing half-written stays");
+    flight("bench --out /nowhere/results.csv")
+        .assert()
+        .code(2)
+        .stderr(contains("cannot write /nowhere/results.csv.part"));
+    flight("bench --window 0").assert().code(2).stderr(contains("window is 0: give seconds, more than 0"));
+    flight("bench --delays nan").assert().code(2).stderr(contains("a delay is NaN: give seconds, 0 or more"));
+    flight("bench --rows 0").assert().code(2).stderr(contains("rows and requests are 1 or more"));
+    flight("plot missing.csv").assert().code(2).stderr(starts_with("flight_batches: cannot read missing.csv"));
+    std::fs::write(&csv, "a,b\n1,2\n").unwrap();
+    flight("plot").arg(&csv).assert().code(2).stderr(contains("not a file of results"));
+    std::fs::write(&csv, "").unwrap();
+    flight("plot").arg(&csv).assert().code(2).stderr(contains("there are no results in it"));
+}
+
+#[test]
+fn every_case_has_a_line_of_five_columns_and_runs_by_its_arguments() {
+    let output = flight("arms --profile smoke").assert().success();
+    let lines = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    assert!(lines.lines().all(|line| line.split('\t').count() == 5 && line.contains("\trelease\t")), "{lines}");
+    flight("arms --profile full")
+        .assert()
+        .success()
+        .stdout(contains("d100_r5k_c2000\tsync\t").and(contains("whole_d1_r10k_c10")));
+}
+
+#[test]
+fn a_run_is_one_record_that_is_checked() {
+    let output = flight("run --scenario timers_1ms --arm sync_p1 --seed 2 --block 3 --run x-1").assert().success();
+    let record: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    assert_eq!((record["study"].as_str(), record["seed"].as_u64()), (Some("flight_batches"), Some(2)));
+    let metrics = &record["metrics"];
+    assert_eq!(metrics["streams_count"], 10.0);
+    assert_eq!(metrics["failures_count"], 0.0);
+    for name in
+        ["work_s", "mb_per_s", "latency_mean_ms", "first_batch_p99_ms", "gap_p50_ms", "timer_late_us", "ideal_ratio"]
+    {
+        assert!(metrics[name].as_f64().is_some_and(|value| value > 0.0), "{name}: {record}");
+    }
+    // No request can end before its batches are due.
+    assert!(metrics["delays_ratio"].as_f64().unwrap() >= 1.0);
+}

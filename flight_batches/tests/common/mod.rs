@@ -1,0 +1,131 @@
+//! Servers for tests: in this process, or as the program itself.
+
+#![allow(dead_code, reason = "every test binary uses its own part")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use arrow_array::RecordBatch;
+use arrow_flight::{FlightClient, Ticket as FlightTicket};
+use futures::TryStreamExt;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::sync::oneshot;
+use tonic::transport::{Channel, Endpoint};
+
+use flight_batches::produce::{Mode, Pool};
+use flight_batches::serve::Listener;
+use flight_batches::service::{Batches, Encoding, Options};
+use flight_batches::slices::Memory;
+use flight_batches::table::{Shape, Table};
+use flight_batches::ticket::Ticket;
+
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A server in this process.
+pub struct Served {
+    pub endpoint: String,
+    pub batches: Batches,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+pub fn options(mode: Mode, prefetch: usize, encoding: Encoding) -> Options {
+    Options { mode, prefetch, encoding, memory: Memory::default() }
+}
+
+pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
+    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
+    let endpoint = format!("http://{}", listener.address().unwrap());
+    let pool = (options.mode == Mode::Pool).then(|| Pool::new(pool).unwrap());
+    let batches = Batches::new(Table::new(shape).unwrap(), options, pool);
+    let (stop, stopped) = oneshot::channel();
+    let service = batches.clone();
+    tokio::spawn(async move {
+        listener.serve(service, async { drop(stopped.await) }).await.unwrap();
+    });
+    Served { endpoint, batches, stop: Some(stop) }
+}
+
+impl Served {
+    pub async fn channel(&self) -> Channel {
+        channel(&self.endpoint).await
+    }
+
+    /// Waits until so many streams are in flight.
+    pub async fn streams(&self, want: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.batches.health().streams != want {
+            assert!(Instant::now() < deadline, "{} streams instead of {want}", self.batches.health().streams);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    pub fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+}
+
+pub async fn channel(endpoint: &str) -> Channel {
+    Endpoint::from_shared(endpoint.to_owned()).unwrap().connect().await.unwrap()
+}
+
+pub fn ticket(records: usize, delay: f64, batches: Option<usize>) -> Ticket {
+    Ticket { records_per_batch: records, batch_generation_delay: delay, batches }
+}
+
+/// All that a request is answered with, decoded by arrow-flight's own client.
+pub async fn fetch(channel: Channel, ticket: &Ticket) -> Result<Vec<RecordBatch>, arrow_flight::error::FlightError> {
+    let mut client = FlightClient::new(channel);
+    client.do_get(FlightTicket::new(ticket.to_bytes())).await?.try_collect().await
+}
+
+/// The program as a server.
+pub struct Program {
+    pub child: Child,
+    pub endpoint: String,
+}
+
+pub fn program(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flight_batches"));
+    command.args(arguments.split_whitespace());
+    command
+}
+
+impl Program {
+    pub fn start(arguments: &str) -> Self {
+        let mut command = program(&format!("serve --addr 127.0.0.1:0 {arguments}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let endpoint = line.trim_end().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        Program { child, endpoint }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
+    }
+
+    /// Waits for its end; what it said on standard error.
+    pub fn end(mut self) -> (ExitStatus, String) {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (status, said)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,328 @@
+//! The plots as files: their names, what they show, and what is said when they cannot be written.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use flight_batches::plot::{PlotError, draw};
+use flight_batches::results::{self, ResultsError, Row};
+
+fn row(kind: &str, delay: f64, records: usize, requests: usize) -> Row {
+    Row {
+        records_per_batch: records,
+        concurrent_requests: requests,
+        batch_generation_delay: delay,
+        average_latency: Some(0.05),
+        throughput_mb_per_s: 1_900.0,
+        kind: kind.to_owned(),
+        latency_p50: None,
+        latency_p99: None,
+        first_batch_p50: None,
+        first_batch_p99: None,
+        gap_p50: None,
+        gap_p99: None,
+        ideal_mb_per_s: None,
+        failures: 0,
+        first_failure: String::new(),
+    }
+}
+
+/// A whole grid: rates that saturate near 2,000 MB/s, close to each other.
+fn grid(kinds: &[&str], delays: &[f64]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (position, kind) in (0_u8..).zip(kinds) {
+        for delay in delays {
+            for records in [1_000_u16, 5_000, 10_000] {
+                for requests in [10_u16, 100, 500, 1_000, 2_000] {
+                    let ideal = f64::from(requests) * f64::from(records) * 4e-4 / delay.max(1e-4);
+                    let most = 2_050.0 - 90.0 * f64::from(position) - 0.03 * f64::from(requests);
+                    let rate = most * (1.0 - (-ideal / most).exp());
+                    rows.push(Row {
+                        throughput_mb_per_s: rate,
+                        average_latency: Some(f64::from(requests) * 400.0 / rate),
+                        ideal_mb_per_s: Some(ideal),
+                        ..row(kind, *delay, records.into(), requests.into())
+                    });
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn drawn(rows: &[Row]) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = draw(rows, folder.path()).unwrap();
+    (folder, files)
+}
+
+/// The plots of two types and three delays, drawn once for all tests that only look at them.
+fn both_types() -> &'static Path {
+    static DRAWN: OnceLock<PathBuf> = OnceLock::new();
+    DRAWN.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plots");
+        draw(&grid(&["async", "sync"], &[0.0001, 0.01, 0.1]), &folder).unwrap();
+        folder
+    })
+}
+
+fn names(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+fn svg(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// The texts of an SVG, in order.
+fn texts(svg: &str) -> Vec<String> {
+    let parts = svg.split("<text ").skip(1);
+    parts.map(|part| part[part.find('>').unwrap() + 1..part.find("</text>").unwrap()].trim().to_owned()).collect()
+}
+
+/// How many strokes of this colour an SVG has.
+fn strokes(svg: &str, colour: &str) -> usize {
+    svg.matches(&format!("stroke=\"{colour}\"")).count()
+}
+
+/// The colours of the first three sizes of batches.
+const COLOURS: [&str; 3] = ["#0072B2", "#D55E00", "#009E73"];
+/// The colour of crosses.
+const INK: &str = "#1F2328";
+/// The colour of ideals.
+const FAINT: &str = "#9AA4AE";
+
+/// Width, height and three bytes per pixel of a PNG.
+fn decode(file: &Path) -> (u32, u32, Vec<u8>) {
+    let bytes = fs::read(file).unwrap();
+    assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n", "{}", file.display());
+    assert_eq!(bytes[12..16], *b"IHDR");
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    let mut reader = png::Decoder::new(bytes.as_slice()).read_info().unwrap();
+    assert_eq!(reader.output_color_type(), (png::ColorType::Rgb, png::BitDepth::Eight));
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(reader.info().size(), (number(16), number(20)));
+    (number(16), number(20), pixels)
+}
+
+#[test]
+fn a_file_is_named_by_what_it_shows_and_by_its_delay() {
+    let rows = [0.01, 0.0005, 0.0].map(|delay| row("async", delay, 1_000, 10));
+    let (folder, files) = drawn(&rows);
+    let expected: Vec<String> = ["0ms", "0.5ms", "10ms"]
+        .iter()
+        .flat_map(|delay| ["throughput", "latency"].map(|quantity| format!("{quantity}_{delay}")))
+        .flat_map(|name| ["png", "svg"].map(|format| format!("{name}.{format}")))
+        .collect();
+    assert_eq!(names(&files), expected);
+    let there: HashSet<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(there, files.iter().cloned().collect(), "and nothing else is left in the folder");
+    assert!(texts(&svg(folder.path(), "latency_0.5ms.svg")).contains(&"Average latency, 0.5 ms per batch".to_owned()));
+    assert!(texts(&svg(folder.path(), "throughput_0ms.svg")).contains(&"Throughput, no delay".to_owned()));
+}
+
+#[test]
+fn delays_that_differ_in_the_last_bit_share_a_plot() {
+    let rows = [row("async", 0.3, 1_000, 10), row("async", 0.1 + 0.2, 1_000, 100)];
+    let (_folder, files) = drawn(&rows);
+    assert_eq!(files.len(), 4, "{files:?}");
+}
+
+#[test]
+fn every_png_is_twice_its_page_and_shows_all_colours() {
+    for name in ["throughput_100ms.png", "latency_100ms.png"] {
+        let file = &both_types().join(name);
+        let (width, height, pixels) = decode(file);
+        assert_eq!((width, height), (2_000, 1_200), "{}", file.display());
+        let coloured = pixels.chunks_exact(3).filter(|pixel| **pixel != [0xff; 3]).count();
+        assert!((20_000..1_200_000).contains(&coloured), "{coloured} in {}", file.display());
+        let colours: HashSet<&[u8]> = pixels.chunks_exact(3).collect();
+        for line in [[0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00], [0x00, 0x9e, 0x73], [0x1f, 0x23, 0x28]] {
+            assert!(colours.contains(line.as_slice()), "{line:x?} in {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_svg_has_solid_lines_for_the_first_type_and_dashes_for_the_second() {
+    let (one_folder, _) = drawn(&grid(&["async"], &[0.01]));
+    for name in ["throughput_10ms.svg", "latency_10ms.svg"] {
+        let (one, both) = (svg(one_folder.path(), name), svg(both_types(), name));
+        for colour in COLOURS {
+            // Four strokes join five points; a fifth is in the legend.
+            assert_eq!(strokes(&one, colour), 5, "{colour} in {name}");
+            assert!(strokes(&both, colour) > 40, "{colour} in {name}");
+        }
+        let names = ["1,000 rows per batch", "5,000 rows per batch", "10,000 rows per batch"];
+        let legend = |svg: &str| {
+            let is_entry = |text: &String| ["async", "sync"].contains(&text.as_str()) || text.ends_with("per batch");
+            texts(svg).into_iter().skip(1).filter(is_entry).collect::<Vec<_>>()
+        };
+        assert_eq!(legend(&one), [["async"].as_slice(), &names].concat());
+        assert_eq!(legend(&both), [["async"].as_slice(), &names, &["sync"], &names].concat());
+    }
+}
+
+#[test]
+fn the_ticks_of_x_are_the_requests_that_occur() {
+    for (name, y_ticks) in [("throughput_100ms.svg", "1,500"), ("latency_100ms.svg", "20 s")] {
+        let texts = texts(&svg(both_types(), name));
+        for tick in ["10", "100", "500", "1,000", "2,000", y_ticks] {
+            assert!(texts.contains(&tick.to_owned()), "{tick} in {texts:?}");
+        }
+        assert!(!texts.contains(&"200".to_owned()), "{texts:?}");
+    }
+}
+
+#[test]
+fn an_ideal_is_drawn_only_where_the_data_are() {
+    let ideals = |name: &str| {
+        let svg = svg(both_types(), name);
+        let names: Vec<String> = texts(&svg).into_iter().filter(|text| text.starts_with("ideal, ")).collect();
+        (strokes(&svg, FAINT), names.len())
+    };
+    // All three leave the plot, in their third, second and first stroke; one more stroke is in the legend.
+    assert_eq!(ideals("throughput_100ms.svg"), (3 + 2 + 1 + 1, 3));
+    assert_eq!(ideals("throughput_0.1ms.svg"), (0, 0));
+    assert_eq!(ideals("latency_100ms.svg"), (0, 0));
+    let legend = texts(&svg(both_types(), "throughput_0.1ms.svg")).join(" ");
+    assert!(legend.contains("is above this plot."), "{legend}");
+}
+
+#[test]
+fn an_ideal_that_depends_on_the_type_says_whose_it_is() {
+    let rows = [("async", 1_000.0), ("sync", 500.0)]
+        .map(|(kind, ideal)| Row { ideal_mb_per_s: Some(ideal), ..row(kind, 0.01, 1_000, 10) });
+    let (folder, _) = drawn(&rows);
+    let texts = texts(&svg(folder.path(), "throughput_10ms.svg"));
+    for name in ["ideal, 1,000 rows (async)", "ideal, 1,000 rows (sync)"] {
+        assert!(texts.contains(&name.to_owned()), "{texts:?}");
+    }
+}
+
+#[test]
+fn failures_are_crossed_out_and_counted() {
+    assert_eq!(strokes(&svg(both_types(), "latency_10ms.svg"), INK), 0);
+    let mut rows = grid(&["async", "sync"], &[0.01]);
+    rows[4].failures = 7;
+    rows[20].failures = 1;
+    let (folder, _) = drawn(&rows);
+    for name in ["throughput_10ms.svg", "latency_10ms.svg"] {
+        let svg = svg(folder.path(), name);
+        assert_eq!(strokes(&svg, INK), 2 * (2 + 1), "two crosses and that of the legend in {name}");
+        assert!(texts(&svg).contains(&"failures in 2 cells".to_owned()));
+    }
+}
+
+#[test]
+fn cells_without_a_value_are_left_out_and_counted() {
+    let mut rows = grid(&["async"], &[0.01]);
+    (rows[0].average_latency, rows[1].average_latency) = (None, Some(f64::NAN));
+    rows[2].throughput_mb_per_s = f64::MAX;
+    let (folder, _) = drawn(&rows);
+    let texts_of = |name: &str| texts(&svg(folder.path(), name)).join(" ");
+    assert!(texts_of("latency_10ms.svg").contains("2 cells have no value"), "{}", texts_of("latency_10ms.svg"));
+    assert!(texts_of("throughput_10ms.svg").contains("1 cell has no value"), "{}", texts_of("throughput_10ms.svg"));
+    for row in &mut rows {
+        row.average_latency = None;
+    }
+    let (folder, _) = drawn(&rows);
+    let texts = texts(&svg(folder.path(), "latency_10ms.svg"));
+    assert!(texts.contains(&"no cell has a value to draw".to_owned()), "{texts:?}");
+}
+
+#[test]
+fn a_single_row_is_a_plot() {
+    let (folder, files) = drawn(&[row("async", 0.01, 1_000, 10)]);
+    assert_eq!(files.len(), 4);
+    for name in ["throughput_10ms", "latency_10ms"] {
+        // The only stroke is in the legend: a line needs two points.
+        assert_eq!(strokes(&svg(folder.path(), &format!("{name}.svg")), COLOURS[0]), 1);
+        assert_eq!(decode(&folder.path().join(format!("{name}.png"))).0, 2_000);
+    }
+}
+
+#[test]
+fn names_of_any_kind_and_length_are_text_in_the_legend() {
+    let kinds = ["http://[::1]:50051/<a&b>'\"\u{1}", "", "an endpoint with a name that is much too long for a legend"];
+    let rows = grid(&kinds, &[0.01]);
+    let (folder, _) = drawn(&rows);
+    let svg = svg(folder.path(), "throughput_10ms.svg");
+    let texts = texts(&svg);
+    assert!(texts.contains(&"http://[::1]:50051/&lt;a&amp;b&gt;&apos;&quot;".to_owned()), "{texts:?}");
+    assert!(texts.iter().any(|text| text.starts_with("an endpoint") && text.ends_with('…')), "{texts:?}");
+    assert!(!svg.contains('\u{1}'));
+}
+
+#[test]
+fn a_long_legend_makes_the_picture_higher() {
+    let kinds: Vec<String> = (0..9).map(|number| format!("endpoint {number}")).collect();
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+    let (folder, _) = drawn(&grid(&kinds, &[0.01]));
+    let (width, height, _) = decode(&folder.path().join("throughput_10ms.png"));
+    assert!(width == 2_000 && height > 1_800, "{height}");
+}
+
+#[test]
+fn plots_from_before_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = folder.path().join("throughput_10ms.svg");
+    fs::write(&before, "before").unwrap();
+    draw(&[row("async", 0.01, 1_000, 10)], folder.path()).unwrap();
+    assert!(svg(folder.path(), "throughput_10ms.svg").starts_with("<svg "));
+}
+
+#[test]
+fn results_are_read_as_they_were_written() {
+    let mut rows = grid(&["async", "sync"], &[0.001, 0.0005]);
+    rows[0] = Row {
+        latency_p50: Some(0.25),
+        gap_p99: Some(1e-6),
+        failures: 3,
+        first_failure: "status: \"Unavailable\", a comma,\nand a second line".to_owned(),
+        ..rows[0].clone()
+    };
+    (rows[1].average_latency, rows[1].ideal_mb_per_s) = (None, None);
+    let mut text = Vec::new();
+    results::write(&mut text, &rows).unwrap();
+    assert_eq!(results::read(text.as_slice()).unwrap(), rows);
+    let header = String::from_utf8(text).unwrap().lines().next().unwrap().to_owned();
+    let published = "records_per_batch,concurrent_requests,batch_generation_delay,average_latency,throughput_MBps,type";
+    assert!(header.starts_with(published), "{header}");
+}
+
+#[test]
+fn results_without_a_row_are_refused() {
+    let mut text = Vec::new();
+    results::write(&mut text, &[row("async", 0.01, 1_000, 10)]).unwrap();
+    let header = text.split(|byte| *byte == b'\n').next().unwrap();
+    assert!(matches!(results::read(header), Err(ResultsError::Empty)));
+    assert!(matches!(results::read(&b"a,b\n1,2\n"[..]), Err(ResultsError::Csv(_))));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let out = file.join("plots");
+    let error = draw(&[row("async", 0.01, 1_000, 10)], &out).unwrap_err();
+    assert!(matches!(&error, PlotError::Folder { path, .. } if *path == out));
+    assert_eq!(error.to_string(), format!("cannot create the folder {}", out.display()));
+}
+
+#[test]
+fn a_file_that_cannot_be_replaced_is_named_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("throughput_10ms.svg");
+    fs::create_dir_all(taken.join("something")).unwrap();
+    let error = draw(&[row("async", 0.01, 1_000, 10)], folder.path()).unwrap_err();
+    assert!(matches!(&error, PlotError::Write { path, .. } if *path == taken), "{error:?}");
+    assert_eq!(error.to_string(), format!("cannot write {}", taken.display()));
+    let mut left: Vec<String> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    left.sort();
+    assert_eq!(left, ["throughput_10ms.png", "throughput_10ms.svg"]);
+}

@@ -1,0 +1,161 @@
+//! The program as a server: signals, a port that is taken, two thousand streams, an end in the middle of a measurement.
+
+mod common;
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Program, channel, fetch, program, ticket};
+use flight_batches::load::{Connections, Form, Load};
+use futures::StreamExt;
+use nix::sys::signal::Signal;
+use tonic::Code;
+
+const SMALL: &str = "--rows 1000 --cols 5";
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+#[test]
+fn an_interrupt_finishes_the_streams_in_flight() {
+    for (mode, signal) in [("async", Signal::SIGINT), ("sync", Signal::SIGTERM)] {
+        let server = Program::start(&format!("{SMALL} --mode {mode}"));
+        let runtime = runtime();
+        let channel = runtime.block_on(channel(&server.endpoint));
+        let (begun, has_begun) = std::sync::mpsc::channel();
+        let stream = runtime.spawn({
+            let channel = channel.clone();
+            async move {
+                let mut client = arrow_flight::FlightClient::new(channel);
+                let asked = client.do_get(arrow_flight::Ticket::new(ticket(100, 0.05, None).to_bytes()));
+                let mut stream = asked.await.unwrap();
+                stream.next().await.unwrap().unwrap();
+                begun.send(()).unwrap();
+                let mut batches = 1;
+                while let Some(batch) = stream.next().await {
+                    assert_eq!(batch.unwrap().num_rows(), 100);
+                    batches += 1;
+                }
+                batches
+            }
+        });
+        has_begun.recv().unwrap();
+        server.signal(signal);
+        assert_eq!(runtime.block_on(stream).unwrap(), 10, "{mode}");
+        drop(channel);
+        runtime.shutdown_background();
+        let (status, said) = server.end();
+        assert!(status.success(), "{status}");
+        assert_eq!(said, "finishing 1 streams; interrupt once more to cut them off\n");
+    }
+}
+
+#[test]
+fn a_second_interrupt_cuts_them_off() {
+    let server = Program::start(SMALL);
+    let runtime = runtime();
+    let endpoint = server.endpoint.clone();
+    let stream = runtime.spawn(async move { fetch(channel(&endpoint).await, &ticket(1, 600.0, None)).await });
+    let connections = runtime.block_on(Connections::open(&server.endpoint, 1)).unwrap();
+    while runtime.block_on(connections.health()).unwrap().streams == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    server.signal(Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(300));
+    server.signal(Signal::SIGINT);
+    assert!(runtime.block_on(stream).unwrap().is_err());
+    assert!(server.end().0.success());
+}
+
+#[test]
+fn a_port_that_is_taken_is_one_clear_line() {
+    let server = Program::start(SMALL);
+    let address = server.endpoint.strip_prefix("http://").unwrap();
+    let output = program(&format!("serve {SMALL} --addr {address}")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let start = format!("flight_batches: cannot listen on {address}: choose another with --addr: ");
+    assert!(said.starts_with(&start) && said.ends_with('\n') && said.lines().count() == 1, "{said:?}");
+}
+
+#[test]
+fn a_server_whose_starter_goes_goes_too() {
+    let mut command = program(&format!("serve --addr 127.0.0.1:0 {SMALL} --until-stdin-closes"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(child.try_wait().unwrap().is_none());
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_server_that_dies_is_failures_and_not_a_wait() {
+    for window in [true, false] {
+        let mut server = Program::start(SMALL);
+        let runtime = runtime();
+        let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
+        let form = if window {
+            Form::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(2) }
+        } else {
+            Form::Whole
+        };
+        let load = Load {
+            ticket: ticket(1, 0.01, None),
+            requests: 40,
+            form,
+            checksum: None,
+            patience: Duration::from_secs(20),
+        };
+        let running = runtime.spawn(async move { load.run(&connections).await });
+        std::thread::sleep(Duration::from_millis(700));
+        server.child.kill().unwrap();
+        let outcome = runtime.block_on(running).unwrap();
+        assert!(outcome.failures.len() >= 40, "{:?}", outcome.failures);
+        assert!(outcome.batches > 0, "what arrived before counts");
+    }
+}
+
+#[test]
+fn a_server_that_stands_still_is_failures_and_not_a_wait() {
+    let server = Program::start(SMALL);
+    let runtime = runtime();
+    let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
+    let patience = Duration::from_secs(1);
+    let load = Load { ticket: ticket(1, 0.01, None), requests: 10, form: Form::Whole, checksum: None, patience };
+    let running = runtime.spawn(async move { load.run(&connections).await });
+    std::thread::sleep(Duration::from_millis(500));
+    server.signal(Signal::SIGSTOP);
+    let outcome = runtime.block_on(running).unwrap();
+    server.signal(Signal::SIGCONT);
+    assert_eq!(outcome.failures.len(), 10);
+    assert!(outcome.failures.iter().all(|failure| failure.code == Code::DeadlineExceeded), "{:?}", outcome.failures);
+}
+
+#[test]
+fn two_thousand_streams_of_large_batches_fit_into_memory() {
+    // 10,000 rows of 50 columns, as published: 4 MB a batch, 8 GB if every stream held one.
+    for mode in ["async", "sync"] {
+        let server = Program::start(&format!("--rows 20000 --cols 50 --mode {mode}"));
+        let runtime = runtime();
+        let connections = runtime.block_on(Connections::open(&server.endpoint, 32)).unwrap();
+        // The first batches come after all have asked.
+        let load = Load {
+            ticket: ticket(10_000, 2.0, Some(1)),
+            requests: 2000,
+            form: Form::Whole,
+            checksum: None,
+            patience: Duration::from_secs(120),
+        };
+        let start = Instant::now();
+        let outcome = runtime.block_on(load.run(&connections));
+        assert_eq!(outcome.failures, [], "{mode}, after {:?}", start.elapsed());
+        assert_eq!(outcome.batches, 2000);
+        assert_eq!(outcome.bytes, 2000 * 4_000_000);
+        let health = runtime.block_on(connections.health()).unwrap();
+        assert_eq!((health.most_streams, health.streams), (2000, 0));
+        if let Some(peak) = health.process.peak_rss_kib {
+            assert!(peak <= (8 + 1536) << 10, "{mode}: {peak} KiB");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The service: the same table whoever waits for its batches, bad tickets refused, other questions answered.
+
+mod common;
+
+use std::time::Duration;
+
+use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::{Action, FlightClient, FlightDescriptor, Ticket as FlightTicket};
+use arrow_select::concat::concat_batches;
+use common::{fetch, options, serve, ticket};
+use flight_batches::produce::Mode;
+use flight_batches::service::{Encoding, Options};
+use flight_batches::slices::Memory;
+use flight_batches::table::{Shape, Table, checksum};
+use flight_batches::ticket::{Ticket, TicketError};
+use futures::{StreamExt, TryStreamExt};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use tonic::Code;
+
+const SHAPE: Shape = Shape { rows: 1000, columns: 5, seed: 7 };
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_way_to_wait_serves_the_same_table() {
+    let table = Table::new(SHAPE).unwrap();
+    let whole = table.batch(0, SHAPE.rows);
+    for mode in Mode::ALL {
+        for encoding in Encoding::ALL {
+            for prefetch in [0, 1, 4, usize::MAX] {
+                let server = serve(SHAPE, options(mode, prefetch, encoding), 2).await;
+                for (records, delay) in [(1000, 0.0), (300, 0.001), (999, 0.0), (70, 0.0005)] {
+                    let what = format!("{} {} {prefetch} {records}", mode.name(), encoding.name());
+                    let batches = fetch(server.channel().await, &ticket(records, delay, None)).await.unwrap();
+                    let rows: Vec<usize> = batches.iter().map(arrow_array::RecordBatch::num_rows).collect();
+                    let mut want = vec![records; SHAPE.rows / records];
+                    want.extend((!SHAPE.rows.is_multiple_of(records)).then_some(SHAPE.rows % records));
+                    assert_eq!(rows, want, "{what}");
+                    assert_eq!(concat_batches(&table.schema(), &batches).unwrap(), whole, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_counts_the_batches_gets_full_ones_and_the_table_again() {
+    let table = Table::new(SHAPE).unwrap();
+    for encoding in Encoding::ALL {
+        let server = serve(SHAPE, options(Mode::Async, 1, encoding), 1).await;
+        let batches = fetch(server.channel().await, &ticket(300, 0.0, Some(8))).await.unwrap();
+        assert_eq!(batches.len(), 8);
+        for (number, batch) in batches.iter().enumerate() {
+            assert_eq!(*batch, table.batch(number % 3, 300), "{number}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn messages_get_smaller_as_streams_get_more_and_lose_nothing() {
+    let shape = Shape { rows: 20_000, columns: 50, seed: 1 };
+    let table = Table::new(shape).unwrap();
+    let memory = Memory { bytes: 1 << 20 };
+    let server = serve(shape, Options { memory, ..options(Mode::Async, 1, Encoding::Stock) }, 1).await;
+    let alone = fetch(server.channel().await, &ticket(10_000, 0.0, None)).await.unwrap();
+    assert_eq!(alone.iter().map(arrow_array::RecordBatch::num_rows).max(), Some(2500), "1 MiB of 400 bytes");
+    let mut held = Vec::new();
+    for _ in 0..15 {
+        let mut client = FlightClient::new(server.channel().await);
+        held.push(client.do_get(FlightTicket::new(ticket(10_000, 60.0, None).to_bytes())).await.unwrap());
+    }
+    server.streams(15).await;
+    let among = fetch(server.channel().await, &ticket(10_000, 0.0, None)).await.unwrap();
+    assert!(among.iter().all(|piece| piece.num_rows() <= 163), "64 KiB");
+    assert_eq!(concat_batches(&table.schema(), &among).unwrap(), table.batch(0, 20_000));
+    drop(held);
+    server.streams(0).await;
+}
+
+#[tokio::test]
+async fn a_pool_serves_requests_in_the_order_of_their_arrival() {
+    let server = serve(SHAPE, options(Mode::Pool, 0, Encoding::Stock), 1).await;
+    let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
+    for number in 0..5 {
+        let (channel, sender) = (server.channel().await, sender.clone());
+        tokio::spawn(async move {
+            fetch(channel, &ticket(500, 0.1, None)).await.unwrap();
+            sender.send(number).unwrap();
+        });
+        while server.batches.health().begun_streams <= number {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    drop(sender);
+    let mut ended = Vec::new();
+    while let Some(number) = order.recv().await {
+        ended.push(number);
+    }
+    assert_eq!(ended, [0, 1, 2, 3, 4]);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_frees_its_stream_and_its_thread() {
+    for mode in [Mode::Async, Mode::Sync, Mode::Pool, Mode::SpawnBlocking] {
+        let server = serve(SHAPE, options(mode, 0, Encoding::Stock), 1).await;
+        for delay in [0.0, 0.001, 30.0] {
+            for _ in 0..3 {
+                let mut client = FlightClient::new(server.channel().await);
+                let asked = client.do_get(FlightTicket::new(ticket(1, delay, None).to_bytes()));
+                let mut stream = asked.await.unwrap();
+                if delay < 1.0 {
+                    stream.next().await.unwrap().unwrap();
+                }
+            }
+        }
+        server.streams(0).await;
+        // The one thread of the pool is free again, too.
+        assert_eq!(fetch(server.channel().await, &ticket(1000, 0.0, None)).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_that_stop_reading_do_not_hold_up_the_others() {
+    let shape = Shape { rows: 40_000, columns: 50, seed: 0 };
+    for mode in [Mode::Async, Mode::Sync] {
+        let server = serve(shape, options(mode, 1, Encoding::Stock), 1).await;
+        let mut slow = Vec::new();
+        for _ in 0..50 {
+            let mut client = FlightClient::new(server.channel().await);
+            let asked = client.do_get(FlightTicket::new(ticket(10_000, 0.0, Some(1000)).to_bytes()));
+            let mut stream = asked.await.unwrap();
+            stream.next().await.unwrap().unwrap();
+            slow.push(stream);
+        }
+        for _ in 0..5 {
+            let batches = fetch(server.channel().await, &ticket(10_000, 0.0, None)).await.unwrap();
+            assert_eq!(batches.iter().map(arrow_array::RecordBatch::num_rows).sum::<usize>(), 40_000);
+        }
+        server.streams(50).await;
+        drop(slow);
+        server.streams(0).await;
+    }
+}
+
+async fn refused(client: &mut FlightServiceClient<tonic::transport::Channel>, ticket: Vec<u8>) -> tonic::Status {
+    match client.do_get(FlightTicket::new(ticket.clone())).await {
+        Err(status) => status,
+        Ok(_) => panic!("{:?} was served", String::from_utf8_lossy(&ticket)),
+    }
+}
+
+#[tokio::test]
+async fn a_bad_ticket_is_refused_with_the_reason() {
+    let server = serve(SHAPE, options(Mode::Async, 0, Encoding::Stock), 1).await;
+    let mut client = FlightServiceClient::new(server.channel().await);
+    for (text, reason) in [
+        ("", "the ticket is not JSON like {\"records_per_batch\""),
+        ("{", "EOF"),
+        ("{}", "missing field `records_per_batch`"),
+        ("[1]", "the ticket is not JSON"),
+        ("{\"records_per_batch\": 0}", "records_per_batch is 0: a batch has 1 to 1000 rows"),
+        ("{\"records_per_batch\": 1001}", "records_per_batch is 1001: a batch has 1 to 1000 rows"),
+        ("{\"records_per_batch\": -1}", "invalid value"),
+        ("{\"records_per_batch\": 1e99}", "the ticket is not JSON"),
+        ("{\"records_per_batch\": 1, \"batch_generation_delay\": -0.1}", "batch_generation_delay is -0.1"),
+        ("{\"records_per_batch\": 1, \"batch_generation_delay\": 1e300}", "it is 0 to 3600 seconds"),
+        ("{\"records_per_batch\": 1, \"batch_generation_delay\": null}", "invalid type: null"),
+        ("{\"records_per_batch\": 1, \"batches\": 0}", "batches is 0"),
+        ("{\"records_per_batch\": 1, \"delay\": 1}", "unknown field `delay`"),
+    ] {
+        let status = refused(&mut client, text.as_bytes().to_vec()).await;
+        assert_eq!(status.code(), Code::InvalidArgument, "{text}");
+        assert!(status.message().contains(reason), "{text}: {}", status.message());
+    }
+    assert_eq!(server.batches.health().begun_streams, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_random_tickets_leave_the_server_serving() {
+    let server = serve(SHAPE, options(Mode::Sync, 1, Encoding::Stock), 1).await;
+    let channel = server.channel().await;
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+    let valid = ticket(100, 0.0, Some(2)).to_bytes();
+    let mut answers = tokio::task::JoinSet::new();
+    let (mut refusals, mut tables) = (0, 0);
+    for number in 0..10_000 {
+        let mut bytes: Vec<u8> = if number % 2 == 0 {
+            (0..rng.random_range(0..200)).map(|_| rng.random_range(0..=255_u8)).collect()
+        } else {
+            valid.clone()
+        };
+        for _ in 0..rng.random_range(0..4) {
+            if !bytes.is_empty() {
+                let place = rng.random_range(0..bytes.len());
+                bytes[place] = rng.random_range(0..=255_u8);
+            }
+        }
+        let mut client = FlightServiceClient::new(channel.clone());
+        answers.spawn(async move {
+            let mut messages = match client.do_get(FlightTicket::new(bytes)).await {
+                Ok(answer) => answer.into_inner(),
+                Err(status) => return Some(status.code()),
+            };
+            // Some of them are tickets still.
+            while let Ok(Some(_)) = messages.message().await {}
+            None
+        });
+        if answers.len() >= 200 {
+            match answers.join_next().await.unwrap().unwrap() {
+                Some(code) => {
+                    assert_eq!(code, Code::InvalidArgument);
+                    refusals += 1;
+                }
+                None => tables += 1,
+            }
+        }
+    }
+    assert!(refusals > 6000 && tables > 500, "{refusals} refused, {tables} served");
+    while answers.join_next().await.is_some() {}
+    server.streams(0).await;
+    assert_eq!(fetch(channel, &ticket(1000, 0.0, None)).await.unwrap().len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_ticket_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100), rows in 0_usize..2000) {
+        if let Ok(ticket) = Ticket::parse(&bytes, rows) {
+            prop_assert!(ticket.records_per_batch >= 1 && ticket.records_per_batch <= rows);
+        }
+    }
+
+    #[test]
+    fn a_ticket_is_read_as_it_was_written(
+        records in 1_usize..5000,
+        delay in prop_oneof![Just(0.0), 0.0..3600.0_f64, Just(f64::NAN), Just(-1.0), Just(1e9)],
+        batches in proptest::option::of(0_usize..10),
+    ) {
+        let ticket = Ticket { records_per_batch: records, batch_generation_delay: delay, batches };
+        match Ticket::parse(&ticket.to_bytes(), 1000) {
+            Ok(read) => {
+                // A decimal number may differ in its last bit.
+                let difference = (read.batch_generation_delay - delay).abs();
+                prop_assert!(difference <= delay * f64::EPSILON);
+                prop_assert_eq!(Ticket { batch_generation_delay: delay, ..read }, ticket);
+            }
+            Err(TicketError::Rows { given, most: 1000 }) => prop_assert_eq!(given, records),
+            Err(TicketError::NoBatches) => prop_assert_eq!(batches, Some(0)),
+            Err(_) => prop_assert!(!(0.0..=3600.0).contains(&delay)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_flight_describes_itself() {
+    let server = serve(SHAPE, options(Mode::Async, 0, Encoding::Stock), 1).await;
+    let mut client = FlightClient::new(server.channel().await);
+    let flights: Vec<_> = client.list_flights("").await.unwrap().try_collect().await.unwrap();
+    assert_eq!(flights.len(), 1);
+    let info = client.get_flight_info(FlightDescriptor::new_path(vec!["table".to_owned()])).await.unwrap();
+    assert_eq!(info, flights[0]);
+    assert_eq!((info.total_records, info.total_bytes), (1000, 1000 * 5 * 8));
+    let schema = client.get_schema(FlightDescriptor::new_path(vec!["table".to_owned()])).await.unwrap();
+    assert_eq!(schema, *Table::new(SHAPE).unwrap().schema());
+    // Its own ticket is good for the table.
+    let given = info.endpoint[0].ticket.clone().unwrap();
+    let batches: Vec<_> = client.do_get(given).await.unwrap().try_collect().await.unwrap();
+    assert_eq!(batches.iter().map(checksum).sum::<i64>(), checksum(&Table::new(SHAPE).unwrap().batch(0, 1000)));
+    let unknown = client.get_flight_info(FlightDescriptor::new_cmd("other")).await.unwrap_err();
+    assert!(unknown.to_string().contains("there is one flight"), "{unknown}");
+    let actions: Vec<_> = client.list_actions().await.unwrap().try_collect().await.unwrap();
+    assert_eq!(actions[0].r#type, "health");
+    assert!(client.do_action(Action::new("shutdown", "")).await.is_err());
+}
+
+#[tokio::test]
+async fn timers_are_late_but_lateness_does_not_add_up() {
+    for mode in [Mode::Async, Mode::Sync] {
+        let server = serve(SHAPE, options(mode, 1, Encoding::Stock), 1).await;
+        let start = std::time::Instant::now();
+        fetch(server.channel().await, &ticket(10, 0.01, Some(100))).await.unwrap();
+        let health = server.batches.health();
+        assert_eq!(health.timers, 100);
+        assert!(health.most_lateness_ns >= health.mean_lateness_ns);
+        // No batch comes before it is due.
+        assert!(start.elapsed() >= Duration::from_secs(1));
+    }
+}
