@@ -145,7 +145,7 @@ fn two_thousand_streams_of_large_batches_fit_into_memory() {
             requests: 2000,
             form: Form::Whole,
             checksum: None,
-            patience: Duration::from_secs(120),
+            patience: Duration::from_mins(2),
         };
         let start = Instant::now();
         let outcome = runtime.block_on(load.run(&connections));
