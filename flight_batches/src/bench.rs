@@ -36,6 +36,8 @@ pub struct Target {
     pub endpoint: String,
     /// What its rows are called.
     pub kind: String,
+    /// Rows of its table, if it says so.
+    pub table_rows: Option<usize>,
 }
 
 impl Target {
@@ -46,9 +48,9 @@ impl Target {
     pub async fn find(endpoints: &[String]) -> Result<Vec<Self>, ConnectError> {
         let mut targets = Vec::with_capacity(endpoints.len());
         for endpoint in endpoints {
-            let health = Connections::open(endpoint, 1).await?.health().await;
-            targets
-                .push(Target { endpoint: endpoint.clone(), kind: health.map_or(String::new(), |health| health.mode) });
+            let connections = Connections::open(endpoint, 1).await?;
+            let kind = connections.health().await.map_or(String::new(), |health| health.mode);
+            targets.push(Target { endpoint: endpoint.clone(), kind, table_rows: connections.table_rows().await });
         }
         let kinds: Vec<String> = targets.iter().map(|target| target.kind.clone()).collect();
         for target in &mut targets {
@@ -107,7 +109,7 @@ impl Grid {
         };
         let connections = requests.min(self.connections);
         match Connections::open(&target.endpoint, connections).await {
-            Ok(connections) => row(&load, &target.kind, &load.run(&connections).await),
+            Ok(connections) => row(&load, target, &load.run(&connections).await),
             Err(error) => Row {
                 failures: requests,
                 first_failure: study_kit::error::one_line(&error),
@@ -138,15 +140,17 @@ fn empty(load: &Load, kind: &str) -> Row {
 }
 
 /// What a cell came to.
-fn row(load: &Load, kind: &str, outcome: &Outcome) -> Row {
+fn row(load: &Load, target: &Target, outcome: &Outcome) -> Row {
     let requests = number(load.requests as u64);
     let delay = load.ticket.batch_generation_delay;
     let batch_bytes = (outcome.batches > 0).then(|| number(outcome.bytes) / number(outcome.batches));
+    let table = target.table_rows.map(|rows| number(rows as u64) / number(load.ticket.records_per_batch as u64));
+    let batches = load.ticket.batches.map(|batches| number(batches as u64)).or(table);
     let first = outcome.failures.first();
     Row {
-        average_latency: load.ticket.batches.zip(batch_bytes).map(|(batches, bytes)| {
+        average_latency: batches.zip(batch_bytes).map(|(batches, bytes)| {
             // In a steady state: requests in flight over requests served per second.
-            requests * number(batches as u64) * bytes / (outcome.mb_per_s() * 1e6)
+            requests * batches * bytes / (outcome.mb_per_s() * 1e6)
         }),
         throughput_mb_per_s: outcome.mb_per_s(),
         latency_p50: outcome.latency.percentile_s(50.0),
@@ -158,6 +162,6 @@ fn row(load: &Load, kind: &str, outcome: &Outcome) -> Row {
         ideal_mb_per_s: batch_bytes.filter(|_| delay > 0.0).map(|bytes| requests * bytes / delay / 1e6),
         failures: outcome.failures.len(),
         first_failure: first.map(|failure| format!("{:?}: {}", failure.code, failure.reason)).unwrap_or_default(),
-        ..empty(load, kind)
+        ..empty(load, &target.kind)
     }
 }

@@ -130,9 +130,9 @@ pub struct Benching {
     /// Seconds that each batch takes to come
     #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1")]
     pub delays: Vec<f64>,
-    /// Batches of a request; a request that ends is followed by the next
-    #[arg(long, default_value_t = 100)]
-    pub batches: usize,
+    /// Batches of a request; the table once without it. A request that ends is followed by the next
+    #[arg(long)]
+    pub batches: Option<NonZero<usize>>,
     /// Seconds that are counted per cell
     #[arg(long, default_value_t = 1.5)]
     pub window: f64,

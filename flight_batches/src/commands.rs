@@ -4,6 +4,7 @@ use std::fs::File;
 use std::future::Future;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::net::TcpListener;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -165,7 +166,7 @@ fn bench(benching: &Benching) -> Result<ExitCode, Error> {
         delays_s: delays.clone(),
         rows: rows.clone(),
         requests: requests.clone(),
-        batches: Some(benching.batches.max(1)),
+        batches: benching.batches.map(NonZero::get),
         window: seconds("window", benching.window)?,
         warm_up: seconds("warm-up", benching.warm_up)?,
         connections: benching.connections.get(),

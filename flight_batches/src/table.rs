@@ -39,8 +39,14 @@ impl Table {
     /// Makes the table.
     ///
     /// # Errors
-    /// If it has no columns.
+    /// If it has no columns, or there is no memory for it.
     pub fn new(shape: Shape) -> Result<Self, ArrowError> {
+        let bytes = shape.rows.checked_mul(shape.columns).and_then(|values| values.checked_mul(size_of::<i64>()));
+        // Asked for as a whole first: running out of memory half-way ends the process without a word.
+        if bytes.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
+            let Shape { rows, columns, .. } = shape;
+            return Err(ArrowError::MemoryError(format!("{rows} rows of {columns} columns do not fit into memory")));
+        }
         let names = (0..shape.columns).map(|column| Field::new(format!("col_{column}"), DataType::Int64, false));
         let schema = Arc::new(Schema::new(names.collect::<Vec<_>>()));
         // Two threads halve what would be most of the start-up.

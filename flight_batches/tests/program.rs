@@ -133,6 +133,47 @@ fn a_server_that_stands_still_is_failures_and_not_a_wait() {
 }
 
 #[test]
+fn bad_tickets_and_clients_that_leave_or_stop_reading_do_not_grow_the_server() {
+    let server = Program::start("--rows 20000 --cols 50 --mode sync");
+    let runtime = runtime();
+    let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
+    let peak = || runtime.block_on(connections.health()).unwrap().process.peak_rss_kib;
+    let ask = |ticket: Vec<u8>, stream: usize| {
+        let mut client = connections.client(stream);
+        runtime.block_on(async { client.do_get(arrow_flight::Ticket::new(ticket)).await })
+    };
+    // Messages, connections and threads of ordinary service first.
+    let load = Load {
+        ticket: ticket(10_000, 0.001, None),
+        requests: 50,
+        form: Form::Whole,
+        checksum: None,
+        patience: Duration::from_mins(1),
+    };
+    assert_eq!(runtime.block_on(load.run(&connections)).failures, []);
+    let before = peak();
+    for number in 0..10_000 {
+        assert!(ask(format!("{{\"records_per_batch\": {number}, \"rows\": 1}}").into_bytes(), number).is_err());
+    }
+    for number in 0..200 {
+        let mut messages = ask(ticket(10_000, 0.0, Some(1000)).to_bytes(), number).unwrap().into_inner();
+        runtime.block_on(messages.message()).unwrap().unwrap();
+    }
+    let mut slow = Vec::new();
+    for number in 0..20 {
+        let mut messages = ask(ticket(10_000, 0.0, Some(1000)).to_bytes(), number).unwrap().into_inner();
+        runtime.block_on(messages.message()).unwrap().unwrap();
+        slow.push(messages);
+    }
+    let others = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
+    let outcome = runtime.block_on(load.run(&others));
+    assert_eq!(outcome.failures, [], "the others are served");
+    if let (Some(before), Some(after)) = (before, peak()) {
+        assert!(after <= before + (128 << 10), "{before} KiB grew to {after}");
+    }
+}
+
+#[test]
 fn two_thousand_streams_of_large_batches_fit_into_memory() {
     // 10,000 rows of 50 columns, as published: 4 MB a batch, 8 GB if every stream held one.
     for mode in ["async", "sync"] {

@@ -76,6 +76,14 @@ impl Connections {
         FlightServiceClient::new(channel).max_decoding_message_size(usize::MAX)
     }
 
+    /// Rows of the table that the server has; `None` if it does not say.
+    pub async fn table_rows(&self) -> Option<usize> {
+        let mut client = FlightServiceClient::new(self.aside.clone());
+        let mut flights = client.list_flights(arrow_flight::Criteria::default()).await.ok()?.into_inner();
+        let info = flights.next().await?.ok()?;
+        usize::try_from(info.total_records).ok()
+    }
+
     /// How the server is.
     ///
     /// # Errors

@@ -139,8 +139,9 @@ pub fn scenarios() -> Vec<Scenario> {
         whole("below_10ms", 10_000, 1000, 10, 50),
         whole("below_100ms", 100_000, 1000, 40, 6),
         // Small batches: what is late here is the timer.
-        whole("timers_1ms", 1000, 100, 10, 400),
-        Scenario { name: "all_2000".to_owned(), arms: EQUAL, ..whole("", 1000, 10_000, 2000, 2) },
+        whole("timers_1ms", 1000, 100, 2, 400),
+        // No batch comes before all have asked.
+        whole("all_2000", 2_000_000, 10_000, 2000, 2),
         nodelay(4),
         nodelay(16),
     ];
