@@ -33,7 +33,7 @@ fn do_get(criterion: &mut Criterion) {
                 ticket: Ticket { records_per_batch: records, batch_generation_delay: 0.0, batches: None },
                 requests: 1,
                 form: Form::Whole,
-                checksum: None,
+                first: None,
                 patience: Duration::from_mins(1),
             };
             group.bench_function(BenchmarkId::new(encoding.name(), records), |bencher| {

@@ -40,8 +40,8 @@ def load(path: str | None, rows: int, columns: int, seed: int) -> pa.Table:
     return table
 
 
-def parse(ticket: bytes, rows: int) -> tuple[int, float, int]:
-    """Rows of a batch, seconds before each, batches; ArrowInvalid (InvalidArgument) says why a ticket is bad."""
+def parse(ticket: bytes, rows: int) -> tuple[int, float, int | None]:
+    """Rows of a batch, seconds before each, batches if they are counted; ArrowInvalid (InvalidArgument) says why a ticket is bad."""
     try:
         fields = json.loads(ticket.decode())
     except (ValueError, RecursionError) as error:
@@ -55,7 +55,7 @@ def parse(ticket: bytes, rows: int) -> tuple[int, float, int]:
         raise pa.ArrowInvalid(f"batch_generation_delay is {delay!r:.40}: it is 0 to 3600 seconds")
     if batches is not None and (type(batches) is not int or not 1 <= batches < 2**63):
         raise pa.ArrowInvalid(f"batches is {batches!r:.40}: ask for one at least, or leave it out")
-    return size, float(delay), batches or -(-rows // size)
+    return size, float(delay), batches
 
 
 class Server(flight.FlightServerBase):
@@ -67,15 +67,15 @@ class Server(flight.FlightServerBase):
         super().__init__(location)
 
     @lru_cache(maxsize=8)
-    def repeated(self, tables: int, rows: int) -> pa.Table:
-        """The table so many times, then its first rows; nothing is copied, and streams share it."""
-        return pa.concat_tables([self.table] * tables + [self.table.slice(0, rows)])
+    def repeated(self, cycle: int, tables: int, rows: int) -> pa.Table:
+        """The first `cycle` rows so many times, then the first `rows`; nothing is copied, and streams share it."""
+        return pa.concat_tables([self.table.slice(0, cycle)] * tables + [self.table.slice(0, rows)])
 
     def readers(self, size: int, batches: int, per_table: int) -> Iterator[pa.RecordBatchReader]:
         """C++ readers of the batches; a batch ends where the table ends."""
         while batches > 0:
             tables, rest = divmod(min(batches, REPEATS * per_table), per_table)
-            yield self.repeated(tables, rest * size).to_reader(max_chunksize=size)
+            yield self.repeated(min(per_table * size, self.rows), tables, rest * size).to_reader(max_chunksize=size)
             batches -= REPEATS * per_table
 
     def delayed(self, delay: float, size: int, batches: int, per_table: int) -> Iterator[pa.RecordBatch]:
@@ -87,8 +87,10 @@ class Server(flight.FlightServerBase):
 
     def do_get(self, context: Context, ticket: flight.Ticket) -> flight.FlightDataStream:
         """The batches of a ticket."""
-        size, delay, batches = parse(ticket.ticket, self.rows)
-        per_table = -(-self.rows // size)
+        size, delay, counted = parse(ticket.ticket, self.rows)
+        # Whoever counts the batches gets full ones.
+        per_table = self.rows // size if counted else -(-self.rows // size)
+        batches = counted or per_table
         if delay == 0 and batches <= REPEATS * per_table:
             return flight.RecordBatchStream(next(self.readers(size, batches, per_table)))
         made = self.delayed(delay, size, batches, per_table) if delay else self.readers(size, batches, per_table)

@@ -79,23 +79,27 @@ impl Grid {
     }
 
     /// Measures every cell on every target in turn; a bar on standard error shows how far it is. What fails is counted in its row.
-    pub async fn measure(&self, targets: &[Target]) -> Vec<Row> {
+    ///
+    /// Each row is given to `done` as soon as it is there.
+    ///
+    /// # Errors
+    /// The first of `done`.
+    pub async fn measure<E>(&self, targets: &[Target], mut done: impl FnMut(&Row) -> Result<(), E>) -> Result<(), E> {
         let cells = self.cells();
         let bar = ProgressBar::new((cells.len() * targets.len()) as u64).with_style(
             ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
-        let mut rows = Vec::new();
         for (delay, records, requests) in cells {
             // Servers take turns cell by cell, so that both meet the same minute of the machine.
             for target in targets {
                 bar.set_message(format!("{} {delay} s, {records} rows, {requests} requests", target.kind));
-                rows.push(self.cell(target, delay, records, requests).await);
+                done(&self.cell(target, delay, records, requests).await)?;
                 bar.inc(1);
             }
         }
         bar.finish_and_clear();
-        rows
+        Ok(())
     }
 
     async fn cell(&self, target: &Target, delay: f64, records: usize, requests: usize) -> Row {
@@ -104,7 +108,7 @@ impl Grid {
             ticket,
             requests,
             form: Form::Window { warm_up: self.warm_up, window: self.window },
-            checksum: None,
+            first: None,
             patience: self.patience,
         };
         let connections = requests.min(self.connections);
@@ -143,8 +147,9 @@ fn empty(load: &Load, kind: &str) -> Row {
 fn row(load: &Load, target: &Target, outcome: &Outcome) -> Row {
     let requests = number(load.requests as u64);
     let delay = load.ticket.batch_generation_delay;
-    let batch_bytes = (outcome.batches > 0).then(|| number(outcome.bytes) / number(outcome.batches));
-    let table = target.table_rows.map(|rows| number(rows as u64) / number(load.ticket.records_per_batch as u64));
+    let records = load.ticket.records_per_batch;
+    let batch_bytes = outcome.row_bytes.map(|bytes| number((bytes * records) as u64));
+    let table = target.table_rows.map(|rows| number(rows as u64) / number(records as u64));
     let batches = load.ticket.batches.map(|batches| number(batches as u64)).or(table);
     let first = outcome.failures.first();
     Row {

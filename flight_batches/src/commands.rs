@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::net::TcpListener;
 use std::num::NonZero;
 use std::path::Path;
@@ -172,21 +172,24 @@ fn bench(benching: &Benching) -> Result<ExitCode, Error> {
         connections: benching.connections.get(),
         patience: seconds("patience", benching.patience)?,
     };
-    // Opened before anything is measured: hours must not end in a file that cannot be written.
-    let unfinished = benching.out.with_extension("csv.part");
-    let file = File::create(&unfinished).with_context(|| format!("cannot write {}", unfinished.display()))?;
     let runtime = tokio::runtime::Runtime::new().context("no runtime can be started")?;
     let (servers, endpoints) = servers(&benching.endpoint)?;
-    let rows = runtime.block_on(async {
-        let targets = Target::find(&endpoints).await?;
-        anyhow::Ok(grid.measure(&targets).await)
+    let targets = runtime.block_on(Target::find(&endpoints))?;
+    // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
+    let unfinished = benching.out.with_extension("csv.part");
+    let cannot = |path: &Path| format!("cannot write {}", path.display());
+    let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
+    let mut writer = results::Writer::new(file);
+    let (mut cells, mut failures) = (0, 0);
+    let measured = grid.measure(&targets, |row| {
+        cells += 1;
+        failures += row.failures;
+        writer.write(row)
     });
+    runtime.block_on(measured).with_context(|| cannot(&unfinished))?;
     drop(servers);
-    let rows = rows.inspect_err(|_| drop(std::fs::remove_file(&unfinished)))?;
-    results::write(BufWriter::new(file), &rows).with_context(|| format!("cannot write {}", unfinished.display()))?;
-    std::fs::rename(&unfinished, &benching.out).with_context(|| format!("cannot write {}", benching.out.display()))?;
-    let failures: usize = rows.iter().map(|row| row.failures).sum();
-    print(&format!("{} cells in {}, {failures} failed requests\n", rows.len(), benching.out.display()))?;
+    std::fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;
+    print(&format!("{cells} cells in {}, {failures} failed requests\n", benching.out.display()))?;
     Ok(output::code(failures == 0))
 }
 

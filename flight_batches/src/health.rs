@@ -18,12 +18,14 @@ pub struct Health {
     pub most_streams: usize,
     /// Streams so far.
     pub begun_streams: usize,
-    /// Timers that fired.
+    /// Timers that were waited for.
     pub timers: u64,
     /// How late they were on average, in nanoseconds.
     pub mean_lateness_ns: u64,
     /// The latest, in nanoseconds.
     pub most_lateness_ns: u64,
+    /// Most threads that waited for batches at once.
+    pub most_waiting_threads: usize,
     /// What the process has used.
     pub process: Process,
 }
@@ -39,8 +41,6 @@ pub struct Process {
     pub system_s: Option<f64>,
     /// Highest resident memory, in KiB.
     pub peak_rss_kib: Option<u64>,
-    /// Threads it has now.
-    pub threads: Option<u64>,
 }
 
 impl Process {
@@ -48,17 +48,6 @@ impl Process {
     #[must_use]
     pub fn now(start: Instant) -> Self {
         let (user_s, system_s) = processor_s().unzip();
-        Process {
-            up_s: start.elapsed().as_secs_f64(),
-            user_s,
-            system_s,
-            peak_rss_kib: peak_rss_kib(),
-            threads: threads(),
-        }
+        Process { up_s: start.elapsed().as_secs_f64(), user_s, system_s, peak_rss_kib: peak_rss_kib() }
     }
-}
-
-fn threads() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Threads:"))?.trim().parse().ok()
 }

@@ -1,13 +1,15 @@
 //! The load: so many requests at once, each a real stream, counted over a window of steady state or until all have ended.
 //!
-//! Batches are counted, checked and dropped. Every message says how many rows it has; of some streams the first batch is decoded and its
-//! checksum compared.
+//! Batches are counted, checked and dropped. Every message says how many rows it has, and its body must be as long; of some streams the
+//! first batch is decoded and compared.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use arrow_array::RecordBatch;
 use tokio::task::JoinSet;
+use tonic::Code;
 
 mod connections;
 mod counts;
@@ -28,8 +30,8 @@ pub struct Load {
     pub requests: usize,
     /// For how long.
     pub form: Form,
-    /// What the first batch must sum up to, if that is known.
-    pub checksum: Option<i64>,
+    /// What the first batch must be, if that is known.
+    pub first: Option<RecordBatch>,
     /// A stream that brings nothing for so long has failed.
     pub patience: Duration,
 }
@@ -60,11 +62,15 @@ pub struct Outcome {
     pub bytes: u64,
     /// Batches that arrived in it whole.
     pub batches: u64,
+    /// Bytes of the values of a row; `None` if nothing arrived or they vary.
+    pub row_bytes: Option<usize>,
+    /// Messages whose values were compared with what they must be.
+    pub compared: u64,
     /// Of requests that ended in it.
     pub latency: Times,
-    /// From a request to its first batch.
+    /// From a request that was sent in it to its first batch.
     pub first_batch: Times,
-    /// Between two batches of a stream.
+    /// Between two batches of a stream that both came in it.
     pub gap: Times,
     /// Bytes of every stream.
     pub bytes_per_stream: Vec<u64>,
@@ -89,7 +95,7 @@ impl Load {
                 client: connections.client(number),
                 ticket: self.ticket,
                 // A few streams that are looked at closely do not cost what would be measured.
-                checksum: self.checksum.filter(|_| number < 8),
+                first: self.first.clone().filter(|_| number < 8),
                 patience: self.patience,
                 shared: Arc::clone(&shared),
             };
@@ -99,7 +105,11 @@ impl Load {
             };
         }
         let Form::Window { warm_up, window } = self.form else {
-            while streams.join_next().await.is_some() {}
+            while let Some(ended) = streams.join_next().await {
+                if let Err(error) = ended {
+                    shared.failed(Failure { code: Code::Internal, reason: error.to_string() });
+                }
+            }
             return shared.outcome(start.elapsed());
         };
         shared.all_accepted().await;

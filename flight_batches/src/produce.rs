@@ -16,11 +16,11 @@ use tokio::sync::mpsc;
 
 use crate::pace::Pace;
 
-pub mod lateness;
 mod threads;
+mod waiting;
 
-pub use lateness::Lateness;
 pub use threads::Pool;
+pub use waiting::{Waited, Waiting};
 
 /// Who waits for a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,8 +75,8 @@ pub struct Order {
     pub delay: Duration,
     /// How many are worked on ahead of the one that is asked for; all of them if it is that many.
     pub prefetch: usize,
-    /// Where it is noted how late the timers were.
-    pub lateness: Arc<Lateness>,
+    /// Where it is noted how it was waited.
+    pub waiting: Arc<Waiting>,
 }
 
 /// Why a request is not served.
@@ -151,9 +151,9 @@ async fn work(order: Order, mut demand: mpsc::UnboundedReceiver<Instant>, done: 
     for number in 0..order.batches {
         let Some(free) = demand.recv().await else { return };
         if !order.delay.is_zero() {
-            let due = pace.next(free);
+            let (due, begun) = (pace.next(free), Instant::now());
             tokio::select! {
-                () = tokio::time::sleep_until(due.into()) => order.lateness.note(due),
+                () = tokio::time::sleep_until(due.into()) => order.waiting.note(due, begun),
                 () = done.closed() => return,
             }
         }
@@ -170,9 +170,10 @@ fn sleep_in_poll(order: Order) -> impl Stream<Item = usize> {
             return None;
         }
         if !order.delay.is_zero() {
-            let due = pace.next(Instant::now());
-            std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            order.lateness.note(due);
+            let begun = Instant::now();
+            let due = pace.next(begun);
+            std::thread::sleep(due.saturating_duration_since(begun));
+            order.waiting.note(due, begun);
         }
         Some((number, (order, pace, number + 1)))
     })

@@ -62,15 +62,31 @@ pub fn read(input: impl Read) -> Result<Vec<Row>, ResultsError> {
     if rows.is_empty() { Err(ResultsError::Empty) } else { Ok(rows) }
 }
 
+/// Writes rows one by one, each as soon as it is there: hours of measuring must not hang on the end.
+pub struct Writer<W: Write>(csv::Writer<W>);
+
+impl<W: Write> Writer<W> {
+    /// Writes to `output`; the header comes with the first row.
+    pub fn new(output: W) -> Self {
+        Writer(csv::Writer::from_writer(output))
+    }
+
+    /// Writes a row through to the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&mut self, row: &Row) -> Result<(), ResultsError> {
+        self.0.serialize(row)?;
+        self.0.flush().map_err(csv::Error::from)?;
+        Ok(())
+    }
+}
+
 /// Writes the header and all rows.
 ///
 /// # Errors
 /// If they cannot be written.
 pub fn write(output: impl Write, rows: &[Row]) -> Result<(), ResultsError> {
-    let mut writer = csv::Writer::from_writer(output);
-    for row in rows {
-        writer.serialize(row)?;
-    }
-    writer.flush().map_err(csv::Error::from)?;
-    Ok(())
+    let mut writer = Writer::new(output);
+    rows.iter().try_for_each(|row| writer.write(row))
 }

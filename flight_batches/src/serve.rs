@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
 use tokio::net::TcpListener;
@@ -13,6 +14,9 @@ use crate::service::Batches;
 
 /// A batch of 10,000 rows of 50 columns is 4 MB; a client may ask for more.
 const LARGEST_MESSAGE_BYTES: usize = 512 << 20;
+
+/// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
+const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// Why a server cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +64,12 @@ impl Listener {
     pub async fn serve(self, batches: Batches, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let service = FlightServiceServer::new(batches).max_encoding_message_size(LARGEST_MESSAGE_BYTES);
         let incoming = TcpListenerStream::new(self.listener);
-        Server::builder().tcp_nodelay(true).add_service(service).serve_with_incoming_shutdown(incoming, stop).await?;
+        Server::builder()
+            .tcp_nodelay(true)
+            .http2_keepalive_interval(Some(KEEPALIVE))
+            .add_service(service)
+            .serve_with_incoming_shutdown(incoming, stop)
+            .await?;
         Ok(())
     }
 }

@@ -20,9 +20,9 @@ use futures::{Stream, stream::iter};
 use study_kit::error::unknown;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::encoded::Encoded;
+use crate::encoded::{Encoded, Messages};
 use crate::health::{Health, Process};
-use crate::produce::{Lateness, Mode, Order, Pool, produce};
+use crate::produce::{Mode, Order, Pool, Waiting, produce};
 use crate::slices::{Memory, slices};
 use crate::table::Table;
 use crate::ticket::Ticket;
@@ -86,7 +86,7 @@ struct Inner {
     encoded: Encoded,
     options: Options,
     pool: Option<Pool>,
-    lateness: Arc<Lateness>,
+    waiting: Arc<Waiting>,
     streams: Streams,
     start: Instant,
 }
@@ -148,7 +148,7 @@ impl Batches {
             encoded,
             options,
             pool,
-            lateness: Arc::default(),
+            waiting: Arc::default(),
             streams: Streams::default(),
             start: Instant::now(),
         };
@@ -164,19 +164,33 @@ impl Batches {
             Some(batches) => (batches, table.full_batches(rows).max(1)),
             None => (table.batches(rows), table.batches(rows).max(1)),
         };
-        let lateness = Arc::clone(&self.inner.lateness);
-        let order = Order { batches, delay: ticket.delay(), prefetch: options.prefetch, lateness };
+        let waiting = Arc::clone(&self.inner.waiting);
+        let order = Order { batches, delay: ticket.delay(), prefetch: options.prefetch, waiting };
         let numbers = produce(options.mode, pool.as_ref(), order)
             .map_err(|error| Status::resource_exhausted(error.to_string()))?;
         Ok(numbers.map(move |number| number % cycle).boxed())
     }
 
+    /// The messages of batches of so many rows, if all requests are to share them.
+    async fn encoded(&self, rows: usize) -> Result<Option<Arc<Messages>>, Status> {
+        let inner = Arc::clone(&self.inner);
+        if inner.options.encoding == Encoding::Stock {
+            return Ok(None);
+        }
+        // Encoding the whole table is no work for a thread that serves.
+        let encoded = tokio::task::spawn_blocking(move || inner.encoded.of(rows)).await;
+        encoded
+            .map_err(|error| Status::internal(error.to_string()))?
+            .map_err(|error| Status::internal(error.to_string()))
+    }
+
     /// The messages that answer `ticket`.
-    fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<FlightData, Status>>, Status> {
+    async fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<FlightData, Status>>, Status> {
         let rows = ticket.records_per_batch;
+        let shared = self.encoded(rows).await?;
         let numbers = self.numbers(ticket)?;
-        match self.inner.options.encoding {
-            Encoding::Stock => {
+        match shared {
+            None => {
                 let inner = Arc::clone(&self.inner);
                 let pieces = numbers.flat_map(move |number| {
                     let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
@@ -191,10 +205,9 @@ impl Batches {
                     .with_max_flight_data_size(usize::MAX);
                 Ok(encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from).boxed())
             }
-            Encoding::Shared => {
-                let encoded = self.inner.encoded.of(rows).map_err(|error| Status::internal(error.to_string()))?;
-                let schema = encoded.schema();
-                let messages = numbers.flat_map(move |number| stream::iter(encoded.batch(number))).map(Ok);
+            Some(shared) => {
+                let schema = shared.schema();
+                let messages = numbers.flat_map(move |number| stream::iter(shared.batch(number))).map(Ok);
                 Ok(stream::once(async move { Ok(schema) }).chain(messages).boxed())
             }
         }
@@ -222,16 +235,17 @@ impl Batches {
     #[must_use]
     pub fn health(&self) -> Health {
         let counts = &self.inner.streams.0;
-        let (timers, mean_ns, most_ns) = self.inner.lateness.summary();
+        let waited = self.inner.waiting.so_far();
         Health {
             status: "serving".to_owned(),
             mode: self.inner.options.mode.name().to_owned(),
             streams: counts.now.load(Ordering::SeqCst),
             most_streams: counts.most.load(Ordering::SeqCst),
             begun_streams: counts.begun.load(Ordering::SeqCst),
-            timers,
-            mean_lateness_ns: mean_ns,
-            most_lateness_ns: most_ns,
+            timers: waited.timers,
+            mean_lateness_ns: waited.mean_late_ns,
+            most_lateness_ns: waited.most_late_ns,
+            most_waiting_threads: waited.most_threads,
             process: Process::now(self.inner.start),
         }
     }
@@ -287,7 +301,7 @@ impl FlightService for Batches {
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let in_flight = self.inner.streams.begin();
-        let messages = self.messages(&ticket)?;
+        let messages = self.messages(&ticket).await?;
         Ok(Response::new(Counted { messages, _in_flight: in_flight }.boxed()))
     }
 

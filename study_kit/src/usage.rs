@@ -116,7 +116,13 @@ fn seconds(time: TimeVal) -> f64 {
 /// Not `ru_maxrss`: a process inherits that from the one that started it.
 #[must_use]
 pub fn peak_rss_kib() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    peak_rss_kib_of(std::process::id())
+}
+
+/// The same of another process.
+#[must_use]
+pub fn peak_rss_kib_of(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }

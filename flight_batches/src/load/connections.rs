@@ -1,7 +1,8 @@
 //! Connections to a server.
 
+use std::time::Duration;
+
 use arrow_flight::flight_service_client::FlightServiceClient;
-use futures::StreamExt;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::health::Health;
@@ -12,6 +13,9 @@ const STREAM_WINDOW_BYTES: u32 = 8 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
 /// Frames of tonic's default, 16 KiB, cost a system call and a header each.
 const FRAME_BYTES: u32 = 1 << 20;
+
+/// A server that does not answer a question within this is not there.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is no load.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +60,7 @@ impl Connections {
             Endpoint::from_shared(endpoint.to_owned()).map_err(|_| ConnectError::Endpoint(endpoint.to_owned()))?;
         let address = address
             .tcp_nodelay(true)
+            .connect_timeout(PATIENCE)
             .max_frame_size(FRAME_BYTES)
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
@@ -79,8 +84,9 @@ impl Connections {
     /// Rows of the table that the server has; `None` if it does not say.
     pub async fn table_rows(&self) -> Option<usize> {
         let mut client = FlightServiceClient::new(self.aside.clone());
-        let mut flights = client.list_flights(arrow_flight::Criteria::default()).await.ok()?.into_inner();
-        let info = flights.next().await?.ok()?;
+        let answer =
+            async { client.list_flights(arrow_flight::Criteria::default()).await?.into_inner().message().await };
+        let info = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()??;
         usize::try_from(info.total_records).ok()
     }
 
@@ -92,10 +98,10 @@ impl Connections {
         let failed = |why: String| ConnectError::Health { endpoint: self.endpoint.clone(), why };
         let mut client = FlightServiceClient::new(self.aside.clone());
         let action = arrow_flight::Action::new("health", "");
-        let mut answers = client.do_action(action).await.map_err(|status| failed(status.to_string()))?.into_inner();
-        match answers.next().await {
-            Some(Ok(answer)) => serde_json::from_slice(&answer.body).map_err(|error| failed(error.to_string())),
-            Some(Err(status)) => Err(failed(status.to_string())),
+        let answer = async { client.do_action(action).await?.into_inner().message().await };
+        let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| failed("no answer".to_owned()))?;
+        match answer.map_err(|status| failed(status.to_string()))? {
+            Some(answer) => serde_json::from_slice(&answer.body).map_err(|error| failed(error.to_string())),
             None => Err(failed("no answer".to_owned())),
         }
     }

@@ -71,6 +71,9 @@ pub(super) struct Shared {
     /// Whether what arrives counts.
     pub(super) counting: AtomicBool,
     batches: AtomicU64,
+    /// Zero until something arrived of which it is known.
+    row_bytes: AtomicUsize,
+    compared: AtomicU64,
     bytes_per_stream: Vec<AtomicU64>,
     latency: Mutex<Times>,
     first_batch: Mutex<Times>,
@@ -86,6 +89,8 @@ impl Shared {
             all_begun: Notify::new(),
             counting: AtomicBool::new(false),
             batches: AtomicU64::new(0),
+            row_bytes: AtomicUsize::new(0),
+            compared: AtomicU64::new(0),
             bytes_per_stream: (0..requests).map(|_| AtomicU64::new(0)).collect(),
             latency: Mutex::default(),
             first_batch: Mutex::default(),
@@ -108,8 +113,18 @@ impl Shared {
         }
     }
 
-    fn counts(&self) -> bool {
+    pub(super) fn counts(&self) -> bool {
         self.counting.load(Ordering::Relaxed)
+    }
+
+    /// The rows that arrive have so many bytes of values.
+    pub(super) fn rows_have(&self, bytes: usize) {
+        self.row_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The values of a message were compared.
+    pub(super) fn compared(&self) {
+        self.compared.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A message with so many bytes of values has arrived.
@@ -119,11 +134,14 @@ impl Shared {
         }
     }
 
-    /// A batch is whole: the first of its request, so long after it was sent, or so long after the one before.
-    pub(super) fn batch(&self, first: bool, time: Duration) {
+    /// A batch is whole: the first of its request, so long after it was sent, or so long after the one before; no time if that was before
+    /// the window.
+    pub(super) fn batch(&self, first: bool, time: Option<Duration>) {
         if self.counts() {
             self.batches.fetch_add(1, Ordering::Relaxed);
-            locked(if first { &self.first_batch } else { &self.gap }).record(time);
+            if let Some(time) = time {
+                locked(if first { &self.first_batch } else { &self.gap }).record(time);
+            }
         }
     }
 
@@ -147,6 +165,8 @@ impl Shared {
             accepted: Duration::ZERO,
             bytes: bytes_per_stream.iter().sum(),
             batches: self.batches.load(Ordering::Relaxed),
+            row_bytes: Some(self.row_bytes.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0),
+            compared: self.compared.load(Ordering::Relaxed),
             latency: locked(&self.latency).clone(),
             first_batch: locked(&self.first_batch).clone(),
             gap: locked(&self.gap).clone(),

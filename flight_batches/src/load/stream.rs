@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arrow_array::RecordBatch;
 use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, Ticket as FlightTicket};
@@ -13,7 +14,6 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 
 use super::counts::{Failure, Shared};
-use crate::table::checksum;
 use crate::ticket::Ticket;
 
 /// A request that failed is followed by the next after so long: a server that refuses must not be hammered.
@@ -24,7 +24,7 @@ pub(super) struct Stream {
     pub(super) number: usize,
     pub(super) client: FlightServiceClient<Channel>,
     pub(super) ticket: Ticket,
-    pub(super) checksum: Option<i64>,
+    pub(super) first: Option<RecordBatch>,
     pub(super) patience: Duration,
     pub(super) shared: Arc<Shared>,
 }
@@ -57,20 +57,21 @@ impl Stream {
 
     async fn request(&mut self, begun: &mut bool) -> Result<(), Failure> {
         let sent = Instant::now();
+        // What began before the window has no time in it.
+        let mut last = self.shared.counts().then_some(sent);
         let asked = self.client.do_get(FlightTicket::new(self.ticket.to_bytes()));
         let mut messages = patient(self.patience, asked).await??.into_inner();
         self.begin(begun);
-        let mut reader = Reader::new(self.ticket, self.checksum);
-        let mut last = sent;
+        let mut reader = Reader::new(self.ticket, self.first.clone());
         let mut batch = |reader: &Reader| {
             if reader.whole {
                 let now = Instant::now();
-                self.shared.batch(reader.batches == 1, now - last);
-                last = now;
+                self.shared.batch(reader.batches == 1, last.map(|last| now - last));
+                last = self.shared.counts().then_some(now);
             }
         };
         while let Some(message) = patient(self.patience, messages.message()).await?? {
-            if let Some(bytes) = reader.take(&message)? {
+            if let Some(bytes) = reader.take(&message, &self.shared)? {
                 self.shared.arrived(self.number, bytes);
                 batch(&reader);
             }
@@ -101,9 +102,8 @@ fn wrong(code: Code, reason: impl Into<String>) -> Failure {
 /// Puts messages together to batches and checks them.
 struct Reader {
     ticket: Ticket,
-    /// What the first batch must sum up to.
-    checksum: Option<i64>,
-    sum: i64,
+    /// What the first batch must be.
+    first: Option<RecordBatch>,
     schema: Option<SchemaRef>,
     /// Bytes of the values of a row; of an unknown type the message is taken for its values.
     row_bytes: Option<usize>,
@@ -116,12 +116,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(ticket: Ticket, checksum: Option<i64>) -> Self {
-        Reader { ticket, checksum, sum: 0, schema: None, row_bytes: None, batches: 0, rows: 0, whole: false }
+    fn new(ticket: Ticket, first: Option<RecordBatch>) -> Self {
+        Reader { ticket, first, schema: None, row_bytes: None, batches: 0, rows: 0, whole: false }
     }
 
     /// Bytes of the values of a message; `None` of the schema.
-    fn take(&mut self, data: &FlightData) -> Result<Option<u64>, Failure> {
+    fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, Failure> {
         let broken = |why: String| wrong(Code::DataLoss, format!("a message that is none: {why}"));
         let header = arrow_ipc::root_as_message(&data.data_header).map_err(|error| broken(error.to_string()))?;
         self.whole = false;
@@ -129,19 +129,33 @@ impl Reader {
             let schema = Schema::try_from(data).map_err(|error| broken(error.to_string()))?;
             let widths = schema.fields().iter().map(|field| field.data_type().primitive_width());
             self.row_bytes = widths.sum();
+            shared.rows_have(self.row_bytes.unwrap_or(0));
             self.schema = Some(Arc::new(schema));
             return Ok(None);
         }
         let batch = header.header_as_record_batch();
         let rows = batch.and_then(|batch| usize::try_from(batch.length()).ok());
         let rows = rows.ok_or_else(|| broken("neither a schema nor a batch".to_owned()))?;
-        if self.batches == 0 && self.checksum.is_some() {
+        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width * rows);
+        if data.data_body.len() < bytes {
+            return Err(broken(format!("{rows} rows in {} bytes", data.data_body.len())));
+        }
+        if let Some(first) = self.first.as_ref().filter(|_| self.batches == 0) {
             let schema = self.schema.clone().ok_or_else(|| broken("a batch before the schema".to_owned()))?;
             let batch = flight_data_to_arrow_batch(data, schema, &HashMap::new());
-            self.sum = self.sum.wrapping_add(checksum(&batch.map_err(|error| broken(error.to_string()))?));
+            let batch = batch.map_err(|error| broken(error.to_string()))?;
+            let want =
+                first.slice(self.rows.min(first.num_rows()), rows.min(first.num_rows().saturating_sub(self.rows)));
+            if batch.columns() != want.columns() {
+                let last = self.rows + rows;
+                return Err(wrong(
+                    Code::DataLoss,
+                    format!("rows {} to {last} of the first batch are wrong", self.rows),
+                ));
+            }
+            shared.compared();
         }
         self.count(rows)?;
-        let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width * rows);
         Ok(Some(bytes as u64))
     }
 
@@ -152,30 +166,26 @@ impl Reader {
             return Err(wrong(Code::DataLoss, format!("a batch of {} rows instead of {want}", self.rows)));
         }
         if self.rows == want {
-            self.finish_batch()?;
+            self.finish_batch();
         }
         Ok(())
     }
 
-    fn finish_batch(&mut self) -> Result<(), Failure> {
-        if let Some(expected) = self.checksum.filter(|&expected| self.batches == 0 && expected != self.sum) {
-            return Err(wrong(
-                Code::DataLoss,
-                format!("the first batch sums up to {} instead of {expected}", self.sum),
-            ));
-        }
+    fn finish_batch(&mut self) {
         self.rows = 0;
         self.batches += 1;
         self.whole = true;
-        Ok(())
     }
 
     /// The stream has ended: were all batches there?
     fn end(&mut self) -> Result<(), Failure> {
         self.whole = false;
-        // The last batch of a table may be shorter.
         if self.rows > 0 {
-            self.finish_batch()?;
+            // The last batch of a table may be shorter; who counts batches gets full ones.
+            if self.ticket.batches.is_some() {
+                return Err(wrong(Code::DataLoss, format!("a last batch of {} rows", self.rows)));
+            }
+            self.finish_batch();
         }
         match self.ticket.batches {
             Some(want) if want != self.batches => {

@@ -28,15 +28,16 @@ pub(super) fn per_request(
 
 /// Produces on this thread until all batches were made or nobody wants them.
 pub(super) fn work(order: &Order, mut demand: mpsc::UnboundedReceiver<Instant>, done: &mpsc::UnboundedSender<usize>) {
+    let _counted = order.waiting.thread();
     let mut pace = Pace::new(order.delay, Instant::now());
     for number in 0..order.batches {
         let Some(free) = demand.blocking_recv() else { return };
         if !order.delay.is_zero() {
-            let due = pace.next(free);
+            let (due, begun) = (pace.next(free), Instant::now());
             if !sleep_until(due, || done.is_closed()) {
                 return;
             }
-            order.lateness.note(due);
+            order.waiting.note(due, begun);
         }
         if done.send(number).is_err() {
             return;

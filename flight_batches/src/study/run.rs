@@ -1,11 +1,12 @@
 //! `run`: a server in a process of its own, the load in this one, one sample, checked before it counts.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use study_kit::error::one_line;
 use study_kit::usage::{Span, kib, peak_rss_kib, settle_allocator};
-use study_kit::{Error, Observation, Record, RunRequest, Suffix};
+use study_kit::{Error, Observation, Record, RunRequest, Suffix, file_error};
 
 use super::arm::{self, Subject};
 use super::scenario::{self, Scenario};
@@ -39,6 +40,10 @@ enum RunError {
     Streams { most: usize, requests: usize },
     #[error("the server at {0} listens on no address of this machine")]
     Address(String),
+    #[error("nothing arrived in the window")]
+    Nothing,
+    #[error("no batch was compared with what it must be")]
+    NotCompared,
 }
 
 type Metrics = BTreeMap<&'static str, f64>;
@@ -55,6 +60,10 @@ pub fn run(request: &RunRequest) -> Result<Record, Error> {
         let arm = format!("{}~{}", request.arm, request.versus.as_deref().unwrap_or_default());
         return Err(Error::Mismatch { arm, scenario: scenario.name });
     }
+    let table = scenario::table_file(&scenario, request.seed);
+    if subject == Subject::Pyarrow && !table.exists() {
+        return Err(file_error("read (`prepare` writes it)", &table, ErrorKind::NotFound.into()));
+    }
     settle_allocator();
     let result = observe(&scenario, subject, suffix, request.seed).map_err(|error| one_line(&error));
     Ok(Record::new(env!("CARGO_PKG_NAME"), request, result))
@@ -63,10 +72,9 @@ pub fn run(request: &RunRequest) -> Result<Record, Error> {
 fn observe(scenario: &Scenario, subject: Subject, suffix: Suffix, seed: u64) -> Result<Observation, RunError> {
     // The first batch of a table is that of a table which has no other.
     let first = Table::new(Shape { rows: scenario.records, seed, ..Shape::default() })?;
-    let sum = checksum(&first.batch(0, scenario.records));
     let batch_bytes = first.bytes();
-    drop(first);
-    let digest = format!("{}x{sum}", scenario.records);
+    let first = first.batch(0, scenario.records);
+    let digest = format!("{}x{}", scenario.records, checksum(&first));
     let mut metrics = BTreeMap::from([
         ("requests_count", number(scenario.requests as u64)),
         ("batch_rows_count", number(scenario.records as u64)),
@@ -74,18 +82,19 @@ fn observe(scenario: &Scenario, subject: Subject, suffix: Suffix, seed: u64) -> 
     ]);
     let Some(server) = subject.start(scenario, seed)? else {
         // What needs its figures reads that it cannot be tested here.
-        return Ok(Observation { digest, metrics, ..Observation::default() });
+        return Ok(Observation { metrics, ..Observation::default() });
     };
     if subject == Subject::Loopback {
         measure_loopback(scenario, &server, &mut metrics)?;
-        return Ok(Observation { digest, metrics, ..Observation::default() });
+        metrics.extend(server.peak_rss_kib().max(peak_rss_kib()).map(|peak| ("process_peak_rss_kib", kib(peak))));
+        return Ok(Observation { metrics, ..Observation::default() });
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let load = Load {
         ticket: scenario.ticket(),
         requests: scenario.requests,
         form: scenario.form,
-        checksum: Some(sum),
+        first: Some(first),
         patience: PATIENCE,
     };
     let connections = runtime.block_on(Connections::open(server.endpoint(), scenario.requests.min(CONNECTIONS)))?;
@@ -103,11 +112,16 @@ fn observe(scenario: &Scenario, subject: Subject, suffix: Suffix, seed: u64) -> 
         let reason = failure.reason.clone();
         return Err(RunError::Failed { failures: outcome.failures.len(), code: failure.code, reason });
     }
+    if outcome.bytes == 0 {
+        return Err(RunError::Nothing);
+    }
+    if outcome.compared == 0 {
+        return Err(RunError::NotCompared);
+    }
     metrics.extend(cost.metrics());
     metrics.insert("work_s", outcome.elapsed.as_secs_f64());
     describe(scenario, &outcome, batch_bytes, subject, &mut metrics);
     metrics.extend(cost.counters.map(|used| ("client_cpu_s", used.user_s + used.system_s)));
-    let mut peak = peak_rss_kib();
     if let (Some(before), Some(after)) = (before, after) {
         if after.most_streams < scenario.requests {
             return Err(RunError::Streams { most: after.most_streams, requests: scenario.requests });
@@ -116,10 +130,10 @@ fn observe(scenario: &Scenario, subject: Subject, suffix: Suffix, seed: u64) -> 
         metrics.insert("timer_late_us", number(after.mean_lateness_ns) / 1e3);
         metrics.insert("timer_late_max_us", number(after.most_lateness_ns) / 1e3);
         describe_server(scenario, &before.process, &after.process, outcome.mb_per_s(), &mut metrics);
-        peak = peak.max(after.process.peak_rss_kib);
+        metrics.insert("waiting_threads_count", number(after.most_waiting_threads as u64));
     }
     // What GNU time calls the peak of a process is that of the largest it has waited for.
-    metrics.extend(peak.map(|peak| ("process_peak_rss_kib", kib(peak))));
+    metrics.extend(server.peak_rss_kib().max(peak_rss_kib()).map(|peak| ("process_peak_rss_kib", kib(peak))));
     Ok(Observation { digest, metrics, ..Observation::default() })
 }
 
@@ -173,7 +187,6 @@ fn describe_server(scenario: &Scenario, before: &Process, after: &Process, mb_pe
         let table = number((scenario.table_rows() * 400) as u64) / 1024.0;
         metrics.extend([("server_peak_rss_kib", kib(peak)), ("server_above_table_kib", kib(peak) - table)]);
     }
-    metrics.extend(after.threads.map(|threads| ("server_threads_count", number(threads))));
 }
 
 fn measure_loopback(scenario: &Scenario, server: &Server, metrics: &mut Metrics) -> Result<(), RunError> {

@@ -127,7 +127,7 @@ pub fn scenarios() -> Vec<Scenario> {
         single(100, 10_000, 5, PUBLISHED),
         // Below saturation and far beyond it, each request to its end.
         Scenario { arms: SHORT, controls: &["sync"], ..whole("short_10ms", 10_000, 1000, 20, 20) },
-        Scenario { arms: SHORT, ..whole("short_1ms", 1000, 1000, 200, 20) },
+        Scenario { arms: SHORT, controls: &["sync"], ..whole("short_1ms", 1000, 1000, 200, 20) },
         // What else could wait for a batch, at a load that all could carry.
         Scenario { name: "ways".to_owned(), arms: WAYS, profiles: ALL, ..cell(10, 1000, 40, MEASURED) },
         Scenario {
@@ -175,7 +175,8 @@ fn nodelay(requests: usize) -> Scenario {
     Scenario {
         name: format!("nodelay_c{requests}"),
         arms: &["stock", "shared", "pyarrow", "loopback"],
-        batches: Some(100_000),
+        // pyarrow repeats the table so often without Python.
+        batches: Some(25_000),
         table_rows: 250_000,
         profiles: ALL,
         ..cell(0, 10_000, requests, MEASURED)

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use study_kit::usage::peak_rss_kib_of;
+
 /// A server has to end so soon after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -70,6 +72,12 @@ impl Server {
         let start = |source| ServerError::Start { program: "this program".to_owned(), source };
         let program: PathBuf = std::env::current_exe().map_err(start)?;
         Server::start(&program, arguments)
+    }
+
+    /// The highest resident memory of its process so far, in KiB; `None` where there is no `/proc`.
+    #[must_use]
+    pub fn peak_rss_kib(&self) -> Option<u64> {
+        peak_rss_kib_of(self.child.id())
     }
 
     /// Where it listens.
