@@ -21,7 +21,8 @@ build() {
       row=$(build_row "$crate" "$name")
       IFS=$'\t' read -r _ environment arguments <<<"$row"
       [ "$environment" != - ] || environment=''
-      export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name ;;
+      # Its executable goes elsewhere, but what it shares with other builds is not built again.
+      export CARGO_BUILD_BUILD_DIR=$CARGO_TARGET_DIR CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name ;;
   esac
   # Both are words separated by spaces, by the contract of builds.tsv.
   # shellcheck disable=SC2086

@@ -113,6 +113,10 @@ impl Load {
             return shared.outcome(start.elapsed());
         };
         shared.all_accepted().await;
+        // What nobody has looked at should not be counted; a server that sends nothing at all must not hold this up for ever.
+        while self.first.is_some() && !shared.anything_compared() && start.elapsed() < self.patience {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let accepted = start.elapsed();
         tokio::time::sleep(warm_up).await;
         shared.counting.store(true, Ordering::Relaxed);

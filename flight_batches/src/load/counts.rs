@@ -122,6 +122,11 @@ impl Shared {
         self.row_bytes.store(bytes, Ordering::Relaxed);
     }
 
+    /// Whether the values of any message were compared.
+    pub(super) fn anything_compared(&self) -> bool {
+        self.compared.load(Ordering::Relaxed) > 0
+    }
+
     /// The values of a message were compared.
     pub(super) fn compared(&self) {
         self.compared.fetch_add(1, Ordering::Relaxed);
