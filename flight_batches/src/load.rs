@@ -1,7 +1,7 @@
 //! The load: so many requests at once, each a real stream, counted over a window of steady state or until all have ended.
 //!
-//! Batches are counted, checked and dropped. Every message says how many rows it has, and its body must be as long; of some streams the
-//! first batch is decoded and compared.
+//! Batches are counted, checked and dropped. Every message says how many rows it has, and its body must be as long. The first message of
+//! every stream is decoded and compared, of a few streams the first batch of every request.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -94,8 +94,9 @@ impl Load {
                 number,
                 client: connections.client(number),
                 ticket: self.ticket,
+                first: self.first.clone(),
                 // A few streams that are looked at closely do not cost what would be measured.
-                first: self.first.clone().filter(|_| number < 8),
+                closely: number < 8,
                 patience: self.patience,
                 shared: Arc::clone(&shared),
             };

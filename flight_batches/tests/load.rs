@@ -67,10 +67,10 @@ async fn a_wrong_value_or_a_refusal_is_a_failure() {
     let right = Load { first: first(7), ..load(ticket(100, 0.0, None), 10, Form::Whole) };
     let outcome = put(&server.endpoint, &right).await;
     assert_eq!(outcome.failures, []);
-    assert_eq!(outcome.compared, 8, "of eight streams the first batch");
+    assert_eq!(outcome.compared, 10, "of all streams the first message");
     assert_eq!(outcome.row_bytes, Some(40));
     let outcome = put(&server.endpoint, &Load { first: first(8), ..right }).await;
-    assert_eq!(outcome.failures.len(), 8);
+    assert_eq!(outcome.failures.len(), 10);
     assert_eq!(outcome.failures[0].code, Code::DataLoss);
     assert_eq!(outcome.failures[0].reason, "rows 0 to 100 of the first batch are wrong");
     let outcome = put(&server.endpoint, &load(ticket(1001, 0.0, None), 3, Form::Whole)).await;

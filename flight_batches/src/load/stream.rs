@@ -25,6 +25,8 @@ pub(super) struct Stream {
     pub(super) client: FlightServiceClient<Channel>,
     pub(super) ticket: Ticket,
     pub(super) first: Option<RecordBatch>,
+    /// Whether the whole first batch of every request is compared with it; else the first message of all is.
+    pub(super) closely: bool,
     pub(super) patience: Duration,
     pub(super) shared: Arc<Shared>,
 }
@@ -62,7 +64,8 @@ impl Stream {
         let asked = self.client.do_get(FlightTicket::new(self.ticket.to_bytes()));
         let mut messages = patient(self.patience, asked).await??.into_inner();
         self.begin(begun);
-        let mut reader = Reader::new(self.ticket, self.first.clone());
+        let first = if self.closely { self.first.clone() } else { self.first.take() };
+        let mut reader = Reader::new(self.ticket, first, self.closely);
         let mut batch = |reader: &Reader| {
             if reader.whole {
                 let now = Instant::now();
@@ -102,8 +105,9 @@ fn wrong(code: Code, reason: impl Into<String>) -> Failure {
 /// Puts messages together to batches and checks them.
 struct Reader {
     ticket: Ticket,
-    /// What the first batch must be.
+    /// What the first batch must be, for as long as it is compared.
     first: Option<RecordBatch>,
+    closely: bool,
     schema: Option<SchemaRef>,
     /// Bytes of the values of a row; of an unknown type the message is taken for its values.
     row_bytes: Option<usize>,
@@ -116,8 +120,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(ticket: Ticket, first: Option<RecordBatch>) -> Self {
-        Reader { ticket, first, schema: None, row_bytes: None, batches: 0, rows: 0, whole: false }
+    fn new(ticket: Ticket, first: Option<RecordBatch>, closely: bool) -> Self {
+        Reader { ticket, first, closely, schema: None, row_bytes: None, batches: 0, rows: 0, whole: false }
     }
 
     /// Bytes of the values of a message; `None` of the schema.
@@ -154,6 +158,9 @@ impl Reader {
                 ));
             }
             shared.compared();
+            if !self.closely {
+                self.first = None;
+            }
         }
         self.count(rows)?;
         Ok(Some(bytes as u64))
