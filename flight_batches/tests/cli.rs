@@ -84,7 +84,7 @@ fn a_grid_without_endpoints_starts_its_own_servers() {
     let csv = folder.path().join("own.csv");
     flight("bench --rows 100 --requests 2 --delays 0.01 --window 0.2 --warm-up 0.1 --batches 5 --out")
         .arg(&csv)
-        .timeout(std::time::Duration::from_mins(1))
+        .timeout(std::time::Duration::from_mins(5))
         .assert()
         .success();
     assert!(text(&csv).contains(",async,") && text(&csv).contains(",sync,"));

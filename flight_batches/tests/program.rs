@@ -61,9 +61,12 @@ fn a_second_interrupt_cuts_them_off() {
     while runtime.block_on(connections.health()).unwrap().streams == 0 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    server.signal(Signal::SIGINT);
-    std::thread::sleep(Duration::from_millis(300));
-    server.signal(Signal::SIGINT);
+    let mut server = server;
+    // The second one counts once the first was seen, however long that takes.
+    while server.child.try_wait().unwrap().is_none() {
+        server.signal(Signal::SIGINT);
+        std::thread::sleep(Duration::from_millis(100));
+    }
     assert!(runtime.block_on(stream).unwrap().is_err());
     assert!(server.end().0.success());
 }
@@ -96,14 +99,18 @@ fn a_server_that_dies_is_failures_and_not_a_wait() {
         let runtime = runtime();
         let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
         let form = if window {
-            Form::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(2) }
+            Form::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(5) }
         } else {
             Form::Whole
         };
         let load =
             Load { ticket: ticket(1, 0.01, None), requests: 40, form, first: None, patience: Duration::from_secs(20) };
+        let aside = connections.clone();
         let running = runtime.spawn(async move { load.run(&connections).await });
-        std::thread::sleep(Duration::from_millis(700));
+        while runtime.block_on(aside.health()).unwrap().streams < 40 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(600));
         server.child.kill().unwrap();
         let outcome = runtime.block_on(running).unwrap();
         assert!(outcome.failures.len() >= 40, "{:?}", outcome.failures);
