@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use flight_batches::bench::{Grid, Target};
 use flight_batches::produce::{Mode, Pool};
 use flight_batches::results;
-use flight_batches::serve::Listener;
+use flight_batches::serve::{Listener, ServeError};
 use flight_batches::service::{Batches, Options};
 use flight_batches::slices::Memory;
 use flight_batches::study::server::Server;
@@ -141,8 +141,8 @@ async fn terminated() {
 }
 
 fn send_bytes(listening: &Listening) -> Result<(), Error> {
-    let listener = TcpListener::bind(listening.addr)
-        .with_context(|| format!("cannot listen on {}: choose another with --addr", listening.addr))?;
+    let address = listening.addr;
+    let listener = TcpListener::bind(address).map_err(|source| ServeError::Listen { address, source })?;
     print(&format!("listening on http://{}\n", listener.local_addr()?))?;
     std::thread::spawn(move || loopback::serve(&listener));
     let runtime = tokio::runtime::Runtime::new().context("no runtime can be started")?;

@@ -51,6 +51,8 @@ const WITH_QUEUE: &[&str] = &["async", "sync", "sync_prefetch"];
 const WAYS: &[&str] =
     &["async_p0", "async_p1", "async_p4", "sync", "sync_p1", "sync_p4", "pool", "spawn_blocking", "sleep_in_poll"];
 const EQUAL: &[&str] = &["async_p1", "sync_p1"];
+/// As published, and with one batch ahead on both sides.
+const BOTH: &[&str] = &["async", "sync", "async_p1", "sync_p1"];
 
 /// Starting the server with its table, and ending it.
 const AROUND_S: f64 = 0.45;
@@ -104,19 +106,14 @@ fn whole(name: &str, delay_us: u32, records: usize, requests: usize, batches: us
 #[must_use]
 pub fn scenarios() -> Vec<Scenario> {
     let mut all = vec![
-        Scenario {
-            controls: &["sync"],
-            profiles: ALL,
-            arms: &["async", "sync", "async_p1", "sync_p1"],
-            ..cell(1, 10_000, 1000, ALL)
-        },
+        Scenario { controls: &["sync"], profiles: ALL, arms: BOTH, ..cell(1, 10_000, 1000, ALL) },
         cell(1, 1000, 1000, MEASURED),
         cell(10, 1000, 1000, MEASURED),
         cell(10, 5000, 1000, MEASURED),
         cell(10, 10_000, 1000, MEASURED),
         cell(100, 1000, 1000, MEASURED),
         cell(100, 10_000, 1000, MEASURED),
-        Scenario { arms: EQUAL_AND_PUBLISHED, ..cell(1, 10_000, 10, MEASURED) },
+        Scenario { arms: BOTH, ..cell(1, 10_000, 10, MEASURED) },
         cell(1, 10_000, 2000, MEASURED),
         Scenario { controls: &["sync"], profiles: ALL, ..single(1, 10_000, 100, WITH_QUEUE) },
         single(1, 1000, 100, PUBLISHED),
@@ -126,8 +123,8 @@ pub fn scenarios() -> Vec<Scenario> {
         single(100, 1000, 5, PUBLISHED),
         single(100, 10_000, 5, PUBLISHED),
         // Below saturation and far beyond it, each request to its end.
-        Scenario { arms: SHORT, controls: &["sync"], ..whole("short_10ms", 10_000, 1000, 20, 20) },
-        Scenario { arms: SHORT, controls: &["sync"], ..whole("short_1ms", 1000, 1000, 200, 20) },
+        Scenario { arms: BOTH, controls: &["sync"], ..whole("short_10ms", 10_000, 1000, 20, 20) },
+        Scenario { arms: BOTH, controls: &["sync"], ..whole("short_1ms", 1000, 1000, 200, 20) },
         // What else could wait for a batch, at a load that all could carry.
         Scenario { name: "ways".to_owned(), arms: WAYS, profiles: ALL, ..cell(10, 1000, 40, MEASURED) },
         Scenario {
@@ -166,9 +163,6 @@ pub fn scenarios() -> Vec<Scenario> {
     }
     all
 }
-
-const EQUAL_AND_PUBLISHED: &[&str] = &["async", "sync", "async_p1", "sync_p1"];
-const SHORT: &[&str] = &["async", "sync", "async_p1", "sync_p1"];
 
 /// As fast as it goes.
 fn nodelay(requests: usize) -> Scenario {
