@@ -9,6 +9,7 @@
 //! | [`slices`] | batches cut into messages, so that memory stays bounded however many streams there are |
 //! | [`encoded`] | batches as messages, encoded once and shared by all requests |
 //! | [`service`], [`health`] | the Flight service, and what it counts |
+//! | [`uncopied`] | messages that go out without a copy of their values |
 //! | [`serve`] | a server that listens, and drains when told to |
 //! | [`load`] | the client: so many real streams, counted and checked |
 //! | [`bench`](mod@bench), [`results`], [`plot`] | the published grid, its file and its pictures |
@@ -30,3 +31,4 @@ pub mod slices;
 pub mod study;
 pub mod table;
 pub mod ticket;
+pub mod uncopied;

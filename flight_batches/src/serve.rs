@@ -11,9 +11,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 
 use crate::service::Batches;
-
-/// A batch of 10,000 rows of 50 columns is 4 MB; a client may ask for more.
-const LARGEST_MESSAGE_BYTES: usize = 512 << 20;
+use crate::uncopied::Uncopied;
 
 /// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -62,7 +60,7 @@ impl Listener {
     /// # Errors
     /// If the transport fails.
     pub async fn serve(self, batches: Batches, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let service = FlightServiceServer::new(batches).max_encoding_message_size(LARGEST_MESSAGE_BYTES);
+        let service = Uncopied(FlightServiceServer::new(batches));
         let incoming = TcpListenerStream::new(self.listener);
         Server::builder()
             .tcp_nodelay(true)

@@ -26,6 +26,7 @@ use crate::produce::{Mode, Order, Pool, Waiting, produce};
 use crate::slices::{Memory, slices};
 use crate::table::Table;
 use crate::ticket::Ticket;
+use crate::uncopied::Outgoing;
 
 /// The name of the only flight.
 pub const FLIGHT: &str = "table";
@@ -302,7 +303,7 @@ impl FlightService for Batches {
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let in_flight = self.inner.streams.begin();
         let messages = self.messages(&ticket).await?;
-        Ok(Response::new(Counted { messages, _in_flight: in_flight }.boxed()))
+        Ok(Outgoing::response(Counted { messages, _in_flight: in_flight }.boxed()))
     }
 
     async fn do_put(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {

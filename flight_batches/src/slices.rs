@@ -4,8 +4,8 @@ use arrow_array::RecordBatch;
 
 /// How much memory the messages of all streams together may take.
 ///
-/// The transport keeps the last message of every stream until its next one: with two thousand streams and 4 MB each that would be 8 GB. So
-/// messages get smaller as streams get more.
+/// A message is kept until its reader has taken it: with two thousand streams and 4 MB each that would be 8 GB. So messages get smaller as
+/// streams get more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     /// Of all streams.

@@ -5,17 +5,19 @@ mod common;
 use std::time::Duration;
 
 use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::flight_service_server::FlightServiceServer;
 use arrow_flight::{Action, FlightClient, FlightDescriptor, Ticket as FlightTicket};
 use arrow_select::concat::concat_batches;
 use common::{fetch, options, serve, ticket};
 use flight_batches::produce::Mode;
-use flight_batches::service::{Encoding, Options};
+use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::{Ticket, TicketError};
 use futures::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
+use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Code;
 
 const SHAPE: Shape = Shape { rows: 1000, columns: 5, seed: 7 };
@@ -53,6 +55,19 @@ async fn who_counts_the_batches_gets_full_ones_and_the_table_again() {
             assert_eq!(*batch, table.batch(number % 3, 300), "{number}");
         }
     }
+}
+
+#[tokio::test]
+async fn in_a_server_of_somebody_elses_it_serves_the_same() {
+    let table = Table::new(SHAPE).unwrap();
+    let batches = Batches::new(table.clone(), options(Mode::Async, 1, Encoding::Stock), None);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let router = tonic::transport::Server::builder().add_service(FlightServiceServer::new(batches.clone()));
+    tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
+    let fetched = fetch(common::channel(&endpoint).await, &ticket(300, 0.0, None)).await.unwrap();
+    assert_eq!(concat_batches(&table.schema(), &fetched).unwrap(), table.batch(0, SHAPE.rows));
+    assert_eq!(batches.health().begun_streams, 1);
 }
 
 #[tokio::test]
