@@ -8,8 +8,6 @@
 #[cfg(feature = "study")]
 pub mod design;
 #[cfg(feature = "study")]
-pub mod distribution;
-#[cfg(feature = "study")]
 pub mod driver;
 pub mod pool;
 #[cfg(feature = "study")]

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sqlite_bench::design::{AccessError, Answer, Design, Inspection};
-use sqlite_bench::distribution::Distribution;
 use sqlite_bench::driver::{self, LATE_AFTER, Outcome};
 use sqlite_bench::schema::{Block, Row};
 use sqlite_bench::workload::{Load, Workload, Writes};
+use study_kit::distribution::Distribution;
 
 const FREEZE: Duration = Duration::from_secs(1);
 

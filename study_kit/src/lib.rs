@@ -7,11 +7,14 @@
 //! | [`request`] | the arguments of `run` |
 //! | [`record`] | the line of JSON that a run appends |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
+//! | `distribution` | how long operations took, with the feature `distribution` |
 //! | [`duet`] | the alternation of two arms in one process |
 //! | [`overview`] | every arm once in a process of its own, with a progress bar |
 //! | [`output`] | standard output that arrives whole, and errors of one line |
 
 pub mod case;
+#[cfg(feature = "distribution")]
+pub mod distribution;
 pub mod duet;
 pub mod error;
 pub mod output;

@@ -1,12 +1,16 @@
 //! What can be typed, turned into one closed set of commands.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 use study_kit::{Profile, RunArgs, RunRequest};
-use txn_engine::Arm;
 use txn_engine::generate::Shape;
+use txn_engine::load::Arrivals;
+use txn_engine::serve::Mode;
+use txn_engine::{Arm, clients};
 
 const EXAMPLES: &str = "Examples:
   txn_engine payments.csv > accounts.csv
@@ -16,6 +20,8 @@ const EXAMPLES: &str = "Examples:
   txn_engine --engine sync_pipelined payments.csv
   txn_engine generate --rows 1000000 --seed 1 --shape accepted > payments.csv
   txn_engine async stress-test 2000100
+  txn_engine serve --mode tokio --addr 127.0.0.1:8820 --dump session/
+  txn_engine load --addr 127.0.0.1:8820 --clients 10000 --rate 10000 --duration 10
 
 Exit codes: 0 done, 1 rows were rejected and --strict was given (or a study run failed), 2 could not run.
 Without arguments: one pass over the study's arms, with the tables of the published document.";
@@ -77,6 +83,12 @@ enum Word {
         #[arg(long, default_value = "original")]
         shape: Shape,
     },
+    /// Answer lines of CSV over TCP, each with ok or its error, until interrupted; then drain, and dump
+    Serve(ServeArgs),
+    /// Send rows to a server at a given rate over many connections, and tell how long the answers took from when the rows were due
+    Load(LoadArgs),
+    /// The document's own example: so many clients at once in this process, as threads or tasks; prints JSON
+    Clients(ClientsArgs),
     /// List the study's test cases, tab-separated
     Arms {
         /// smoke, quick or full
@@ -117,9 +129,105 @@ struct StressArgs {
     record: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Who waits for the bytes of a connection: threads, pool, tokio, `tokio_current`, or null (every line is ok, unread)
+    #[arg(long, default_value = "tokio")]
+    pub mode: Mode,
+    /// Where to listen; port 0 takes one that is free
+    #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
+    pub addr: SocketAddr,
+    /// Threads of the mode pool
+    #[arg(long, default_value_t = 64, value_name = "THREADS")]
+    pub pool: usize,
+    /// Refuse more connections at once than this; the machine's limits hold besides
+    #[arg(long, value_name = "N")]
+    pub most_connections: Option<usize>,
+    /// Go on from the session dumped in this folder
+    #[arg(long, value_name = "DIR")]
+    pub load: Option<PathBuf>,
+    /// When stopped, write accounts and transactions to this folder
+    #[arg(long, value_name = "DIR")]
+    pub dump: Option<PathBuf>,
+    /// Seconds after which connections that do not take their answers are cut off
+    #[arg(long, default_value = "5", value_name = "SECONDS", value_parser = seconds)]
+    pub grace: Duration,
+    /// Stop when standard input is closed, too
+    #[arg(long, hide = true)]
+    pub until_stdin_closes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LoadArgs {
+    /// Where the server is
+    #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
+    pub addr: SocketAddr,
+    /// Connections, each a client with an account of its own
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub clients: usize,
+    /// Rows per second over all of them
+    #[arg(long, default_value_t = 1000.0, value_parser = positive)]
+    pub rate: f64,
+    /// Seconds that count
+    #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
+    pub duration: Duration,
+    /// Seconds before them
+    #[arg(long, default_value = "1", value_name = "SECONDS", value_parser = seconds)]
+    pub warm_up: Duration,
+    /// How the rows are spread over time: poisson or constant
+    #[arg(long, default_value = "poisson")]
+    pub arrivals: Arrivals,
+    /// Same seed, same rows at the same times
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// The lowest transaction id: above those that the server has seen
+    #[arg(long, default_value_t = 1, value_name = "ID")]
+    pub first_tx: u32,
+    /// Seconds after which an answer has failed to come
+    #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
+    pub patience: Duration,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ClientsArgs {
+    /// What a client is: threads or tasks
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: clients::Kind,
+    /// How many
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    pub clients: usize,
+    /// Rows of each
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub rows: usize,
+    /// Of the rows
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite() && *value > 0.0)
+        .ok_or("not a number above zero".to_owned())
+}
+
 /// What to do.
 #[derive(Debug)]
 pub enum Command {
+    /// Serve over TCP.
+    Serve(ServeArgs),
+    /// Put load on a server.
+    Load(LoadArgs),
+    /// So many clients in this process.
+    Clients(ClientsArgs),
     /// Process a file.
     Process(Process),
     /// Process generated rows.
@@ -158,6 +266,9 @@ impl Cli {
             Some(Word::StressTest(stress)) => stress.into_command(Arm::Sync),
             Some(Word::StressTable { file }) => Command::StressTable { file },
             Some(Word::Generate { rows, seed, shape }) => Command::Generate { rows, seed, shape },
+            Some(Word::Serve(args)) => Command::Serve(args),
+            Some(Word::Load(args)) => Command::Load(args),
+            Some(Word::Clients(args)) => Command::Clients(args),
             Some(Word::Arms { profile }) => Command::Arms(profile),
             Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
             Some(Word::Run(args)) => {

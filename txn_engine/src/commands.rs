@@ -13,9 +13,10 @@ use txn_engine::study::{self, StudyError, overview};
 use txn_engine::{ErrorKind, ErrorLog, accounts, generate, stress};
 
 use crate::cli::{Command, Process};
+use crate::network;
 
 /// Ran, and found failures.
-const FOUND_FAILURES: u8 = 1;
+pub const FOUND_FAILURES: u8 = 1;
 /// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
@@ -34,6 +35,9 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Generate { rows, seed, shape } => {
             print(|out| generate::write(&shape, rows, seed, out).context("cannot write the rows"))?;
         }
+        Command::Serve(args) => network::serve(&args)?,
+        Command::Load(args) => return network::load(&args),
+        Command::Clients(args) => network::clients(&args)?,
         Command::Arms(profile) => print(|out| {
             study::cases(profile).iter().try_for_each(|case| writeln!(out, "{case}")).context("cannot write the cases")
         })?,
@@ -104,7 +108,7 @@ fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
 }
 
 /// Runs `write` on buffered standard output and makes sure that all of it arrived.
-fn print(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Error> {
+pub fn print(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out)?;
     out.flush().context("cannot write to standard output")

@@ -97,6 +97,14 @@ impl Engine {
         accounts
     }
 
+    /// Accounts and transactions as they are, each sorted by id, while nobody applies rows.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        let mut transactions: Vec<_> = self.transactions.iter().map(|entry| (*entry.key(), *entry.value())).collect();
+        transactions.sort_unstable_by_key(|&(tx, _)| tx);
+        Session { accounts: self.accounts(), transactions }
+    }
+
     /// Accounts and transactions, each sorted by id.
     #[must_use]
     pub fn into_session(self) -> Session {

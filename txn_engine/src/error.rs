@@ -252,6 +252,27 @@ pub enum Error {
     /// The runtime cannot be started.
     #[error("cannot start the async runtime")]
     Runtime(#[source] io::Error),
+    /// A thread cannot be started.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: choose another with --addr")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Nobody can be talked to there.
+    #[error("cannot {action} {address}: is the server up?")]
+    Connect {
+        /// What was tried.
+        action: &'static str,
+        /// Where.
+        address: std::net::SocketAddr,
+        /// The cause.
+        source: io::Error,
+    },
     /// A dump that cannot be written.
     #[error("cannot write the dump to {}: the session that stood there before is untouched", path.display())]
     WriteDump {

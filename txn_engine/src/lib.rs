@@ -16,22 +16,28 @@
 //! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone, with [`transactions`] by number. Around
 //! them: [`session`] (dump and load), [`generate`] (test data), [`oracle`] (a naive second implementation that says what is right),
 //! [`stress`] (the published stress test) and [`study`] (the verbs of the measurement).
+//!
+//! Over TCP: [`serve`] answers lines of rows, on threads or on tokio; [`load`] sends them at a given rate from thousands of connections.
+//! [`clients`] is the same question without sockets, as the document asks it.
 
 pub mod accounts;
 #[cfg(feature = "count-allocations")]
 pub mod allocations;
 pub mod amount;
 pub mod arms;
+pub mod clients;
 pub mod engine;
 pub mod error;
 pub mod generate;
 pub mod hash;
 pub mod input;
 pub mod ledger;
+pub mod load;
 pub mod oracle;
 pub mod parse;
 pub mod row;
 pub mod rules;
+pub mod serve;
 pub mod session;
 pub mod stress;
 pub mod study;

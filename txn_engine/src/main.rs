@@ -6,6 +6,7 @@ use clap::Parser;
 
 mod cli;
 mod commands;
+mod network;
 
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse().into_command()) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::design::AccessError;
-use crate::distribution::Distribution;
+use study_kit::distribution::Distribution;
 
 /// A request is late if its response takes longer than this.
 pub const LATE_AFTER: Duration = Duration::from_millis(10);

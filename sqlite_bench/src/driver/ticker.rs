@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::broken;
 use crate::design::AccessError;
-use crate::distribution::Distribution;
+use study_kit::distribution::Distribution;
 
 /// How often the task wants to run.
 const PERIOD: Duration = Duration::from_millis(1);

@@ -12,9 +12,9 @@ use super::metrics::{self, Metrics, count, ms};
 use super::usage::Span;
 use super::{StudyError, file_error};
 use crate::design::AccessError;
-use crate::distribution::Distribution;
 use crate::pool::{self, Options, Pool};
 use crate::schema;
+use study_kit::distribution::Distribution;
 
 /// Tasks that write at once.
 const TASKS: i64 = 256;

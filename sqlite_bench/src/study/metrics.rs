@@ -5,9 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use super::usage::{self, Cost};
-use crate::distribution::Distribution;
 use crate::driver::{Operations, Outcome};
 use crate::workload::Workload;
+use study_kit::distribution::Distribution;
 
 /// Numbers by name; each name ends in its unit.
 pub type Metrics = BTreeMap<&'static str, f64>;

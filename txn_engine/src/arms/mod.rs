@@ -382,7 +382,7 @@ fn read_entries(mut input: Input, reading: Reading, mut sink: impl FnMut(Entry) 
 }
 
 /// What a thread panicked with, as an error of the run.
-fn died(panic: &(dyn std::any::Any + Send)) -> Error {
+pub(crate) fn died(panic: &(dyn std::any::Any + Send)) -> Error {
     let message = panic
         .downcast_ref::<&str>()
         .map(ToString::to_string)

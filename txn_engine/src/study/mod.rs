@@ -3,10 +3,12 @@
 use crate::error::Error;
 
 pub mod channel;
+mod concurrent;
 pub mod inputs;
 pub mod overview;
 pub mod run;
 pub mod scenario;
+mod server;
 
 pub use run::run;
 pub use scenario::{cases, prepare};

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use super::channel::{self, Ends};
 use super::inputs::{Expected, Set};
 use super::scenario::{self, Work};
-use super::{StudyError, inputs};
+use super::{StudyError, concurrent, inputs};
 use crate::arms::{Arm, Options, Outcome, process_files};
 use crate::error::Error;
 use crate::usage::{self, Cost, Span};
@@ -88,6 +88,15 @@ enum Answer {
 /// If the names mean nothing or the input was not prepared.
 pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
     let scenario = scenario::find(&request.scenario)?;
+    let concurrent = match &scenario.work {
+        Work::Tcp(tcp) => Some(concurrent::tcp(tcp, request)),
+        Work::Clients { count } => Some(concurrent::clients(*count, request)),
+        Work::File { .. } | Work::ThreeFiles { .. } | Work::Messages { .. } => None,
+    };
+    if let Some(result) = concurrent {
+        let succeeded = result.is_ok();
+        return Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded));
+    }
     let subject: Subject = request.arm.parse()?;
     let versus = request.versus.as_deref().map(str::parse::<Subject>).transpose()?;
     let bench = Bench::new(&scenario.work, request)?;
@@ -101,7 +110,7 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
 }
 
 /// An error with its causes in one line.
-fn one_line(error: &dyn std::error::Error) -> String {
+pub(super) fn one_line(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(next) = cause {
@@ -137,7 +146,7 @@ impl<'a> Bench<'a> {
         let set = match work {
             Work::File { shape, rows } => Set::file(shape, *rows, request.seed),
             Work::ThreeFiles { rows, .. } => Set::three_files(*rows, request.seed),
-            Work::Messages { .. } => return Ok(Bench { work, set: None }),
+            _ => return Ok(Bench { work, set: None }),
         };
         let not_prepared = || StudyError::NotPrepared { scenario: request.scenario.clone(), seed: request.seed };
         let expected = set.expected()?.ok_or_else(not_prepared)?;

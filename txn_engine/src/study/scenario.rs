@@ -1,5 +1,7 @@
 //! The scenarios and the test cases of each profile.
 
+use std::time::Duration;
+
 use super::{Case, Profile, StudyError, inputs};
 use crate::arms::Arm;
 use crate::error::Error;
@@ -27,6 +29,26 @@ pub enum Work {
         /// How many.
         count: u64,
     },
+    /// Clients of one process, without sockets, all there at once.
+    Clients {
+        /// How many.
+        count: usize,
+    },
+    /// Connections to a server in a process of its own.
+    Tcp(Tcp),
+}
+
+/// A load on a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tcp {
+    /// Connections.
+    pub connections: usize,
+    /// Rows per second over all of them.
+    pub rate: f64,
+    /// For how long rows count.
+    pub window: Duration,
+    /// Rows of the state that the server begins with.
+    pub state_rows: u64,
 }
 
 /// A named setting.
@@ -71,6 +93,29 @@ const LARGE: u64 = 2_000_100;
 /// The sizes above the first that the quick profile runs.
 const QUICK_SIZES: [&str; 5] = ["rows_100100", "rows_300100", "rows_600100", "rows_1000100", "rows_1500100"];
 
+/// Clients without sockets.
+const SPAWNS: [(&str, usize); 3] = [("clients_10000", 10_000), ("clients_16000", 16_000), ("clients_19000", 19_000)];
+
+/// Rows that count are sent for so long.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// Connections, rows per second over all of them, and rows of the state before.
+const CONNECTIONS: [(&str, usize, f64, u64); 10] = [
+    ("tcp_100_large", 100, RATE, 500_000),
+    ("tcp_100", 100, RATE, 0),
+    ("tcp_1000", 1_000, RATE, 0),
+    ("tcp_4000", 4_000, RATE, 0),
+    ("tcp_10000", 10_000, RATE, 0),
+    ("tcp_16000", 16_000, RATE, 0),
+    ("tcp_19000", 19_000, RATE, 0),
+    ("tcp_10000_2k", 10_000, 2_000.0, 0),
+    ("tcp_10000_20k", 10_000, 20_000.0, 0),
+    ("tcp_10000_40k", 10_000, 40_000.0, 0),
+];
+
+/// Rows per second that both can carry.
+const RATE: f64 = 10_000.0;
+
 /// Every scenario.
 #[must_use]
 pub fn all() -> Vec<Scenario> {
@@ -91,6 +136,13 @@ pub fn all() -> Vec<Scenario> {
         Scenario { name: "whole_test_debug", work: Work::ThreeFiles { rows: 100_000, whole_test: true }, build: "dev" },
         Scenario { name: "messages_3m", work: Work::Messages { count: 3_000_000 }, build: "release" },
     ]);
+    let clients = |(name, count)| Scenario { name, work: Work::Clients { count }, build: "release" };
+    all.extend(SPAWNS.map(clients));
+    let tcp = |(name, connections, rate, state_rows)| {
+        let tcp = Tcp { connections, rate, window: WINDOW, state_rows };
+        Scenario { name, work: Work::Tcp(tcp), build: "release" }
+    };
+    all.extend(CONNECTIONS.map(tcp));
     all
 }
 
@@ -115,7 +167,8 @@ pub fn prepare(scenario: &str, seed: u64) -> Result<(), StudyError> {
     match find(scenario)?.work {
         Work::File { shape, rows } => inputs::Set::file(&shape, rows, seed).prepare(),
         Work::ThreeFiles { rows, .. } => inputs::Set::three_files(rows, seed).prepare(),
-        Work::Messages { .. } => Ok(()),
+        Work::Tcp(tcp) => super::concurrent::prepare(&tcp, seed),
+        Work::Messages { .. } | Work::Clients { .. } => Ok(()),
     }
 }
 
@@ -149,6 +202,9 @@ pub fn cases(profile: Profile) -> Vec<Case> {
             add("three_files", &every_arm[..every_arm.len() - 1]);
             add("three_files_debug", &["sync", "async"]);
             add("whole_test_debug", &["sync", "async"]);
+            add("clients_10000", &["spawn_threads", "spawn_tasks"]);
+            add("tcp_1000", &SERVERS);
+            add("tcp_100_large", &["threads", "tokio"]);
         }
         Profile::Quick | Profile::Full => {
             add("rows_100", &["sync", "async"]);
@@ -170,12 +226,24 @@ pub fn cases(profile: Profile) -> Vec<Case> {
             add("three_files", &concurrent);
             add("three_files_debug", &concurrent);
             add("whole_test_debug", &["sync", "async"]);
+            add("clients_10000", &["spawn_threads@aa"]);
+            for (name, _) in SPAWNS {
+                add(name, &["spawn_threads", "spawn_tasks"]);
+            }
+            add("tcp_100_large", &["threads@aa"]);
+            for (name, ..) in CONNECTIONS {
+                let all_modes = matches!(name, "tcp_100" | "tcp_10000");
+                add(name, if all_modes { &SERVERS } else { &["threads", "tokio", "null"] });
+            }
         }
     }
     add("three_files_allocations", &["sync", "async"]);
     add("messages_3m", &["channel_async", "channel_sync"]);
     cases
 }
+
+/// Who serves.
+const SERVERS: [&str; 5] = ["threads", "pool", "tokio", "tokio_current", "null"];
 
 /// Wall time of one run on two cores, in seconds: for the plan and the time left only.
 fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
@@ -206,6 +274,12 @@ fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
             0.02 + 3.0 * rows as f64 * per_row_ns * 1e-9 * passes
         }
         Work::Messages { count } => count as f64 * 110e-9,
+        Work::Clients { count } => 0.05 + count as f64 * if arm == "spawn_tasks" { 3e-6 } else { 60e-6 },
+        Work::Tcp(Tcp { connections, state_rows, window, .. }) => {
+            // Connections that are never served are waited for, some at a time.
+            let unserved = if arm == "pool" { 3.0 + connections as f64 / 128.0 * 0.05 + 3.0 } else { 0.0 };
+            0.6 + window.as_secs_f64() + connections as f64 * 120e-6 + state_rows as f64 * 2e-6 + unserved
+        }
     };
     (seconds * 100.0).ceil() / 100.0
 }

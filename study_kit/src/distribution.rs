@@ -1,4 +1,4 @@
-//! How long operations took: an HdrHistogram with an exact sum.
+//! How long operations took: an `HdrHistogram` with an exact sum.
 
 use std::io;
 use std::time::Duration;
@@ -100,4 +100,24 @@ impl Distribution {
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_is_exact_and_no_quantile_exceeds_the_longest() {
+        let mut times = Distribution::new();
+        assert_eq!((times.mean(), times.quantile(0.5), times.max()), (None, None, None));
+        for us in [1, 2, 3, 994] {
+            times.record(Duration::from_micros(us));
+        }
+        assert_eq!(times.mean(), Some(Duration::from_micros(250)));
+        assert_eq!(times.quantile(1.0), Some(Duration::from_micros(994)));
+        assert_eq!(times.count_above(Duration::from_micros(3)), 1);
+        let mut twice = times.clone();
+        twice.add(&times);
+        assert_eq!((twice.count(), twice.mean()), (8, times.mean()));
+    }
 }

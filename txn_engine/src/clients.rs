@@ -1,0 +1,196 @@
+//! The document's own form of the question: so many clients in one process, without sockets, as threads or as tasks.
+//!
+//! All clients are there before the first does anything, or "concurrent" would mean one after the other. Each then applies its rows to the
+//! shared engine. A thread that cannot be started ends the program, as it does in the published example.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::load::Script;
+use crate::parse::{Columns, Parser, Reading};
+use crate::row::{Entry, Row};
+use crate::serve::Stats;
+
+/// What a client is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A thread of the system, with the stack that `std::thread::spawn` gives it.
+    Threads,
+    /// A task of tokio.
+    Tasks,
+}
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name {
+            "threads" => Ok(Kind::Threads),
+            "tasks" => Ok(Kind::Tasks),
+            _ => Err(Error::UnknownName {
+                what: "kind of client",
+                given: name.to_owned(),
+                choices: "threads, tasks".to_owned(),
+            }),
+        }
+    }
+}
+
+/// What a pass came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// From the first spawn to the end of the last client.
+    pub whole: Duration,
+    /// From when all were there to the end of the last.
+    pub work: Duration,
+    /// What the process was like when all were there.
+    pub there: Stats,
+    /// Rows that were applied.
+    pub accepted: u64,
+}
+
+/// The rows of every client.
+#[must_use]
+pub fn rows(clients: usize, rows_each: usize, seed: u64) -> Vec<Arc<[Row]>> {
+    let mut parser = Parser::new(Columns::IN_ORDER, Reading::Bytes);
+    let mut lines = Vec::new();
+    let mut of_client = |client| {
+        let mut script = Script::new(seed, client, clients, 1);
+        lines.clear();
+        (0..rows_each).for_each(|_| script.next(&mut lines));
+        let mut rows = Vec::with_capacity(rows_each);
+        parser.read_block(&lines, 1, |entry| {
+            rows.extend(match entry {
+                Entry::Row(row) => Some(row),
+                Entry::Unreadable { .. } => None,
+            });
+            true
+        });
+        rows.into()
+    };
+    (0..clients).map(&mut of_client).collect()
+}
+
+/// Lets every client apply its rows to `engine`.
+///
+/// # Errors
+/// If the runtime cannot be started.
+///
+/// # Panics
+/// If a thread cannot be started.
+pub fn run(kind: Kind, engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
+    match kind {
+        Kind::Threads => Ok(threads(engine, rows)),
+        Kind::Tasks => tasks(engine, rows),
+    }
+}
+
+fn apply(engine: &Engine, rows: &[Row]) -> u64 {
+    rows.iter().filter(|row| engine.process(row).is_ok()).count() as u64
+}
+
+fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Outcome {
+    let start = Instant::now();
+    let gate = Arc::new(Gate::default());
+    let clients: Vec<_> = rows
+        .iter()
+        .map(|rows| {
+            let (engine, rows, gate) = (Arc::clone(engine), Arc::clone(rows), Arc::clone(&gate));
+            thread::spawn(move || {
+                gate.wait();
+                apply(&engine, &rows)
+            })
+        })
+        .collect();
+    while gate.there.load(Ordering::SeqCst) < rows.len() {
+        thread::sleep(Duration::from_micros(100));
+    }
+    let (paused, stats) = (Instant::now(), Stats::of_this_process());
+    let begun = Instant::now();
+    gate.open.store(true, Ordering::SeqCst);
+    for client in &clients {
+        client.thread().unpark();
+    }
+    // A client that has panicked has printed why, and its rows are missing.
+    let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
+    // Looking at the process is no part of the work.
+    Outcome { whole: start.elapsed().saturating_sub(begun - paused), work: begun.elapsed(), there: stats, accepted }
+}
+
+/// Where threads wait for each other, each on its own: a lock that all of them want would cost more than their rows.
+#[derive(Default)]
+struct Gate {
+    there: AtomicUsize,
+    open: AtomicBool,
+}
+
+impl Gate {
+    fn wait(&self) {
+        self.there.fetch_add(1, Ordering::SeqCst);
+        while !self.open.load(Ordering::SeqCst) {
+            thread::park();
+        }
+    }
+}
+
+fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
+    // Like the threads: the runtime is there when the first client comes, in either case the program's.
+    let start = Instant::now();
+    runtime.block_on(async {
+        let there = Arc::new(tokio::sync::Barrier::new(rows.len() + 1));
+        let (go, gone) = watch::channel(false);
+        let clients: Vec<_> = rows
+            .iter()
+            .map(|rows| {
+                let (engine, rows) = (Arc::clone(engine), Arc::clone(rows));
+                let (there, mut gone) = (Arc::clone(&there), gone.clone());
+                tokio::spawn(async move {
+                    there.wait().await;
+                    // The sender lives until all have ended.
+                    let _ = gone.wait_for(|gone| *gone).await;
+                    apply(&engine, &rows)
+                })
+            })
+            .collect();
+        there.wait().await;
+        let (paused, stats) = (Instant::now(), Stats::of_this_process());
+        let begun = Instant::now();
+        go.send_replace(true);
+        let mut accepted = 0;
+        for client in clients {
+            // A client that has panicked has printed why, and its rows are missing.
+            accepted += client.await.unwrap_or(0);
+        }
+        Ok(Outcome {
+            whole: start.elapsed().saturating_sub(begun - paused),
+            work: begun.elapsed(),
+            there: stats,
+            accepted,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_and_tasks_come_to_the_same_accounts() {
+        let rows = rows(200, 20, 5);
+        let accounts = |kind| {
+            let engine = Arc::new(Engine::default());
+            let outcome = run(kind, &engine, &rows).unwrap();
+            assert_eq!(outcome.accepted, 4000);
+            engine.accounts()
+        };
+        assert_eq!(accounts(Kind::Threads), accounts(Kind::Tasks));
+    }
+}

@@ -1,0 +1,159 @@
+//! The thread that receives: it takes the answers of all connections as they come.
+
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use study_kit::distribution::Distribution;
+
+use super::connections::{Connection, State};
+use crate::error::Error;
+
+/// Between two looks at whether to go on.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// What was received.
+#[derive(Debug, Default)]
+pub(super) struct Received {
+    pub(super) accepted: u64,
+    pub(super) rejected: u64,
+    pub(super) refusal: Option<String>,
+    pub(super) response: Distribution,
+    pub(super) service: Distribution,
+}
+
+/// Receives.
+pub(super) struct Receiver {
+    poll: Poll,
+    events: Events,
+    connections: Arc<[Connection]>,
+    /// The start of an answer whose end has not come, of each connection.
+    partial: Vec<Vec<u8>>,
+    input: Vec<u8>,
+    counted_from: Option<Instant>,
+    received: Received,
+}
+
+impl Receiver {
+    pub(super) fn new(connections: Arc<[Connection]>) -> Result<Self, Error> {
+        let poll = Poll::new().map_err(Error::Thread)?;
+        Ok(Receiver {
+            poll,
+            events: Events::with_capacity(1024),
+            partial: vec![Vec::new(); connections.len()],
+            connections,
+            input: vec![0; 64 << 10],
+            counted_from: None,
+            received: Received::default(),
+        })
+    }
+
+    /// Takes the answers of this connection, too.
+    pub(super) fn watch(&mut self, number: usize) -> Result<(), Error> {
+        let Some(stream) = self.connections[number].stream() else { return Ok(()) };
+        let socket = stream.as_raw_fd();
+        self.poll.registry().register(&mut SourceFd(&socket), Token(number), Interest::READABLE).map_err(Error::Thread)
+    }
+
+    /// Answers to rows that were due from then on count.
+    pub(super) fn count_from(&mut self, instant: Instant) {
+        self.counted_from = Some(instant);
+    }
+
+    /// Receives for as long as `wanted`, but no longer than `patience`.
+    pub(super) fn receive_while(&mut self, wanted: impl Fn() -> bool, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        while wanted() && Instant::now() < deadline {
+            self.receive();
+        }
+    }
+
+    /// Receives until `sent` all, and then until all is answered, but no longer than `patience`.
+    pub(super) fn receive_until(&mut self, sent: impl Fn() -> bool, patience: Duration) {
+        while !sent() {
+            self.receive();
+        }
+        let connections = Arc::clone(&self.connections);
+        let open = |connection: &Connection| connection.state() == State::Served && !connection.waiting().is_empty();
+        self.receive_while(|| connections.iter().any(open), patience);
+    }
+
+    /// What was received.
+    pub(super) fn finish(self) -> Received {
+        self.received
+    }
+
+    fn receive(&mut self) {
+        if self.poll.poll(&mut self.events, Some(GLANCE)).is_err() {
+            // Interrupted by a signal: the next call waits again.
+            return;
+        }
+        let ready: Vec<usize> = self.events.iter().map(|event| event.token().0).collect();
+        for number in ready {
+            self.read(number);
+        }
+    }
+
+    /// Reads what has come on a connection, to the end: it is reported once.
+    fn read(&mut self, number: usize) {
+        let connections = Arc::clone(&self.connections);
+        let connection = &connections[number];
+        let Some(mut stream) = connection.stream() else { return };
+        loop {
+            match stream.read(&mut self.input) {
+                Ok(0) => return self.broken(number),
+                Ok(length) => {
+                    let now = Instant::now();
+                    self.partial[number].extend_from_slice(&self.input[..length]);
+                    let answers = std::mem::take(&mut self.partial[number]);
+                    let mut rest = answers.as_slice();
+                    while let Some(end) = memchr::memchr(b'\n', rest) {
+                        self.answer(connection, &rest[..end], now);
+                        rest = &rest[end + 1..];
+                    }
+                    if !rest.is_empty() {
+                        self.partial[number] = rest.to_vec();
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => return self.broken(number),
+            }
+        }
+    }
+
+    fn broken(&mut self, number: usize) {
+        let connection = &self.connections[number];
+        if connection.state() == State::Served {
+            connection.now_is(State::Broken);
+        }
+        // What waits is not answered any more.
+        connection.waiting().clear();
+    }
+
+    fn answer(&mut self, connection: &Connection, answer: &[u8], now: Instant) {
+        if let Some(reason) = answer.strip_prefix(b"busy: ") {
+            connection.now_is(State::Refused);
+            connection.waiting().clear();
+            self.received.refusal.get_or_insert_with(|| String::from_utf8_lossy(reason).into_owned());
+            return;
+        }
+        let Some(row) = connection.waiting().pop_front() else { return };
+        if connection.state() == State::Unserved {
+            connection.now_is(State::Served);
+        }
+        if self.counted_from.is_none_or(|from| row.due < from) {
+            return;
+        }
+        if answer == b"ok" {
+            self.received.accepted += 1;
+        } else {
+            self.received.rejected += 1;
+        }
+        self.received.response.record(now.saturating_duration_since(row.due));
+        self.received.service.record(now.saturating_duration_since(row.sent));
+    }
+}

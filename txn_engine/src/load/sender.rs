@@ -1,0 +1,117 @@
+//! The thread that sends: each row when it is due, whether those before it were answered or not.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::thread::{self, Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use study_kit::distribution::Distribution;
+
+use super::Script;
+use super::connections::{Connection, State, Waiting};
+use super::schedule::Schedule;
+use crate::error::Error;
+
+/// Between two tries to send what was not taken.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// What was sent.
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// Rows that count.
+    pub(super) counted: u64,
+    /// Of each client, with its first one.
+    pub(super) rows: Vec<u32>,
+    /// From when a row was due to when it was sent.
+    pub(super) lateness: Distribution,
+}
+
+/// Starts to send.
+pub(super) fn start(
+    schedule: Schedule,
+    (counted_from, patience): (Instant, Duration),
+    connections: Arc<[Connection]>,
+    scripts: Vec<Script>,
+) -> Result<JoinHandle<Sent>, Error> {
+    let rows = connections.iter().map(|connection| u32::from(connection.stream().is_some())).collect();
+    let sent = Sent { counted: 0, rows, lateness: Distribution::new() };
+    let sender = Sender { unsent: vec![Vec::new(); connections.len()], behind: Vec::new(), connections, scripts, sent };
+    Builder::new()
+        .name("sender".to_owned())
+        .spawn(move || sender.run(schedule, counted_from, patience))
+        .map_err(Error::Thread)
+}
+
+struct Sender {
+    connections: Arc<[Connection]>,
+    scripts: Vec<Script>,
+    /// What the system did not take, of each connection.
+    unsent: Vec<Vec<u8>>,
+    /// The connections of which something was not taken.
+    behind: Vec<usize>,
+    sent: Sent,
+}
+
+impl Sender {
+    fn run(mut self, schedule: Schedule, counted_from: Instant, patience: Duration) -> Sent {
+        // Linux may be 50 us late for any timer unless it is told that this one matters.
+        #[cfg(target_os = "linux")]
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let mut line = Vec::new();
+        for (due, number) in schedule {
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            let now = Instant::now();
+            if due >= counted_from {
+                self.sent.counted += 1;
+                self.sent.lateness.record(now - due);
+            }
+            line.clear();
+            self.catch_up();
+            self.send(number, Waiting { due, sent: now }, &mut line);
+        }
+        let deadline = Instant::now() + patience;
+        while !self.behind.is_empty() && Instant::now() < deadline {
+            thread::sleep(GLANCE);
+            self.catch_up();
+        }
+        self.sent
+    }
+
+    fn send(&mut self, number: usize, row: Waiting, line: &mut Vec<u8>) {
+        let connection = &self.connections[number];
+        // Its rows fail, one by one.
+        let (State::Served, Some(mut stream)) = (connection.state(), connection.stream()) else { return };
+        self.scripts[number].next(line);
+        self.sent.rows[number] += 1;
+        // Before it is sent: the answer may be there before this thread goes on.
+        connection.waiting().push_back(row);
+        if !self.unsent[number].is_empty() {
+            self.unsent[number].extend_from_slice(line);
+            return;
+        }
+        let sent = match stream.write(line) {
+            Ok(sent) => sent,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            // The receiver sees that the connection is broken.
+            Err(_) => return,
+        };
+        if sent < line.len() {
+            self.unsent[number].extend_from_slice(&line[sent..]);
+            self.behind.push(number);
+        }
+    }
+
+    /// Sends what was not taken before, as far as it is taken now.
+    fn catch_up(&mut self) {
+        let Sender { connections, unsent, behind, .. } = self;
+        behind.retain(|&number| {
+            let (unsent, Some(mut stream)) = (&mut unsent[number], connections[number].stream()) else { return false };
+            match stream.write(unsent) {
+                Ok(sent) => drop(unsent.drain(..sent)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => unsent.clear(),
+            }
+            !unsent.is_empty()
+        });
+    }
+}

@@ -1,0 +1,128 @@
+//! What is said on a connection, without the connection: bytes in, answers out.
+
+use std::fmt::Write as _;
+
+use super::Shared;
+use crate::engine::Engine;
+use crate::error::ErrorKind;
+use crate::input::MAX_LINE_BYTES;
+use crate::parse::{Columns, Parser, Reading};
+use crate::row::Entry;
+
+/// Bytes read at a time. Answers to them stay below some hundred KiB, whatever they are.
+pub(super) const INPUT_BYTES: usize = 4096;
+
+const HEADER: &[u8] = b"type,client,tx,amount";
+
+/// Who answers.
+pub(crate) enum Desk {
+    /// The engine.
+    Engine(Box<Engine>),
+    /// Nobody: every line is `ok`.
+    Null,
+}
+
+/// What is needed to read and answer, and not kept by a connection: one per thread.
+pub(crate) struct Scratch {
+    parser: Parser,
+    /// Room for what is read.
+    pub(super) input: Vec<u8>,
+    /// Answers that are to be sent.
+    pub(super) answers: String,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Self {
+        let parser = Parser::new(Columns::IN_ORDER, Reading::Bytes);
+        Scratch { parser, input: vec![0; INPUT_BYTES], answers: String::new() }
+    }
+}
+
+/// Where a connection stands: the start of a line whose end has not come.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    pending: Vec<u8>,
+    /// Whether that line is too long already; it is not kept then.
+    too_long: bool,
+    /// Lines so far.
+    lines: u64,
+}
+
+impl Conversation {
+    /// Takes the first `length` bytes of the scratch's input and adds the answers to its answers.
+    pub(super) fn take(&mut self, shared: &Shared, scratch: &mut Scratch, length: usize) {
+        let Scratch { parser, input, answers } = scratch;
+        let mut rest = &input[..length];
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, tail) = rest.split_at(end + 1);
+            rest = tail;
+            self.lines += 1;
+            if std::mem::take(&mut self.too_long) {
+                shared.counts.rejected(1);
+                answer(answers, Err(ErrorKind::LineTooLong));
+            } else if self.pending.is_empty() {
+                self.line(shared, parser, line, answers);
+            } else {
+                // Taken, not cleared: a connection keeps no room for a line that is over.
+                let mut whole = std::mem::take(&mut self.pending);
+                whole.extend_from_slice(line);
+                self.line(shared, parser, &whole, answers);
+            }
+        }
+        if !self.too_long {
+            self.pending.extend_from_slice(rest);
+        }
+        if self.pending.len() > MAX_LINE_BYTES {
+            self.too_long = true;
+            self.pending = Vec::new();
+        }
+    }
+
+    /// The client sends no more. A line without a line break is not applied: its end may be what is missing.
+    pub(super) fn end(&mut self, answers: &mut String) {
+        if self.too_long || !self.pending.trim_ascii().is_empty() {
+            answers.push_str("unfinished: the last line has no line break and was not applied\n");
+        }
+        *self = Conversation::default();
+    }
+
+    fn line(&self, shared: &Shared, parser: &mut Parser, line: &[u8], answers: &mut String) {
+        let text = line.trim_ascii();
+        if text == b"stats" {
+            // Writing to a string cannot fail.
+            let _ = writeln!(answers, "{}", shared.stats());
+            return;
+        }
+        if self.lines == 1 && text.eq_ignore_ascii_case(HEADER) {
+            answers.push_str("ok\n");
+            return;
+        }
+        let Desk::Engine(engine) = &shared.desk else {
+            shared.counts.accepted(1);
+            answers.push_str("ok\n");
+            return;
+        };
+        parser.read_block(line, self.lines, |entry| {
+            let result = match entry {
+                Entry::Row(row) => engine.process(&row),
+                Entry::Unreadable { kind, .. } => Err(kind),
+            };
+            match result {
+                Ok(()) => shared.counts.accepted(1),
+                Err(_) => shared.counts.rejected(1),
+            }
+            answer(answers, result);
+            true
+        });
+    }
+}
+
+fn answer(answers: &mut String, result: Result<(), ErrorKind>) {
+    match result {
+        Ok(()) => answers.push_str("ok\n"),
+        Err(kind) => {
+            // Writing to a string cannot fail.
+            let _ = writeln!(answers, "{}: {kind}", kind.name());
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The socket that is listened on, and how a connection is turned away.
+
+use std::io::{self, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::error::Error;
+
+/// Connections that wait to be accepted; the kernel's own limit (`net.core.somaxconn`) holds besides.
+const BACKLOG: i32 = 65_535;
+
+/// Listens on `address`.
+pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    let listen = || -> io::Result<TcpListener> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        // A server that was just stopped leaves connections behind that would block the port for a minute.
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket.into())
+    };
+    listen().map_err(|source| Error::Listen { address, source })
+}
+
+/// Says why, and closes.
+pub(super) fn refuse(mut stream: &TcpStream, reason: &str) {
+    // A client that does not listen is none of our concern.
+    let _ = stream.set_nonblocking(true);
+    let _ = stream.write_all(format!("busy: {reason}\n").as_bytes());
+    let _ = stream.shutdown(Shutdown::Write);
+}
+
+/// Whether `accept` failed for want of something that may be there again soon.
+pub(super) fn is_shortage(error: &io::Error) -> bool {
+    use nix::errno::Errno;
+    matches!(
+        error.raw_os_error().map(Errno::from_raw),
+        Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM)
+    )
+}

@@ -1,0 +1,175 @@
+//! Connections as tasks of tokio.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::TcpListener as StdListener;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+use super::conversation::{Conversation, Scratch};
+use super::live::{Entry, Live};
+use super::{Shared, listen};
+use crate::error::Error;
+
+/// Between two tries to accept when the system is short of something.
+const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
+
+/// How many threads run the tasks.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Workers {
+    /// One per core.
+    PerCore,
+    /// One.
+    One,
+}
+
+/// The thread on which the runtime accepts connections; where there is one worker only, it is this one.
+pub(super) struct Acceptor {
+    stop: oneshot::Sender<()>,
+    stopped: mpsc::Receiver<()>,
+    /// Closed when the connections have ended.
+    finish: oneshot::Sender<()>,
+}
+
+impl Acceptor {
+    /// Starts it.
+    pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, workers: Workers) -> Result<Self, Error> {
+        let mut builder = match workers {
+            Workers::PerCore => Builder::new_multi_thread(),
+            Workers::One => Builder::new_current_thread(),
+        };
+        let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
+        let listener = {
+            let _entered = runtime.enter();
+            TcpListener::from_std(listener).map_err(Error::Runtime)?
+        };
+        let (stop, told) = oneshot::channel();
+        let (says, stopped) = mpsc::channel();
+        let (finish, finished) = oneshot::channel::<()>();
+        let shared = Arc::clone(shared);
+        let run = move || {
+            runtime.block_on(async {
+                accept(listener, shared, told).await;
+                // Whoever stopped it waits for this.
+                let _ = says.send(());
+                let _ = finished.await;
+            });
+        };
+        thread::Builder::new().name("runtime".to_owned()).spawn(run).map_err(Error::Thread)?;
+        Ok(Acceptor { stop, stopped, finish })
+    }
+
+    /// Accepts no more. The connections go on until what is returned is dropped.
+    pub(super) fn stop(self) -> impl Drop {
+        struct Running(Option<oneshot::Sender<()>>);
+        impl Drop for Running {
+            fn drop(&mut self) {
+                drop(self.0.take());
+            }
+        }
+        drop(self.stop);
+        // The thread has ended if it does not say so.
+        let _ = self.stopped.recv();
+        Running(Some(self.finish))
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = &mut stopped => return,
+        };
+        match accepted {
+            Ok((stream, _)) => admit(stream, &shared),
+            Err(error) if listen::is_shortage(&error) => tokio::time::sleep(SHORTAGE_PAUSE).await,
+            // The connection is gone before it was taken.
+            Err(_) => {}
+        }
+    }
+}
+
+fn admit(stream: TcpStream, shared: &Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let stream = Arc::new(stream);
+    if let Some(entry) = Live::enter(shared, Arc::clone(&stream) as _, shared.most.0) {
+        shared.counts.connection();
+        tokio::spawn(serve(stream, Arc::clone(shared), entry));
+        return;
+    }
+    shared.counts.refused();
+    if let Some(stream) = Arc::into_inner(stream).and_then(|stream| stream.into_std().ok()) {
+        listen::refuse(&stream, shared.most.1);
+    }
+}
+
+thread_local! {
+    /// Of the worker: a connection that waits keeps no buffer.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
+}
+
+async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, entry: Entry) {
+    // A connection that breaks ends; nobody else is concerned.
+    let _ = converse(&stream, &shared).await;
+    drop(stream);
+    drop(entry);
+}
+
+async fn converse(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    let mut conversation = Conversation::default();
+    loop {
+        stream.readable().await?;
+        let (ended, unsent) = SCRATCH.with_borrow_mut(|scratch| step(stream, shared, &mut conversation, scratch))?;
+        send(stream, &unsent).await?;
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads what is there, answers, and sends what can be sent at once; says whether the client has ended, and what was not sent.
+fn step(
+    stream: &TcpStream,
+    shared: &Shared,
+    conversation: &mut Conversation,
+    scratch: &mut Scratch,
+) -> io::Result<(bool, Box<[u8]>)> {
+    scratch.answers.clear();
+    let length = match stream.try_read(&mut scratch.input) {
+        Ok(length) => length,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok((false, Box::default())),
+        Err(error) => return Err(error),
+    };
+    if length == 0 {
+        conversation.end(&mut scratch.answers);
+    } else {
+        conversation.take(shared, scratch, length);
+    }
+    let mut answers = scratch.answers.as_bytes();
+    while !answers.is_empty() {
+        match stream.try_write(answers) {
+            Ok(sent) => answers = &answers[sent..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((length == 0, answers.into()))
+}
+
+/// Sends what a client did not take at once; until it does, nothing more is read from it.
+async fn send(stream: &TcpStream, mut unsent: &[u8]) -> io::Result<()> {
+    while !unsent.is_empty() {
+        stream.writable().await?;
+        match stream.try_write(unsent) {
+            Ok(sent) => unsent = &unsent[sent..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
