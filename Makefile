@@ -21,7 +21,7 @@ MEASURE := $(STUDIES:%=measure-%)
 REPORTS := $(STUDIES:%=report-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan report setup test smoke fuzz clean $(MEASURE) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan calibrate report setup test smoke fuzz clean $(MEASURE) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -37,6 +37,9 @@ $(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
 
 $(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement goes on
 	@scripts/measure.sh $* $(PLAN_FLAG)
+
+calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often is the method wrong on this machine?
+	@scripts/calibrate.sh $(PLAN_FLAG) $(STUDIES)
 
 ##@ Report
 

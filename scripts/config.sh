@@ -15,6 +15,8 @@
 : "${MEMORY_PASSES_SMOKE:=0}"
 : "${MEMORY_PASSES_QUICK:=1}"
 : "${MEMORY_PASSES_FULL:=3}"
+# How often `make calibrate` repeats the A/A control of a study.
+: "${TRIALS:=20}"
 # Load average (1 minute) above which measure.sh warns before it starts: about half a busy core.
 : "${LOAD_WARNING:=0.5}"
 # Seconds to wait for the last run of a measurement that was killed, before giving up.

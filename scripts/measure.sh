@@ -13,17 +13,18 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--only SCENARIO[,SCENARIO...] [--blocks N]] [--plan]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--only SCENARIO[,SCENARIO...] [--blocks N] | --calibrate N] [--plan]
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed the study's budget.
 --only measures these scenarios, --blocks at most so many blocks of each: the report shows them, marked, where the newest
 whole measurement has none. No budget binds them.
+--calibrate runs the cheapest A/A control only, all its blocks N times; the report says how often the method was wrong.
 Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
 EOF
 }
 
 parse() {
-  study='' plan_only='' only='' blocks='' part=()
+  study='' plan_only='' only='' blocks='' trials='' part=() kind=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -31,6 +32,7 @@ parse() {
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
       --blocks) [ -n "${2:-}" ] || die '--blocks takes a number'; blocks=$2; shift ;;
+      --calibrate) [ -n "${2:-}" ] || die '--calibrate takes a number of trials'; trials=$2; shift ;;
       -* | '') usage >&2; exit 2 ;;
       *) study=$1 ;;
     esac
@@ -50,10 +52,16 @@ parse() {
     # A pass under GNU time runs every case once more: never more of them than blocks.
     [ "$memory_passes" -le "$blocks" ] || memory_passes=$blocks
   fi
-  part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"})
-  record=$results/.partial/$study-$PROFILE${only:+-only}
+  if [ -n "$trials" ]; then
+    [ -z "$only" ] || die '--calibrate repeats an A/A control of the study: leave out --only'
+    [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
+    memory_passes=0
+  fi
+  part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"} ${trials:+--calibrate "$trials"})
+  kind=${only:+-only}${trials:+-calibration}
+  record=$results/.partial/$study-$PROFILE$kind
   work=$record.work
-  log=$CARGO_TARGET_DIR/measure-$study-$PROFILE${only:+-only}.log
+  log=$CARGO_TARGET_DIR/measure-$study-$PROFILE$kind.log
   report=$(binary report release)
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verb `arms`.
-# Writes: results/.partial/STUDY-PROFILE[-only]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
-# shellcheck shell=bash disable=SC2154  # study, report, results, record, work, plan_only, only, blocks and part are set by measure.sh
+# Writes: results/.partial/STUDY-PROFILE[-only|-calibration]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
+# shellcheck shell=bash disable=SC2154  # study, report, results, record, work, plan_only, only, blocks, trials and part are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
 stage() {
@@ -20,6 +20,7 @@ stage() {
   done
   (cd "$1" && sha256 claims.toml cases.tsv bin/*/*) >"$1/identity"
   [ -z "$only" ] || echo "blocks ${blocks:-all}" >>"$1/identity"
+  [ -z "$trials" ] || echo "trials $trials" >>"$1/identity"
 }
 
 # Leaves the cases of the scenarios in $only, so that nothing is built for the others.
@@ -63,11 +64,12 @@ open_record() {
 
 # Under a new name only when it is whole; an existing folder is never touched.
 seal() {
-  local folder
+  local folder suffix=$PROFILE
+  [ -z "$trials" ] || suffix=calibration
   "$SCRIPTS/machine.sh" after "$study" "$record"
   cp "$study/page.toml" "$record/"
   "$report" seal "$record" || die "$record could not be sealed (see above)"
-  while folder=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$PROFILE && [ -e "$folder" ]; do sleep 1; done
+  while folder=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$folder" ]; do sleep 1; done
   mkdir -p "$results/$study"
   mv "$record" "$folder"
   say "measured $study: $folder"

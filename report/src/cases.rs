@@ -86,3 +86,13 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
     }
     Ok(cases)
 }
+/// The lines of cases.tsv that are of these cases, named by scenario and arm.
+#[must_use]
+pub fn lines_of(text: &str, cases: &[(String, String)]) -> String {
+    let is_wanted = |line: &&str| {
+        let mut columns = line.split('\t');
+        let (scenario, arm) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
+        cases.iter().any(|case| (case.0.as_str(), case.1.as_str()) == (scenario, arm))
+    };
+    text.split_inclusive('\n').filter(is_wanted).collect()
+}

@@ -10,8 +10,8 @@ use report::cases;
 use report::check::{self, write_whole};
 use report::claims::Claims;
 use report::error::TomlFile;
-use report::plan::{Part, Plan, plan};
-use report::plan_file::{self, PlanMeta};
+use report::plan::{Part, Plan, cases_of, cheapest_control, plan};
+use report::plan_file::{self, Calibration, PlanMeta};
 use report::publish;
 use report::render;
 use report::results;
@@ -26,9 +26,9 @@ const COULD_NOT_RUN: u8 = 2;
 /// Carries out `command`.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folder, profile, seed, only, blocks, show } => {
-            let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from) };
-            make_plan(&folder, profile, seed, part, show)
+        Command::Plan { folder, profile, seed, only, blocks, calibrate, show } => {
+            let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
+            make_plan(&folder, profile, seed, part, calibrate.map(usize::from), show)
         }
         Command::Seal { folder } => Ok(all(check::seal(&folder))),
         Command::Check { paths } => check_all(&paths),
@@ -71,13 +71,27 @@ fn in_order(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn make_plan(folder: &Path, profile: Profile, seed: u64, part: Part, show: bool) -> Result<ExitCode, Error> {
+fn make_plan(
+    folder: &Path,
+    profile: Profile,
+    seed: u64,
+    mut part: Part,
+    trials: Option<usize>,
+    show: bool,
+) -> Result<ExitCode, Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let claims_text = results::read(folder, "claims.toml")?;
     let listed = results::read(folder, "cases.tsv")?;
-    let cases_text = part.lines_of(&listed, &name("cases.tsv"))?;
     let claims_file = name("claims.toml");
     let claims = Claims::parse(&claims_text, &claims_file)?;
+    let mut cases_text = part.lines_of(&listed, &name("cases.tsv"))?;
+    if let Some(trials) = trials {
+        let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
+        let control = cheapest_control(&claims, &cases, profile.name())
+            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", profile.name()))?;
+        cases_text = cases::lines_of(&cases_text, &cases_of(control, profile.name()));
+        part.calibration = Some(Calibration { control: control.id.clone(), trials });
+    }
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
     let file = TomlFile { name: &claims_file, text: &claims_text };
     let plan: Plan = plan(&cases, &claims, file, profile.name(), seed, &part)?;
@@ -94,6 +108,7 @@ fn make_plan(folder: &Path, profile: Profile, seed: u64, part: Part, show: bool)
             planned_s: plan.planned_s,
             only: part.only,
             blocks_cap: part.blocks_cap,
+            calibration: part.calibration,
         };
         write_whole(&folder.join("cases.tsv"), &cases_text)?;
         write_whole(&folder.join("plan.tsv"), &text)?;

@@ -19,6 +19,31 @@ pub struct Estimate {
     pub level: f64,
 }
 
+/// What repeating an A/A control showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibrated {
+    /// The control.
+    pub control: String,
+    /// Its scenarios.
+    pub scenarios: Vec<String>,
+    /// Blocks of a trial.
+    pub blocks: usize,
+    /// Trials that could be judged.
+    pub trials: usize,
+    /// Failed runs.
+    pub failed: usize,
+    /// Trials whose interval leaves out that there is no difference.
+    pub misses: usize,
+    /// The share of trials that should, by the exact level of their intervals.
+    pub level: f64,
+    /// Trials in which a claim would have been said to be there, or reversed.
+    pub wrong: usize,
+    /// The share of such trials, its 95 % interval.
+    pub wrong_between: (f64, f64),
+    /// The smallest effect that 9 of 10 trials would have found, as a ratio less one; infinite if none.
+    pub least: f64,
+}
+
 /// Outcome of a claim, in the words of the glossary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {

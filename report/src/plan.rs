@@ -8,9 +8,9 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
-use crate::claims::Claims;
+use crate::claims::{Claims, ControlCase};
 use crate::error::{Error, TomlFile};
-use crate::plan_file::PlannedRun;
+use crate::plan_file::{Calibration, PlannedRun};
 
 /// Block k works on the input with seed k mod this.
 const INPUT_SEEDS: u64 = 3;
@@ -33,6 +33,8 @@ pub struct Part {
     pub only: Option<Vec<String>>,
     /// The most blocks of a case.
     pub blocks_cap: Option<usize>,
+    /// The A/A control that is repeated, and nothing else is run.
+    pub calibration: Option<Calibration>,
 }
 
 impl Part {
@@ -73,9 +75,21 @@ pub fn plan(
     seed: u64,
     part: &Part,
 ) -> Result<Plan, Error> {
-    let needed = if profile == "smoke" { BTreeMap::new() } else { claims.blocks(profile) };
+    let repeated = part.calibration.as_ref().and_then(|calibration| {
+        let control = claims.control(&calibration.control)?;
+        Some((control, *control.quantity.blocks.get(profile)?, calibration.trials))
+    });
+    let needed = match repeated {
+        Some((control, blocks, trials)) => {
+            cases_of(control, profile).into_iter().map(|case| (case, blocks * trials)).collect()
+        }
+        None if profile == "smoke" => BTreeMap::new(),
+        None => claims.blocks(profile),
+    };
     let known: BTreeSet<(&str, &str)> = cases.iter().map(|case| (case.scenario.as_str(), case.arm.as_str())).collect();
-    for (name, quantity) in claims.quantities().filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
+    let is_wanted = |name: &str| repeated.is_none_or(|(control, ..)| control.id == name);
+    let wanted = claims.quantities().filter(|(name, _)| is_wanted(name));
+    for (name, quantity) in wanted.filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
         let fault = |what: String| Err(file.error_at(&format!("id = \"{name}\""), format!("{name} {what}")));
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
@@ -102,6 +116,10 @@ pub fn plan(
     }
     let mut blocks: Vec<_> = blocks.into_iter().collect();
     blocks.shuffle(&mut rng);
+    if let Some((_, of_trial, _)) = repeated {
+        // A trial is what a measurement would have been: its blocks stand together in time.
+        blocks.sort_by_key(|((_, block), _)| block / of_trial.max(1) as u64);
+    }
     let mut runs = Vec::new();
     for ((scenario, block), mut cases) in blocks {
         cases.shuffle(&mut rng);
@@ -120,8 +138,34 @@ pub fn plan(
     }
     let planned_s = runs.iter().map(|run| run.seconds).sum();
     // A budget is one of everything.
-    let budget_s = claims.budget_s.get(profile).copied().filter(|_| part.only.is_none());
+    let budget_s = claims.budget_s.get(profile).copied().filter(|_| part.only.is_none() && repeated.is_none());
     Ok(Plan { runs, planned_s, budget_s })
+}
+
+/// The A/A control of a time or rate in `profile` that takes the least time, so that it can be repeated most often. Memory hardly varies:
+/// repeating it would show little.
+#[must_use]
+pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
+    let seconds = |control: &ControlCase| -> f64 {
+        let of_control = cases_of(control, profile);
+        let is_of =
+            |case: &&Case| of_control.iter().any(|(scenario, arm)| *scenario == case.scenario && *arm == case.arm);
+        let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
+        block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
+    };
+    let is_memory = |metric: &str| metric.ends_with("_kib") || metric.ends_with("_bytes");
+    let is_aa = |control: &&ControlCase| {
+        control.planted.is_none() && control.quantity.is_measured(profile) && !is_memory(&control.quantity.metric)
+    };
+    claims.controls.iter().filter(is_aa).min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
+}
+
+/// The test cases of a control, as scenario and arm.
+#[must_use]
+pub fn cases_of(control: &ControlCase, profile: &str) -> Vec<(String, String)> {
+    let arms = control.quantity.arms();
+    let of_scenario = |scenario: &String| arms.iter().map(|arm| (scenario.clone(), arm.clone())).collect::<Vec<_>>();
+    control.quantity.scenarios(profile).iter().flat_map(of_scenario).collect()
 }
 
 impl Plan {

@@ -50,6 +50,19 @@ pub struct PlanMeta {
     /// The most blocks that a partial measurement gives a case; `None` for as many as the claims ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks_cap: Option<usize>,
+    /// What is repeated to calibrate the method; `None` for a measurement of claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+}
+
+/// An A/A control that is repeated, to see how often the method finds what is not there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Id of the control.
+    pub control: String,
+    /// How often all its blocks are run.
+    pub trials: usize,
 }
 
 /// The content of plan.tsv.

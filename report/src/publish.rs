@@ -10,7 +10,7 @@ use crate::check::write_whole;
 use crate::claims::{Claims, Kind, Size};
 use crate::error::Error;
 use crate::judge::{self, Evidence, Origin};
-use crate::judged::JudgedStudy;
+use crate::judged::{Calibrated, JudgedStudy};
 use crate::render::{self, Published, StudyView};
 use crate::results::{Folder, newest};
 use crate::supplement;
@@ -43,6 +43,8 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
             let (supplements, additions): (Vec<_>, Vec<_>) =
                 supplement::read(&folder, &newest.supplements, results)?.into_iter().unzip();
             judge::add(&mut judged, &folder.claims, &additions);
+            let calibration = newest.calibration.map(|path| Folder::read(&path)).transpose()?;
+            let calibration = calibration.and_then(|folder| calibrated(&folder));
             let published = published(&folder.claims);
             let mut data = folder.dataset();
             for addition in &additions {
@@ -57,6 +59,7 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
                 reasons: machine.reasons,
                 published,
                 supplements,
+                calibration,
             })
         })
         .collect()
@@ -78,6 +81,13 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
         memory_compared,
     };
     judge::study(Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile }, origin)
+}
+
+/// What a calibration showed.
+fn calibrated(folder: &Folder) -> Option<Calibrated> {
+    let data = folder.dataset();
+    let evidence = Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile };
+    judge::calibrate(evidence, folder.meta.calibration.as_ref()?)
 }
 
 /// The published sizes and ranges by claim.

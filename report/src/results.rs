@@ -231,6 +231,8 @@ pub struct Newest {
     pub before: Option<PathBuf>,
     /// Sealed partial measurements, the newest first.
     pub supplements: Vec<PathBuf>,
+    /// The newest sealed calibration.
+    pub calibration: Option<PathBuf>,
 }
 
 /// Finds the newest sealed quick or full folder of every study below `root`, sorted by study. A study of which only parts were measured
@@ -241,10 +243,11 @@ pub struct Newest {
 pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
     let mut found = Vec::new();
     for study in folders(root)? {
-        let sealed: Vec<PathBuf> = folders(&study)?
-            .into_iter()
-            .filter(|folder| folder.join(manifest::NAME).exists() && matches!(profile_of(folder), "quick" | "full"))
-            .collect();
+        let sealed: Vec<PathBuf> =
+            folders(&study)?.into_iter().filter(|folder| folder.join(manifest::NAME).exists()).collect();
+        let calibration = sealed.iter().rev().find(|folder| profile_of(folder) == "calibration").cloned();
+        let sealed = sealed.into_iter().filter(|folder| matches!(profile_of(folder), "quick" | "full"));
+        let sealed: Vec<PathBuf> = sealed.collect();
         let (mut partial, sealed): (Vec<PathBuf>, Vec<PathBuf>) =
             sealed.into_iter().partition(|folder| is_partial(folder));
         partial.reverse();
@@ -253,7 +256,7 @@ pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
         };
         let before = sealed.iter().rev().skip(1).find(|folder| profile_of(folder) == profile_of(last)).cloned();
         let study = study.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        found.push(Newest { study, folder: last.clone(), before, supplements: partial });
+        found.push(Newest { study, folder: last.clone(), before, supplements: partial, calibration });
     }
     Ok(found)
 }

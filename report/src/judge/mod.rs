@@ -7,6 +7,7 @@ use crate::dataset::Dataset;
 use crate::judged::{JudgedClaim, JudgedControl, JudgedStudy, Repeat, Verdict};
 use crate::stats::holm;
 
+mod calibration;
 mod claim;
 mod control;
 mod goal;
@@ -14,6 +15,7 @@ mod quantity;
 mod slope;
 mod supplement;
 
+pub use calibration::calibrate;
 pub use supplement::{Addition, add};
 
 /// The scenario of a row that speaks for several.

@@ -17,6 +17,7 @@ pub fn section(studies: &[StudyView]) -> String {
         "An A/A control compares an arm with itself under a second name: it must show nothing, and its scatter sets the floor. \
          A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size.\n\n",
     );
+    out.push_str(&calibration(studies));
     for view in studies {
         if studies.len() > 1 {
             let _ = write!(out, "### Trust: {}\n\n", code(&view.judged.study));
@@ -34,6 +35,53 @@ fn study(judged: &JudgedStudy) -> String {
     out.push_str(&memory(judged));
     out.push_str(&repeat(judged));
     out
+}
+
+/// What repeating one A/A control per study showed; nothing if none was repeated.
+fn calibration(studies: &[StudyView]) -> String {
+    let calibrated: Vec<_> =
+        studies.iter().filter_map(|view| Some((view.judged.study.as_str(), view.calibration.as_ref()?))).collect();
+    if calibrated.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("Study", Align::Left),
+        ("Control", Align::Left),
+        ("Trials", Align::Right),
+        ("Intervals that miss 1", Align::Right),
+        ("Expected", Align::Right),
+        ("Wrong verdicts", Align::Right),
+        ("Their share, 95 % interval", Align::Right),
+        ("Smallest effect found in 9 of 10", Align::Right),
+    ]);
+    for (study, found) in calibrated {
+        let trials = found.trials as f64;
+        table.row(vec![
+            code(study),
+            format!(
+                "{}, {}",
+                cell(&found.control),
+                found.scenarios.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
+            ),
+            format!("{} of {}", found.trials, plural(found.blocks, "block", "blocks")),
+            found.misses.to_string(),
+            fmt::decimals(found.level * trials, 1),
+            found.wrong.to_string(),
+            format!(
+                "{} [{}, {}]",
+                fmt::percent(found.wrong as f64 / trials),
+                fmt::percent(found.wrong_between.0),
+                fmt::percent(found.wrong_between.1)
+            ),
+            if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() },
+        ]);
+    }
+    format!(
+        "**Calibration.** One A/A control per study, the one that takes the least time, repeated on this machine (`make calibrate`) and \
+         judged each time as a claim would be, with the next trial in the place of the A/A control that sets the floor. Every verdict but \
+         *inconclusive* or *not reproduced* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
+        table.render()
+    )
 }
 
 fn controls(judged: &JudgedStudy) -> String {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dataset::{Dataset, Sample};
-use crate::judged::{JudgedClaim, JudgedStudy};
+use crate::judged::{Calibrated, JudgedClaim, JudgedStudy};
 use crate::page::Page;
 
 /// A study with everything that is printed about it.
@@ -23,6 +23,8 @@ pub struct StudyView {
     pub published: BTreeMap<String, Published>,
     /// Partial measurements whose scenarios stand in for those that the whole one did not run, the newest first.
     pub supplements: Vec<Supplement>,
+    /// What repeating an A/A control showed.
+    pub calibration: Option<Calibrated>,
 }
 
 /// A partial measurement, as far as it stands in for the whole one.

@@ -1,0 +1,116 @@
+//! Calibration: an A/A control repeated many times, to see how often the method finds what is not there, and what it would find.
+
+use super::Evidence;
+use super::control::{middles, pooled};
+use super::quantity::ratio_estimate;
+use crate::judged::{Calibrated, Verdict};
+use crate::plan_file::Calibration;
+use crate::stats::{CONFIDENCE, Pair, binomial, floor::floor};
+use crate::verdict;
+
+/// The share of trials in which an effect has to be found.
+const POWER: f64 = 0.9;
+
+/// Judges the trials of a calibration; `None` if claims.toml lacks its control, or there is no whole trial.
+///
+/// A trial is judged as a claim would be, with the pairs of the next trial in the part of the A/A control that sets the floor.
+#[must_use]
+pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Calibrated> {
+    let control = evidence.claims.control(&calibration.control)?;
+    let blocks = *control.quantity.blocks.get(evidence.profile)?;
+    let mut repeated = control.quantity.clone();
+    repeated.blocks.insert(evidence.profile.to_owned(), blocks * calibration.trials);
+    let (pairs, failed) = pooled(evidence, &repeated);
+    let trials: Vec<&[Pair]> = pairs.chunks_exact(blocks.max(1)).collect();
+    let guards = trials.iter().cycle().skip(1);
+    let judged: Vec<Trial> =
+        trials.iter().zip(guards).filter_map(|(own, guard)| trial(own, guard, control.margin)).collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let count = |is: fn(&Trial) -> bool| judged.iter().filter(|trial| is(trial)).count();
+    let wrong = count(|trial| trial.is_wrong);
+    let mut found: Vec<f64> = judged.iter().map(|trial| trial.least).collect();
+    found.sort_by(f64::total_cmp);
+    #[expect(clippy::cast_precision_loss, reason = "numbers of trials are small")]
+    let level = judged.iter().map(|trial| trial.level).sum::<f64>() / judged.len() as f64;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small index"
+    )]
+    let place = (POWER * found.len() as f64).ceil() as usize - 1;
+    Some(Calibrated {
+        control: control.id.clone(),
+        scenarios: control.quantity.scenarios(evidence.profile).to_vec(),
+        blocks,
+        trials: judged.len(),
+        failed,
+        misses: count(|trial| trial.misses_one),
+        level,
+        wrong,
+        wrong_between: binomial::interval(wrong, judged.len(), CONFIDENCE),
+        least: found[place],
+    })
+}
+
+/// What one trial came to.
+struct Trial {
+    /// Error rate of its interval.
+    level: f64,
+    /// Whether the interval leaves out that there is no difference.
+    misses_one: bool,
+    /// Whether a claim would have been said to be there, in either direction.
+    is_wrong: bool,
+    /// The smallest effect that would have been found had it been there, as a ratio less one.
+    least: f64,
+}
+
+fn trial(own: &[Pair], guard: &[Pair], margin: f64) -> Option<Trial> {
+    let estimate = ratio_estimate(own, CONFIDENCE)?;
+    let floor = floor(&middles(guard), own.len(), margin);
+    let verdict = verdict::ratio(&estimate, margin, floor, None);
+    Some(Trial {
+        level: estimate.level,
+        misses_one: estimate.lo > 1.0 || estimate.hi < 1.0,
+        is_wrong: matches!(verdict, Verdict::Reproduced | Verdict::Reversed),
+        // An effect multiplies every pair, and so both ends of the interval.
+        least: ((1.0 + floor) / estimate.lo - 1.0).max(0.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(values: &[f64]) -> Vec<Pair> {
+        values.iter().copied().map(Pair::exact).collect()
+    }
+
+    #[test]
+    fn copies_that_scatter_around_nothing_are_not_told_apart() {
+        let own = pairs(&[0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012]);
+        let trial = trial(&own, &own, 0.05).unwrap();
+        assert!(!trial.misses_one && !trial.is_wrong);
+        // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
+        assert!((0.05..0.09).contains(&trial.least), "{}", trial.least);
+    }
+
+    #[test]
+    fn a_difference_beyond_the_floor_is_a_wrong_verdict_and_one_within_it_is_not() {
+        let quiet = pairs(&[0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001]);
+        for (shift, is_wrong) in [(0.2, true), (-0.2, true), (0.03, false)] {
+            let own = pairs(&[shift; 8]);
+            let trial = trial(&own, &quiet, 0.05).unwrap();
+            assert!(trial.misses_one);
+            assert_eq!(trial.is_wrong, is_wrong, "{shift}");
+        }
+    }
+
+    #[test]
+    fn the_floor_comes_from_the_trial_that_stands_guard() {
+        let noisy = pairs(&[0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3]);
+        assert!(!trial(&pairs(&[0.1; 8]), &noisy, 0.05).unwrap().is_wrong);
+    }
+}

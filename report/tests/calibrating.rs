@@ -1,0 +1,118 @@
+//! Calibrations: planned, sealed, judged trial by trial, and shown beside a measurement.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use predicates::str::contains;
+use report::plan_file::{self, PlannedRun};
+use report::{check, results};
+use support::{CLAIMS, Outcome, Toy, read, report, usual, write};
+
+mod support;
+
+const FIRST: &str = "20261121T050000Z";
+const SECOND: &str = "20261121T060000Z";
+/// Blocks of a trial.
+const BLOCKS: u64 = 8;
+
+fn calibration() -> Toy {
+    Toy { part: &["--calibrate", "5"], ..Toy::default() }
+}
+
+/// A sealed calibration under the name that measure.sh gives it.
+fn sealed(results: &Path, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
+    let folder = calibration().seal(results, SECOND, outcome);
+    let renamed = folder.with_file_name(format!("{SECOND}-calibration"));
+    fs::rename(&folder, &renamed).expect("it can be renamed");
+    renamed
+}
+
+/// As usual, but in one of the five trials the copy takes a third longer.
+fn one_bad_trial(run: &PlannedRun) -> Outcome {
+    match usual(run) {
+        Outcome::Took(work_s, kib) if run.arm == "b@aa" && run.block / BLOCKS == 2 => Outcome::Took(work_s * 1.33, kib),
+        other => other,
+    }
+}
+
+fn rendered(results: &Path) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (out, charts) = (folder.path().join("REPORT.md"), folder.path().join("charts"));
+    report().arg("render").arg(results).arg("--out").arg(&out).arg("--charts").arg(&charts).assert().success();
+    fs::read_to_string(out).expect("it was written")
+}
+
+#[test]
+fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apart() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    let folder = calibration().plan(temp.path(), FIRST);
+    let cases = read(&folder, "cases.tsv");
+    let arms: Vec<&str> = cases.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(arms, ["b", "b@aa"]);
+    let plan = plan_file::from_tsv(&read(&folder, "plan.tsv"), "plan.tsv").expect("the plan can be read");
+    assert_eq!(plan.len(), 5 * 8 * 2);
+    let trials: Vec<u64> = plan.iter().map(|run| run.block / BLOCKS).collect();
+    assert!(trials.is_sorted(), "{trials:?}");
+    let blocks: Vec<u64> = plan.iter().take(16).map(|run| run.block).collect();
+    assert!(!blocks.is_sorted(), "in random order within a trial: {blocks:?}");
+    let meta = results::read_meta(&folder).expect("plan.json can be read");
+    let calibration = meta.calibration.expect("it says what it repeats");
+    assert_eq!((calibration.control.as_str(), calibration.trials), ("aa", 5));
+}
+
+#[test]
+fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    write(
+        temp.path(),
+        "claims.toml",
+        &CLAIMS.replace(
+            "metric = \"work_s\"\nscenarios = [\"big\"]\nmargin = 0.05\nblocks",
+            "metric = \"peak_rss_kib\"\nscenarios = [\"big\"]\nmargin = 0.05\nblocks",
+        ),
+    );
+    write(temp.path(), "cases.tsv", &Toy::default().cases);
+    let plan = |more: &[&str]| {
+        report().arg("plan").arg(temp.path()).args(["--profile", "quick", "--seed", "1", "--show"]).args(more).assert()
+    };
+    // Memory hardly varies: its control does not count.
+    plan(&["--calibrate", "5"]).code(2).stderr(contains("no A/A control"));
+    plan(&["--calibrate", "0"]).code(2);
+    plan(&["--calibrate", "5", "--only", "big"]).code(2);
+}
+
+#[test]
+fn the_report_counts_the_trials_in_which_the_method_was_wrong() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    Toy::default().seal(temp.path(), FIRST, usual);
+    let without = rendered(temp.path());
+    assert!(!without.contains("**Calibration.**"));
+    let folder = sealed(temp.path(), one_bad_trial);
+    assert!(check::check(&folder).is_empty(), "{:?}", check::check(&folder));
+    let report = rendered(temp.path());
+    assert!(report.contains("**Calibration.**"));
+    let row = report.lines().find(|line| line.starts_with("| `toy` | aa, `big` |")).expect("there is a row");
+    let cells: Vec<&str> = row.split(" | ").collect();
+    assert_eq!(cells[2..6], ["5 of 8 blocks", cells[3], "0.2", "1"], "{row}");
+    assert!(cells[6].starts_with("20 % [0.5"), "the exact interval of 1 of 5: {row}");
+    // It is no run before this one, and supplements nothing: every other line stays.
+    let lost = without.lines().find(|line| !report.contains(line));
+    assert_eq!(lost, None);
+}
+
+#[test]
+fn a_calibration_is_no_measurement() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    sealed(temp.path(), usual);
+    let (out, charts) = (temp.path().join("R.md"), temp.path().join("charts"));
+    report()
+        .arg("render")
+        .arg(temp.path())
+        .arg("--out")
+        .arg(&out)
+        .arg("--charts")
+        .arg(&charts)
+        .assert()
+        .code(2)
+        .stderr(contains("no sealed measurement of a whole study"));
+}
