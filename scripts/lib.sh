@@ -38,6 +38,7 @@ done
 # For who measures nothing (measure.sh refuses it for all but smoke): builds that take half as long.
 if [ "${FAST_BUILDS:-}" = yes ]; then
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=none
+  export CARGO_PROFILE_RELEASE_OPT_LEVEL=1
   export CARGO_PROFILE_DEV_DEBUG=line-tables-only
 fi
 
