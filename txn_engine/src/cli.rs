@@ -163,7 +163,7 @@ pub struct LoadArgs {
     #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
     pub addr: SocketAddr,
     /// Connections, each a client with an account of its own
-    #[arg(long, default_value_t = 100, value_name = "N")]
+    #[arg(long, default_value = "100", value_name = "N", value_parser = at_least_one)]
     pub clients: usize,
     /// Rows per second over all of them
     #[arg(long, default_value_t = 1000.0, value_parser = positive)]
@@ -197,7 +197,7 @@ pub struct ClientsArgs {
     #[arg(long = "as", value_name = "KIND")]
     pub kind: clients::Kind,
     /// How many
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
     pub clients: usize,
     /// Rows of each
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -210,6 +210,10 @@ pub struct ClientsArgs {
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&count| count > 0).ok_or("not a whole number above zero".to_owned())
 }
 
 fn positive(text: &str) -> Result<f64, String> {

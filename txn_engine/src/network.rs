@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Error};
+use anyhow::{Context, Error, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use study_kit::distribution::Distribution;
-use txn_engine::clients;
 use txn_engine::engine::Engine;
 use txn_engine::load::{Load, Outcome, Stage};
-use txn_engine::serve::{self, Server};
+use txn_engine::serve::{self, Mode, Server};
 use txn_engine::session::Session;
+use txn_engine::{accounts, clients};
 
 use crate::cli::{ClientsArgs, LoadArgs, ServeArgs};
 use crate::commands::{FOUND_FAILURES, print};
@@ -26,7 +26,12 @@ use crate::commands::{FOUND_FAILURES, print};
 pub fn serve(args: &ServeArgs) -> Result<(), Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
+    if args.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
+        bail!("the mode null keeps no accounts: leave out --load and --dump");
+    }
     let session = args.load.as_deref().map(Session::load).transpose()?.unwrap_or_default();
+    // A folder that cannot take the state is said so now, not when there is something to lose.
+    args.dump.as_deref().map_or(Ok(()), Session::expect_dump)?;
     let options = serve::Options {
         mode: args.mode,
         address: args.addr,
@@ -49,7 +54,13 @@ pub fn serve(args: &ServeArgs) -> Result<(), Error> {
         eprintln!("txn_engine: finishing {open} connections, interrupt again to end at once");
     }
     let session = server.drain(args.grace);
-    args.dump.as_deref().map_or(Ok(()), |dir| session.dump(dir)).map_err(Error::from)
+    let Some(dir) = &args.dump else { return Ok(()) };
+    let dumped = session.dump(dir);
+    if dumped.is_err() {
+        // The balances at least are not lost.
+        print(|out| accounts::write_csv(&session.accounts, out).context("cannot write the accounts"))?;
+    }
+    dumped.map_err(Error::from)
 }
 
 fn stop_when_stdin_closes(signals: Handle) {
@@ -92,7 +103,7 @@ pub fn clients(args: &ClientsArgs) -> Result<(), Error> {
     let outcome = clients::run(args.kind, &engine, &rows)?;
     let there = serde_json::to_value(&outcome.there)?;
     let end = serde_json::to_value(serve::Stats::of_this_process())?;
-    let digest = txn_engine::study::inputs::digest(&txn_engine::accounts::to_csv(&engine.accounts()));
+    let digest = txn_engine::study::inputs::digest(&accounts::to_csv(&engine.accounts()));
     let line = json!({
         "whole_s": outcome.whole.as_secs_f64(),
         "work_s": outcome.work.as_secs_f64(),

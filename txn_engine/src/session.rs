@@ -100,6 +100,19 @@ impl Session {
         Ok(())
     }
 
+    /// Makes sure that a session can be dumped to the folder `dir`, before there is one that would be lost.
+    ///
+    /// # Errors
+    /// If it cannot be written to, or holds a `session.json` that is not ours.
+    pub fn expect_dump(dir: &Path) -> Result<(), Error> {
+        let failed = |source| Error::WriteDump { path: dir.to_owned(), source };
+        fs::create_dir_all(dir).map_err(failed)?;
+        if dir.join(MANIFEST).exists() {
+            read_manifest(dir)?;
+        }
+        NamedTempFile::new_in(dir).map(drop).map_err(failed)
+    }
+
     /// Reads the session in the folder `dir`.
     ///
     /// # Errors

@@ -74,11 +74,12 @@ pub(super) fn tcp(tcp: &Tcp, request: &RunRequest) -> Result<Observation, String
     }
     let folder = tempfile::tempdir().map_err(|error| text(&error))?;
     let dump = folder.path().join("dump");
-    let mut arguments =
-        vec!["--mode".to_owned(), mode.name().to_owned(), "--dump".to_owned(), dump.display().to_string()];
+    let mut arguments = vec!["--mode".to_owned(), mode.name().to_owned()];
     let state = state(tcp, request.seed);
-    if let Some(state) = &state {
-        arguments.extend(["--load".to_owned(), state.display().to_string()]);
+    if mode != Mode::Null {
+        arguments.extend(["--dump".to_owned(), dump.display().to_string()]);
+        let load = state.iter().flat_map(|state| ["--load".to_owned(), state.display().to_string()]);
+        arguments.extend(load);
     }
     let server = Server::start(&arguments)?;
     let load = Load {

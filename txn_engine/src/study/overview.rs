@@ -15,6 +15,8 @@ use crate::arms::Arm;
 const SIZES: [&str; 5] = ["rows_100", "rows_100100", "rows_600100", "rows_1000100", "rows_2000100"];
 /// Where all arms are run.
 const LARGE: &str = "rows_2000100";
+/// Clients over TCP, few and many.
+const CLIENTS: [&str; 2] = ["tcp_100", "tcp_10000"];
 
 #[derive(Deserialize)]
 struct Sample {
@@ -33,6 +35,9 @@ pub fn tables() -> Result<String, StudyError> {
         cases.extend(["sync", "async"].map(|arm| (size, arm.to_owned())));
     }
     cases.extend(["sync", "async"].map(|arm| ("three_files", arm.to_owned())));
+    for scenario in CLIENTS {
+        cases.extend(["threads", "tokio"].map(|arm| (scenario, arm.to_owned())));
+    }
     let others = Arm::ALL.iter().map(|arm| arm.name()).chain(["csv_scan"]).map(str::to_owned);
     cases.extend(others.filter(|arm| arm != "sync" && arm != "async").map(|arm| (LARGE, arm)));
 
@@ -100,6 +105,22 @@ fn format(samples: &Samples) -> String {
     let _ = writeln!(text, "\nThree files of 100,000 rows at once (seconds):");
     for arm in ["sync", "async"] {
         let _ = writeln!(text, "{arm:<20} {:>9}", cell(value("three_files", arm, "work_s"), 1.0));
+    }
+    let _ =
+        writeln!(text, "\nClients over TCP, 10,000 rows per second (ms from when a row was due; peak of the server):");
+    let _ = writeln!(text, "{:<20} {:>9} {:>9} {:>9} {:>10}", "", "p50", "p99", "failed %", "peak MiB");
+    for (scenario, clients) in CLIENTS.into_iter().zip(["100", "10,000"]) {
+        for arm in ["threads", "tokio"] {
+            let _ = writeln!(
+                text,
+                "{:<20} {:>9} {:>9} {:>9} {:>10}",
+                format!("{clients}, {arm}"),
+                cell(value(scenario, arm, "response_p50_ms"), 1.0),
+                cell(value(scenario, arm, "response_p99_ms"), 1.0),
+                cell(value(scenario, arm, "failed_percent"), 1.0),
+                cell(value(scenario, arm, "server_peak_rss_kib"), 1.0 / 1024.0),
+            );
+        }
     }
     let _ = writeln!(text, "\nEvery arm on 2,000,100 rows, against a bare csv scan of the same file:");
     let _ = writeln!(text, "{:<28} {:>9} {:>9} {:>9} {:>10}", "arm", "seconds", "CPU s", "x scan", "peak MiB");
