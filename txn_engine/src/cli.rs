@@ -166,7 +166,7 @@ pub struct LoadArgs {
     #[arg(long, default_value = "100", value_name = "N", value_parser = at_least_one)]
     pub clients: usize,
     /// Rows per second over all of them
-    #[arg(long, default_value_t = 1000.0, value_parser = positive)]
+    #[arg(long, default_value_t = 1000.0, value_parser = rate)]
     pub rate: f64,
     /// Seconds that count
     #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
@@ -208,19 +208,21 @@ pub struct ClientsArgs {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    /// Clocks end somewhere, and patience before.
+    const LONGEST_S: f64 = 1e6;
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=LONGEST_S).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or("not a number of seconds from 0 to 1000000".to_owned())
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&count| count > 0).ok_or("not a whole number above zero".to_owned())
 }
 
-fn positive(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value > 0.0)
-        .ok_or("not a number above zero".to_owned())
+fn rate(text: &str) -> Result<f64, String> {
+    /// More than any machine sends, and less than times in nanoseconds can tell apart.
+    const HIGHEST: f64 = 1e8;
+    let rate = text.parse().ok().filter(|&rate| rate > 0.0 && rate <= HIGHEST);
+    rate.ok_or("not a number above 0 and up to 100000000".to_owned())
 }
 
 /// What to do.

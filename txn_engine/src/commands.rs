@@ -84,8 +84,10 @@ fn process(process: Process) -> Result<ExitCode, Error> {
         Some(dir) => outcome.into_session().dump(&dir),
         None => Ok(()),
     };
-    print(|out| accounts::write_csv(&accounts, out).context("cannot write the accounts"))?;
+    let printed = print(|out| accounts::write_csv(&accounts, out).context("cannot write the accounts"));
+    // A reader who hangs up is no failure; a lost session is, and must be said.
     dumped?;
+    printed?;
     Ok(if strict_failure { ExitCode::from(FOUND_FAILURES) } else { ExitCode::SUCCESS })
 }
 

@@ -12,7 +12,8 @@ use crate::row::Entry;
 /// Bytes read at a time. Answers to them stay below some hundred KiB, whatever they are.
 pub(super) const INPUT_BYTES: usize = 4096;
 
-const HEADER: &[u8] = b"type,client,tx,amount";
+const HEADER: [&str; 4] = ["type", "client", "tx", "amount"];
+const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Who answers.
 pub(crate) enum Desk {
@@ -93,7 +94,7 @@ impl Conversation {
             let _ = writeln!(answers, "{}", shared.stats());
             return;
         }
-        if self.lines == 1 && text.eq_ignore_ascii_case(HEADER) {
+        if self.lines == 1 && is_header(text) {
             answers.push_str("ok\n");
             return;
         }
@@ -115,6 +116,13 @@ impl Conversation {
             true
         });
     }
+}
+
+/// Whether `line` names the columns, in their order.
+fn is_header(line: &[u8]) -> bool {
+    let mut names = line.strip_prefix(BOM).unwrap_or(line).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    HEADER.into_iter().all(|want| names.next().is_some_and(|name| name.eq_ignore_ascii_case(want.as_bytes())))
+        && names.next().is_none()
 }
 
 fn answer(answers: &mut String, result: Result<(), ErrorKind>) {

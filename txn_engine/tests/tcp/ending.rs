@@ -1,0 +1,274 @@
+//! How a server ends, and how the next one goes on; what is typed wrongly.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+use txn_engine::oracle::Oracle;
+
+use crate::client::Client;
+use crate::hostile::deaf;
+use crate::rows::{Dialogue, HEADER, accounts, deposits};
+use crate::{MODES, Running, Server, txn_engine};
+
+#[test]
+fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut dialogues: Vec<_> = (0..6).map(|number| Dialogue::draw(&mut rng, number, 80)).collect();
+    // One that is longer than what is read at once.
+    dialogues.push(Dialogue::of(&deposits(99, 99_000..99_400)));
+    let accounts = accounts(&dialogues);
+    for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
+        let server = Server::start(mode);
+        let mut clients: Vec<_> = dialogues.iter().map(|_| server.connect()).collect();
+        for client in &mut clients {
+            assert_eq!(client.ask(HEADER.trim_end()), "ok");
+        }
+        // The server stands still while they send, so that it has read nothing of it when it is told to end.
+        server.signal(Signal::SIGSTOP);
+        for (client, dialogue) in clients.iter_mut().zip(&dialogues) {
+            client.send(dialogue.text());
+            client.send("deposit,98,98,5");
+            client.wait_until_arrived();
+        }
+        server.signal(signal);
+        server.signal(Signal::SIGCONT);
+        for (client, dialogue) in clients.iter_mut().zip(&dialogues) {
+            let mut answers = client.rest();
+            let last = answers.pop().unwrap_or_default();
+            assert!(last.starts_with("unfinished: "), "{mode}: {last}");
+            assert_eq!(answers, dialogue.answers, "{mode}");
+        }
+        let ended = server.wait();
+        assert_eq!(ended.status.code(), Some(0), "{mode}: {}", ended.stderr);
+        assert_eq!(ended.accounts(), accounts, "{mode}");
+        assert!(std::net::TcpStream::connect(clients[0].stream.peer_addr().expect("it was connected")).is_err());
+    }
+}
+
+#[test]
+fn the_next_server_goes_on_where_the_last_one_ended() {
+    let days = [
+        (
+            "deposit,1,1,5\ndeposit,2,2,7\nwithdrawal,1,3,1.5\ndispute,2,2,\nwithdrawal,1,9,100\n",
+            "ok ok ok ok InsufficientFunds",
+        ),
+        ("deposit,1,1,5\nwithdrawal,1,4,3.5\ndispute,2,2,\nchargeback,2,2,\n", "RepeatedTx ok AlreadyDisputed ok"),
+        ("withdrawal,1,9,0.0001\ndeposit,2,5,1\ndeposit,1,9,2\n", "InsufficientFunds AccountLocked ok"),
+    ];
+    for mode in MODES {
+        let mut oracle = Oracle::new();
+        let mut folder = TempDir::new().expect("a temporary folder can be made");
+        let mut load = "";
+        for (rows, names) in days {
+            let server = Server::start_in(folder, &format!("{mode} {load}"));
+            let mut client = server.connect();
+            client.send(rows);
+            let answers = client.end();
+            let names: Vec<_> = names.split(' ').collect();
+            let said: Vec<_> = answers.iter().map(|answer| answer.split(':').next().unwrap_or_default()).collect();
+            assert_eq!(said, names, "{mode}: {rows}");
+            oracle.feed(format!("{HEADER}{rows}").as_bytes()).expect("the header is valid");
+            folder = server.stop().folder;
+            load = "--load session";
+        }
+        let ended = Server::start_in(folder, &format!("{mode} {load}")).stop();
+        assert_eq!(ended.accounts().into_bytes(), oracle.finish().accounts_csv, "{mode}");
+    }
+}
+
+#[test]
+fn a_client_that_takes_no_answers_delays_the_end_by_the_grace_only() {
+    for mode in MODES {
+        let server = Server::start(&format!("{mode} --grace 0.3"));
+        let mut honest = server.connect();
+        assert_eq!(honest.ask("deposit,1,1,5"), "ok");
+        let deaf = deaf(&server);
+        honest.send("deposit,1,2,5\n");
+        honest.wait_until_arrived();
+        let begun = Instant::now();
+        server.signal(Signal::SIGTERM);
+        assert_eq!(honest.rest(), ["ok"], "{mode}");
+        let ended = server.wait();
+        let time = begun.elapsed();
+        assert_eq!(ended.status.code(), Some(0), "{mode}: {}", ended.stderr);
+        // Below the grace that it has by itself; and it did wait, or the client was not as deaf as it should be.
+        assert!((Duration::from_millis(290)..Duration::from_secs(4)).contains(&time), "{mode}: {time:?}");
+        assert_eq!(ended.accounts(), "client,available,held,total,locked\n1,10.0000,0.0000,10.0000,false\n", "{mode}");
+        drop(deaf);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_a_server_that_waits() {
+    for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
+        let mut server = Server::start(&format!("{mode} --grace 600"));
+        let deaf = deaf(&server);
+        server.signal(signal);
+        let mut line = String::new();
+        server.stderr.read_line(&mut line).expect("what it says is text");
+        assert!(line.contains("finishing 1 connections") && line.contains("again"), "{mode}: {line}");
+        server.signal(signal);
+        let ended = server.wait();
+        assert_eq!(ended.status.signal(), Some(signal as i32), "{mode}: {}", ended.status);
+        assert!(!ended.session_folder().join("session.json").exists(), "{mode}: half a session is worse than none");
+        drop(deaf);
+    }
+}
+
+#[test]
+fn a_server_with_nothing_to_wait_for_ends_at_once() {
+    for mode in MODES {
+        // Waiting for the grace would be waiting for too long.
+        let server = Server::start(&format!("{mode} --grace 600"));
+        assert_eq!(server.connect().end(), Vec::<String>::new());
+        let mut silent = server.connect();
+        assert_eq!(silent.ask("deposit,1,1,5"), "ok");
+        drop(silent);
+        server.stop();
+
+        let server = Server::start(&format!("{mode} --grace 600"));
+        let mut silent = server.connect();
+        assert_eq!(silent.ask("deposit,1,1,5"), "ok");
+        let ended = server.stop();
+        assert_eq!(silent.answer(), None, "{mode}");
+        assert!(ended.stderr.contains("finishing 1 connections"), "{mode}: {}", ended.stderr);
+
+        let server = Server::start(&format!("{mode} --grace 600"));
+        assert_eq!(server.stop().stderr, "", "{mode}");
+    }
+}
+
+#[test]
+fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
+    let mut command = txn_engine("serve --addr 127.0.0.1:0 --until-stdin-closes --dump session");
+    command.stdin(Stdio::piped());
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let mut server = Server::start_command(folder, command);
+    let mut client = server.connect();
+    assert_eq!(client.ask("deposit,1,1,5"), "ok");
+    drop(server.running.0.stdin.take());
+    let ended = server.wait();
+    assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+    assert_eq!(client.answer(), None);
+    assert_eq!(ended.accounts().lines().count(), 2);
+}
+
+/// Runs the command to its end and gives exit code and stderr.
+pub fn run(typed: &str) -> (Option<i32>, String) {
+    let mut running = Running::start(txn_engine(typed));
+    let status = running.wait();
+    let mut said = String::new();
+    running.0.stderr.take().expect("it is piped").read_to_string(&mut said).expect("what it says is text");
+    (status.code(), said)
+}
+
+/// A server with an account, and with a file where it is to dump to.
+fn server_that_cannot_dump() -> Server {
+    let server = Server::start("--mode tokio");
+    let mut client = server.connect();
+    assert_eq!(client.ask("deposit,1,1,5"), "ok");
+    assert_eq!(client.end(), Vec::<String>::new());
+    let session = server.folder.path().join("session");
+    fs::remove_dir(&session).expect("the server has made a folder, and nothing in it");
+    fs::write(&session, "a file").expect("a file can be written");
+    server
+}
+
+#[test]
+fn a_dump_that_fails_is_said_and_the_accounts_are_printed() {
+    let server = server_that_cannot_dump();
+    server.signal(Signal::SIGTERM);
+    let ended = server.wait();
+    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains("session"), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "client,available,held,total,locked\n1,5.0000,0.0000,5.0000,false\n");
+}
+
+#[test]
+fn a_dump_that_fails_is_said_also_when_nobody_reads_the_output() {
+    // As a script does that has read where the server listens.
+    let mut server = server_that_cannot_dump();
+    drop(server.stdout.take());
+    server.signal(Signal::SIGTERM);
+    let ended = server.wait();
+    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("session"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_address_that_is_taken_is_one_clear_line() {
+    let first = Server::start("--mode tokio");
+    for mode in MODES {
+        let (code, said) = run(&format!("serve {mode} --addr {}", first.address));
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.lines().count() == 1 && said.contains(&first.address.to_string()), "{said}");
+        assert!(said.contains("in use") && said.contains("--addr"), "{said}");
+    }
+    // The first one has not noticed.
+    assert_eq!(Client::connect(first.address).ask("deposit,1,1,5"), "ok");
+    first.stop();
+}
+
+#[test]
+fn what_cannot_be_meant_is_one_clear_error() {
+    for (typed, clear) in [
+        ("serve --mode fibers", "choose one of threads, pool, tokio, tokio_current, null"),
+        ("serve --addr nowhere", "--addr"),
+        ("serve --addr 127.0.0.1", "--addr"),
+        ("serve --pool x", "--pool"),
+        ("serve --most-connections x", "--most-connections"),
+        ("serve --grace x", "not a number of seconds"),
+        ("serve --grace=-1", "--grace"),
+        ("serve --grace nan", "--grace"),
+        ("serve --grace inf", "--grace"),
+        ("serve --load nowhere", "nowhere"),
+        ("load --rate 0", "not a number above 0"),
+        ("load --rate=-5", "not a number above 0"),
+        ("load --rate nan", "not a number above 0"),
+        ("load --rate inf", "not a number above 0"),
+        ("load --rate 1e300", "not a number above 0"),
+        ("load --duration=-1", "--duration"),
+        ("load --warm-up x", "--warm-up"),
+        ("load --arrivals sometimes", "choose one of poisson, constant"),
+        ("load --clients=-1", "--clients"),
+        ("load --first-tx 4294967296", "--first-tx"),
+        ("load --clients 0", "not a whole number above zero"),
+        ("clients --as threads --clients 0", "not a whole number above zero"),
+        ("serve --mode null --dump session", "leave out --load and --dump"),
+        ("serve --mode null --load session", "leave out --load and --dump"),
+        ("serve --dump Cargo.toml", "Cargo.toml"),
+        ("clients --as fibers", "choose one of threads, tasks"),
+        ("clients", "--as"),
+    ] {
+        let (code, said) = run(typed);
+        assert_eq!(code, Some(2), "{typed}: {said}");
+        let errors = said.lines().filter(|line| line.starts_with("error: ") || line.starts_with("txn_engine: "));
+        assert_eq!(errors.count(), 1, "{typed}: {said}");
+        assert!(said.contains(clear) && !said.contains("panicked"), "{typed}: {said}");
+    }
+}
+
+#[test]
+fn a_time_that_no_clock_holds_does_not_cost_the_session() {
+    // A duration holds this number of seconds, an instant that lies so far ahead does not. To refuse it is as good as to keep to it.
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let mut command = txn_engine("serve --addr 127.0.0.1:0 --dump session --grace 1e19");
+    command.current_dir(folder.path());
+    let mut running = Running::start(command);
+    let mut line = String::new();
+    BufReader::new(running.0.stdout.take().expect("it is piped")).read_line(&mut line).expect("the output is text");
+    if line.is_empty() {
+        assert_eq!(running.wait().code(), Some(2));
+        return;
+    }
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.wait().code(), Some(0));
+    assert!(folder.path().join("session/session.json").exists());
+}

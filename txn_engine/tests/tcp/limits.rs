@@ -1,0 +1,182 @@
+//! A server that is short of something turns connections away in words, and serves again when there is room.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::client::{Client, Reception};
+use crate::{MODES, Server, wait_for};
+
+/// Opens connections that each send a row; those that were served stay open.
+struct Crowd {
+    served: Vec<Client>,
+    reasons: Vec<String>,
+    closed: usize,
+}
+
+impl Crowd {
+    fn at(server: &Server, size: usize) -> Self {
+        let mut crowd = Crowd { served: Vec::new(), reasons: Vec::new(), closed: 0 };
+        for number in 0..size {
+            let mut client = server.connect();
+            match client.try_ask(&format!("deposit,{number},{number},1")) {
+                Reception::Served(answer) => {
+                    assert_eq!(answer, "ok");
+                    crowd.served.push(client);
+                }
+                Reception::Busy(reason) => {
+                    // Words, and then the end.
+                    assert!(!matches!(client.try_answer(), Ok(Some(_))), "{reason}");
+                    crowd.reasons.push(reason);
+                }
+                Reception::Closed => crowd.closed += 1,
+            }
+        }
+        crowd
+    }
+
+    /// The served are served on, and when some of them leave others find room.
+    fn makes_room_in(mut self, server: Server) {
+        let count = self.served.len();
+        for (number, client) in self.served.iter_mut().enumerate() {
+            assert_eq!(client.ask(&format!("deposit,60000,{},1", 60_000 + number)), "ok");
+        }
+        let left = self.served.split_off(count / 2);
+        let mut late = Vec::new();
+        for number in 0..left.len() {
+            drop(self.served.pop());
+            // The server takes a moment to notice.
+            wait_for("room for a connection", || {
+                let mut client = server.connect();
+                let is_served = matches!(client.try_ask(&format!("resolve,60000,{number}")), Reception::Served(_));
+                if is_served {
+                    late.push(client);
+                }
+                is_served
+            });
+            if self.served.is_empty() {
+                break;
+            }
+        }
+        for (number, client) in late.iter_mut().chain(&mut self.served).enumerate() {
+            assert_eq!(client.ask(&format!("deposit,60001,{},1", 61_000 + number)), "ok");
+        }
+        drop((late, left, self.served));
+        let mut last = None;
+        wait_for("room for the last connection", || {
+            let mut client = server.connect();
+            let is_served = matches!(client.try_ask("deposit,60002,62000,1"), Reception::Served(_));
+            last = is_served.then_some(client);
+            is_served
+        });
+        let refused = last.expect("it is served").stats()["refused"].as_u64();
+        assert!(refused >= Some(self.reasons.len() as u64), "{refused:?}");
+        server.stop();
+    }
+}
+
+#[test]
+fn beyond_the_file_descriptors_connections_are_refused_in_words() {
+    for mode in MODES {
+        let server = Server::start_after("ulimit -n 80", mode);
+        let crowd = Crowd::at(&server, 40);
+        assert!((10..=30).contains(&crowd.served.len()), "{mode}: {}", crowd.served.len());
+        // This limit is foreseen, so nobody is left without a word.
+        assert_eq!((crowd.served.len() + crowd.reasons.len(), crowd.closed), (40, 0), "{mode}");
+        assert!(crowd.reasons.iter().all(|reason| reason.contains("ulimit -n")), "{mode}: {:?}", crowd.reasons);
+        crowd.makes_room_in(server);
+    }
+}
+
+#[test]
+fn beyond_the_most_connections_they_are_refused_in_words() {
+    for mode in MODES {
+        let server = Server::start(&format!("{mode} --most-connections 3"));
+        let crowd = Crowd::at(&server, 8);
+        assert_eq!((crowd.served.len(), crowd.reasons.len()), (3, 5), "{mode}");
+        let right = "there are as many connections as allowed (--most-connections)";
+        assert!(crowd.reasons.iter().all(|reason| reason == right), "{mode}: {:?}", crowd.reasons);
+        crowd.makes_room_in(server);
+    }
+}
+
+/// The descriptor that the next file of the server will have.
+fn first_free_file(server: &Server) -> usize {
+    let folder = format!("/proc/{}/fd", server.running.pid());
+    (0..10_000).find(|file| !Path::new(&folder).join(file.to_string()).is_symlink()).expect("few are open")
+}
+
+/// Changes a limit of a running program, which does not know of it.
+#[cfg(target_os = "linux")]
+fn limit(server: &Server, limit: &str) {
+    let status = Command::new("prlimit").args(["--pid", &server.running.pid().to_string(), limit]).status();
+    assert!(status.is_ok_and(|status| status.success()), "prlimit, of util-linux, sets {limit}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_shortage_of_file_descriptors_that_was_not_foreseen_passes() {
+    for mode in MODES {
+        let server = Server::start(mode);
+        let mut crowd = Crowd::at(&server, 5);
+        limit(&server, &format!("--nofile={}", first_free_file(&server)));
+        let mut waiting = server.connect();
+        waiting.send("deposit,100,100,1\n");
+        // It cannot be accepted; meanwhile the others are served.
+        for tx in 101..150 {
+            assert_eq!(crowd.served[0].ask(&format!("deposit,100,{tx},1")), "ok", "{mode}");
+        }
+        assert_eq!(
+            crowd.served[0].ask("withdrawal,100,100,1"),
+            "ok",
+            "{mode}: the row of the one that waits was not applied"
+        );
+        assert_eq!(crowd.served[1].ask("deposit,100,150,1"), "ok", "{mode}");
+        drop(crowd.served.pop());
+        assert!(waiting.answer().is_some_and(|answer| answer.starts_with("RepeatedTx")), "{mode}");
+        crowd.makes_room_in(server);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_room_for_another_thread_connections_are_refused_in_words() {
+    /// A stack as Rust makes it, and what else a thread takes.
+    const THREAD_KIB: u64 = 2048 + 32;
+    /// Much less than a thread, and more than everything else needs.
+    const REST_KIB: u64 = 1024;
+    let server = Server::start("--mode threads");
+    // What the first thread needs besides is there then.
+    assert!(matches!(server.connect().try_ask("resolve,1,1"), Reception::Served(_)));
+    let bytes = (server.status("VmSize:") + 8 * THREAD_KIB + REST_KIB) << 10;
+    limit(&server, &format!("--as={bytes}"));
+    let crowd = Crowd::at(&server, 30);
+    assert!((6..=10).contains(&crowd.served.len()), "{}", crowd.served.len());
+    assert_eq!((crowd.served.len() + crowd.reasons.len(), crowd.closed), (30, 0));
+    for reason in &crowd.reasons {
+        assert!(reason.starts_with("no thread can be started: "), "{reason}");
+    }
+    crowd.makes_room_in(server);
+}
+
+#[test]
+fn connections_leave_nothing_behind() {
+    for mode in MODES {
+        let server = Server::start(mode);
+        let mut asker = server.connect();
+        assert_eq!(asker.ask("deposit,1,1,1"), "ok");
+        let (files, threads) = (server.files(), server.status("Threads:"));
+        for round in 0..5 {
+            let mut clients: Vec<_> = (0..30).map(|_| server.connect()).collect();
+            for (number, client) in clients.iter_mut().enumerate() {
+                assert_eq!(client.ask(&format!("deposit,1,{},1", 100 + round * 30 + number)), "ok");
+                client.send("deposit,");
+            }
+            drop(clients);
+        }
+        Server::wait_until_open(&mut asker, 0);
+        // A socket is closed, and a thread ended, just after its connection is no longer counted.
+        wait_for("files and threads to go", || server.files() <= files && server.status("Threads:") <= threads);
+        assert_eq!(asker.stats()["connections"], 151, "{mode}");
+        server.stop();
+    }
+}

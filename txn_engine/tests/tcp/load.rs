@@ -1,0 +1,292 @@
+//! The load generator: it sends when rows are due, whatever the server does, and hides nothing.
+
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use socket2::{Domain, Socket, Type};
+use study_kit::distribution::Distribution;
+use txn_engine::load::{Arrivals, Load};
+
+use crate::ending::run;
+use crate::rows::accounts_after;
+use crate::{MODES, Running, Server, txn_engine, wait_for};
+
+/// A load that runs.
+struct Loading(Running);
+
+impl Loading {
+    fn start(address: SocketAddr, typed: &str) -> Self {
+        Loading(Running::start(txn_engine(&format!("load --addr {address} {typed}"))))
+    }
+
+    /// Its exit code and what it printed.
+    fn wait(mut self) -> (Option<i32>, String) {
+        let code = self.0.wait().code();
+        let read = |mut output: Box<dyn Read>| {
+            let mut text = String::new();
+            output.read_to_string(&mut text).expect("the output is text");
+            text
+        };
+        let said = read(Box::new(self.0.0.stderr.take().expect("it is piped")));
+        assert_eq!(said, "", "no terminal, no progress");
+        (code, read(Box::new(self.0.0.stdout.take().expect("it is piped"))))
+    }
+
+    fn outcome(self) -> (Option<i32>, Value) {
+        let (code, text) = self.wait();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        (code, serde_json::from_str(&text).expect("it is JSON"))
+    }
+}
+
+fn load(server: &Server, typed: &str) -> (Option<i32>, Value) {
+    Loading::start(server.address, &format!("--json {typed}")).outcome()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Checks the counts that do not depend on the machine.
+fn assert_counts(outcome: &Value, counts: &[(&str, u64)]) {
+    for (name, right) in counts {
+        assert_eq!(outcome[*name], *right, "{name}: {outcome}");
+    }
+    let sum: f64 = ["accepted", "rejected", "failed"].map(|name| number(&outcome[name])).iter().sum();
+    assert_eq!(outcome["rows"].as_f64(), Some(sum), "every row has one fate: {outcome}");
+}
+
+#[test]
+fn a_server_that_stands_still_has_all_the_rows_of_that_time_on_record_as_late() {
+    const RATE: f64 = 500.0;
+    let server = Server::start("--mode tokio");
+    let mut aside = server.connect();
+    let loading =
+        Loading::start(server.address, "--json --rate 500 --duration 3 --warm-up 0 --clients 20 --patience 60");
+    wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 120.0);
+    server.signal(Signal::SIGSTOP);
+    let stopped = Instant::now();
+    thread::sleep(Duration::from_secs(1));
+    let still_s = stopped.elapsed().as_secs_f64();
+    server.signal(Signal::SIGCONT);
+    let (code, outcome) = loading.outcome();
+
+    assert_eq!(code, Some(0), "{outcome}");
+    assert_counts(&outcome, &[("failed", 0), ("rejected", 0), ("refused", 0), ("unserved", 0)]);
+    let rows = number(&outcome["rows"]);
+    assert!((1300.0..1700.0).contains(&rows), "{outcome}");
+    // Rows fell due all the time, and waited for half of it on average. A generator that waits for an answer before the next row has one
+    // late row for each of the 20 clients: a fiftieth of this.
+    let late_s = number(&outcome["response"]["mean_ms"]) / 1e3 * rows;
+    assert!(late_s > 0.6 * RATE * still_s * still_s / 2.0, "{late_s} s late in all after {still_s} s: {outcome}");
+    for name in ["p99_ms", "max_ms"] {
+        assert!(number(&outcome["response"][name]) > 600.0, "{outcome}");
+    }
+    server.stop();
+}
+
+#[test]
+fn rows_that_the_load_generator_itself_sends_late_are_late() {
+    let server = Server::start("--mode threads");
+    let mut aside = server.connect();
+    let loading =
+        Loading::start(server.address, "--json --rate 400 --duration 2 --warm-up 0 --clients 20 --patience 60");
+    wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 100.0);
+    loading.0.signal(Signal::SIGSTOP);
+    let stopped = Instant::now();
+    thread::sleep(Duration::from_millis(700));
+    let still_s = stopped.elapsed().as_secs_f64();
+    loading.0.signal(Signal::SIGCONT);
+    let (code, outcome) = loading.outcome();
+
+    assert_eq!(code, Some(0), "{outcome}");
+    assert_counts(&outcome, &[("failed", 0), ("rejected", 0), ("refused", 0), ("unserved", 0)]);
+    // The time before a row was sent is part of its time, and is stated by itself besides.
+    for times in ["response", "lateness"] {
+        let late_s = number(&outcome[times]["mean_ms"]) / 1e3 * number(&outcome["rows"]);
+        assert!(late_s > 0.6 * 400.0 * still_s * still_s / 2.0, "{times}: {late_s} s late in all: {outcome}");
+        assert!(number(&outcome[times]["p99_ms"]) > 400.0, "{outcome}");
+    }
+    server.stop();
+}
+
+#[test]
+fn rows_to_a_server_that_dies_have_failed_and_are_not_waited_for() {
+    for mode in ["--mode threads", "--mode tokio"] {
+        let server = Server::start(mode);
+        let mut aside = server.connect();
+        let typed = "--json --rate 400 --duration 1.5 --warm-up 0 --clients 10 --patience 600";
+        let loading = Loading::start(server.address, typed);
+        wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 60.0);
+        server.signal(Signal::SIGKILL);
+        // Waiting for an answer would take its 600 seconds.
+        let (code, outcome) = loading.outcome();
+        assert_eq!(code, Some(1), "{outcome}");
+        assert_counts(&outcome, &[("refused", 0), ("unserved", 0), ("rejected", 0)]);
+        assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) >= 40.0, "{outcome}");
+        drop(server);
+    }
+}
+
+#[test]
+fn nobody_there_is_one_clear_line() {
+    // The port is taken, so that nobody else can take it, but nobody listens.
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("there are file descriptors");
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).expect("there are ports");
+    let address = socket.local_addr().expect("it is bound").as_socket().expect("it is an address of the internet");
+    for typed in ["", "--json", "--clients 1"] {
+        let (code, said) = run(&format!("load --addr {address} --duration 600 {typed}"));
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.lines().count() == 1 && said.contains(&address.to_string()), "{said}");
+        assert!(said.contains("is the server up?"), "{said}");
+    }
+}
+
+#[test]
+fn a_patience_that_no_clock_holds_is_an_error_or_kept_to() {
+    let server = Server::start("--mode tokio");
+    for typed in ["--patience 1e19", "--warm-up 1e19 --duration 1e19"] {
+        let (code, said) = run(&format!("load --addr {} --clients 1 --duration 0 {typed}", server.address));
+        assert!(matches!(code, Some(0 | 2)), "{typed}: {said}");
+    }
+    server.stop();
+}
+
+#[test]
+fn clients_that_a_pool_leaves_waiting_are_counted() {
+    let server = Server::start("--mode pool --pool 2");
+    let (code, outcome) = load(&server, "--clients 10 --rate 100 --duration 0.5 --warm-up 0 --patience 1");
+    assert_eq!(code, Some(1), "{outcome}");
+    assert_counts(&outcome, &[("clients", 10), ("unserved", 8), ("refused", 0), ("rejected", 0)]);
+    // Their rows were due, too.
+    assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{outcome}");
+    server.stop();
+}
+
+#[test]
+fn refused_clients_are_counted_and_the_first_reason_is_told() {
+    for mode in MODES {
+        let server = Server::start(&format!("{mode} --most-connections 3"));
+        let typed = "--clients 10 --rate 200 --duration 0.3 --warm-up 0";
+        let (code, outcome) = load(&server, typed);
+        assert_eq!(code, Some(1), "{mode}: {outcome}");
+        assert_counts(&outcome, &[("refused", 7), ("unserved", 0), ("rejected", 0)]);
+        assert_eq!(outcome["refusal"], "there are as many connections as allowed (--most-connections)", "{mode}");
+        assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{mode}: {outcome}");
+        server.stop();
+    }
+}
+
+#[test]
+fn the_same_seed_sends_the_same_rows() {
+    let dump = |mode: &str, seed: u64| {
+        let server = Server::start(mode);
+        let (code, outcome) =
+            load(&server, &format!("--clients 15 --rate 800 --duration 0.4 --warm-up 0.1 --seed {seed}"));
+        assert_eq!(code, Some(0), "{mode}: {outcome}");
+        assert_counts(&outcome, &[("failed", 0), ("rejected", 0), ("refused", 0), ("unserved", 0)]);
+        server.stop().session()
+    };
+    let first = dump("--mode threads", 4);
+    assert!(first.accounts.len() == 15 && first.transactions.len() > 200, "{first:?}");
+    assert_eq!(first, dump("--mode tokio", 4));
+    assert_ne!(first, dump("--mode tokio", 5));
+}
+
+#[test]
+fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
+    for mode in MODES {
+        let server = Server::start(mode);
+        let load = Load {
+            address: server.address,
+            clients: 20,
+            rate: 1000.0,
+            duration: Duration::from_millis(300),
+            warm_up: Duration::from_millis(50),
+            arrivals: Arrivals::Constant,
+            seed: 11,
+            first_tx: 500,
+            patience: Duration::from_mins(1),
+        };
+        let outcome = load.run().expect("the server is there");
+        assert_eq!((outcome.rows, outcome.accepted, outcome.failed), (300, 300, 0), "{mode}");
+        assert_eq!(
+            [&outcome.response, &outcome.service, &outcome.lateness].map(Distribution::count),
+            [300; 3],
+            "{mode}"
+        );
+        assert!(outcome.response.max() >= outcome.service.max(), "{mode}");
+        let mut text = Vec::new();
+        for (client, taken) in outcome.taken.iter().enumerate() {
+            let mut script = load.script(client);
+            (0..taken.expect("all are served")).for_each(|_| script.next(&mut text));
+        }
+        let rows = String::from_utf8(text).expect("rows are text");
+        // The first ones, to see whether the connections are served, and those of the warm-up.
+        // Their times are sums of floating point numbers: one of them may be late for the warm-up.
+        assert!((369..=370).contains(&rows.lines().count()), "{mode}: {}", rows.lines().count());
+        assert_eq!(server.stop().accounts(), accounts_after(&rows), "{mode}");
+    }
+}
+
+#[test]
+fn a_second_load_goes_on_with_higher_ids() {
+    let server = Server::start("--mode tokio");
+    let typed = "--clients 5 --rate 500 --duration 0.2 --warm-up 0";
+    assert_eq!(load(&server, typed).0, Some(0));
+    // Rows that the server has seen are answered, and told apart from those that were applied.
+    let (code, outcome) = load(&server, typed);
+    assert_eq!(code, Some(0), "{outcome}");
+    assert!(number(&outcome["rejected"]) > 0.0, "{outcome}");
+    let (code, outcome) = load(&server, &format!("{typed} --first-tx 1000000"));
+    assert_eq!(code, Some(0), "{outcome}");
+    assert_counts(&outcome, &[("rejected", 0), ("failed", 0)]);
+    server.stop();
+}
+
+#[test]
+fn the_outcome_can_be_read_by_a_person() {
+    let server = Server::start("--mode tokio --most-connections 4");
+    let typed = "--clients 5 --rate 100 --duration 0.2 --warm-up 0 --arrivals constant";
+    let (code, text) = Loading::start(server.address, typed).wait();
+    assert_eq!(code, Some(1), "{text}");
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("4 of 5 connections served after "), "{text}");
+    assert!(
+        lines[0].ends_with(
+            ", 1 refused, 0 not answered (busy: there are as many connections as allowed (--most-connections))"
+        ),
+        "{text}"
+    );
+    assert!(lines[1].starts_with("19 rows at 100 per second: ") || lines[1].starts_with("20 rows"), "{text}");
+    assert!(
+        lines[2..].iter().all(|line| line.contains("p99.9 ") && !line.contains("NaN")) && lines.len() == 5,
+        "{text}"
+    );
+    server.stop();
+}
+
+#[test]
+fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
+    let outcome = |typed: &str| {
+        let (code, outcome) = Loading(Running::start(txn_engine(&format!("clients {typed}")))).outcome();
+        assert_eq!(code, Some(0), "{outcome}");
+        assert!(number(&outcome["work_s"]) <= number(&outcome["whole_s"]), "{outcome}");
+        outcome
+    };
+    let threads = outcome("--as threads --clients 50");
+    let tasks = outcome("--as tasks --clients 50");
+    for outcome in [&threads, &tasks] {
+        assert_eq!(outcome["accepted"], 50 * 20, "{outcome}");
+    }
+    assert!(threads["digest"].is_string());
+    assert_eq!(threads["digest"], tasks["digest"]);
+    assert_ne!(threads["digest"], outcome("--as tasks --clients 50 --seed 1")["digest"]);
+    if cfg!(target_os = "linux") {
+        assert!(number(&threads["there"]["threads"]) > 50.0 && number(&tasks["there"]["threads"]) < 50.0, "{tasks}");
+    }
+}

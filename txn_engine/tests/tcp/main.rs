@@ -1,0 +1,209 @@
+//! The server and the load generator as other programs meet them: over TCP, by signals and by exit codes.
+
+mod answers;
+mod client;
+mod ending;
+mod hostile;
+mod limits;
+mod load;
+mod rows;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+use txn_engine::accounts;
+use txn_engine::session::Session;
+
+use client::Client;
+
+/// What has not happened within this will not happen: no right answer takes nearly as long, even on a slow and busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Every mode that applies rows, as it is typed. The pool has a thread for all connections that any of these tests opens at once.
+const MODES: [&str; 4] = ["--mode threads", "--mode pool --pool 40", "--mode tokio", "--mode tokio_current"];
+
+/// `txn_engine` with what is typed after it, words separated by spaces.
+fn txn_engine(typed: &str) -> Command {
+    let mut command = Command::new(cargo_bin!("txn_engine"));
+    command.args(typed.split_whitespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A program that runs, and is killed if nobody waits for its end: also when a test fails.
+struct Running(Child);
+
+impl Running {
+    fn start(mut command: Command) -> Self {
+        Running(command.spawn().expect("the program can be started"))
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.pid()).expect("process ids fit");
+        kill(Pid::from_raw(pid), signal).expect("the program is there");
+    }
+
+    /// Waits for its end.
+    fn wait(&mut self) -> ExitStatus {
+        let mut status = None;
+        wait_for("the end of the program", || {
+            status = self.0.try_wait().expect("it is a child of ours");
+            status.is_some()
+        });
+        status.expect("it has ended")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended; either is fine.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A running server, which dumps to the folder `session` of its own folder when it ends.
+struct Server {
+    running: Running,
+    address: SocketAddr,
+    /// Closed if it is taken.
+    stdout: Option<BufReader<ChildStdout>>,
+    stderr: BufReader<ChildStderr>,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Starts it with these options.
+    fn start(typed: &str) -> Self {
+        Self::start_in(TempDir::new().expect("a temporary folder can be made"), typed)
+    }
+
+    fn start_in(folder: TempDir, typed: &str) -> Self {
+        Self::start_command(folder, txn_engine(&Self::typed(typed)))
+    }
+
+    /// Starts it from a shell that has done `first` before: set its limits.
+    fn start_after(first: &str, typed: &str) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]).arg(cargo_bin!("txn_engine"));
+        command.args(Self::typed(typed).split_whitespace());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::start_command(TempDir::new().expect("a temporary folder can be made"), command)
+    }
+
+    fn typed(typed: &str) -> String {
+        format!("serve --addr 127.0.0.1:0 --dump session {typed}")
+    }
+
+    fn start_command(folder: TempDir, mut command: Command) -> Self {
+        command.current_dir(folder.path());
+        let mut running = Running::start(command);
+        let mut stderr = BufReader::new(running.0.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        let mut stdout = BufReader::new(running.0.stdout.take().expect("it is piped"));
+        stdout.read_line(&mut line).expect("the output is text");
+        let Some(address) = line.strip_prefix("listening on ").and_then(|address| address.trim_end().parse().ok())
+        else {
+            let mut said = String::new();
+            let _ = stderr.read_to_string(&mut said);
+            panic!("the server does not say where it listens: {line}{said}");
+        };
+        Server { running, address, stdout: Some(stdout), stderr, folder }
+    }
+
+    fn connect(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    fn signal(&self, signal: Signal) {
+        self.running.signal(signal);
+    }
+
+    /// Waits for its end.
+    fn wait(mut self) -> Ended {
+        let status = self.running.wait();
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        if let Some(mut open) = self.stdout {
+            open.read_to_string(&mut stdout).expect("the output is text");
+        }
+        self.stderr.read_to_string(&mut stderr).expect("what it says is text");
+        Ended { status, stdout, stderr, folder: self.folder }
+    }
+
+    /// Ends it as a service manager does, and checks that it ends well.
+    fn stop(self) -> Ended {
+        self.signal(Signal::SIGTERM);
+        let ended = self.wait();
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
+        ended
+    }
+
+    /// The most memory that it has had so far, in KiB; 0 where the system does not tell.
+    fn peak_kib(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    /// A value of the server's process; 0 where the system does not tell.
+    fn status(&self, name: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.running.pid())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+
+    /// How many files the server has open; 0 where the system does not tell.
+    fn files(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.running.pid())).map_or(0, Iterator::count)
+    }
+
+    /// Waits until so many connections are open beside the one of `asker`.
+    fn wait_until_open(asker: &mut Client, others: u64) {
+        wait_for("the connections to end", || asker.stats()["open"] == others + 1);
+    }
+}
+
+/// A server that has ended.
+struct Ended {
+    status: ExitStatus,
+    /// What it printed after it had said where it listens.
+    stdout: String,
+    stderr: String,
+    folder: TempDir,
+}
+
+impl Ended {
+    fn session_folder(&self) -> PathBuf {
+        self.folder.path().join("session")
+    }
+
+    /// What it has dumped.
+    fn session(&self) -> Session {
+        Session::load(&self.session_folder()).expect("the dump can be loaded")
+    }
+
+    /// The accounts that it has dumped, as CSV.
+    fn accounts(&self) -> String {
+        String::from_utf8(accounts::to_csv(&self.session().accounts)).expect("accounts are text")
+    }
+}
+
+/// Looks every few milliseconds whether `happened`.
+fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !happened() {
+        assert!(Instant::now() < deadline, "waited too long for {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
