@@ -18,11 +18,11 @@ use flight_batches::results;
 use flight_batches::serve::{Listener, ServeError};
 use flight_batches::service::{Batches, Options};
 use flight_batches::slices::Memory;
-use flight_batches::study::server::Server;
 use flight_batches::study::{self, overview};
 use flight_batches::table::{Shape, Table};
 use flight_batches::{loopback, plot};
 use study_kit::output::{self, print};
+use study_kit::server::Server;
 use study_kit::usage::settle_allocator;
 
 use crate::cli::{Benching, Command, Listening, Plotting, Serving};
@@ -203,7 +203,7 @@ fn servers(endpoints: &[String]) -> Result<(Vec<Server>, Vec<String>), Error> {
         let words = ["serve", "--until-stdin-closes", "--addr", "127.0.0.1:0", "--mode", mode, "--prefetch", prefetch];
         servers.push(Server::of_this_program(&words.map(str::to_owned))?);
     }
-    let endpoints = servers.iter().map(|server| server.endpoint().to_owned()).collect();
+    let endpoints = servers.iter().map(|server| server.address().to_owned()).collect();
     Ok((servers, endpoints))
 }
 

@@ -6,6 +6,7 @@
 //! | [`case`] | a test case as `arms` lists it, and the suffixes of an arm |
 //! | [`request`] | the arguments of `run` |
 //! | [`record`] | the line of JSON that a run appends |
+//! | [`server`] | a server in a process of its own, which ends with this one |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
 //! | `distribution` | how long operations took, with the feature `distribution` |
 //! | [`duet`] | the alternation of two arms in one process |
@@ -22,6 +23,7 @@ pub mod overview;
 pub mod profile;
 pub mod record;
 pub mod request;
+pub mod server;
 pub mod usage;
 
 pub use case::{Case, Suffix};

@@ -4,8 +4,8 @@
 //! shared engine. A thread that cannot be started ends the program, as it does in the published example.
 
 use std::str::FromStr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,9 @@ impl FromStr for Kind {
 pub struct Outcome {
     /// From the first spawn to the end of the last client.
     pub whole: Duration,
-    /// From when all were there to the end of the last.
+    /// From the first spawn until all were there.
+    pub start: Duration,
+    /// From when all were there until the last had applied its rows.
     pub work: Duration,
     /// What the process was like when all were there.
     pub there: Stats,
@@ -104,8 +106,11 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Outcome {
         .map(|rows| {
             let (engine, rows, gate) = (Arc::clone(engine), Arc::clone(rows), Arc::clone(&gate));
             thread::spawn(move || {
-                gate.wait();
-                apply(&engine, &rows)
+                gate.there.fetch_add(1, Ordering::SeqCst);
+                while gate.open.get().is_none() {
+                    thread::park();
+                }
+                gate.done(apply(&engine, &rows))
             })
         })
         .collect();
@@ -113,31 +118,15 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Outcome {
         thread::sleep(Duration::from_micros(100));
     }
     let (paused, stats) = (Instant::now(), Stats::of_this_process());
-    let begun = Instant::now();
-    gate.open.store(true, Ordering::SeqCst);
+    let begun = gate.open();
     for client in &clients {
         client.thread().unpark();
     }
     // A client that has panicked has printed why, and its rows are missing.
     let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
     // Looking at the process is no part of the work.
-    Outcome { whole: start.elapsed().saturating_sub(begun - paused), work: begun.elapsed(), there: stats, accepted }
-}
-
-/// Where threads wait for each other, each on its own: a lock that all of them want would cost more than their rows.
-#[derive(Default)]
-struct Gate {
-    there: AtomicUsize,
-    open: AtomicBool,
-}
-
-impl Gate {
-    fn wait(&self) {
-        self.there.fetch_add(1, Ordering::SeqCst);
-        while !self.open.load(Ordering::SeqCst) {
-            thread::park();
-        }
-    }
+    let whole = start.elapsed().saturating_sub(begun - paused);
+    Outcome { whole, start: paused - start, work: gate.work(), there: stats, accepted }
 }
 
 fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
@@ -145,37 +134,64 @@ fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
     // Like the threads: the runtime is there when the first client comes, in either case the program's.
     let start = Instant::now();
     runtime.block_on(async {
+        let gate = Arc::new(Gate::default());
         let there = Arc::new(tokio::sync::Barrier::new(rows.len() + 1));
         let (go, gone) = watch::channel(false);
         let clients: Vec<_> = rows
             .iter()
             .map(|rows| {
-                let (engine, rows) = (Arc::clone(engine), Arc::clone(rows));
+                let (engine, rows, gate) = (Arc::clone(engine), Arc::clone(rows), Arc::clone(&gate));
                 let (there, mut gone) = (Arc::clone(&there), gone.clone());
                 tokio::spawn(async move {
                     there.wait().await;
                     // The sender lives until all have ended.
                     let _ = gone.wait_for(|gone| *gone).await;
-                    apply(&engine, &rows)
+                    gate.done(apply(&engine, &rows))
                 })
             })
             .collect();
         there.wait().await;
         let (paused, stats) = (Instant::now(), Stats::of_this_process());
-        let begun = Instant::now();
+        let begun = gate.open();
         go.send_replace(true);
         let mut accepted = 0;
         for client in clients {
             // A client that has panicked has printed why, and its rows are missing.
             accepted += client.await.unwrap_or(0);
         }
-        Ok(Outcome {
-            whole: start.elapsed().saturating_sub(begun - paused),
-            work: begun.elapsed(),
-            there: stats,
-            accepted,
-        })
+        let whole = start.elapsed().saturating_sub(begun - paused);
+        Ok(Outcome { whole, start: paused - start, work: gate.work(), there: stats, accepted })
     })
+}
+
+/// Where clients wait for each other, and when they were done.
+///
+/// Threads wait for it each on its own: a lock that all of them want would cost more than their rows.
+#[derive(Default)]
+struct Gate {
+    there: AtomicUsize,
+    open: OnceLock<Instant>,
+    /// From its opening to the end of the last client so far, in nanoseconds.
+    last_ns: AtomicU64,
+}
+
+impl Gate {
+    /// Opens it, and says when that was.
+    fn open(&self) -> Instant {
+        *self.open.get_or_init(Instant::now)
+    }
+
+    /// A client has applied so many rows.
+    fn done(&self, rows: u64) -> u64 {
+        let elapsed = u64::try_from(self.open().elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.last_ns.fetch_max(elapsed, Ordering::SeqCst);
+        rows
+    }
+
+    /// From its opening until the last client had applied its rows; to end a client is no part of it.
+    fn work(&self) -> Duration {
+        Duration::from_nanos(self.last_ns.load(Ordering::SeqCst))
+    }
 }
 
 #[cfg(test)]

@@ -106,6 +106,7 @@ pub fn clients(args: &ClientsArgs) -> Result<(), Error> {
     let digest = txn_engine::study::inputs::digest(&accounts::to_csv(&engine.accounts()));
     let line = json!({
         "whole_s": outcome.whole.as_secs_f64(),
+        "start_s": outcome.start.as_secs_f64(),
         "work_s": outcome.work.as_secs_f64(),
         "accepted": outcome.accepted,
         "digest": digest,

@@ -4,9 +4,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use study_kit::Error;
+use study_kit::server::{Server, ServerError};
 
 use super::scenario::Scenario;
-use super::server::{Server, ServerError};
 use crate::produce::Mode;
 use crate::service::Encoding;
 

@@ -6,7 +6,6 @@ mod arm;
 pub mod overview;
 pub mod run;
 pub mod scenario;
-pub mod server;
 
 pub use run::run;
 pub use scenario::{cases, prepare};

@@ -5,12 +5,12 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use study_kit::error::one_line;
+use study_kit::server::{Server, ServerError};
 use study_kit::usage::{Span, kib, peak_rss_kib, settle_allocator};
 use study_kit::{Error, Observation, Record, RunRequest, Suffix, file_error};
 
 use super::arm::{self, Subject};
 use super::scenario::{self, Scenario};
-use super::server::{Server, ServerError};
 use crate::health::Process;
 use crate::load::{ConnectError, Connections, Form, Load, Outcome, number};
 use crate::loopback;
@@ -97,7 +97,7 @@ fn observe(scenario: &Scenario, subject: Subject, suffix: Suffix, seed: u64) -> 
         first: Some(first),
         patience: PATIENCE,
     };
-    let connections = runtime.block_on(Connections::open(server.endpoint(), scenario.requests.min(CONNECTIONS)))?;
+    let connections = runtime.block_on(Connections::open(server.address(), scenario.requests.min(CONNECTIONS)))?;
     let ours = matches!(subject, Subject::Ours { .. });
     let before = if ours { Some(runtime.block_on(connections.health())?) } else { None };
     let span = Span::start();
@@ -124,7 +124,7 @@ fn observe(scenario: &Scenario, subject: Subject, suffix: Suffix, seed: u64) -> 
     metrics.extend(cost.counters.map(|used| ("client_cpu_s", used.user_s + used.system_s)));
     if let (Some(before), Some(after)) = (before, after) {
         // Requests that run to their end may do so before the last has begun.
-        let want = if scenario.form == Form::Whole { scenario.requests.div_ceil(10) * 9 } else { scenario.requests };
+        let want = if scenario.form == Form::Whole { (scenario.requests * 9).div_ceil(10) } else { scenario.requests };
         if after.most_streams < want {
             return Err(RunError::Streams { most: after.most_streams, requests: scenario.requests });
         }
@@ -192,8 +192,8 @@ fn describe_server(scenario: &Scenario, before: &Process, after: &Process, mb_pe
 }
 
 fn measure_loopback(scenario: &Scenario, server: &Server, metrics: &mut Metrics) -> Result<(), RunError> {
-    let address = server.endpoint().strip_prefix("http://").and_then(|address| address.parse().ok());
-    let address = address.ok_or_else(|| RunError::Address(server.endpoint().to_owned()))?;
+    let address = server.address().strip_prefix("http://").and_then(|address| address.parse().ok());
+    let address = address.ok_or_else(|| RunError::Address(server.address().to_owned()))?;
     let Form::Window { warm_up, window } = scenario.form else { return Ok(()) };
     let span = Span::start();
     let (bytes, elapsed) = loopback::measure(address, scenario.requests, warm_up, window)?;

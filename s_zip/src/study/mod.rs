@@ -50,6 +50,9 @@ pub enum StudyError {
         /// The cause.
         source: io::Error,
     },
+    /// A run that the overview started failed.
+    #[error(transparent)]
+    Kit(#[from] study_kit::Error),
     /// The runtime cannot be started.
     #[error("cannot start the async runtime")]
     Runtime(#[source] io::Error),

@@ -1,15 +1,11 @@
 //! One pass over the arms: the tables of the published document for this machine, single figures without a verdict.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io;
-use std::process::{Command, Stdio};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use serde::Deserialize;
+use study_kit::overview::{Samples, cell};
 
+use super::StudyError;
 use super::arms::{Arm, Drive};
-use super::{StudyError, file_error};
 
 /// The published rows of one archive in one process, as label and scenario.
 const CRITERION: [(&str, &str); 3] =
@@ -19,13 +15,6 @@ const SIZES: [(&str, &str); 3] = [("5 MB", "perf_5m"), ("10 MB", "perf_10m"), ("
 const PAIR: [&str; 2] = ["sync", "async"];
 const OWN: [&str; 2] = ["best_sync", "best_async"];
 const TICKERS: [&str; 6] = ["idle", "async", "best_async", "best_async_in_place", "best_async_offload", "async_zip"];
-
-#[derive(Deserialize)]
-struct Sample {
-    metrics: HashMap<String, f64>,
-}
-
-type Samples = HashMap<(&'static str, &'static str), Sample>;
 
 /// Runs every case once, each in a process of its own, and returns the tables.
 ///
@@ -48,41 +37,14 @@ pub fn tables() -> Result<String, StudyError> {
     );
     cases.extend(TICKERS.map(|arm| ("ticker", arm)));
 
-    let bar = ProgressBar::new(cases.len() as u64).with_style(
-        ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar()),
-    );
-    let mut samples = Samples::new();
-    for (scenario, arm) in cases {
-        bar.set_message(format!("{scenario} {arm}"));
-        samples.insert((scenario, arm), sample(scenario, arm)?);
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(Tables(samples).format())
-}
-
-/// One run of a case in a process of its own.
-fn sample(scenario: &str, arm: &str) -> Result<Sample, StudyError> {
-    let failed = |source| file_error("run", std::path::Path::new("s_zip run"), source);
-    let program = std::env::current_exe().map_err(failed)?;
-    let output = Command::new(program)
-        .args(["run", "--scenario", scenario, "--arm", arm])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(failed)?;
-    serde_json::from_slice(&output.stdout)
-        .ok()
-        .filter(|_| output.status.success())
-        .ok_or_else(|| failed(io::Error::other(format!("{scenario} {arm} failed: {}", output.status))))
+    Ok(Tables(Samples::take(cases)?).format())
 }
 
 struct Tables(Samples);
 
 impl Tables {
     fn value(&self, scenario: &'static str, arm: &'static str, metric: &str) -> Option<f64> {
-        self.0.get(&(scenario, arm)).and_then(|sample| sample.metrics.get(metric)).copied()
+        self.0.value(scenario, arm, metric)
     }
 
     /// Time, throughput and overhead of sync against async.
@@ -170,8 +132,4 @@ impl Tables {
         text += "\nOne run each: no verdicts. `make report-s_zip` measures in blocks and judges.\n";
         text
     }
-}
-
-fn cell(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
 }

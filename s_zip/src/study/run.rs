@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use study_kit::error::one_line;
+use study_kit::usage::settle_allocator;
+use study_kit::{Observation, Record, RunRequest, duet};
 
 use super::arms::input::{Input, Shape};
 use super::arms::{self, Arm, Driver, Product};
@@ -16,7 +16,6 @@ use super::scenario::{self, Work};
 use super::target::{Content, Folder, Place, Target};
 use super::usage::{self, Cost, Span};
 use super::{StudyError, hostile, ticker};
-use study_kit::{Observation, Pair, Record, RunRequest};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
 pub const PLANTED_PROCESS: f64 = 1.10;
@@ -97,27 +96,6 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
     Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
 }
 
-/// Makes the allocator keep what is freed, as it does in a program that has run for a while.
-///
-/// glibc gives free memory at the end of its heap back to the kernel, unless it has seen a larger block go, and then takes it anew with a
-/// page fault per 4 KiB. Whether a compressor of 300 KB per entry meets that hangs on what lies behind it on the heap, which differs from arm to arm:
-/// 50 entries took the same sync code 2 or 7 ms. The block is never touched, so that it costs no memory.
-fn settle_allocator() {
-    const BLOCK_BYTES: usize = 16 << 20;
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
-}
-
-/// An error with its causes in one line.
-fn one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text.replace('\n', " ")
-}
-
 /// The input and place of a scenario, ready to be worked on.
 struct ArchiveBench {
     shape: Shape,
@@ -140,7 +118,7 @@ impl ArchiveBench {
         let span = Span::start();
         let product = self.pass(subject.what, &target, &driver)?;
         if subject.slow {
-            spin_until(span.elapsed().mul_f64(PLANTED_PROCESS), || span.elapsed());
+            span.spin(PLANTED_PROCESS);
         }
         let cost = span.end();
         let calls_after = usage::write_calls();
@@ -168,12 +146,12 @@ impl ArchiveBench {
         let targets = (self.folder.target(self.place, 0), self.folder.target(self.place, 1));
         let drivers = (Driver::new(a.what)?, Driver::new(b.what)?);
         let timed = |subject: Subject<Arm>, target: &Target, driver: &Driver| -> Result<(f64, Content), Failure> {
-            let start = Instant::now();
+            let span = Span::start();
             let product = self.pass(subject.what, target, driver)?;
             if subject.slow {
-                spin_until(start.elapsed().mul_f64(PLANTED_DUET), || start.elapsed());
+                span.spin(PLANTED_DUET);
             }
-            let elapsed = start.elapsed().as_secs_f64();
+            let elapsed = span.elapsed().as_secs_f64();
             Ok((elapsed, product.archive.check(&self.input).map_err(Failure::WrongAnswer)?))
         };
         // Once unrecorded: the first pass pays for memory that later ones find ready.
@@ -182,20 +160,13 @@ impl ArchiveBench {
         if first.digest != second.digest {
             return Err(Failure::WrongAnswer("the two arms wrote different content".to_owned()));
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(request.seed.wrapping_mul(1_000_003) + request.block);
-        let count = scenario::pairs(&self.shape);
-        let mut pairs = Vec::with_capacity(count);
-        for _ in 0..count {
-            let order = if rng.random() { "ab" } else { "ba" };
-            let (a_s, b_s) = if order == "ab" {
-                let first = timed(a, &targets.0, &drivers.0)?.0;
-                (first, timed(b, &targets.1, &drivers.1)?.0)
-            } else {
-                let first = timed(b, &targets.1, &drivers.1)?.0;
-                (timed(a, &targets.0, &drivers.0)?.0, first)
-            };
-            pairs.push(Pair { order, a_s, b_s });
-        }
+        let pairs = duet::alternate(
+            scenario::pairs(&self.shape),
+            request.seed,
+            request.block,
+            || timed(a, &targets.0, &drivers.0).map(|(seconds, _)| seconds),
+            || timed(b, &targets.1, &drivers.1).map(|(seconds, _)| seconds),
+        )?;
         let mut metrics = BTreeMap::new();
         memory_metrics(&mut metrics);
         metrics.insert("archive_bytes", number(first.archive_bytes));
@@ -292,27 +263,11 @@ fn check_all(products: Vec<Product>, archives: usize, input: &Input) -> Result<S
     Ok(digest)
 }
 
-/// Keeps the processor busy until `elapsed` reaches `end`.
-fn spin_until(end: Duration, elapsed: impl Fn() -> Duration) {
-    while elapsed() < end {
-        std::hint::spin_loop();
-    }
-}
-
 fn cost_metrics(cost: &Cost) -> BTreeMap<&'static str, f64> {
-    let wall = cost.wall.as_secs_f64();
-    let mut metrics = BTreeMap::from([("work_s", wall)]);
-    if let Some(counters) = cost.counters {
-        let cpu = counters.user_s + counters.system_s;
-        metrics.insert("user_s", counters.user_s);
-        metrics.insert("system_s", counters.system_s);
-        metrics.insert("cpu_s", cpu);
-        if wall > 0.0 {
-            metrics.insert("cpu_percent", 100.0 * cpu / wall);
-        }
-        metrics.insert("minor_faults_count", counters.minor_faults);
-        metrics.insert("voluntary_switches_count", counters.voluntary_switches);
-        metrics.insert("involuntary_switches_count", counters.involuntary_switches);
+    let mut metrics = cost.metrics();
+    let wall_s = cost.wall.as_secs_f64();
+    if let Some(cpu_s) = metrics.get("cpu_s").copied().filter(|_| wall_s > 0.0) {
+        metrics.insert("cpu_percent", 100.0 * cpu_s / wall_s);
     }
     metrics
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use study_kit::distribution::Distribution;
+use study_kit::error::one_line;
+use study_kit::server::Server;
 use study_kit::usage::{kib, peak_rss_kib, processor_s};
 use study_kit::{Observation, RunRequest, Suffix};
 
 use super::inputs::{self, Set};
-use super::server::Server;
 use super::{StudyError, scenario::Tcp};
 use crate::accounts;
 use crate::arms::{Arm, Options, process_files};
@@ -59,7 +60,7 @@ fn state(tcp: &Tcp, seed: u64) -> Option<PathBuf> {
 
 /// One server, one load.
 pub(super) fn tcp(tcp: &Tcp, request: &RunRequest) -> Result<Observation, String> {
-    let text = |error: &dyn std::error::Error| super::run::one_line(error);
+    let text = |error: &dyn std::error::Error| one_line(error);
     let (arm, suffix) = Suffix::split(&request.arm).map_err(|error| text(&error))?;
     if suffix == Suffix::Slow {
         return Err("an arm over TCP has no handicapped copy".to_owned());
@@ -74,16 +75,18 @@ pub(super) fn tcp(tcp: &Tcp, request: &RunRequest) -> Result<Observation, String
     }
     let folder = tempfile::tempdir().map_err(|error| text(&error))?;
     let dump = folder.path().join("dump");
-    let mut arguments = vec!["--mode".to_owned(), mode.name().to_owned()];
+    let mut arguments =
+        ["serve", "--addr", "127.0.0.1:0", "--until-stdin-closes", "--mode", mode.name()].map(str::to_owned).to_vec();
     let state = state(tcp, request.seed);
     if mode != Mode::Null {
         arguments.extend(["--dump".to_owned(), dump.display().to_string()]);
         let load = state.iter().flat_map(|state| ["--load".to_owned(), state.display().to_string()]);
         arguments.extend(load);
     }
-    let server = Server::start(&arguments)?;
+    let server = Server::of_this_program(&arguments).map_err(|error| text(&error))?;
+    let address = server.address().parse().map_err(|error| text(&error))?;
     let load = Load {
-        address: server.address(),
+        address,
         clients: tcp.connections,
         rate: tcp.rate,
         duration: tcp.window,
@@ -93,7 +96,7 @@ pub(super) fn tcp(tcp: &Tcp, request: &RunRequest) -> Result<Observation, String
         first_tx: FIRST_TX,
         patience: PATIENCE,
     };
-    let mut aside = Aside::open(server.address()).map_err(|error| text(&error))?;
+    let mut aside = Aside::open(address).map_err(|error| text(&error))?;
     let mut at = Stages { before: look(&mut aside)?, ..Stages::default() };
     let mut lost = None;
     let outcome = load.run_and_tell(|stage| match (look(&mut aside), stage) {
@@ -106,7 +109,7 @@ pub(super) fn tcp(tcp: &Tcp, request: &RunRequest) -> Result<Observation, String
         return Err(error);
     }
     drop(aside);
-    server.stop()?;
+    server.stop().map_err(|error| text(&error))?;
     let mut digest = String::new();
     if mode != Mode::Null {
         let got = Session::load(&dump).map_err(|error| text(&error))?;
@@ -148,7 +151,7 @@ struct Stages {
 }
 
 fn look(aside: &mut Aside) -> Result<Seen, String> {
-    let server = aside.stats().map_err(|error| super::run::one_line(&error))?;
+    let server = aside.stats().map_err(|error| one_line(&error))?;
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let stack = memory.lines().find_map(|line| line.strip_prefix("KernelStack:")?.split_ascii_whitespace().next());
     Ok(Seen {
@@ -246,6 +249,7 @@ fn metrics(tcp: &Tcp, outcome: &Outcome, at: &Stages) -> Metrics {
 #[derive(Debug, Deserialize)]
 struct Clients {
     whole_s: f64,
+    start_s: f64,
     work_s: f64,
     accepted: u64,
     digest: String,
@@ -285,7 +289,7 @@ pub(super) fn clients(count: usize, request: &RunRequest) -> Result<Observation,
         ("whole_or_crash_s", done.whole_s),
         ("apply_s", done.work_s),
         ("apply_or_crash_s", done.work_s),
-        ("client_start_us", (done.whole_s - done.work_s) * 1e6 / count as f64),
+        ("client_start_us", done.start_s * 1e6 / count as f64),
         ("user_s", done.end.user_s),
         ("system_s", done.end.system_s),
         ("clients_peak_rss_kib", kib(done.end.peak_rss_kib)),

@@ -8,7 +8,6 @@ pub mod inputs;
 pub mod overview;
 pub mod run;
 pub mod scenario;
-mod server;
 
 pub use run::run;
 pub use scenario::{cases, prepare};
@@ -20,6 +19,9 @@ pub enum StudyError {
     /// A name that stands for nothing, or the engine cannot run.
     #[error(transparent)]
     Engine(#[from] Error),
+    /// A run that the overview started failed.
+    #[error(transparent)]
+    Kit(#[from] study_kit::Error),
     /// The scenario's input is absent.
     #[error(
         "the input of {scenario} with seed {seed} is not there: run `txn_engine prepare --scenario {scenario} --seed {seed}` first"

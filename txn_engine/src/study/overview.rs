@@ -1,14 +1,10 @@
 //! One pass over the arms: the tables of the published document for this machine, single figures without a verdict.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io;
-use std::process::{Command, Stdio};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use serde::Deserialize;
+use study_kit::overview::Samples;
 
-use super::{StudyError, inputs, scenario};
+use super::{StudyError, scenario};
 use crate::arms::Arm;
 
 /// Sizes of the stress table.
@@ -17,13 +13,6 @@ const SIZES: [&str; 5] = ["rows_100", "rows_100100", "rows_600100", "rows_100010
 const LARGE: &str = "rows_2000100";
 /// Clients over TCP, few and many.
 const CLIENTS: [&str; 2] = ["tcp_100", "tcp_10000"];
-
-#[derive(Deserialize)]
-struct Sample {
-    metrics: HashMap<String, f64>,
-}
-
-type Samples = HashMap<(&'static str, String), Sample>;
 
 /// Runs every case once, each in a process of its own, and returns the tables.
 ///
@@ -41,47 +30,15 @@ pub fn tables() -> Result<String, StudyError> {
     let others = Arm::ALL.iter().map(|arm| arm.name()).chain(["csv_scan"]).map(str::to_owned);
     cases.extend(others.filter(|arm| arm != "sync" && arm != "async").map(|arm| (LARGE, arm)));
 
-    let bar = ProgressBar::new(cases.len() as u64 + 1).with_style(
-        ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar()),
-    );
-    bar.set_message("writing the inputs");
-    bar.tick();
     for size in SIZES.into_iter().chain(["three_files"]) {
         scenario::prepare(size, 0)?;
     }
-    bar.inc(1);
-    let mut samples = Samples::new();
-    for (scenario, arm) in cases {
-        bar.set_message(format!("{scenario} {arm}"));
-        let sample = sample(scenario, &arm)?;
-        samples.insert((scenario, arm), sample);
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    let samples = Samples::take(cases.iter().map(|(scenario, arm)| (*scenario, arm.as_str())))?;
     Ok(format(&samples))
 }
 
-/// One run of a case in a process of its own.
-fn sample(scenario: &str, arm: &str) -> Result<Sample, StudyError> {
-    let failed = |source| inputs::file_error("run", std::path::Path::new("txn_engine run"), source);
-    let program = std::env::current_exe().map_err(failed)?;
-    let output = Command::new(program)
-        .args(["run", "--scenario", scenario, "--arm", arm])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(failed)?;
-    serde_json::from_slice(&output.stdout)
-        .ok()
-        .filter(|_| output.status.success())
-        .ok_or_else(|| failed(io::Error::other(format!("{scenario} {arm} failed: {}", output.status))))
-}
-
 fn format(samples: &Samples) -> String {
-    let value = |scenario: &'static str, arm: &str, metric: &str| {
-        samples.get(&(scenario, arm.to_owned())).and_then(|sample| sample.metrics.get(metric)).copied()
-    };
+    let value = |scenario: &str, arm: &str, metric: &str| samples.value(scenario, arm, metric);
     let cell = |value: Option<f64>, factor: f64| {
         value.map_or_else(|| "-".to_owned(), |value| format!("{:.3}", value * factor))
     };

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use study_kit::error::one_line;
+use study_kit::usage::kib;
+use study_kit::{Observation, Record, RunRequest, duet};
 use tokio::runtime::Runtime;
 
 use super::channel::{self, Ends};
@@ -17,7 +17,6 @@ use super::{StudyError, concurrent, inputs};
 use crate::arms::{Arm, Options, Outcome, process_files};
 use crate::error::Error;
 use crate::usage::{self, Cost, Span};
-use study_kit::{Observation, Pair, Record, RunRequest};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
 pub const PLANTED_PROCESS: f64 = 1.10;
@@ -109,17 +108,6 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
     Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
 }
 
-/// An error with its causes in one line.
-pub(super) fn one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text.replace('\n', " ")
-}
-
 /// Why a run that started is a failure.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
@@ -159,7 +147,7 @@ impl<'a> Bench<'a> {
         let span = Span::start();
         let answer = self.pass(subject.what, None)?;
         if subject.slow {
-            spin_until(span.elapsed().mul_f64(PLANTED_PROCESS), || span.elapsed());
+            span.spin(PLANTED_PROCESS);
         }
         let cost = span.end();
         let mut metrics = cost_metrics(&cost);
@@ -182,30 +170,24 @@ impl<'a> Bench<'a> {
         };
         let runtimes = (runtime(a)?, runtime(b)?);
         let timed = |subject: Subject, runtime: &Option<Arc<Runtime>>| -> Result<(f64, String), Failure> {
-            let start = Instant::now();
+            let span = Span::start();
             let answer = self.pass(subject.what, runtime.clone())?;
             if subject.slow {
-                spin_until(start.elapsed().mul_f64(PLANTED_DUET), || start.elapsed());
+                span.spin(PLANTED_DUET);
             }
-            let elapsed = start.elapsed().as_secs_f64();
+            let elapsed = span.elapsed().as_secs_f64();
             Ok((elapsed, self.check(&answer)?))
         };
         // Once unrecorded: the first pass pays for memory that later ones find ready.
         timed(a, &runtimes.0)?;
         let (_, digest) = timed(b, &runtimes.1)?;
-        let mut rng = ChaCha8Rng::seed_from_u64(request.seed.wrapping_mul(1_000_003) + request.block);
-        let mut pairs = Vec::with_capacity(PAIRS);
-        for _ in 0..PAIRS {
-            let order = if rng.random() { "ab" } else { "ba" };
-            let (a_s, b_s) = if order == "ab" {
-                let first = timed(a, &runtimes.0)?.0;
-                (first, timed(b, &runtimes.1)?.0)
-            } else {
-                let first = timed(b, &runtimes.1)?.0;
-                (timed(a, &runtimes.0)?.0, first)
-            };
-            pairs.push(Pair { order, a_s, b_s });
-        }
+        let pairs = duet::alternate(
+            PAIRS,
+            request.seed,
+            request.block,
+            || timed(a, &runtimes.0).map(|(seconds, _)| seconds),
+            || timed(b, &runtimes.1).map(|(seconds, _)| seconds),
+        )?;
         let mut metrics = BTreeMap::new();
         memory_metrics(&mut metrics, None);
         Ok(Observation { digest, metrics, pairs: Some(pairs), ..Observation::default() })
@@ -319,23 +301,9 @@ fn csv_scan(path: &std::path::Path) -> Result<u64, Failure> {
     Ok(records)
 }
 
-/// Keeps the processor busy until `elapsed` reaches `end`.
-fn spin_until(end: Duration, elapsed: impl Fn() -> Duration) {
-    while elapsed() < end {
-        std::hint::spin_loop();
-    }
-}
-
 fn cost_metrics(cost: &Cost) -> BTreeMap<&'static str, f64> {
-    let mut metrics = BTreeMap::from([("work_s", cost.wall.as_secs_f64())]);
-    if let Some(counters) = cost.counters {
-        metrics.insert("user_s", counters.user_s);
-        metrics.insert("system_s", counters.system_s);
-        metrics.insert("cpu_s", counters.user_s + counters.system_s);
-        metrics.insert("minor_faults_count", counters.minor_faults);
-        metrics.insert("voluntary_switches_count", counters.voluntary_switches);
-        metrics.insert("involuntary_switches_count", counters.involuntary_switches);
-    }
+    #[cfg_attr(not(feature = "count-allocations"), expect(unused_mut, reason = "another build adds to them"))]
+    let mut metrics = cost.metrics();
     #[cfg(feature = "count-allocations")]
     {
         let (count, bytes) = crate::allocations::so_far();
@@ -343,11 +311,6 @@ fn cost_metrics(cost: &Cost) -> BTreeMap<&'static str, f64> {
         metrics.extend([("allocations_count", count as f64), ("allocated_bytes", bytes as f64)]);
     }
     metrics
-}
-
-#[expect(clippy::cast_precision_loss, reason = "memory in KiB stays far below 2^53")]
-fn kib(memory: u64) -> f64 {
-    memory as f64
 }
 
 fn memory_metrics(metrics: &mut BTreeMap<&'static str, f64>, before: Option<u64>) {

@@ -1,0 +1,155 @@
+//! A server in a process of its own, which ends with this one.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::usage::peak_rss_kib_of;
+
+/// A server that was asked to end has to within this: it may have much to write.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is wrong with a server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// It cannot be started.
+    #[error("cannot start {program}")]
+    Start {
+        /// What.
+        program: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// It ended before it listened.
+    #[error("{program} did not say where it listens: {said}")]
+    Silent {
+        /// What.
+        program: String,
+        /// What it said instead.
+        said: String,
+    },
+    /// It did not end well.
+    #[error("the server did not end well: {how}")]
+    End {
+        /// How it did, and what it said.
+        how: String,
+    },
+}
+
+/// A running server. Dropping it ends it.
+pub struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    /// Starts `program`, which prints `listening on ADDRESS` when it is ready and ends when its standard input is closed.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn start(program: &Path, arguments: &[String]) -> Result<Self, ServerError> {
+        let name = program.display().to_string();
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|source| ServerError::Start { program: name.clone(), source })?;
+        let mut line = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            // A line that cannot be read is an empty one, which says as little.
+            let _ = BufReader::new(stdout).read_line(&mut line);
+        }
+        if let Some(address) = line.trim_end().strip_prefix("listening on ") {
+            return Ok(Server { address: address.to_owned(), child });
+        }
+        let said = format!("{} {}", line.trim(), end(&mut child));
+        Err(ServerError::Silent { program: name, said: said.trim().replace('\n', " ") })
+    }
+
+    /// This program as a server, with the arguments of its verb.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn of_this_program(arguments: &[String]) -> Result<Self, ServerError> {
+        let start = |source| ServerError::Start { program: "this program".to_owned(), source };
+        Server::start(&std::env::current_exe().map_err(start)?, arguments)
+    }
+
+    /// Where it listens, as it says.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The highest resident memory of its process so far, in KiB; `None` where there is no `/proc`.
+    #[must_use]
+    pub fn peak_rss_kib(&self) -> Option<u64> {
+        peak_rss_kib_of(self.child.id())
+    }
+
+    /// Ends it, and waits for that.
+    ///
+    /// # Errors
+    /// If it fails at its end, or does not end.
+    pub fn stop(mut self) -> Result<(), ServerError> {
+        let said = end(&mut self.child);
+        // It has ended, or is killed when this is dropped.
+        match self.child.try_wait() {
+            Ok(Some(status)) if status.success() => Ok(()),
+            Ok(Some(status)) => Err(ServerError::End { how: format!("{status} {said}").trim().replace('\n', " ") }),
+            _ => Err(ServerError::End { how: format!("it goes on after {} s", PATIENCE.as_secs()) }),
+        }
+    }
+}
+
+/// Closes the child's input, waits for its end, but not for ever, and gives what it said on stderr.
+fn end(child: &mut Child) -> String {
+    drop(child.stdin.take());
+    let deadline = Instant::now() + PATIENCE;
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() > deadline {
+            return String::new();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut said = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        // What is no text is no explanation either.
+        let _ = stderr.read_to_string(&mut said);
+    }
+    said.trim().to_owned()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        end(&mut self.child);
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Result<Server, ServerError> {
+        Server::start(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()])
+    }
+
+    #[test]
+    fn a_server_ends_when_it_is_told_to() {
+        let server = shell("echo listening on 127.0.0.1:1; cat").unwrap();
+        assert_eq!(server.address(), "127.0.0.1:1");
+        server.stop().unwrap();
+    }
+
+    #[test]
+    fn what_a_server_says_instead_is_passed_on() {
+        let error = shell("echo the port is taken >&2; exit 2").err().unwrap();
+        assert_eq!(error.to_string(), "/bin/sh did not say where it listens: the port is taken");
+        let server = shell("echo listening on x; cat; echo the disk is full >&2; exit 3").unwrap();
+        let error = server.stop().unwrap_err().to_string();
+        assert!(error.contains("exit status: 3") && error.ends_with("the disk is full"), "{error}");
+    }
+}
