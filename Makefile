@@ -39,7 +39,7 @@ $(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement
 	@scripts/measure.sh $* $(PLAN_FLAG)
 
 calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often is the method wrong on this machine?
-	@scripts/calibrate.sh $(PLAN_FLAG) $(STUDIES)
+	@scripts/all-reports.sh --calibrate $(PLAN_FLAG) $(STUDIES)
 
 ##@ Report
 

@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# Does:   measures the studies one after the other, then writes the report and prints the verdicts.
-# Reads:  the studies.
+# Does:   measures, or calibrates, the studies one after the other, then writes the report and prints the verdicts.
+# Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, charts/, and the tables in the README files.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/all-reports.sh [--profile quick|full] [--plan] STUDY...
+usage: scripts/all-reports.sh [--profile quick|full | --calibrate] [--plan] STUDY...
+--calibrate repeats one A/A control per study TRIALS times instead (default 20): the report says how often the method was wrong.
 With --plan it only prints what would run and how long it takes; exit code 1: a study exceeds its budget.
 EOF
 }
 
 main() {
-  local studies=() plan_only='' study code failed=0
+  local studies=() plan_only='' calibrate=() study code failed=0
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=--plan ;;
+      --calibrate) calibrate=(--calibrate "$TRIALS") PROFILE=quick ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
@@ -27,7 +29,7 @@ main() {
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
   for study in "${studies[@]}"; do
     code=0
-    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${plan_only:+--plan} || code=$?
+    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} ${plan_only:+--plan} || code=$?
     # 1 means measured, but with failures: the other studies and the report are still worth having.
     [ "$code" -le 1 ] || exit "$code"
     [ "$code" = 0 ] || failed=1

@@ -4,7 +4,6 @@
 //! batch. Here the values stay where they are: of each message only what precedes them is written, and both go out as two pieces of the
 //! response's body. What arrives is byte for byte what tonic would have sent, which a test holds against tonic's encoder.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,14 +81,14 @@ impl<S: NamedService> NamedService for Uncopied<S> {
 /// The body of a response: two pieces per message, at the end the status.
 struct Pieces {
     messages: Messages,
-    /// What is left of the message that is being sent.
-    rest: VecDeque<Bytes>,
+    /// The values of the message that is being sent.
+    values: Option<Bytes>,
     ended: bool,
 }
 
 impl Pieces {
     fn new(messages: Messages) -> Self {
-        Pieces { messages, rest: VecDeque::with_capacity(1), ended: false }
+        Pieces { messages, values: None, ended: false }
     }
 
     fn end(&mut self, status: &Status) -> Result<Frame<Bytes>, Status> {
@@ -105,8 +104,8 @@ impl http_body::Body for Pieces {
     type Error = Status;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if let Some(piece) = self.rest.pop_front() {
-            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        if let Some(values) = self.values.take() {
+            return Poll::Ready(Some(Ok(Frame::data(values))));
         }
         if self.ended {
             return Poll::Ready(None);
@@ -114,7 +113,7 @@ impl http_body::Body for Pieces {
         let status = match ready!(self.messages.poll_next_unpin(context)) {
             Some(Ok(message)) => match pieces(message) {
                 Ok([head, values]) => {
-                    self.rest.extend((!values.is_empty()).then_some(values));
+                    self.values = (!values.is_empty()).then_some(values);
                     return Poll::Ready(Some(Ok(Frame::data(head))));
                 }
                 Err(status) => status,

@@ -123,7 +123,6 @@ impl ArchiveBench {
         let cost = span.end();
         let calls_after = usage::write_calls();
         let mut metrics = cost_metrics(&cost);
-        memory_metrics(&mut metrics);
         let rounds = f64::from(self.rounds);
         let operations = product.operations;
         let content = product.archive.check(&self.input).map_err(Failure::WrongAnswer)?;
@@ -189,8 +188,7 @@ impl ArchiveBench {
 /// A process that does nothing: what the memory of the others is compared with.
 fn empty() -> Observation {
     let cost = Span::start().end();
-    let mut metrics = cost_metrics(&cost);
-    memory_metrics(&mut metrics);
+    let metrics = cost_metrics(&cost);
     observed(String::new(), metrics)
 }
 
@@ -206,7 +204,6 @@ fn write_many(arm: ManyArm, shape: &Shape, archives: usize, rounds: u32, seed: u
     }
     let cost = span.end();
     let mut metrics = cost_metrics(&cost);
-    memory_metrics(&mut metrics);
     metrics.insert("archives_count", number(archives as u64) * f64::from(rounds));
     Ok(observed(check_all(products, archives, &input)?, metrics))
 }
@@ -220,7 +217,6 @@ fn watch_ticker(arm: Option<Arm>, shape: &Shape, archives: usize, seed: u64) -> 
     let ticks = ticker::run(arm, &input, &targets, &driver)?;
     let cost = span.end();
     let mut metrics = cost_metrics(&cost);
-    memory_metrics(&mut metrics);
     metrics.insert("ticks_count", number(ticks.count() as u64));
     metrics.insert("ticker_p50_us", ticks.quantile(0.5));
     metrics.insert("ticker_p99_us", ticks.quantile(0.99));
@@ -237,7 +233,6 @@ fn read_hostile(archives: u64, seed: u64) -> Result<Observation, Failure> {
     let tally = hostile::run(archives, seed);
     let cost = span.end();
     let mut metrics = cost_metrics(&cost);
-    memory_metrics(&mut metrics);
     metrics.insert("archives_count", number(archives));
     metrics.insert("read_count", number(tally.read));
     metrics.insert("damaged_count", number(tally.damaged));
