@@ -88,7 +88,7 @@ main() {
   warn_of_load
   prepare
   measure_plan
-  guarded "$SCRIPTS/memory.sh" "$study" "$record" "$memory_passes" || die "the memory passes failed (see above)"
+  guarded "$SCRIPTS/memory.sh" "$study" "$record" "$PROFILE" "$memory_passes" || die "the memory passes failed (see above)"
   seal
   failures=$(count_lines "$work/failed")
   rm -rf "$work"

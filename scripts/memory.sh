@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does:   repeats every test case under GNU time, the cross-check of peak memory; resumes. measure.sh calls it.
+# Does:   repeats test cases under GNU time, the cross-check of peak memory; resumes. measure.sh calls it.
 # Reads:  FOLDER/cases.tsv, the binaries in FOLDER.work/bin/.
 # Writes: FOLDER/memory.jsonl, one line per case and pass.
 # shellcheck source=lib.sh
@@ -13,8 +13,9 @@ TIME_FORMAT+='"involuntary_switches_count":%c,"wall_s":%e,"user_s":%U,"system_s"
 
 usage() {
   cat <<'EOF'
-usage: scripts/memory.sh STUDY FOLDER PASSES
-Runs each test case of FOLDER/cases.tsv once per pass, on the input of seed 0, and records what GNU time measured.
+usage: scripts/memory.sh STUDY FOLDER PROFILE PASSES
+Runs each test case of FOLDER/cases.tsv once per pass, on the input of seed 0, and records what GNU time measured; a whole quick
+measurement only the cases of which memory is judged.
 Without GNU time the cases run all the same and their `time` is null.
 EOF
 }
@@ -38,13 +39,13 @@ measure_case() {
 # The cases of all passes, with the number of the pass in front.
 all_cases() {
   local pass
-  for ((pass = 0; pass < passes; pass++)); do awk -v pass="$pass" '{ print pass "\t" $0 }' "$record/cases.tsv"; done
+  for ((pass = 0; pass < passes; pass++)); do awk -v pass="$pass" '{ print pass "\t" $0 }' "$work/cross_checked.tsv"; done
 }
 
 main() {
   case ${1:-} in -h | --help) usage; exit 0 ;; esac
-  [ $# = 3 ] || { usage >&2; exit 2; }
-  study=$1 record=$2 passes=$3
+  [ $# = 4 ] || { usage >&2; exit 2; }
+  study=$1 record=$2 profile=$3 passes=$4
   work=$record.work
   log=$CARGO_TARGET_DIR/memory-$study.log
   [ -d "$work/bin" ] || die "$work/bin is missing: scripts/measure.sh $study makes it"
@@ -54,7 +55,8 @@ main() {
   drop_torn_line "$record/memory.jsonl"
   local done_count total row
   done_count=$(count_lines "$record/memory.jsonl")
-  total=$((passes * $(count_lines "$record/cases.tsv")))
+  "$(binary report release)" cases "$record" --profile "$profile" --cross-checked >"$work/cross_checked.tsv" || die 'no cases (see above)'
+  total=$((passes * $(count_lines "$work/cross_checked.tsv")))
   while IFS=$'\t' read -r -a row <&3; do
     done_count=$((done_count + 1))
     progress "$done_count" "$total" "memory  ${row[1]}  ${row[2]}"

@@ -11,7 +11,7 @@ stage() {
   mkdir -p "$1" || die "$1 cannot be written"
   cp "$study/claims.toml" "$study/page.toml" "$1/"
   "$(binary "$study" release)" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$study arms' failed"
-  select_cases "$1/cases.tsv"
+  select_cases "$1"
   [ -z "$plan_only" ] || return 0
   for build in $(cut -f 3 "$1/cases.tsv" | sort -u) release; do
     "$SCRIPTS/build.sh" "$study" "$build"
@@ -23,16 +23,21 @@ stage() {
   [ -z "$trials" ] || echo "trials $trials" >>"$1/identity"
 }
 
-# Leaves the cases of the scenarios in $only, so that nothing is built for the others.
+# Leaves what is run: the cases of the scenarios in $only, or what the profile runs. Nothing is built for the others.
 select_cases() {
-  local scenario
-  [ -n "$only" ] || return 0
+  local scenario cases=$1/cases.tsv
+  [ -z "$trials" ] || return 0
+  if [ -z "$only" ]; then
+    "$report" cases "$1" --profile "$PROFILE" >"$cases.run" || die "$study has no cases to run (see above)"
+    mv "$cases.run" "$cases"
+    return
+  fi
   while read -r scenario; do
-    awk -F '\t' -v name="$scenario" '$1 == name { found = 1 } END { exit !found }' "$1" ||
-      die "$study has no scenario '$scenario' in $PROFILE: choose of $(cut -f 1 "$1" | sort -u | tr '\n' ' ')"
+    awk -F '\t' -v name="$scenario" '$1 == name { found = 1 } END { exit !found }' "$cases" ||
+      die "$study has no scenario '$scenario' in $PROFILE: choose of $(cut -f 1 "$cases" | sort -u | tr '\n' ' ')"
   done < <(tr ',' '\n' <<<"$only")
-  awk -F '\t' -v only=",$only," 'index(only, "," $1 ",")' "$1" >"$1.only"
-  mv "$1.only" "$1"
+  awk -F '\t' -v only=",$only," 'index(only, "," $1 ",")' "$cases" >"$cases.only"
+  mv "$cases.only" "$cases"
 }
 
 # Goes on with the interrupted measurement if nothing it rests on has changed; otherwise begins a new one.

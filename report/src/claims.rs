@@ -285,6 +285,20 @@ impl Quantity {
             Of::Each(arms) => arms.clone(),
         }
     }
+
+    /// The test cases it needs in `profile`, as scenario and arm.
+    #[must_use]
+    pub fn cases(&self, profile: &str) -> Vec<(String, String)> {
+        let arms = self.arms();
+        let of = |scenario: &String| arms.iter().map(|arm| (scenario.clone(), arm.clone())).collect::<Vec<_>>();
+        self.scenarios(profile).iter().flat_map(of).collect()
+    }
+
+    /// Whether it is about memory.
+    #[must_use]
+    pub fn is_memory(&self) -> bool {
+        self.metric.ends_with("_kib") || self.metric.ends_with("_bytes")
+    }
 }
 
 impl Claims {
@@ -347,11 +361,9 @@ impl Claims {
             let Some(&blocks) = quantity.blocks.get(profile) else {
                 continue;
             };
-            for scenario in quantity.scenarios(profile) {
-                for arm in quantity.arms() {
-                    let most = needed.entry((scenario.clone(), arm)).or_insert(0);
-                    *most = blocks.max(*most);
-                }
+            for case in quantity.cases(profile) {
+                let most = needed.entry(case).or_insert(0);
+                *most = blocks.max(*most);
             }
         }
         needed

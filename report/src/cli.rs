@@ -25,6 +25,17 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Print the test cases that a profile runs: in quick only what is judged, and what takes half a second at most
+    Cases {
+        /// Folder with claims.toml, and with cases.tsv as the study lists it
+        folder: PathBuf,
+        /// How much is run
+        #[arg(long)]
+        profile: Profile,
+        /// Only those whose peak memory is cross-checked: in quick those of which memory is judged
+        #[arg(long)]
+        cross_checked: bool,
+    },
     /// Fix the runs of a profile and their order, before anything is measured
     Plan {
         /// Folder with claims.toml and cases.tsv

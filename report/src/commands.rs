@@ -10,11 +10,12 @@ use report::cases;
 use report::check::{self, write_whole};
 use report::claims::Claims;
 use report::error::TomlFile;
-use report::plan::{Part, Plan, cases_of, cheapest_control, plan};
+use report::plan::{Part, Plan, cheapest_control, plan};
 use report::plan_file::{self, Calibration, PlanMeta};
 use report::publish;
 use report::render;
 use report::results;
+use report::selection;
 
 use crate::cli::{Command, Profile};
 
@@ -29,6 +30,10 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Plan { folder, profile, seed, only, blocks, calibrate, show } => {
             let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
             make_plan(&folder, profile, seed, part, calibrate.map(usize::from), show)
+        }
+        Command::Cases { folder, profile, cross_checked } => {
+            print(&select_cases(&folder, profile, cross_checked)?)?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Seal { folder } => Ok(all(check::seal(&folder))),
         Command::Check { paths } => check_all(&paths),
@@ -71,6 +76,16 @@ fn in_order(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
+/// The lines of cases.tsv that the profile runs, or those of them that are cross-checked.
+fn select_cases(folder: &Path, profile: Profile, cross_checked: bool) -> Result<String, Error> {
+    let name = |file: &str| folder.join(file).display().to_string();
+    let claims = Claims::parse(&results::read(folder, "claims.toml")?, &name("claims.toml"))?;
+    let listed = results::read(folder, "cases.tsv")?;
+    let cases = cases::parse(&listed, &name("cases.tsv"))?;
+    let select = if cross_checked { selection::cross_checked } else { selection::run };
+    Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.name())))
+}
+
 fn make_plan(
     folder: &Path,
     profile: Profile,
@@ -89,7 +104,7 @@ fn make_plan(
         let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
         let control = cheapest_control(&claims, &cases, profile.name())
             .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", profile.name()))?;
-        cases_text = cases::lines_of(&cases_text, &cases_of(control, profile.name()));
+        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(profile.name()));
         part.calibration = Some(Calibration { control: control.id.clone(), trials });
     }
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;

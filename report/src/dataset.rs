@@ -1,6 +1,6 @@
 //! The samples of a results folder by scenario, arm and metric.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::record::DuetPair;
 
@@ -40,10 +40,9 @@ impl Dataset {
         samples.sort_by_key(|sample| sample.block);
     }
 
-    /// Adds the samples that `other` has of `scenarios`.
-    pub fn extend(&mut self, other: &Dataset, scenarios: &BTreeSet<String>) {
-        for ((scenario, arm), samples) in other.samples.iter().filter(|((scenario, _), _)| scenarios.contains(scenario))
-        {
+    /// Adds the samples that `other` has of the test cases that `is_wanted` says, by scenario and arm.
+    pub fn extend(&mut self, other: &Dataset, is_wanted: impl Fn(&str, &str) -> bool) {
+        for ((scenario, arm), samples) in other.samples.iter().filter(|((scenario, arm), _)| is_wanted(scenario, arm)) {
             for sample in samples {
                 self.add(scenario, arm, sample.clone());
             }

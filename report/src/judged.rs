@@ -280,12 +280,42 @@ impl GoalStanding {
     }
 }
 
-/// Verdict of a claim in the run before, for the comparison table.
+/// Several measurements by the same claims on the same kind of machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rounds {
+    /// Which: this one first, then those before it, the newest first.
+    pub measured: Vec<Round>,
+    /// What they say of each claim.
+    pub repeats: Vec<Repeat>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Round {
+    pub folder: String,
+    pub profile: String,
+    pub plan_seed: u64,
+}
+
+/// The verdicts of a claim, one per round; `None` where the round had no such claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeat {
     pub claim: String,
-    pub before: Verdict,
-    pub now: Verdict,
+    pub verdicts: Vec<Option<Verdict>>,
+    pub agreement: Agreement,
+}
+
+/// What several verdicts on one claim say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// All are the same.
+    Same,
+    /// They differ, but none contradicts another: some are open.
+    Open,
+    /// Those of different profiles, which ask it of different sizes, contradict each other.
+    ByProfile,
+    /// Those of one profile contradict each other.
+    Differs,
 }
 
 /// A study as judged: the input of `render`.
@@ -300,8 +330,8 @@ pub struct JudgedStudy {
     pub claims: Vec<JudgedClaim>,
     pub controls: Vec<JudgedControl>,
     pub goals: Vec<JudgedGoal>,
-    /// Folder of the run before with the same claims and machine, and the verdicts of both.
-    pub before: Option<(String, Vec<Repeat>)>,
+    /// This and the measurements before it by the same claims on the same kind of machine; `None` if it is the only one.
+    pub rounds: Option<Rounds>,
     /// Planned runs, failed runs as `(run id, scenario, arm, error)`, and seconds spent inside the runs.
     pub runs: usize,
     pub failures: Vec<(String, String, String, String)>,

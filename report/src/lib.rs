@@ -30,6 +30,7 @@ pub mod record;
 pub mod render;
 pub mod results;
 pub mod runs;
+pub mod selection;
 pub mod stats;
 pub mod supplement;
 pub mod verdict;

@@ -81,7 +81,7 @@ pub fn plan(
     });
     let needed = match repeated {
         Some((control, blocks, trials)) => {
-            cases_of(control, profile).into_iter().map(|case| (case, blocks * trials)).collect()
+            control.quantity.cases(profile).into_iter().map(|case| (case, blocks * trials)).collect()
         }
         None if profile == "smoke" => BTreeMap::new(),
         None => claims.blocks(profile),
@@ -147,25 +147,16 @@ pub fn plan(
 #[must_use]
 pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
-        let of_control = cases_of(control, profile);
+        let of_control = control.quantity.cases(profile);
         let is_of =
             |case: &&Case| of_control.iter().any(|(scenario, arm)| *scenario == case.scenario && *arm == case.arm);
         let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
         block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
     };
-    let is_memory = |metric: &str| metric.ends_with("_kib") || metric.ends_with("_bytes");
     let is_aa = |control: &&ControlCase| {
-        control.planted.is_none() && control.quantity.is_measured(profile) && !is_memory(&control.quantity.metric)
+        control.planted.is_none() && control.quantity.is_measured(profile) && !control.quantity.is_memory()
     };
     claims.controls.iter().filter(is_aa).min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
-}
-
-/// The test cases of a control, as scenario and arm.
-#[must_use]
-pub fn cases_of(control: &ControlCase, profile: &str) -> Vec<(String, String)> {
-    let arms = control.quantity.arms();
-    let of_scenario = |scenario: &String| arms.iter().map(|arm| (scenario.clone(), arm.clone())).collect::<Vec<_>>();
-    control.quantity.scenarios(profile).iter().flat_map(of_scenario).collect()
 }
 
 impl Plan {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::charts;
 use crate::check::write_whole;
@@ -33,13 +33,7 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
         .map(|newest| {
             let folder = Folder::read(&newest.folder)?;
             let mut judged = judge(&folder, results);
-            if let Some(before) = newest.before {
-                let before = Folder::read(&before)?;
-                // Only the same question on the same kind of machine can be answered differently.
-                if before.claims_text == folder.claims_text && before.machine.is_like(&folder.machine) {
-                    judge::compare(&mut judged, &judge(&before, results));
-                }
-            }
+            judge::compare(&mut judged, &earlier(&folder, &newest.earlier, results)?);
             let (supplements, additions): (Vec<_>, Vec<_>) =
                 supplement::read(&folder, &newest.supplements, results)?.into_iter().unzip();
             judge::add(&mut judged, &folder.claims, &additions);
@@ -48,7 +42,9 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
             let published = published(&folder.claims);
             let mut data = folder.dataset();
             for addition in &additions {
-                data.extend(&addition.data, &addition.scenarios);
+                data.extend(&addition.data, |scenario, arm| {
+                    addition.cases.contains(&(scenario.to_owned(), arm.to_owned()))
+                });
             }
             let Folder { page, machine, .. } = folder;
             Ok(StudyView {
@@ -63,6 +59,18 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
             })
         })
         .collect()
+}
+
+/// Judges the folders at `paths` that asked the same question on the same kind of machine as `folder`: no other can be answered differently.
+fn earlier(folder: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<JudgedStudy>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        let other = Folder::read(path)?;
+        if other.claims_text == folder.claims_text && other.machine.is_like(&folder.machine) {
+            found.push(judge(&other, results));
+        }
+    }
+    Ok(found)
 }
 
 /// Judges one folder; its path is shown relative to `results`.

@@ -220,16 +220,19 @@ impl Folder {
     }
 }
 
-/// The newest whole folder of a study to be rendered, the one before it of the same profile, and what supplements it.
+/// Whole measurements before the newest that the report compares with it, at most.
+const EARLIER_ROUNDS: usize = 3;
+
+/// The newest whole folder of a study to be rendered, those before it, and what supplements it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Newest {
     /// The study.
     pub study: String,
     /// Its newest sealed folder.
     pub folder: PathBuf,
-    /// The one before.
-    pub before: Option<PathBuf>,
-    /// Sealed partial measurements, the newest first.
+    /// The whole ones before it, the newest first: as many as the report compares.
+    pub earlier: Vec<PathBuf>,
+    /// Sealed partial measurements and the newest whole one of the other profile, the newest first.
     pub supplements: Vec<PathBuf>,
     /// The newest sealed calibration.
     pub calibration: Option<PathBuf>,
@@ -248,15 +251,19 @@ pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
         let calibration = sealed.iter().rev().find(|folder| profile_of(folder) == "calibration").cloned();
         let sealed = sealed.into_iter().filter(|folder| matches!(profile_of(folder), "quick" | "full"));
         let sealed: Vec<PathBuf> = sealed.collect();
-        let (mut partial, sealed): (Vec<PathBuf>, Vec<PathBuf>) =
-            sealed.into_iter().partition(|folder| is_partial(folder));
-        partial.reverse();
+        let (partial, sealed): (Vec<PathBuf>, Vec<PathBuf>) = sealed.into_iter().partition(|folder| is_partial(folder));
         let Some(last) = sealed.last() else {
             continue;
         };
-        let before = sealed.iter().rev().skip(1).find(|folder| profile_of(folder) == profile_of(last)).cloned();
+        let is_same = |folder: &&PathBuf| profile_of(folder) == profile_of(last);
+        let earlier = sealed.iter().rev().skip(1).take(EARLIER_ROUNDS).cloned().collect();
+        // The newest whole one of the other profile has scenarios and blocks that this one lacks.
+        let mut supplements: Vec<PathBuf> =
+            partial.into_iter().chain(sealed.iter().rev().find(|folder| !is_same(folder)).cloned()).collect();
+        supplements.sort();
+        supplements.reverse();
         let study = study.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        found.push(Newest { study, folder: last.clone(), before, supplements: partial, calibration });
+        found.push(Newest { study, folder: last.clone(), earlier, supplements, calibration });
     }
     Ok(found)
 }

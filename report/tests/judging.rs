@@ -3,7 +3,7 @@
 use report::claims::Claims;
 use report::dataset::{Dataset, Sample};
 use report::judge::{self, Evidence, Origin};
-use report::judged::{GoalStanding, JudgedClaim, JudgedStudy, Standing, Verdict};
+use report::judged::{Agreement, GoalStanding, JudgedClaim, JudgedStudy, Standing, Verdict};
 use report::record::{DuetPair, Order};
 
 const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
@@ -611,7 +611,7 @@ fn of_every_the_pooled_row_enters_holm() {
 fn a_claim_that_two_runs_judge_differently_is_unstable() {
     let compared = |before: f64, now: f64| {
         let mut study = ratio_of(now).judge(RATIO);
-        judge::compare(&mut study, &ratio_of(before).judge(RATIO));
+        judge::compare(&mut study, &[ratio_of(before).judge(RATIO)]);
         study
     };
     let study = compared(1.2, 0.8);
@@ -621,8 +621,8 @@ fn a_claim_that_two_runs_judge_differently_is_unstable() {
         "{}",
         study.claims[0].reason
     );
-    let (_, repeats) = study.before.expect("it was compared");
-    assert_eq!((repeats[0].before, repeats[0].now), (Verdict::Reproduced, Verdict::Reversed));
+    let repeats = study.rounds.expect("it was compared").repeats;
+    assert_eq!(repeats[0].verdicts, [Some(Verdict::Reversed), Some(Verdict::Reproduced)]);
 
     assert_eq!(compared(1.2, 1.3).claims[0].verdict, Verdict::Reproduced);
     assert_eq!(compared(1.05, 1.2).claims[0].verdict, Verdict::Reproduced, "inconclusive is no judgement");
@@ -630,11 +630,38 @@ fn a_claim_that_two_runs_judge_differently_is_unstable() {
 }
 
 #[test]
+fn rounds_agree_leave_open_or_contradict_each_other() {
+    // Effects of one profile or the other, this round's first; margins of 5 %, so that 1.05 is open.
+    let agreement = |now: (f64, &str), earlier: &[(f64, &str)]| {
+        let round = |&(effect, profile): &(f64, &str)| {
+            let mut study = ratio_of(effect).judge(RATIO);
+            study.profile = profile.to_owned();
+            study
+        };
+        let mut study = round(&now);
+        judge::compare(&mut study, &earlier.iter().map(round).collect::<Vec<_>>());
+        let repeat = study.rounds.expect("it was compared").repeats.remove(0);
+        (repeat.agreement, study.claims[0].verdict)
+    };
+    let (quick, full) = ("quick", "full");
+    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Verdict::Reproduced));
+    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Verdict::Reproduced));
+    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Verdict::Reproduced));
+    // What two quick rounds left in doubt, a full one may settle.
+    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Verdict::Reproduced));
+    // Another profile in between does not hide the run before.
+    assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Verdict::Unstable));
+    let mut alone = ratio_of(1.2).judge(RATIO);
+    judge::compare(&mut alone, &[]);
+    assert_eq!(alone.rounds, None);
+}
+
+#[test]
 fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
     let claims = RATIO.replace("margin", "size = 1.44\nmargin");
     let compared = |before: f64, now: f64| {
         let mut study = ratio_of(now).judge(&claims);
-        judge::compare(&mut study, &ratio_of(before).judge(&claims));
+        judge::compare(&mut study, &[ratio_of(before).judge(&claims)]);
         study.claims[0].verdict
     };
     // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.

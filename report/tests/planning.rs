@@ -122,3 +122,29 @@ fn a_plan_knows_whether_it_takes_longer_than_it_may() {
     assert!(table.contains("33 runs, about 16 s, within the budget of 60 s"), "{table}");
     assert!(table.contains("b@slow (8)") && table.contains("a (1)"), "{table}");
 }
+
+/// What `report cases` prints of a study in which some cases take long, as scenario and arm.
+fn selected(arguments: &[&str]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let long = "big\ta\trelease\t9\tx\nbig\tb\trelease\t9\tx\nbig\tb@aa\trelease\t9\tx\nbig\tb@slow\trelease\t9\tx\n";
+    let unasked = "big\tc\trelease\t0.51\tx\nsmall\ta\trelease\t0.5\tx\n";
+    support::write(folder.path(), "claims.toml", support::CLAIMS);
+    support::write(folder.path(), "cases.tsv", &format!("{long}{unasked}"));
+    let output = support::report().arg("cases").arg(folder.path()).args(arguments).assert().success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).expect("it is text");
+    text.lines().map(|line| line.split('\t').take(2).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn quick_leaves_out_what_nobody_judges_and_takes_long() {
+    let all = ["big a", "big b", "big b@aa", "big b@slow", "big c", "small a"];
+    assert_eq!(selected(&["--profile", "quick"]), ["big a", "big b", "big b@aa", "big b@slow", "small a"]);
+    assert_eq!(selected(&["--profile", "full"]), all);
+    assert_eq!(selected(&["--profile", "smoke"]), all);
+}
+
+#[test]
+fn quick_cross_checks_the_memory_that_is_judged() {
+    assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b"]);
+    assert_eq!(selected(&["--profile", "full", "--cross-checked"]).len(), 6);
+}

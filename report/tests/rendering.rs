@@ -36,7 +36,7 @@ fn empty() -> StudyView {
     view.judged.failures.clear();
     view.judged.memory_disagreements.clear();
     view.judged.memory_compared = 0;
-    view.judged.before = None;
+    view.judged.rounds = None;
     view.page.table.clear();
     view.page.measured.clear();
     view.page.advice.clear();

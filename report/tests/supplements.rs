@@ -216,6 +216,55 @@ fn of_two_partial_measurements_the_newer_counts_per_scenario() {
 }
 
 #[test]
+fn an_arm_that_the_whole_measurement_did_not_run_comes_from_another_one() {
+    let temp = tempfile::tempdir().expect("a temporary folder");
+    // A goal that only full judges, on a scenario of which quick ran other arms.
+    let goal = r#"
+[[goal]]
+id = "third"
+text = "c takes at most twice as long as b"
+metric = "work_s"
+numerator = "c"
+denominator = "b"
+scenarios = ["big"]
+at_most = 2.0
+blocks = { full = 12 }
+"#;
+    let claims = format!("{CLAIMS}{goal}");
+    let page = PAGE.replace(
+        "column = [",
+        r#"column = [
+    { header = "c (s)", arm = "c", metric = "work_s", digits = 1 },
+    { header = "c over a", arm = "a", dividend = "c", metric = "work_s", digits = 1 },"#,
+    );
+    let chart = PAGE.split("[[chart]]").nth(1).expect("it has one");
+    let page =
+        page.replace(chart, &chart.replace(r#"["huge"]"#, r#"["big"]"#).replace(r#"["a", "b"]"#, r#"["a", "c"]"#));
+    let quick = Toy { claims: claims.clone(), page: page.clone(), ..Toy::default() };
+    quick.seal(temp.path(), SECOND, usual);
+    let all = [&CASES[..], &[("big", "c")]].concat();
+    let full = Toy { cases: cases(&all), profile: "full", claims, page, ..Toy::default() };
+    full.seal(temp.path(), FIRST, tenfold);
+
+    // A whole one of the other profile stands in, although it is no part.
+    let found = rendered(temp.path());
+    assert!(found.line("Profile `quick`").contains("20261121T060000Z-quick"));
+    assert_eq!(found.line("† from").split("profile").nth(1), Some(" `full`, only `big` (1 arm)."));
+    assert_eq!(found.line("| big |"), "| big | 10.0† | - | 1.5 | b |", "blocks of two measurements are no pairs");
+    assert!(found.chart.contains("† big: from results/toy/20261121T050000Z-full."));
+    // What is judged together comes from one measurement.
+    let goal = found.line("| third |");
+    assert!(goal.contains("n = 12 † |") && goal.ends_with("| met† |"), "{goal}");
+    // The newest counts, whatever its profile.
+    full.seal(temp.path(), THIRD, usual);
+    let found = rendered(temp.path());
+    assert!(found.line("Profile `full`").contains("20261121T070000Z-full"));
+    assert_eq!(found.line("| big |"), "| big | 1.0 | 0.7 | 1.5 | b |", "quick ran nothing that full did not");
+    assert!(found.line("| fast |").ends_with("| met† |"), "what only quick judges comes from quick");
+    assert!(found.line("**Rounds.**").contains("20261121T060000Z-quick"));
+}
+
+#[test]
 fn another_machine_has_another_mark_and_its_name() {
     let temp = tempfile::tempdir().expect("a temporary folder");
     whole().seal(temp.path(), FIRST, usual);

@@ -65,7 +65,7 @@ pub fn file_name(study: &str, chart: &str) -> String {
 
 fn draw(view: &StudyView, chart: &Chart) -> String {
     let title = plain_text(&chart.title);
-    let note = view.supplement_note(&chart.scenarios);
+    let note = view.supplement_note(&chart.scenarios, &chart.arms);
     let metric = chart.metric.as_deref().unwrap_or_default();
     match chart.kind {
         ChartKind::Lines => {

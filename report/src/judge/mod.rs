@@ -1,10 +1,8 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
-use std::collections::BTreeMap;
-
 use crate::claims::{Claims, Form};
 use crate::dataset::Dataset;
-use crate::judged::{JudgedClaim, JudgedControl, JudgedStudy, Repeat, Verdict};
+use crate::judged::{Agreement, JudgedClaim, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Verdict};
 use crate::stats::holm;
 
 mod calibration;
@@ -71,7 +69,7 @@ pub fn study(evidence: Evidence<'_>, origin: Origin) -> JudgedStudy {
         claims,
         controls,
         goals,
-        before: None,
+        rounds: None,
         runs: origin.runs,
         failures: origin.failures,
         measured_s: origin.measured_s,
@@ -80,22 +78,53 @@ pub fn study(evidence: Evidence<'_>, origin: Origin) -> JudgedStudy {
     }
 }
 
-/// Compares with the run before: a claim that was decided in both and differently is unstable.
-pub fn compare(now: &mut JudgedStudy, before: &JudgedStudy) {
-    let earlier: BTreeMap<&str, Verdict> =
-        before.claims.iter().map(|claim| (claim.id.as_str(), claim.verdict)).collect();
+/// Compares with `earlier` measurements by the same claims, the newest first. A claim that this one and the newest of the same profile
+/// decide differently is unstable.
+pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
+    if earlier.is_empty() {
+        return;
+    }
+    let round = |study: &JudgedStudy| Round {
+        folder: study.folder.clone(),
+        profile: study.profile.clone(),
+        plan_seed: study.plan_seed,
+    };
+    let measured: Vec<Round> = std::iter::once(round(now)).chain(earlier.iter().map(round)).collect();
+    let verdict_in =
+        |study: &JudgedStudy, id: &str| study.claims.iter().find(|claim| claim.id == id).map(|claim| claim.verdict);
+    let before = earlier.iter().find(|study| study.profile == now.profile);
     let mut repeats = Vec::new();
     for claim in &mut now.claims {
-        let Some(&verdict) = earlier.get(claim.id.as_str()) else {
-            continue;
-        };
-        repeats.push(Repeat { claim: claim.id.clone(), before: verdict, now: claim.verdict });
-        if contradict(verdict, claim.verdict) {
+        let in_earlier = earlier.iter().map(|study| verdict_in(study, &claim.id));
+        let verdicts: Vec<Option<Verdict>> = std::iter::once(Some(claim.verdict)).chain(in_earlier).collect();
+        let profiles = measured.iter().map(|round| round.profile.as_str());
+        let agreement =
+            agreement(&profiles.zip(&verdicts).filter_map(|(of, verdict)| Some((of, (*verdict)?))).collect::<Vec<_>>());
+        repeats.push(Repeat { claim: claim.id.clone(), verdicts, agreement });
+        if let Some(verdict) = before.and_then(|study| verdict_in(study, &claim.id))
+            && contradict(verdict, claim.verdict)
+        {
             claim.reason = format!("{verdict} in the run before, {} in this one", claim.verdict);
             claim.verdict = Verdict::Unstable;
         }
     }
-    now.before = Some((before.folder.clone(), repeats));
+    now.rounds = Some(Rounds { measured, repeats });
+}
+
+/// What verdicts on one claim, each with its profile, say together.
+fn agreement(verdicts: &[(&str, Verdict)]) -> Agreement {
+    let pairs = || {
+        verdicts.iter().enumerate().flat_map(|(at, first)| verdicts[at + 1..].iter().map(move |other| (first, other)))
+    };
+    if pairs().all(|(first, other)| first.1 == other.1) {
+        return Agreement::Same;
+    }
+    let contradictions = || pairs().filter(|(first, other)| contradict(first.1, other.1));
+    match (contradictions().any(|(first, other)| first.0 == other.0), contradictions().next().is_some()) {
+        (true, _) => Agreement::Differs,
+        (false, true) => Agreement::ByProfile,
+        (false, false) => Agreement::Open,
+    }
 }
 
 /// Whether two verdicts on one claim cannot both be right. One that leaves the size open agrees with one that settles it.

@@ -1,4 +1,4 @@
-//! What a partial measurement adds: figures for claims that the whole one did not measure, and goals judged on it.
+//! What another measurement adds: figures for claims that the whole one did not measure, and goals judged on it.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,16 @@ use crate::claims::{Claims, Quantity};
 use crate::dataset::Dataset;
 use crate::judged::{GoalStanding, JudgedStudy, Row, Verdict};
 
-/// The part of a partial measurement that stands in for the whole one.
+/// What another measurement adds to the newest whole one.
 #[derive(Debug, Clone)]
 pub struct Addition {
     /// Its profile.
     pub profile: String,
-    /// The samples of the scenarios that are taken from it.
+    /// Its samples.
     pub data: Dataset,
-    /// The scenarios that are taken from it.
+    /// The test cases that are shown from it, by scenario and arm.
+    pub cases: BTreeSet<(String, String)>,
+    /// The scenarios that are judged from it.
     pub scenarios: BTreeSet<String>,
     /// `†`, or `‡` if it is from another kind of machine.
     pub mark: &'static str,
@@ -73,7 +75,10 @@ fn find<'a>(quantity: &Quantity, additions: &'a [Addition]) -> Option<Found<'a>>
         .find(|addition| quantity.is_measured(&addition.profile) && speaks(addition, &addition.profile))?;
     let mut found = Found { profile: &first.profile, data: Dataset::default(), mark: "" };
     for addition in additions.iter().filter(|addition| speaks(addition, &first.profile)) {
-        found.data.extend(&addition.data, &addition.scenarios);
+        let scenarios = quantity.scenarios(found.profile);
+        let is_wanted =
+            |scenario: &str| addition.scenarios.contains(scenario) && scenarios.iter().any(|name| name == scenario);
+        found.data.extend(&addition.data, |scenario, _| is_wanted(scenario));
         // The mark of another machine is the stronger reservation.
         found.mark = found.mark.max(addition.mark);
     }

@@ -131,7 +131,7 @@ pub fn commands(studies: &[StudyView]) -> String {
             table.row(vec![
                 format!("{} {}", code(&judged.study), supplement.mark()),
                 code(&format!("results/{}", supplement.folder)),
-                format!("{}, in part", code(&supplement.profile)),
+                format!("{}, for what the former did not run", code(&supplement.profile)),
                 supplement.plan_seed.to_string(),
                 code(&supplement.plan_hash),
             ]);

@@ -224,12 +224,11 @@ pub fn goals_alone(view: &StudyView) -> String {
     goals(view) + &notes
 }
 
-/// What the marks mean, one paragraph per partial measurement; empty without any.
+/// What the marks mean, one paragraph per measurement that stands in; empty without any.
 pub fn supplements(view: &StudyView) -> String {
     view.supplements.iter().fold(String::new(), |mut out, supplement| {
         let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
         let machine = supplement.other_machine.as_ref().map(|other| format!(", {}", text(other))).unwrap_or_default();
-        let scenarios: Vec<String> = supplement.scenarios.iter().map(|scenario| code(scenario)).collect();
         let _ = write!(
             out,
             "{} from {} ({}{failed}), profile {}, only {}{machine}.\n\n",
@@ -237,7 +236,7 @@ pub fn supplements(view: &StudyView) -> String {
             code(&format!("results/{}", supplement.folder)),
             plural(supplement.runs, "run", "runs"),
             code(&supplement.profile),
-            scenarios.join(", "),
+            supplement.taken(code).join(", "),
         );
         out
     })

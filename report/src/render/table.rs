@@ -49,6 +49,14 @@ fn entry(
     let Some(metric) = column.metric.as_deref().or(row.metric.as_deref()) else {
         return figures::NOTHING.to_owned();
     };
+    let partners = partners(row, column);
+    if let Some(arm) = arm {
+        // Blocks of two measurements are no pairs.
+        let source = view.source(&row.scenario, arm);
+        if partners.iter().any(|other| view.source(&row.scenario, other) != source) {
+            return figures::NOTHING.to_owned();
+        }
+    }
     let factor = column.factor.or(row.factor).unwrap_or(1.0);
     let digits = column.digits.or(row.digits);
     let median = |arm: &str, failure: f64| {
@@ -69,8 +77,22 @@ fn entry(
         (None, Some(arm)) => print(median(arm, f64::INFINITY), digits),
         (None, None) => figures::NOTHING.to_owned(),
     };
-    let mark = if printed == figures::NOTHING { "" } else { view.mark(&row.scenario) };
+    let arms: Vec<&str> = arm.into_iter().chain(column.best.iter().flatten().map(String::as_str)).collect();
+    let mark = if printed == figures::NOTHING { "" } else { view.mark(&row.scenario, &arms) };
     format!("{printed}{mark}")
+}
+
+/// The arms that a cell compares its own with, block by block.
+fn partners<'a>(row: &'a page::TableRow, column: &'a page::Column) -> Vec<&'a str> {
+    column.minus.as_deref().into_iter().chain(dividend(row, column)).collect()
+}
+
+/// The arm that a cell is a part of; the row may name it.
+fn dividend<'a>(row: &'a page::TableRow, column: &'a page::Column) -> Option<&'a str> {
+    match column.dividend.as_deref() {
+        Some(page::ROW) => row.dividend.as_deref(),
+        other => other,
+    }
 }
 
 /// The arms that ran with their medians, the best first; equal ones in the order of the column.
@@ -127,11 +149,7 @@ fn values(
     };
     let minus = column.minus.as_deref().map(|other| by_block(other, metric));
     let per = column.per.as_deref().map(|other| by_block(arm, other));
-    let dividend = match column.dividend.as_deref() {
-        Some(page::ROW) => row.dividend.as_deref(),
-        other => other,
-    };
-    let dividend = dividend.map(|other| by_block(other, metric));
+    let dividend = dividend(row, column).map(|other| by_block(other, metric));
     let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
         let Some(mut out) = value else {
             return Some(failure);

@@ -27,7 +27,6 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
             judged.folder
         );
         for supplement in &view.supplements {
-            let scenarios: Vec<&str> = supplement.scenarios.iter().map(String::as_str).collect();
             let _ = writeln!(
                 text,
                 "{} profile {}, {} runs ({} failed), only {}, {}{}",
@@ -35,7 +34,7 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
                 supplement.profile,
                 supplement.runs,
                 supplement.failed,
-                scenarios.join(", "),
+                supplement.taken(str::to_owned).join(", "),
                 supplement.folder,
                 supplement.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default(),
             );

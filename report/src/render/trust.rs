@@ -3,7 +3,7 @@
 use super::markdown::{Align, Table, anchor, cell, code, text};
 use super::summary::plural;
 use super::{StudyView, figures, fmt};
-use crate::judged::{JudgedControl, JudgedStudy, Row};
+use crate::judged::{Agreement, JudgedControl, JudgedStudy, Row, Verdict};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 /// Section 3 over all studies.
@@ -33,7 +33,7 @@ fn study(judged: &JudgedStudy) -> String {
     out.push_str(&holm(judged));
     out.push_str(&failures(judged));
     out.push_str(&memory(judged));
-    out.push_str(&repeat(judged));
+    out.push_str(&rounds(judged));
     out
 }
 
@@ -235,22 +235,51 @@ fn memory(judged: &JudgedStudy) -> String {
     )
 }
 
-fn repeat(judged: &JudgedStudy) -> String {
-    let Some((folder, repeats)) = &judged.before else {
-        return "**Run before.** There is none with the same claims on the same machine, so repeatability is not shown yet.\n\n".to_owned();
+/// The verdicts of all rounds beside each other.
+fn rounds(judged: &JudgedStudy) -> String {
+    let Some(rounds) = &judged.rounds else {
+        return "**Rounds.** There is no other whole measurement by the same claims on the same machine, so repeatability is not shown \
+                yet.\n\n"
+            .to_owned();
     };
-    let mut table =
-        Table::new(&[("Claim", Align::Left), ("Before", Align::Left), ("Now", Align::Left), ("", Align::Left)]);
-    for repeat in repeats {
-        let mark = if repeat.before == repeat.now { "same" } else { "**differs**" };
-        let link = format!("[{}](#{})", cell(&repeat.claim), anchor(&judged.study, &repeat.claim));
-        table.row(vec![link, repeat.before.name().to_owned(), repeat.now.name().to_owned(), mark.to_owned()]);
+    let name = |position: usize| match position {
+        0 => "This one".to_owned(),
+        1 => "Before".to_owned(),
+        _ => format!("Before, {position}"),
+    };
+    let names: Vec<String> =
+        rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({})", name(at), round.profile)).collect();
+    let mut header = vec![("Claim", Align::Left)];
+    header.extend(names.iter().map(|name| (name.as_str(), Align::Left)));
+    header.push(("", Align::Left));
+    let mut table = Table::new(&header);
+    for repeat in &rounds.repeats {
+        let mut cells = vec![format!("[{}](#{})", cell(&repeat.claim), anchor(&judged.study, &repeat.claim))];
+        cells.extend(repeat.verdicts.iter().map(|verdict| verdict.map_or(figures::NOTHING, Verdict::name).to_owned()));
+        cells.push(agreement(repeat.agreement).to_owned());
+        table.row(cells);
     }
-    let same = repeats.iter().filter(|repeat| repeat.before == repeat.now).count();
+    let count = |agreement: Agreement| rounds.repeats.iter().filter(|repeat| repeat.agreement == agreement).count();
+    let folders: Vec<String> =
+        rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed)).collect();
     format!(
-        "**Run before.** {}: {same} of {} the same.\n\n{}\n",
-        code(folder),
-        plural(repeats.len(), "verdict is", "verdicts are"),
+        "**Rounds.** The same claims on the same machine, in another order each time: {}. Verdicts on {}: {} the same in all rounds, {} \
+         open in some and contradicted in none, {} contradicted by another profile, {} contradicted within one profile.\n\n{}\n",
+        folders.join(", "),
+        plural(rounds.repeats.len(), "claim", "claims"),
+        count(Agreement::Same),
+        count(Agreement::Open),
+        count(Agreement::ByProfile),
+        count(Agreement::Differs),
         table.render()
     )
+}
+
+fn agreement(agreement: Agreement) -> &'static str {
+    match agreement {
+        Agreement::Same => "same",
+        Agreement::Open => "open in some",
+        Agreement::ByProfile => "differs by profile",
+        Agreement::Differs => "**differs**",
+    }
 }

@@ -21,13 +21,13 @@ pub struct StudyView {
     pub reasons: BTreeMap<String, String>,
     /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
     pub published: BTreeMap<String, Published>,
-    /// Partial measurements whose scenarios stand in for those that the whole one did not run, the newest first.
+    /// Other measurements that stand in for what the whole one did not run, the newest first.
     pub supplements: Vec<Supplement>,
     /// What repeating an A/A control showed.
     pub calibration: Option<Calibrated>,
 }
 
-/// A partial measurement, as far as it stands in for the whole one.
+/// Another measurement, as far as it stands in for the newest whole one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Supplement {
     /// Path of the results folder, relative to the results root.
@@ -38,12 +38,16 @@ pub struct Supplement {
     pub plan_seed: u64,
     /// Hash of its plan.
     pub plan_hash: String,
-    /// Planned runs of the scenarios that are taken from it.
+    /// Planned runs of what is taken from it.
     pub runs: usize,
     /// Those of them that failed.
     pub failed: usize,
-    /// The scenarios that are taken from it.
-    pub scenarios: BTreeSet<String>,
+    /// The test cases that are shown from it, by scenario and arm.
+    pub cases: BTreeSet<(String, String)>,
+    /// The scenarios of which goals and claims are judged from it.
+    pub judged: BTreeSet<String>,
+    /// The scenarios that the whole measurement ran, too, with other arms or in fewer blocks.
+    pub shared: BTreeSet<String>,
     /// The machine in a few words if it is of another kind than that of the whole measurement.
     pub other_machine: Option<String>,
 }
@@ -53,6 +57,23 @@ impl Supplement {
     #[must_use]
     pub fn mark(&self) -> &'static str {
         if self.other_machine.is_some() { "‡" } else { "†" }
+    }
+
+    /// What is taken from it: names of scenarios, with the number of arms where the whole measurement has the others.
+    pub fn taken(&self, name: impl Fn(&str) -> String) -> Vec<String> {
+        let shown: BTreeSet<&str> = self.cases.iter().map(|(scenario, _)| scenario.as_str()).collect();
+        let arms = |scenario: &str| self.cases.iter().filter(|(of, _)| of == scenario).count();
+        let all = shown.union(&self.judged.iter().map(String::as_str).collect()).copied().collect::<Vec<_>>();
+        let of = |scenario: &str| match (self.shared.contains(scenario), arms(scenario)) {
+            (false, _) | (true, 0) => name(scenario),
+            (true, 1) => format!("{} (1 arm)", name(scenario)),
+            (true, arms) => format!("{} ({arms} arms)", name(scenario)),
+        };
+        all.into_iter().map(of).collect()
+    }
+
+    fn has(&self, scenario: &str, arm: &str) -> bool {
+        self.cases.iter().any(|(of, other)| of == scenario && other == arm)
     }
 }
 
@@ -90,22 +111,26 @@ impl StudyView {
         out
     }
 
-    /// The mark of what is shown of `scenario`: empty unless it is taken from a partial measurement.
-    pub fn mark(&self, scenario: &str) -> &'static str {
-        self.supplements.iter().find(|supplement| supplement.scenarios.contains(scenario)).map_or("", Supplement::mark)
+    /// The measurement that a test case is shown from, by its place among the supplements; `None` for the whole one.
+    pub fn source(&self, scenario: &str, arm: &str) -> Option<usize> {
+        self.supplements.iter().position(|supplement| supplement.has(scenario, arm))
     }
 
-    /// Which of `scenarios` are taken from partial measurements, in a sentence for a chart; `None` if none is.
-    pub fn supplement_note(&self, scenarios: &[String]) -> Option<String> {
+    /// The mark of what is shown of these arms: empty unless one of them is taken from another measurement.
+    pub fn mark(&self, scenario: &str, arms: &[&str]) -> &'static str {
+        let of = |arm: &&str| self.source(scenario, arm).map_or("", |place| self.supplements[place].mark());
+        // The mark of another machine is the stronger reservation.
+        arms.iter().map(of).max().unwrap_or("")
+    }
+
+    /// Which of `scenarios` and `arms` are taken from other measurements, in a sentence for a chart; `None` if none is.
+    pub fn supplement_note(&self, scenarios: &[String], arms: &[String]) -> Option<String> {
         let parts: Vec<String> = self
             .supplements
             .iter()
             .filter_map(|supplement| {
-                let taken: Vec<&str> = scenarios
-                    .iter()
-                    .filter(|scenario| supplement.scenarios.contains(*scenario))
-                    .map(String::as_str)
-                    .collect();
+                let is_taken = |scenario: &&String| arms.iter().any(|arm| supplement.has(scenario, arm));
+                let taken: Vec<&str> = scenarios.iter().filter(is_taken).map(String::as_str).collect();
                 let machine = supplement.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default();
                 let from = format!("results/{}{machine}", supplement.folder);
                 (!taken.is_empty()).then(|| format!("{} {}: from {from}.", supplement.mark(), taken.join(", ")))

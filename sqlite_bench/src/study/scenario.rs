@@ -75,6 +75,8 @@ pub const ALL: &[Scenario] = &[
     open("open_1s", ms(1_000), ms(3_000), Place::Memory),
     // The published think time at a thirtieth, as the hold.
     forty("forty", ms(1_000), Duration::from_micros(167), ms(2_000)),
+    // A worker that syncs forty of them takes turns with readers for twenty holds: a hundredth is what quick has time for.
+    forty("forty_300ms", ms(300), Duration::from_micros(50), ms(600)),
     Scenario { name: "commit_disk", work: Work::Commits { window: ms(1_000) }, build: "release" },
     Scenario { name: "recorder", work: Work::Record { samples: 1_000_000 }, build: "release" },
     closed("full_100ms", Workload::published(ms(100), ms(120_000))),
@@ -155,6 +157,7 @@ const QUICK: &[(&str, &[&str])] = &[
     ("open_100ms_disk", &["wal_threads"]),
     ("open_1s", &["direct", "spawn_blocking", "tokio_rusqlite", "wal_threads", "wal_inline"]),
     ("forty", &["direct", "tokio_rusqlite", "wal_threads"]),
+    ("forty_300ms", &["direct"]),
     ("commit_disk", &["single_commit", "group_commit"]),
     ("recorder", &["recorder"]),
 ];
@@ -200,8 +203,8 @@ fn case(name: &str, arm: &str) -> Option<Case> {
         // Opening, filling and checking the databases takes a tenth of a second, and the last write its hold.
         Work::Access { workload, .. } => {
             let syncs = workload.writes == Writes::Once && arm == "direct";
-            // Four workers take turns with forty databases, and readers take a part of them.
-            let tail = if syncs { workload.hold * 11 } else { workload.hold.mul_f64(0.5) };
+            // Four workers take turns with forty databases and their readers.
+            let tail = if syncs { workload.hold * 19 } else { workload.hold.mul_f64(0.5) };
             (workload.window + tail + ms(150)).as_secs_f64()
         }
         Work::Commits { window } => window.as_secs_f64() + 0.1,
