@@ -52,7 +52,8 @@ recorded() { sed 's/^{"run":"\([^"]*\)".*/\1/' "$1/runs.jsonl"; }
 
 a_whole_measurement() {
   same 1 "$(exit_code measure)" && same "$(planned "$(newest)")" "$(recorded "$(newest)")" &&
-    same 7 "$(count_lines "$(newest)/memory.jsonl")" && same 14 "$(count_lines "$TOY_CALLS")" && (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null)
+    same 7 "$(count_lines "$(newest)/cases.tsv")" && same 2 "$(count_lines "$(newest)/memory.jsonl")" && same 9 "$(count_lines "$TOY_CALLS")" &&
+    (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null)
 }
 a_failed_run() { [ "$(grep -c '"exit":1,"hyperfine":null,"record":{.*"error"' "$(newest)/runs.jsonl")" = 1 ] && says '1 runs failed'; }
 resumes_after() { # resumes_after SIGNAL EXIT_CODE
