@@ -189,8 +189,13 @@ fn advice_is_shown_only_where_the_verdict_bears_it_out() {
 fn a_claim_beside_another_stands_under_it_and_is_not_counted() {
     let report = report_md(&[fixture::view()]);
     let at = |text: &str| report.find(text).unwrap_or(usize::MAX);
-    assert!(at("[T1](") < at("↳&nbsp;[T1r](") && at("↳&nbsp;[T1r](") < at("[T2]("));
-    assert!(report.contains("14 claims of 1 study: 1 reproduced;"), "{}", &report[..400]);
+    assert!(at("\n| [T1](") < at("\n| ↳&nbsp;[T1r](") && at("\n| ↳&nbsp;[T1r](") < at("\n| [T2]("));
+    assert!(report.contains("14 claims of 1 study:"), "{}", &report[..400]);
+    let tally = report.lines().filter(|line| line.starts_with("| **")).collect::<String>();
+    assert!(tally.contains("| **reproduced** | 1 | [T1](#made_up-t1) |") && !tally.contains("T1r"), "{tally}");
+    // In other documents it does not stand at all.
+    let elsewhere = &splice_blocks(&[fixture::view()])["verdicts"];
+    assert!(elsewhere.contains("| [T1](REPORT.md#made_up-t1) |") && !elsewhere.contains("T1r"), "{elsewhere}");
 }
 
 #[test]

@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 pub use text::verdict_table;
 pub use view::{Published, StudyView, Supplement};
 
+/// The document that other documents link to.
+const REPORT: &str = "REPORT.md";
+
 /// The whole report over the studies that have been measured, in the order given.
 pub fn report_md(studies: &[StudyView]) -> String {
     let sections = [
@@ -40,9 +43,21 @@ pub fn report_md(studies: &[StudyView]) -> String {
 
 /// What stands between the marks of other documents, by name: `verdicts`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let mut blocks = BTreeMap::from([("verdicts".to_owned(), summary::verdicts(studies, "REPORT.md"))]);
+    let mut blocks = BTreeMap::from([("verdicts".to_owned(), verdicts_alone(studies))]);
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
         blocks.insert(format!("goals-{}", view.judged.study), study::goals_alone(view));
     }
     blocks
+}
+
+/// How many claims have which verdict, and the table of the claims themselves: what stands beside them is in the report only.
+fn verdicts_alone(studies: &[StudyView]) -> String {
+    if studies.is_empty() {
+        return summary::verdicts(studies, REPORT, |_| true);
+    }
+    format!(
+        "{}\n{}",
+        summary::tally(studies, REPORT),
+        summary::verdicts(studies, REPORT, |claim| claim.beside.is_none())
+    )
 }

@@ -15,9 +15,9 @@ pub fn section(studies: &[StudyView]) -> String {
         out.push_str("## Verdicts\n\nNothing has been measured yet: `make all-reports` measures every study and writes this file.\n");
         return out;
     }
-    out.push_str(&tally(studies));
+    out.push_str(&tally(studies, ""));
     out.push_str("\n## Verdicts\n\n");
-    out.push_str(&verdicts(studies, ""));
+    out.push_str(&verdicts(studies, "", |_| true));
     out.push_str(
         "\nA ratio is the first arm's metric divided by the second's, with its exact interval, the number of paired blocks and \
          both medians. The floor is the smallest difference that counts here: the margin written down before measuring, or the noise of \
@@ -27,20 +27,26 @@ pub fn section(studies: &[StudyView]) -> String {
     out
 }
 
-/// "9 claims of 1 study: 4 reproduced, 2 reversed, ...".
-fn tally(studies: &[StudyView]) -> String {
-    let counted: Vec<&JudgedClaim> =
-        studies.iter().flat_map(|view| &view.judged.claims).filter(|claim| claim.beside.is_none()).collect();
-    let parts: Vec<String> = Verdict::ALL
+/// How many claims have which verdict, and which; `page` is the document that the links lead to, empty for this one.
+pub fn tally(studies: &[StudyView], page: &str) -> String {
+    let counted: Vec<(&str, &JudgedClaim)> = studies
         .iter()
-        .filter_map(|verdict| {
-            let count = counted.iter().filter(|claim| claim.verdict == *verdict).count();
-            (count > 0).then(|| format!("{count} {verdict}"))
-        })
+        .flat_map(|view| view.judged.claims.iter().map(|claim| (view.judged.study.as_str(), claim)))
+        .filter(|(_, claim)| claim.beside.is_none())
         .collect();
+    let mut table = Table::new(&[("Verdict", Align::Left), ("Claims", Align::Right), ("Which", Align::Left)]);
+    for verdict in Verdict::ALL {
+        let which: Vec<String> = counted
+            .iter()
+            .filter(|(_, claim)| claim.verdict == verdict)
+            .map(|(study, claim)| format!("[{}]({page}#{})", cell(&claim.id), anchor(study, &claim.id)))
+            .collect();
+        if !which.is_empty() {
+            table.row(vec![format!("**{verdict}**"), which.len().to_string(), which.join(", ")]);
+        }
+    }
     let claims = plural(counted.len(), "claim", "claims");
-    let of = plural(studies.len(), "study", "studies");
-    if parts.is_empty() { format!("{claims} of {of}.\n") } else { format!("{claims} of {of}: {}.\n", parts.join("; ")) }
+    format!("{claims} of {}:\n\n{}", plural(studies.len(), "study", "studies"), table.render())
 }
 
 /// "1 claim", "9 claims".
@@ -48,8 +54,8 @@ pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// The table of verdicts; `page` is the document that the links lead to, empty for this one.
-pub fn verdicts(studies: &[StudyView], page: &str) -> String {
+/// The table of verdicts on the claims that `is_shown`; `page` is the document that the links lead to, empty for this one.
+pub fn verdicts(studies: &[StudyView], page: &str, is_shown: impl Fn(&JudgedClaim) -> bool) -> String {
     let mut out = String::new();
     for view in studies {
         if studies.len() > 1 {
@@ -64,11 +70,11 @@ pub fn verdicts(studies: &[StudyView], page: &str) -> String {
             ("Verdict", Align::Left),
             ("Cause", Align::Left),
         ]);
-        for (claim, beside) in view.claims() {
+        for (claim, beside) in view.claims().into_iter().filter(|(claim, _)| is_shown(claim)) {
             table.row(verdict_row(view, claim, beside, page));
         }
         out.push_str(&table.render());
-        if view.judged.claims.iter().any(|claim| !claim.mark.is_empty()) {
+        if view.judged.claims.iter().any(|claim| is_shown(claim) && !claim.mark.is_empty()) {
             let _ = writeln!(out, "\n{}", study::supplements(view).trim_end());
         }
     }
