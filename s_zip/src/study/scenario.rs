@@ -1,5 +1,7 @@
 //! The scenarios and the test cases of each profile.
 
+use study_kit::error::unknown;
+
 use super::arms::input::Shape;
 use super::arms::{Arm, Drive};
 use super::data::Kind;
@@ -148,11 +150,8 @@ pub const ALL: &[Scenario] = &[
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<Scenario, StudyError> {
-    ALL.iter().find(|scenario| scenario.name == name).copied().ok_or_else(|| StudyError::UnknownName {
-        what: "scenario",
-        given: name.to_owned(),
-        choices: ALL.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
-    })
+    let found = ALL.iter().find(|scenario| scenario.name == name).copied();
+    found.ok_or_else(|| unknown("scenario", name, ALL.iter().map(|scenario| scenario.name)).into())
 }
 
 /// Checks the name: inputs are made in the process, before the timed span.
