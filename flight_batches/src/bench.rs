@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use study_kit::distribution::Distribution;
 
 use crate::load::{ConnectError, Connections, Form, Load, Outcome, number};
 use crate::results::Row;
@@ -152,18 +153,19 @@ fn row(load: &Load, target: &Target, outcome: &Outcome) -> Row {
     let table = target.table_rows.map(|rows| number(rows as u64) / number(records as u64));
     let batches = load.ticket.batches.map(|batches| number(batches as u64)).or(table);
     let first = outcome.failures.first();
+    let seconds = |times: &Distribution, share| times.quantile(share).map(|time| time.as_secs_f64());
     Row {
         average_latency: batches.zip(batch_bytes).map(|(batches, bytes)| {
             // In a steady state: requests in flight over requests served per second.
             requests * batches * bytes / (outcome.mb_per_s() * 1e6)
         }),
         throughput_mb_per_s: outcome.mb_per_s(),
-        latency_p50: outcome.latency.percentile_s(50.0),
-        latency_p99: outcome.latency.percentile_s(99.0),
-        first_batch_p50: outcome.first_batch.percentile_s(50.0),
-        first_batch_p99: outcome.first_batch.percentile_s(99.0),
-        gap_p50: outcome.gap.percentile_s(50.0),
-        gap_p99: outcome.gap.percentile_s(99.0),
+        latency_p50: seconds(&outcome.latency, 0.5),
+        latency_p99: seconds(&outcome.latency, 0.99),
+        first_batch_p50: seconds(&outcome.first_batch, 0.5),
+        first_batch_p99: seconds(&outcome.first_batch, 0.99),
+        gap_p50: seconds(&outcome.gap, 0.5),
+        gap_p99: seconds(&outcome.gap, 0.99),
         ideal_mb_per_s: batch_bytes.filter(|_| delay > 0.0).map(|bytes| requests * bytes / delay / 1e6),
         failures: outcome.failures.len(),
         first_failure: first.map(|failure| format!("{:?}: {}", failure.code, failure.reason)).unwrap_or_default(),

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use flight_batches::produce::Mode;
 use flight_batches::service::Encoding;
-use study_kit::{Profile, RunArgs, RunRequest};
+use study_kit::Verb;
 
 const EXAMPLES: &str = "Examples:
   flight_batches serve --mode async --addr 127.0.0.1:8815
@@ -23,6 +23,9 @@ Without arguments: the published cells once, async and sync, with many real requ
 /// Serves Arrow record batches that take a while to come, and puts thousands of real streams on such servers.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(mut_subcommand("prepare", |prepare| {
+    prepare.about("Make ready what a scenario needs").mut_arg("seed", |seed| seed.help("Seed of the table"))
+}))]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Word>,
@@ -39,23 +42,8 @@ enum Word {
     /// Send bytes over TCP alone
     #[command(hide = true)]
     Loopback(Listening),
-    /// List the study's test cases, tab-separated
-    Arms {
-        /// smoke, quick or full
-        #[arg(long, default_value = "quick")]
-        profile: Profile,
-    },
-    /// Make ready what a scenario needs
-    Prepare {
-        /// The scenario, as `arms` lists it
-        #[arg(long)]
-        scenario: String,
-        /// Seed of the table
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
-    /// Run one test case once and record it
-    Run(RunArgs),
+    #[command(flatten)]
+    Study(Verb),
 }
 
 /// Where to listen.
@@ -172,12 +160,8 @@ pub enum Command {
     Plot(Plotting),
     /// Send bytes.
     Loopback(Listening),
-    /// List test cases.
-    Arms(Profile),
-    /// Make a scenario ready.
-    Prepare { scenario: String, seed: u64 },
-    /// Run a test case.
-    Run(RunRequest, Option<PathBuf>),
+    /// What the measuring layer asks.
+    Study(Verb),
     /// One pass over the arms.
     Overview,
 }
@@ -191,12 +175,7 @@ impl Cli {
             Some(Word::Bench(benching)) => Command::Bench(benching),
             Some(Word::Plot(plotting)) => Command::Plot(plotting),
             Some(Word::Loopback(listening)) => Command::Loopback(listening),
-            Some(Word::Arms { profile }) => Command::Arms(profile),
-            Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
-            Some(Word::Run(args)) => {
-                let (request, file) = args.into_request();
-                Command::Run(request, file)
-            }
+            Some(Word::Study(verb)) => Command::Study(verb),
         }
     }
 }

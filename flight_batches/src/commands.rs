@@ -34,16 +34,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Bench(benching) => return bench(&benching),
         Command::Plot(plotting) => draw(&plotting)?,
         Command::Loopback(listening) => send_bytes(&listening)?,
-        Command::Arms(profile) => {
-            let lines: Vec<String> = study::cases(profile).iter().map(ToString::to_string).collect();
-            print(&(lines.join("\n") + "\n"))?;
-        }
-        Command::Prepare { scenario, seed } => study::prepare(&scenario, seed)?,
-        Command::Run(request, file) => {
-            let record = study::run(&request)?;
-            record.write(file.as_deref())?;
-            return Ok(output::code(record.succeeded()));
-        }
+        Command::Study(verb) => return verb.carry_out(study::cases, study::prepare, study::run),
         Command::Overview => print(&overview::tables()?)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
+use study_kit::distribution::Distribution;
 use tokio::task::JoinSet;
 use tonic::Code;
 
@@ -16,8 +17,8 @@ mod counts;
 mod stream;
 
 pub use connections::{ConnectError, Connections};
+pub use counts::Failure;
 use counts::Shared;
-pub use counts::{Failure, Times};
 
 use crate::ticket::Ticket;
 
@@ -67,11 +68,11 @@ pub struct Outcome {
     /// Messages whose values were compared with what they must be.
     pub compared: u64,
     /// Of requests that ended in it.
-    pub latency: Times,
+    pub latency: Distribution,
     /// From a request that was sent in it to its first batch.
-    pub first_batch: Times,
+    pub first_batch: Distribution,
     /// Between two batches of a stream that both came in it.
-    pub gap: Times,
+    pub gap: Distribution,
     /// Bytes of every stream.
     pub bytes_per_stream: Vec<u64>,
     /// Requests that failed.

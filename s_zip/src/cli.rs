@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use s_zip::CompressionPolicy;
 use s_zip::{Compression, Limits};
 #[cfg(feature = "study")]
-use study_kit::{Profile, RunArgs, RunRequest};
+use study_kit::Verb;
 
 const EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
@@ -70,6 +70,11 @@ const RUN_EXAMPLES: &str = "Examples:
 #[derive(Debug, Parser)]
 #[command(version, after_help = format!("{EXAMPLES}{WITHOUT_ARGUMENTS}"), disable_help_subcommand = true)]
 #[cfg_attr(not(feature = "study"), command(arg_required_else_help = true))]
+#[cfg_attr(feature = "study", command(
+    mut_subcommand("arms", |arms| arms.after_help(ARMS_EXAMPLES)),
+    mut_subcommand("prepare", |prepare| prepare.after_help(PREPARE_EXAMPLES)),
+    mut_subcommand("run", |run| run.after_help(RUN_EXAMPLES)),
+))]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Word>,
@@ -94,29 +99,9 @@ enum Word {
         #[arg(long, value_name = "DIR", default_value = ".")]
         into: PathBuf,
     },
-    /// List the study's test cases, tab-separated
     #[cfg(feature = "study")]
-    #[command(after_help = ARMS_EXAMPLES)]
-    Arms {
-        /// smoke, quick or full
-        #[arg(long, default_value = "quick")]
-        profile: Profile,
-    },
-    /// Write a scenario's input
-    #[cfg(feature = "study")]
-    #[command(after_help = PREPARE_EXAMPLES)]
-    Prepare {
-        /// The scenario, as `arms` lists it
-        #[arg(long)]
-        scenario: String,
-        /// Seed of the input
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
-    /// Run one test case once and record it
-    #[cfg(feature = "study")]
-    #[command(after_help = RUN_EXAMPLES)]
-    Run(RunArgs),
+    #[command(flatten)]
+    Study(Verb),
 }
 
 #[derive(Debug, Args)]
@@ -197,7 +182,6 @@ struct ArchiveArgs {
     limit_ratio: u64,
 }
 
-#[cfg(feature = "study")]
 /// What to do.
 #[derive(Debug)]
 pub enum Command {
@@ -209,15 +193,9 @@ pub enum Command {
     Test(Archive),
     /// Extract an archive to a folder.
     Extract { archive: Archive, into: PathBuf },
-    /// List test cases.
+    /// What the measuring layer asks.
     #[cfg(feature = "study")]
-    Arms(Profile),
-    /// Write a scenario's input.
-    #[cfg(feature = "study")]
-    Prepare { scenario: String, seed: u64 },
-    /// Run a test case.
-    #[cfg(feature = "study")]
-    Run(RunRequest, Option<PathBuf>),
+    Study(Verb),
     /// One pass over the arms.
     #[cfg(feature = "study")]
     Overview,
@@ -266,14 +244,7 @@ impl Cli {
             Some(Word::Test(args)) => Command::Test(args.into()),
             Some(Word::Extract { archive, into }) => Command::Extract { archive: archive.into(), into },
             #[cfg(feature = "study")]
-            Some(Word::Arms { profile }) => Command::Arms(profile),
-            #[cfg(feature = "study")]
-            Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
-            #[cfg(feature = "study")]
-            Some(Word::Run(args)) => {
-                let (request, file) = args.into_request();
-                Command::Run(request, file)
-            }
+            Some(Word::Study(verb)) => Command::Study(verb),
             #[cfg(feature = "study")]
             None => Command::Overview,
             #[cfg(not(feature = "study"))]

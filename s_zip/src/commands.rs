@@ -4,6 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Error};
+#[cfg(feature = "study")]
+use s_zip::study;
 
 use crate::cli::Command;
 
@@ -25,27 +27,9 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Test(archive) => return read::test(&archive),
         Command::Extract { archive, into } => read::extract(&archive, &into)?,
         #[cfg(feature = "study")]
-        Command::Arms(profile) => print(|out| {
-            s_zip::study::cases(profile)
-                .iter()
-                .try_for_each(|case| writeln!(out, "{case}"))
-                .context("cannot write the cases")
-        })?,
+        Command::Study(verb) => return verb.carry_out(study::cases, study::prepare, study::run),
         #[cfg(feature = "study")]
-        Command::Prepare { scenario, seed } => s_zip::study::prepare(&scenario, seed)?,
-        #[cfg(feature = "study")]
-        Command::Run(request, file) => {
-            let (record, succeeded) = s_zip::study::run(&request)?;
-            record.write(file.as_deref())?;
-            if !succeeded {
-                return Ok(ExitCode::from(FOUND_FAILURES));
-            }
-        }
-        #[cfg(feature = "study")]
-        Command::Overview => print(|out| {
-            let tables = s_zip::study::overview::tables()?;
-            out.write_all(tables.as_bytes()).context("cannot write to standard output")
-        })?,
+        Command::Overview => study_kit::output::print(&study::overview::tables()?)?,
     }
     Ok(ExitCode::SUCCESS)
 }

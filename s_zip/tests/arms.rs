@@ -107,12 +107,12 @@ fn request(scenario: &str, arm: &str, versus: Option<&str>) -> RunRequest {
 
 #[test]
 fn a_duet_records_twenty_pairs_and_a_single_run_its_counters() {
-    let (record, succeeded) = run(&request("memory_100k", "sync", Some("async"))).expect("a known case");
-    assert!(succeeded);
+    let record = run(&request("memory_100k", "sync", Some("async"))).expect("a known case");
+    assert!(record.succeeded());
     let json = serde_json::to_value(&record).expect("a record is JSON");
     assert_eq!(json["pairs"].as_array().map(Vec::len), Some(20));
-    let (record, succeeded) = run(&request("calls_1", "async@aa", None)).expect("a known case");
-    assert!(succeeded);
+    let record = run(&request("calls_1", "async@aa", None)).expect("a known case");
+    assert!(record.succeeded());
     let json = serde_json::to_value(&record).expect("a record is JSON");
     assert_eq!(json["metrics"]["sink_writes_count"], 41.0);
     assert_eq!(json["arm"], "async@aa");

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use sqlite_bench::design::Arm;
 use sqlite_bench::study::compare::{Comparison, parse_duration};
-use sqlite_bench::study::{Profile, RunRequest};
+use study_kit::Verb;
 
 const ABOUT: &str =
     "Compares ways to reach SQLite from async Rust: what do reads wait for while a write holds the database?";
@@ -49,6 +49,12 @@ Exit codes: 0 done, 1 a wrong answer or failed operations (the record says which
 /// The program.
 #[derive(Debug, Parser)]
 #[command(version, about = ABOUT, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(mut_subcommand("arms", |arms| arms.after_help(ARMS_EXAMPLES)))]
+#[command(mut_subcommand("prepare", |prepare| prepare.after_help(PREPARE_EXAMPLES)))]
+#[command(mut_subcommand("run", |run| {
+    let run = run.after_help(RUN_EXAMPLES).mut_arg("seed", |seed| seed.help("Seed of the content"));
+    run.mut_arg("versus", |versus| versus.hide(true).value_parser(no_duets))
+}))]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Word>,
@@ -62,26 +68,8 @@ enum Word {
     /// Say what each arm is
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe,
-    /// List the study's test cases, tab-separated
-    #[command(after_help = ARMS_EXAMPLES)]
-    Arms {
-        /// smoke, quick or full
-        #[arg(long, default_value = "quick")]
-        profile: Profile,
-    },
-    /// Write a scenario's input
-    #[command(after_help = PREPARE_EXAMPLES)]
-    Prepare {
-        /// The scenario, as `arms` lists it
-        #[arg(long)]
-        scenario: String,
-        /// Seed of the input
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
-    /// Run one test case once and record it
-    #[command(after_help = RUN_EXAMPLES)]
-    Run(RunArgs),
+    #[command(flatten)]
+    Study(Verb),
 }
 
 #[derive(Debug, Args)]
@@ -127,26 +115,9 @@ struct CompareArgs {
     record: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
-struct RunArgs {
-    /// The scenario, as `arms` lists it
-    #[arg(long)]
-    scenario: String,
-    /// The arm, with @aa or @slow for a control
-    #[arg(long)]
-    arm: String,
-    /// Seed of the content
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Number of the block, kept in the record
-    #[arg(long, default_value_t = 0)]
-    block: u64,
-    /// Id of the run, kept in the record
-    #[arg(long, default_value = "manual")]
-    run: String,
-    /// Append the record to this file instead of printing it
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+/// Refuses the second arm of a duet: databases of two arms in one process would be in each other's way.
+fn no_duets(_: &str) -> Result<String, &'static str> {
+    Err("no scenario here has duets")
 }
 
 /// What to do.
@@ -156,12 +127,8 @@ pub enum Command {
     Compare(Comparison),
     /// Say what the arms are.
     Describe,
-    /// List test cases.
-    Arms(Profile),
-    /// Make a scenario's input; the seed changes nothing.
-    Prepare { scenario: String },
-    /// Run a test case.
-    Run(RunRequest, Option<PathBuf>),
+    /// What the measuring layer asks.
+    Study(Verb),
 }
 
 impl Cli {
@@ -171,12 +138,7 @@ impl Cli {
             None => Command::Compare(Comparison::default()),
             Some(Word::Compare(args)) => Command::Compare(args.into()),
             Some(Word::Describe) => Command::Describe,
-            Some(Word::Arms { profile }) => Command::Arms(profile),
-            Some(Word::Prepare { scenario, seed: _ }) => Command::Prepare { scenario },
-            Some(Word::Run(args)) => {
-                let RunArgs { scenario, arm, seed, block, run, record } = args;
-                Command::Run(RunRequest { scenario, arm, versus: None, seed, block, run }, record)
-            }
+            Some(Word::Study(verb)) => Command::Study(verb),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use study_kit::output;
 
 mod cli;
 mod commands;
@@ -10,6 +11,6 @@ mod commands;
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse().into_command()) {
         Ok(code) => code,
-        Err(error) => commands::report(&error),
+        Err(error) => output::report("error", error.as_ref()),
     }
 }

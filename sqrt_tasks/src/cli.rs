@@ -1,13 +1,12 @@
 //! What can be typed, turned into one closed set of commands.
 
 use std::num::NonZero;
-use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use sqrt_tasks::mirror::PUBLISHED_LEN;
 use sqrt_tasks::{Executor, Work};
-use study_kit::{Profile, RunArgs, RunRequest};
+use study_kit::Verb;
 
 const EXAMPLES: &str = "Examples:
   sqrt_tasks
@@ -22,6 +21,10 @@ Without arguments: one pass over the study's arms, with the tables of the publis
 /// Runs square roots on threads, async, tokio and rayon, and says what they cost.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(mut_subcommand("prepare", |prepare| {
+    let prepare = prepare.about("Make ready what a scenario needs");
+    prepare.mut_arg("seed", |seed| seed.help("Seed of the input; no scenario here has one"))
+}))]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Word>,
@@ -33,23 +36,8 @@ enum Word {
     Time(Timing),
     /// Print cores, clock and the speed of the divider
     Cpu,
-    /// List the study's test cases, tab-separated
-    Arms {
-        /// smoke, quick or full
-        #[arg(long, default_value = "quick")]
-        profile: Profile,
-    },
-    /// Make ready what a scenario needs
-    Prepare {
-        /// The scenario, as `arms` lists it
-        #[arg(long)]
-        scenario: String,
-        /// Seed of the input; no scenario here has one
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
-    /// Run one test case once and record it
-    Run(RunArgs),
+    #[command(flatten)]
+    Study(Verb),
 }
 
 /// What `time` runs.
@@ -79,12 +67,8 @@ pub enum Command {
     Time(Timing),
     /// Describe the processor.
     Cpu,
-    /// List test cases.
-    Arms(Profile),
-    /// Make a scenario ready.
-    Prepare { scenario: String },
-    /// Run a test case.
-    Run(RunRequest, Option<PathBuf>),
+    /// What the measuring layer asks.
+    Study(Verb),
     /// One pass over the arms.
     Overview,
 }
@@ -96,12 +80,7 @@ impl Cli {
             None => Command::Overview,
             Some(Word::Time(timing)) => Command::Time(timing),
             Some(Word::Cpu) => Command::Cpu,
-            Some(Word::Arms { profile }) => Command::Arms(profile),
-            Some(Word::Prepare { scenario, seed: _ }) => Command::Prepare { scenario },
-            Some(Word::Run(args)) => {
-                let (request, file) = args.into_request();
-                Command::Run(request, file)
-            }
+            Some(Word::Study(verb)) => Command::Study(verb),
         }
     }
 }

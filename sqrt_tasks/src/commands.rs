@@ -18,15 +18,8 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Time(timing) => return time(&timing),
         Command::Cpu => print(&describe_cpu())?,
-        Command::Arms(profile) => {
-            let lines: Vec<String> = study::cases(profile).iter().map(ToString::to_string).collect();
-            print(&(lines.join("\n") + "\n"))?;
-        }
-        Command::Prepare { scenario } => study::prepare(&scenario)?,
-        Command::Run(request, file) => {
-            let record = study::run(&request)?;
-            record.write(file.as_deref())?;
-            return Ok(output::code(record.succeeded()));
+        Command::Study(verb) => {
+            return verb.carry_out(study::cases, |scenario, _| study::prepare(scenario), study::run);
         }
         Command::Overview => print(&overview::tables()?)?,
     }

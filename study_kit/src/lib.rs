@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`profile`] | how much of a study is run: smoke, quick, full |
 //! | [`case`] | a test case as `arms` lists it, and the suffixes of an arm |
+//! | [`verb`] | the verbs as words of a command line, and what they do |
 //! | [`request`] | the arguments of `run` |
 //! | [`record`] | the line of JSON that a run appends |
 //! | [`server`] | a server in a process of its own, which ends with this one |
@@ -25,9 +26,11 @@ pub mod record;
 pub mod request;
 pub mod server;
 pub mod usage;
+pub mod verb;
 
 pub use case::{Case, Suffix};
 pub use error::{Error, file_error};
 pub use profile::Profile;
 pub use record::{Observation, Pair, Record};
 pub use request::{RunArgs, RunRequest};
+pub use verb::Verb;

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::error;
@@ -22,9 +23,21 @@ pub fn code(succeeded: bool) -> ExitCode {
 /// # Errors
 /// If it did not.
 pub fn print(text: &str) -> Result<(), error::Error> {
+    stream(|out| out.write_all(text.as_bytes()).map_err(not_written))
+}
+
+/// Runs `write` on buffered standard output and makes sure that all of it arrived: for what is too long to be kept.
+///
+/// # Errors
+/// Those of `write`, and if not all arrived.
+pub fn stream<E: From<error::Error>>(write: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|source| error::file_error("write", std::path::Path::new("standard output"), source))
+    write(&mut out)?;
+    Ok(out.flush().map_err(not_written)?)
+}
+
+fn not_written(source: io::Error) -> error::Error {
+    error::file_error("write to", Path::new("standard output"), source)
 }
 
 /// Prints `error` with its causes in one line behind `program` and says how to exit.
@@ -51,13 +64,11 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
     fn a_reader_that_has_gone_is_no_failure() {
-        let error = |kind| error::file_error("write", Path::new("standard output"), io::Error::from(kind));
+        let error = |kind| not_written(io::Error::from(kind));
         let code = |kind| format!("{:?}", report("toy", &error(kind)));
         assert_eq!(code(io::ErrorKind::BrokenPipe), format!("{:?}", ExitCode::SUCCESS));
         assert_eq!(code(io::ErrorKind::StorageFull), format!("{:?}", ExitCode::from(COULD_NOT_RUN)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-use study_kit::{Profile, RunArgs, RunRequest};
+use study_kit::Verb;
 use txn_engine::generate::Shape;
 use txn_engine::load::Arrivals;
 use txn_engine::serve::Mode;
@@ -29,6 +29,7 @@ Without arguments: one pass over the study's arms, with the tables of the publis
 /// A payments engine over CSV: reads type,client,tx,amount and prints the accounts.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(mut_subcommand("prepare", |prepare| prepare.about("Write a scenario's input and its expected answer")))]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Word>,
@@ -89,23 +90,8 @@ enum Word {
     Load(LoadArgs),
     /// The document's own example: so many clients at once in this process, as threads or tasks; prints JSON
     Clients(ClientsArgs),
-    /// List the study's test cases, tab-separated
-    Arms {
-        /// smoke, quick or full
-        #[arg(long, default_value = "quick")]
-        profile: Profile,
-    },
-    /// Write a scenario's input and its expected answer
-    Prepare {
-        /// The scenario, as `arms` lists it
-        #[arg(long)]
-        scenario: String,
-        /// Seed of the input
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
-    /// Run one test case once and record it
-    Run(RunArgs),
+    #[command(flatten)]
+    Study(Verb),
 }
 
 #[derive(Debug, Subcommand)]
@@ -242,12 +228,8 @@ pub enum Command {
     StressTable { file: PathBuf },
     /// Write test data.
     Generate { rows: u64, seed: u64, shape: Shape },
-    /// List test cases.
-    Arms(Profile),
-    /// Write a scenario's input.
-    Prepare { scenario: String, seed: u64 },
-    /// Run a test case.
-    Run(RunRequest, Option<PathBuf>),
+    /// What the measuring layer asks.
+    Study(Verb),
     /// One pass over the arms.
     Overview,
 }
@@ -275,12 +257,7 @@ impl Cli {
             Some(Word::Serve(args)) => Command::Serve(args),
             Some(Word::Load(args)) => Command::Load(args),
             Some(Word::Clients(args)) => Command::Clients(args),
-            Some(Word::Arms { profile }) => Command::Arms(profile),
-            Some(Word::Prepare { scenario, seed }) => Command::Prepare { scenario, seed },
-            Some(Word::Run(args)) => {
-                let (request, file) = args.into_request();
-                Command::Run(request, file)
-            }
+            Some(Word::Study(verb)) => Command::Study(verb),
         }
     }
 }

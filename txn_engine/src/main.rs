@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use study_kit::output;
 
 mod cli;
 mod commands;
@@ -11,6 +12,6 @@ mod network;
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse().into_command()) {
         Ok(code) => code,
-        Err(error) => commands::report(&error),
+        Err(error) => output::report("txn_engine", error.as_ref()),
     }
 }

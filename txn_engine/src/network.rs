@@ -13,6 +13,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use study_kit::distribution::Distribution;
+use study_kit::output::{self, print, stream};
 use txn_engine::engine::Engine;
 use txn_engine::load::{Load, Outcome, Stage};
 use txn_engine::serve::{self, Mode, Server};
@@ -20,7 +21,6 @@ use txn_engine::session::Session;
 use txn_engine::{accounts, clients};
 
 use crate::cli::{ClientsArgs, LoadArgs, ServeArgs};
-use crate::commands::{FOUND_FAILURES, print};
 
 /// Serves until told to stop, then drains.
 pub fn serve(args: &ServeArgs) -> Result<(), Error> {
@@ -39,7 +39,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Error> {
         most_connections: args.most_connections,
     };
     let server = Server::start(&options, session)?;
-    print(|out| writeln!(out, "listening on {}", server.address()).context("cannot say where it listens"))?;
+    print(&format!("listening on {}\n", server.address()))?;
     if args.until_stdin_closes {
         stop_when_stdin_closes(signals.handle());
     }
@@ -58,7 +58,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Error> {
     let dumped = session.dump(dir);
     if dumped.is_err() {
         // The balances at least are not lost; whether anybody reads them is not what went wrong.
-        let _ = print(|out| accounts::write_csv(&session.accounts, out).context("cannot write the accounts"));
+        let _ = stream(|out| accounts::write_csv(&session.accounts, out).context("cannot write the accounts"));
     }
     dumped.map_err(Error::from)
 }
@@ -88,12 +88,9 @@ pub fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     let outcome = load.run_and_tell(|stage| progress.tell(stage));
     progress.end();
     let outcome = outcome?;
-    print(|out| {
-        let text = if args.json { as_json(&load, &outcome).to_string() } else { as_text(&load, &outcome) };
-        writeln!(out, "{text}").context("cannot write the outcome")
-    })?;
-    let failed = outcome.failed > 0 || outcome.refused > 0 || outcome.unserved > 0;
-    Ok(if failed { ExitCode::from(FOUND_FAILURES) } else { ExitCode::SUCCESS })
+    let text = if args.json { as_json(&load, &outcome).to_string() } else { as_text(&load, &outcome) };
+    print(&(text + "\n"))?;
+    Ok(output::code(outcome.failed == 0 && outcome.refused == 0 && outcome.unserved == 0))
 }
 
 /// The document's example.
@@ -113,7 +110,7 @@ pub fn clients(args: &ClientsArgs) -> Result<(), Error> {
         "there": there,
         "end": end,
     });
-    print(|out| writeln!(out, "{line}").context("cannot write the outcome"))
+    Ok(print(&format!("{line}\n"))?)
 }
 
 fn as_text(load: &Load, outcome: &Outcome) -> String {

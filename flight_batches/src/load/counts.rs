@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
+use study_kit::distribution::Distribution;
 use tokio::sync::Notify;
 use tonic::Code;
 
@@ -17,48 +17,6 @@ pub struct Failure {
     pub code: Code,
     /// What was said.
     pub reason: String,
-}
-
-/// Times of one kind, in nanoseconds with three digits.
-#[derive(Debug, Clone)]
-pub struct Times(Histogram<u64>);
-
-impl Default for Times {
-    fn default() -> Self {
-        const LONGEST_NS: u64 = 3_600_000_000_000;
-        Times(Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("the bounds and three digits are valid"))
-    }
-}
-
-impl Times {
-    /// Adds one.
-    pub fn record(&mut self, time: Duration) {
-        self.0.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    }
-
-    /// How many.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.0.len()
-    }
-
-    /// So many of a hundred took no longer, in seconds; `None` of none.
-    #[must_use]
-    pub fn percentile_s(&self, percent: f64) -> Option<f64> {
-        (self.count() > 0).then(|| super::number(self.0.value_at_percentile(percent)) / 1e9)
-    }
-
-    /// The mean, in seconds; `None` of none.
-    #[must_use]
-    pub fn mean_s(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.0.mean() / 1e9)
-    }
-
-    /// The longest, in seconds; `None` of none.
-    #[must_use]
-    pub fn max_s(&self) -> Option<f64> {
-        (self.count() > 0).then(|| super::number(self.0.max()) / 1e9)
-    }
 }
 
 /// Between the streams and the one that counts.
@@ -75,9 +33,9 @@ pub(super) struct Shared {
     row_bytes: AtomicUsize,
     compared: AtomicU64,
     bytes_per_stream: Vec<AtomicU64>,
-    latency: Mutex<Times>,
-    first_batch: Mutex<Times>,
-    gap: Mutex<Times>,
+    latency: Mutex<Distribution>,
+    first_batch: Mutex<Distribution>,
+    gap: Mutex<Distribution>,
     failures: Mutex<Vec<Failure>>,
 }
 

@@ -150,24 +150,25 @@ fn describe(scenario: &Scenario, outcome: &Outcome, batch_bytes: usize, subject:
     // In a steady state so many requests in flight mean that each takes this long, whether one ended in the window or not.
     let request_mb = number((batch_bytes * scenario.batches_of_a_request()) as u64) / 1e6;
     let by_rate = number(scenario.requests as u64) * request_mb / rate;
-    let mean = if scenario.form == Form::Whole { outcome.latency.mean_s() } else { Some(by_rate) };
+    let own_mean = outcome.latency.mean().map(|mean| mean.as_secs_f64());
+    let mean = if scenario.form == Form::Whole { own_mean } else { Some(by_rate) };
     metrics.extend(mean.map(|mean| ("latency_mean_ms", mean * 1e3)));
-    for (name, times, percent) in [
-        ("latency_p50_ms", &outcome.latency, 50.0),
-        ("latency_p99_ms", &outcome.latency, 99.0),
-        ("first_batch_p50_ms", &outcome.first_batch, 50.0),
-        ("first_batch_p99_ms", &outcome.first_batch, 99.0),
-        ("gap_p50_ms", &outcome.gap, 50.0),
-        ("gap_p99_ms", &outcome.gap, 99.0),
+    for (name, times, share) in [
+        ("latency_p50_ms", &outcome.latency, 0.5),
+        ("latency_p99_ms", &outcome.latency, 0.99),
+        ("first_batch_p50_ms", &outcome.first_batch, 0.5),
+        ("first_batch_p99_ms", &outcome.first_batch, 0.99),
+        ("gap_p50_ms", &outcome.gap, 0.5),
+        ("gap_p99_ms", &outcome.gap, 0.99),
     ] {
-        metrics.extend(times.percentile_s(percent).map(|time| (name, time * 1e3)));
+        metrics.extend(times.quantile(share).map(|time| (name, time.as_secs_f64() * 1e3)));
     }
     metrics.insert("accepted_s", outcome.accepted.as_secs_f64());
     metrics.insert("fairness_ratio", outcome.fairness());
     metrics.insert("failures_count", number(outcome.failures.len() as u64));
     if scenario.form == Form::Whole {
-        let slowest = outcome.latency.max_s().zip(outcome.latency.mean_s());
-        metrics.extend(slowest.map(|(max, mean)| ("slowest_ratio", max / mean)));
+        let slowest = outcome.latency.max().zip(own_mean);
+        metrics.extend(slowest.map(|(max, mean)| ("slowest_ratio", max.as_secs_f64() / mean)));
         let delays = f64::from(scenario.delay_us) * 1e-6 * number(scenario.batches_of_a_request() as u64);
         metrics.extend(mean.filter(|_| delays > 0.0).map(|mean| ("delays_ratio", mean / delays)));
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use study_kit::error::unknown;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -70,11 +71,8 @@ impl FromStr for ManyArm {
     type Err = StudyError;
 
     fn from_str(name: &str) -> Result<Self, StudyError> {
-        ManyArm::ALL.into_iter().find(|arm| arm.name() == name).ok_or_else(|| StudyError::UnknownName {
-            what: "arm",
-            given: name.to_owned(),
-            choices: ManyArm::ALL.map(ManyArm::name).join(", "),
-        })
+        let found = ManyArm::ALL.into_iter().find(|arm| arm.name() == name);
+        found.ok_or_else(|| unknown("arm", name, ManyArm::ALL.map(ManyArm::name)).into())
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use study_kit::error::one_line;
 use study_kit::usage::settle_allocator;
-use study_kit::{Observation, Record, RunRequest, duet};
+use study_kit::{Observation, Record, RunRequest, Suffix, duet};
 
 use super::arms::input::{Input, Shape};
 use super::arms::{self, Arm, Driver, Product};
@@ -46,19 +46,8 @@ impl<T: FromStr<Err = StudyError>> FromStr for Subject<T> {
     type Err = StudyError;
 
     fn from_str(text: &str) -> Result<Self, StudyError> {
-        let (name, slow) = match text.split_once('@') {
-            None => (text, false),
-            Some((name, "aa")) => (name, false),
-            Some((name, "slow")) => (name, true),
-            Some((_, other)) => {
-                return Err(StudyError::UnknownName {
-                    what: "suffix",
-                    given: other.to_owned(),
-                    choices: "aa, slow".to_owned(),
-                });
-            }
-        };
-        Ok(Subject { what: name.parse()?, slow })
+        let (name, suffix) = Suffix::split(text)?;
+        Ok(Subject { what: name.parse()?, slow: suffix == Suffix::Slow })
     }
 }
 
@@ -69,7 +58,7 @@ impl<T: FromStr<Err = StudyError>> FromStr for Subject<T> {
 ///
 /// # Errors
 /// If the names mean nothing.
-pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
+pub fn run(request: &RunRequest) -> Result<Record, StudyError> {
     let scenario = scenario::find(&request.scenario)?;
     settle_allocator();
     let mismatch = || StudyError::Mismatch { arm: request.arm.clone(), scenario: request.scenario.clone() };
@@ -91,9 +80,7 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
         (Work::Hostile { archives }, None) if request.arm == "reader" => read_hostile(archives, request.seed),
         _ => return Err(mismatch()),
     };
-    let result = result.map_err(|error| one_line(&error));
-    let succeeded = result.is_ok();
-    Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
+    Ok(Record::new(env!("CARGO_PKG_NAME"), request, result.map_err(|error| one_line(&error))))
 }
 
 /// The input and place of a scenario, ready to be worked on.

@@ -1,5 +1,7 @@
 //! The scenarios and the test cases of each profile.
 
+use study_kit::error::unknown;
+
 use super::arms::input::Shape;
 use super::arms::{Arm, Drive};
 use super::data::Kind;
@@ -148,11 +150,8 @@ pub const ALL: &[Scenario] = &[
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<Scenario, StudyError> {
-    ALL.iter().find(|scenario| scenario.name == name).copied().ok_or_else(|| StudyError::UnknownName {
-        what: "scenario",
-        given: name.to_owned(),
-        choices: ALL.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
-    })
+    let found = ALL.iter().find(|scenario| scenario.name == name).copied();
+    found.ok_or_else(|| unknown("scenario", name, ALL.iter().map(|scenario| scenario.name)).into())
 }
 
 /// Checks the name: inputs are made in the process, before the timed span.
@@ -167,6 +166,8 @@ const SIZES: [&str; 6] = ["perf_10k", "perf_100k", "perf_1m", "perf_5m", "perf_1
 const CALLS: [&str; 4] = ["calls_1", "calls_8k", "calls_64k", "calls_1m"];
 const DATA: [&str; 4] = ["data_pattern", "data_log", "data_csv", "data_random"];
 const MANY: [ManyArm; 6] = ManyArm::ALL;
+const TICKERS: [&str; 7] =
+    ["idle", "async", "async_buffered", "best_async", "best_async_in_place", "best_async_offload", "async_zip"];
 
 /// Alternations of a duet: fewer where an arm needs tens of milliseconds.
 #[must_use]
@@ -180,100 +181,12 @@ pub fn cases(profile: Profile) -> Vec<Case> {
     let mut cases = Cases(Vec::new());
     // A bare loop cannot wait for a file.
     let every: Vec<&str> = Arm::ALL.iter().filter(|arm| arm.drive() != Drive::Loop).map(|arm| arm.name()).collect();
-    let tickers =
-        ["idle", "async", "async_buffered", "best_async", "best_async_in_place", "best_async_offload", "async_zip"];
     if profile == Profile::Smoke {
-        cases.add("entries_50", &every);
-        cases.add("entries_50", &["async~sync", "sync~sync@aa", "sync@slow~sync"]);
-        cases.add("perf_5m", &["sync", "async", "sync@aa", "sync@slow"]);
-        for scenario in ["entry_5m_disk", "memory_100k", "memory_100k_miniz", "pipe_random", "slow_random"] {
-            cases.add(scenario, &["best_sync", "best_async"]);
-        }
-        for scenario in CALLS.into_iter().chain(DATA) {
-            cases.add(scenario, &["sync", "async", "best_sync", "best_async", "zip_crate", "async_zip"]);
-        }
-        cases.add("memory_5m", &["poll_only", "poll_runtime"]);
-        cases.add("cores_entries", &["best_sync", "best_parallel"]);
-        cases.add("rss_10m", &["empty", "sync", "async", "best_sync", "best_async"]);
-        cases.add("many_10", &MANY.map(ManyArm::name));
-        cases.add("ticker", &tickers);
-        cases.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
-        cases.add("hostile", &["reader"]);
-        return cases.0;
+        cases.add_smoke(&every);
+    } else {
+        cases.add_archives(&every);
+        cases.add_series(profile == Profile::Full);
     }
-    let full = profile == Profile::Full;
-    for scenario in ["entry_5m", "entry_5m_disk", "entry_5m_miniz"] {
-        cases.add(scenario, &["async~sync"]);
-    }
-    for scenario in ["entries_50", "entries_50_disk", "entries_50_miniz"] {
-        cases.add(scenario, &["async~sync", "async_buffered~sync_buffered"]);
-    }
-    for scenario in ["memory_100k", "memory_100k_miniz"] {
-        cases.add(scenario, &["sync~async", "sync_buffer_32k~sync_buffer_8k"]);
-    }
-    cases.add(
-        "entry_5m",
-        &[
-            "async~async_buffered",
-            "best_async~best_sync",
-            "best_async_in_place~best_sync",
-            "sync~sync@aa",
-            "sync@slow~sync",
-            "async",
-            "sync",
-        ],
-    );
-    cases.add("entry_20m", &["best_async~best_sync", "best_async_in_place~best_sync"]);
-    cases.add("memory_50", &["best_async~best_sync", "async_zip~best_async"]);
-    cases.add(
-        "entries_50",
-        &[
-            "async~async_buffered",
-            "sync_reused~sync",
-            "best_async~best_sync",
-            "best_async_in_place~best_sync",
-            "best_sync~zip_crate",
-            "sync~sync@aa",
-        ],
-    );
-    cases.add("entries_50", &every);
-    cases.add("memory_100k", &["best_async~best_sync", "sync~sync@aa", "sync", "async"]);
-    cases.add(
-        "memory_5m",
-        &["poll_runtime~poll_only", "poll_only~sync_buffer_8k", "async~async_static", "async_static~poll_runtime"],
-    );
-    for scenario in SIZES {
-        cases.add(scenario, &["sync", "async"]);
-    }
-    cases.add("perf_5m", &["async_buffered", "sync_buffered"]);
-    cases.add("perf_10m", &["async_buffered", "sync_buffered"]);
-    cases.add("perf_20m", &["async_buffered", "sync_buffered", "sync@aa", "sync@slow", "best_sync", "best_async"]);
-    for scenario in ["rss_5m", "rss_10m", "rss_100m"] {
-        cases.add(scenario, &["empty", "sync", "async", "best_sync", "best_async"]);
-    }
-    cases.add("rss_10m", &["sync@aa"]);
-    if full {
-        cases.add("rss_10g", &["empty", "sync", "async", "best_sync", "best_async"]);
-        cases.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
-        cases.add("zip64_5g_disk", &["best_stored", "best_async"]);
-    }
-    cases.add("calls_1", &["sync_buffer_8k~sync_buffer_32k"]);
-    for scenario in CALLS {
-        cases.add(scenario, &["async~sync", "best_async~best_sync", "sync", "async", "best_sync", "best_async"]);
-    }
-    for scenario in DATA {
-        cases.add(scenario, &["best_sync~zip_crate", "async_zip~best_async"]);
-        cases.add(scenario, &["best_sync", "zip_crate", "best_async", "async_zip"]);
-    }
-    cases.add("cores_entries", &["best_sync", "best_parallel"]);
-    cases.add("cores_30m", &["best_sync", "best_parallel"]);
-    cases.add("cores_200m", &["best_sync", "best_parallel"]);
-    for scenario in ["pipe_random", "slow_random"] {
-        cases.add(scenario, &["best_sync", "best_async"]);
-    }
-    cases.add("many_10", &MANY.map(ManyArm::name));
-    cases.add("ticker", &tickers);
-    cases.add("hostile", &["reader"]);
     cases.0
 }
 
@@ -289,6 +202,106 @@ impl Cases {
                 seconds: expected_seconds(scenario, arm),
             }));
         }
+    }
+
+    /// Every arm and every kind of scenario once, at the smallest size; `every` are the arms that can write to a file.
+    fn add_smoke(&mut self, every: &[&str]) {
+        self.add("entries_50", every);
+        self.add("entries_50", &["async~sync", "sync~sync@aa", "sync@slow~sync"]);
+        self.add("perf_5m", &["sync", "async", "sync@aa", "sync@slow"]);
+        for scenario in ["entry_5m_disk", "memory_100k", "memory_100k_miniz", "pipe_random", "slow_random"] {
+            self.add(scenario, &["best_sync", "best_async"]);
+        }
+        for scenario in CALLS.into_iter().chain(DATA) {
+            self.add(scenario, &["sync", "async", "best_sync", "best_async", "zip_crate", "async_zip"]);
+        }
+        self.add("memory_5m", &["poll_only", "poll_runtime"]);
+        self.add("cores_entries", &["best_sync", "best_parallel"]);
+        self.add("rss_10m", &["empty", "sync", "async", "best_sync", "best_async"]);
+        self.add("many_10", &MANY.map(ManyArm::name));
+        self.add("ticker", &TICKERS);
+        self.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
+        self.add("hostile", &["reader"]);
+    }
+
+    /// Archives of the published kinds, most of them as duets; `every` as above.
+    fn add_archives(&mut self, every: &[&str]) {
+        for scenario in ["entry_5m", "entry_5m_disk", "entry_5m_miniz"] {
+            self.add(scenario, &["async~sync"]);
+        }
+        for scenario in ["entries_50", "entries_50_disk", "entries_50_miniz"] {
+            self.add(scenario, &["async~sync", "async_buffered~sync_buffered"]);
+        }
+        for scenario in ["memory_100k", "memory_100k_miniz"] {
+            self.add(scenario, &["sync~async", "sync_buffer_32k~sync_buffer_8k"]);
+        }
+        self.add(
+            "entry_5m",
+            &[
+                "async~async_buffered",
+                "best_async~best_sync",
+                "best_async_in_place~best_sync",
+                "sync~sync@aa",
+                "sync@slow~sync",
+                "async",
+                "sync",
+            ],
+        );
+        self.add("entry_20m", &["best_async~best_sync", "best_async_in_place~best_sync"]);
+        self.add("memory_50", &["best_async~best_sync", "async_zip~best_async"]);
+        self.add(
+            "entries_50",
+            &[
+                "async~async_buffered",
+                "sync_reused~sync",
+                "best_async~best_sync",
+                "best_async_in_place~best_sync",
+                "best_sync~zip_crate",
+                "sync~sync@aa",
+            ],
+        );
+        self.add("entries_50", every);
+        self.add("memory_100k", &["best_async~best_sync", "sync~sync@aa", "sync", "async"]);
+        self.add(
+            "memory_5m",
+            &["poll_runtime~poll_only", "poll_only~sync_buffer_8k", "async~async_static", "async_static~poll_runtime"],
+        );
+    }
+
+    /// Rows of sizes, memory, calls and data, cores, and all that is more than one archive.
+    fn add_series(&mut self, full: bool) {
+        for scenario in SIZES {
+            self.add(scenario, &["sync", "async"]);
+        }
+        self.add("perf_5m", &["async_buffered", "sync_buffered"]);
+        self.add("perf_10m", &["async_buffered", "sync_buffered"]);
+        self.add("perf_20m", &["async_buffered", "sync_buffered", "sync@aa", "sync@slow", "best_sync", "best_async"]);
+        for scenario in ["rss_5m", "rss_10m", "rss_100m"] {
+            self.add(scenario, &["empty", "sync", "async", "best_sync", "best_async"]);
+        }
+        self.add("rss_10m", &["sync@aa"]);
+        if full {
+            self.add("rss_10g", &["empty", "sync", "async", "best_sync", "best_async"]);
+            self.add("zip64_5g", &["best_sync", "best_async_offload", "best_stored"]);
+            self.add("zip64_5g_disk", &["best_stored", "best_async"]);
+        }
+        self.add("calls_1", &["sync_buffer_8k~sync_buffer_32k"]);
+        for scenario in CALLS {
+            self.add(scenario, &["async~sync", "best_async~best_sync", "sync", "async", "best_sync", "best_async"]);
+        }
+        for scenario in DATA {
+            self.add(scenario, &["best_sync~zip_crate", "async_zip~best_async"]);
+            self.add(scenario, &["best_sync", "zip_crate", "best_async", "async_zip"]);
+        }
+        self.add("cores_entries", &["best_sync", "best_parallel"]);
+        self.add("cores_30m", &["best_sync", "best_parallel"]);
+        self.add("cores_200m", &["best_sync", "best_parallel"]);
+        for scenario in ["pipe_random", "slow_random"] {
+            self.add(scenario, &["best_sync", "best_async"]);
+        }
+        self.add("many_10", &MANY.map(ManyArm::name));
+        self.add("ticker", &TICKERS);
+        self.add("hostile", &["reader"]);
     }
 }
 

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+use study_kit::file_error;
 use tempfile::TempDir;
 
+use super::StudyError;
 use super::arms::input::Input;
 use super::sinks::Ends;
-use super::{StudyError, file_error};
 use crate::{Limits, StreamingZipReader};
 
 /// Names the data folder, in which each study has one of its own.

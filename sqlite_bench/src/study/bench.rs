@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use study_kit::file_error;
 use tokio::runtime::{Builder, Runtime};
 
+use super::StudyError;
 use super::usage::{Cost, Span};
-use super::{StudyError, file_error};
 use crate::design::{self, Arm, Setup};
 use crate::driver::{self, Outcome};
 use crate::workload::Workload;
@@ -91,7 +92,7 @@ pub fn own_folder(parent: &Path) -> Result<tempfile::TempDir, StudyError> {
         std::fs::create_dir_all(parent)?;
         tempfile::Builder::new().prefix("sqlite_bench-").tempdir_in(parent)
     };
-    make().map_err(|source| file_error("create a folder in", parent, source))
+    Ok(make().map_err(|source| file_error("create a folder in", parent, source))?)
 }
 
 /// The study's data folder.

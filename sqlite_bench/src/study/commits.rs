@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::task::JoinSet;
 
+use super::StudyError;
 use super::bench::{own_folder, runtime};
 use super::metrics::{self, Metrics, count, ms};
 use super::usage::Span;
-use super::{StudyError, file_error};
 use crate::design::AccessError;
 use crate::pool::{self, Options, Pool};
 use crate::schema;
 use study_kit::distribution::Distribution;
+use study_kit::file_error;
 
 /// Tasks that write at once.
 const TASKS: i64 = 256;

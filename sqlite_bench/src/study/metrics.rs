@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use super::usage::{self, Cost};
+use super::usage::Cost;
 use crate::driver::{Operations, Outcome};
 use crate::workload::Workload;
 use study_kit::distribution::Distribution;
@@ -86,18 +86,10 @@ pub fn histograms(outcome: &Outcome) -> io::Result<BTreeMap<&'static str, String
 /// What the span cost the process, and its memory so far.
 #[must_use]
 pub fn of_cost(cost: &Cost) -> Metrics {
-    let wall = cost.wall.as_secs_f64();
-    let mut metrics = BTreeMap::from([("work_s", wall)]);
-    if let Some(counters) = cost.counters {
-        metrics.insert("user_s", counters.user_s);
-        metrics.insert("system_s", counters.system_s);
-        metrics.insert("cpu_percent", 100.0 * (counters.user_s + counters.system_s) / wall.max(f64::MIN_POSITIVE));
-        metrics.insert("minor_faults_count", counters.minor_faults);
-        metrics.insert("voluntary_switches_count", counters.voluntary_switches);
-        metrics.insert("involuntary_switches_count", counters.involuntary_switches);
-    }
-    if let Some(peak) = usage::peak_rss_kib() {
-        metrics.insert("peak_rss_kib", count(peak));
+    let mut metrics = cost.metrics();
+    // A share of the span: how long that is follows from the window, not from the arm.
+    if let Some(cpu_s) = metrics.remove("cpu_s") {
+        metrics.insert("cpu_percent", 100.0 * cpu_s / cost.wall.as_secs_f64().max(f64::MIN_POSITIVE));
     }
     metrics
 }

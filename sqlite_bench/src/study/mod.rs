@@ -1,7 +1,6 @@
 //! The verbs by which the measuring layer drives this study.
 
 use std::io;
-use std::path::Path;
 
 use crate::design::arm::UnknownArm;
 use crate::design::{AccessError, Arm};
@@ -22,16 +21,6 @@ pub use study_kit::{Case, Profile, RunRequest};
 /// Why a study verb could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// A name that stands for nothing.
-    #[error("unknown {what} '{given}': choose one of {choices}")]
-    UnknownName {
-        /// What was asked for.
-        what: &'static str,
-        /// What was given.
-        given: String,
-        /// What there is.
-        choices: String,
-    },
     /// An arm that is none.
     #[error(transparent)]
     UnknownArm(#[from] UnknownArm),
@@ -43,19 +32,9 @@ pub enum StudyError {
         /// The scenario.
         scenario: String,
     },
-    /// A record cannot be written.
+    /// A name that stands for nothing, or a file or folder that cannot be written or read.
     #[error(transparent)]
-    Record(#[from] study_kit::Error),
-    /// A file or folder of the study cannot be written or read.
-    #[error("cannot {action} {path}")]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: String,
-        /// The cause.
-        source: io::Error,
-    },
+    Kit(#[from] study_kit::Error),
     /// The runtime cannot be started.
     #[error("cannot start the async runtime")]
     Runtime(#[source] io::Error),
@@ -68,8 +47,4 @@ pub enum StudyError {
         #[source]
         source: AccessError,
     },
-}
-
-pub(crate) fn file_error(action: &'static str, path: &Path, source: io::Error) -> StudyError {
-    StudyError::File { action, path: path.display().to_string(), source }
 }

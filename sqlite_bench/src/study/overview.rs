@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use study_kit::{Observation, Record, RunRequest};
+use study_kit::{Observation, Record, RunRequest, file_error};
 
 use super::bench::{self, Bench, Measured, data_folder};
 use super::compare::{Comparison, Row};
-use super::{StudyError, file_error, metrics};
+use super::{StudyError, metrics};
 use crate::design::{Arm, Place, arm::Role};
 
 /// Runs every arm at every hold, each with databases and a runtime of its own, one after the other.

@@ -12,7 +12,8 @@ use super::{StudyError, commits};
 use crate::design::{Arm, Place, arm::Role};
 use crate::driver::Recorder;
 use crate::workload::{Load, Workload};
-use study_kit::{Observation, Record, RunRequest};
+use study_kit::usage::settle_allocator;
+use study_kit::{Observation, Record, RunRequest, Suffix};
 
 /// How much longer a cycle of `ARM@slow` takes: twice the smallest margin judged.
 pub const PLANTED: f64 = 1.10;
@@ -33,17 +34,9 @@ struct Subject {
 
 impl Subject {
     fn parse(text: &str) -> Result<Self, StudyError> {
-        let (name, slow) = match text.split_once('@') {
-            None => (text, false),
-            Some((name, "aa")) => (name, false),
-            Some((name, "slow")) => (name, true),
-            Some((_, other)) => {
-                let (given, choices) = (other.to_owned(), "aa, slow".to_owned());
-                return Err(StudyError::UnknownName { what: "suffix", given, choices });
-            }
-        };
+        let (name, suffix) = Suffix::split(text)?;
         let (name, many) = name.strip_suffix("_40").map_or((name, false), |name| (name, true));
-        Ok(Subject { arm: name.parse()?, slow, many })
+        Ok(Subject { arm: name.parse()?, slow: suffix == Suffix::Slow, many })
     }
 
     /// What is asked of this subject where others are asked `workload`.
@@ -72,7 +65,7 @@ impl Subject {
 ///
 /// # Errors
 /// If the names mean nothing, or the databases cannot be opened.
-pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
+pub fn run(request: &RunRequest) -> Result<Record, StudyError> {
     let scenario = scenario::find(&request.scenario)?;
     settle_allocator();
     let result = match scenario.work {
@@ -89,9 +82,7 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
         Work::Record { samples } if request.arm == "recorder" => Ok(record(samples)),
         Work::Record { .. } => return Err(mismatch(request)),
     };
-    let result = result.map_err(|fault| fault.replace('\n', " "));
-    let succeeded = result.is_ok();
-    Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
+    Ok(Record::new(env!("CARGO_PKG_NAME"), request, result))
 }
 
 fn mismatch(request: &RunRequest) -> StudyError {
@@ -150,13 +141,4 @@ fn observed(digest: String, mut metrics: Metrics, histograms: BTreeMap<&'static 
         metrics.insert("process_peak_rss_kib", count(peak));
     }
     Observation { digest, metrics, histograms, pairs: None }
-}
-
-/// Makes the allocator keep what is freed, as it does in a program that has run for a while.
-///
-/// glibc gives free memory at the end of its heap back to the kernel, unless it has seen a larger block go. The block is never touched, so
-/// that it costs no memory.
-fn settle_allocator() {
-    const BLOCK_BYTES: usize = 16 << 20;
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
 }

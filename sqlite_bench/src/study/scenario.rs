@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use study_kit::error::unknown;
+
 use super::{Case, Profile, StudyError};
 use crate::design::{Arm, Place};
 use crate::workload::{Load, Workload, Writes};
@@ -95,11 +97,8 @@ pub const ALL: &[Scenario] = &[
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<&'static Scenario, StudyError> {
-    ALL.iter().find(|scenario| scenario.name == name).ok_or_else(|| StudyError::UnknownName {
-        what: "scenario",
-        given: name.to_owned(),
-        choices: ALL.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
-    })
+    let found = ALL.iter().find(|scenario| scenario.name == name);
+    found.ok_or_else(|| unknown("scenario", name, ALL.iter().map(|scenario| scenario.name)).into())
 }
 
 /// Makes the input of a scenario: every run makes its own databases, so that there is nothing to do but to know the name.

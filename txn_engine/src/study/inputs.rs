@@ -187,7 +187,7 @@ impl Set {
 }
 
 pub(crate) fn file_error(action: &'static str, path: &Path, source: io::Error) -> StudyError {
-    StudyError::File { action, path: path.display().to_string(), source }
+    study_kit::file_error(action, path, source).into()
 }
 
 /// Writes `path` under a temporary name in `dir` and renames it: a file that is there is whole.

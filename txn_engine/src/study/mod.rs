@@ -19,7 +19,7 @@ pub enum StudyError {
     /// A name that stands for nothing, or the engine cannot run.
     #[error(transparent)]
     Engine(#[from] Error),
-    /// A run that the overview started failed.
+    /// A name that stands for nothing, a file that cannot be written or read, or a run of the overview that failed.
     #[error(transparent)]
     Kit(#[from] study_kit::Error),
     /// The scenario's input is absent.
@@ -31,16 +31,6 @@ pub enum StudyError {
         scenario: String,
         /// The input seed.
         seed: u64,
-    },
-    /// A file of the study cannot be written or read.
-    #[error("cannot {action} {path}")]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: String,
-        /// The cause.
-        source: std::io::Error,
     },
     /// Test data that was written is refused: a defect of the generator.
     #[error("the generated input cannot be read: {0}")]

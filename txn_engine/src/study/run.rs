@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use study_kit::error::one_line;
 use study_kit::usage::kib;
-use study_kit::{Observation, Record, RunRequest, duet};
+use study_kit::{Observation, Record, RunRequest, Suffix, duet};
 use tokio::runtime::Runtime;
 
 use super::channel::{self, Ends};
@@ -42,29 +41,16 @@ enum What {
     Channel(Ends),
 }
 
-impl FromStr for Subject {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let (name, suffix) = text.split_once('@').map_or((text, None), |(name, suffix)| (name, Some(suffix)));
-        let slow = match suffix {
-            None | Some("aa") => false,
-            Some("slow") => true,
-            Some(other) => {
-                return Err(Error::UnknownName {
-                    what: "suffix",
-                    given: other.to_owned(),
-                    choices: "aa, slow".to_owned(),
-                });
-            }
-        };
+impl Subject {
+    fn parse(text: &str) -> Result<Self, StudyError> {
+        let (name, suffix) = Suffix::split(text)?;
         let what = match name {
             "csv_scan" => What::CsvScan,
             "channel_async" => What::Channel(Ends::Tokio),
             "channel_sync" => What::Channel(Ends::Threads),
             _ => What::Engine(name.parse()?),
         };
-        Ok(Subject { what, slow })
+        Ok(Subject { what, slow: suffix == Suffix::Slow })
     }
 }
 
@@ -85,7 +71,7 @@ enum Answer {
 ///
 /// # Errors
 /// If the names mean nothing or the input was not prepared.
-pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
+pub fn run(request: &RunRequest) -> Result<Record, StudyError> {
     let scenario = scenario::find(&request.scenario)?;
     let concurrent = match &scenario.work {
         Work::Tcp(tcp) => Some(concurrent::tcp(tcp, request)),
@@ -93,19 +79,16 @@ pub fn run(request: &RunRequest) -> Result<(Record, bool), StudyError> {
         Work::File { .. } | Work::ThreeFiles { .. } | Work::Messages { .. } => None,
     };
     if let Some(result) = concurrent {
-        let succeeded = result.is_ok();
-        return Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded));
+        return Ok(Record::new(env!("CARGO_PKG_NAME"), request, result));
     }
-    let subject: Subject = request.arm.parse()?;
-    let versus = request.versus.as_deref().map(str::parse::<Subject>).transpose()?;
+    let subject = Subject::parse(&request.arm)?;
+    let versus = request.versus.as_deref().map(Subject::parse).transpose()?;
     let bench = Bench::new(&scenario.work, request)?;
     let result = match versus {
         None => bench.single(subject),
         Some(versus) => bench.duet(subject, versus, request),
     };
-    let result = result.map_err(|error| one_line(&error));
-    let succeeded = result.is_ok();
-    Ok((Record::new(env!("CARGO_PKG_NAME"), request, result), succeeded))
+    Ok(Record::new(env!("CARGO_PKG_NAME"), request, result.map_err(|error| one_line(&error))))
 }
 
 /// Why a run that started is a failure.
@@ -151,7 +134,9 @@ impl<'a> Bench<'a> {
         }
         let cost = span.end();
         let mut metrics = cost_metrics(&cost);
-        memory_metrics(&mut metrics, memory_before);
+        if let (Some(peak), Some(before)) = (metrics.get("peak_rss_kib").copied(), memory_before) {
+            metrics.insert("peak_rss_growth_kib", (peak - kib(before)).max(0.0));
+        }
         self.answer_metrics(&mut metrics, &answer);
         let digest = self.check(&answer)?;
         // Checking the answer takes memory, too: what GNU time sees is the peak of the whole process.
@@ -188,8 +173,7 @@ impl<'a> Bench<'a> {
             || timed(a, &runtimes.0).map(|(seconds, _)| seconds),
             || timed(b, &runtimes.1).map(|(seconds, _)| seconds),
         )?;
-        let mut metrics = BTreeMap::new();
-        memory_metrics(&mut metrics, None);
+        let metrics = usage::peak_rss_kib().map(|peak| ("peak_rss_kib", kib(peak))).into_iter().collect();
         Ok(Observation { digest, metrics, pairs: Some(pairs), ..Observation::default() })
     }
 
@@ -311,14 +295,4 @@ fn cost_metrics(cost: &Cost) -> BTreeMap<&'static str, f64> {
         metrics.extend([("allocations_count", count as f64), ("allocated_bytes", bytes as f64)]);
     }
     metrics
-}
-
-fn memory_metrics(metrics: &mut BTreeMap<&'static str, f64>, before: Option<u64>) {
-    let Some(peak) = usage::peak_rss_kib() else {
-        return;
-    };
-    metrics.insert("peak_rss_kib", kib(peak));
-    if let Some(before) = before {
-        metrics.insert("peak_rss_growth_kib", kib(peak.saturating_sub(before)));
-    }
 }

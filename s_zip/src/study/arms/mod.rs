@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use study_kit::error::unknown;
 use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 
@@ -147,11 +148,8 @@ impl FromStr for Arm {
     type Err = StudyError;
 
     fn from_str(name: &str) -> Result<Self, StudyError> {
-        Arm::ALL.into_iter().find(|arm| arm.name() == name).ok_or_else(|| StudyError::UnknownName {
-            what: "arm",
-            given: name.to_owned(),
-            choices: Arm::ALL.map(Arm::name).join(", "),
-        })
+        let found = Arm::ALL.into_iter().find(|arm| arm.name() == name);
+        found.ok_or_else(|| unknown("arm", name, Arm::ALL.map(Arm::name)).into())
     }
 }
 
