@@ -241,8 +241,15 @@ fn metrics(tcp: &Tcp, outcome: &Outcome, at: &Stages) -> Metrics {
     // A server that loses rows has no quantile that could be compared.
     let decided = if failed_share > MOST_FAILED { Some(NEVER_S * 1e3) } else { quantile(&outcome.response, 0.99) };
     insert("p99_or_failed_ms", decided);
-    insert("peak_rss_kib", peak_rss_kib().map(kib));
+    insert_peaks(&mut metrics, answered.server.peak_rss_kib);
     metrics
+}
+
+/// The peak of this process, and the larger of it and that of the process it started: what GNU time sees.
+fn insert_peaks(metrics: &mut Metrics, child_kib: u64) {
+    if let Some(own_kib) = peak_rss_kib() {
+        metrics.extend([("peak_rss_kib", kib(own_kib)), ("process_peak_rss_kib", kib(own_kib.max(child_kib)))]);
+    }
 }
 
 /// What `clients` prints.
@@ -299,6 +306,6 @@ pub(super) fn clients(count: usize, request: &RunRequest) -> Result<Observation,
         ("voluntary_switches_count", done.end.voluntary_switches as f64),
         ("involuntary_switches_count", done.end.involuntary_switches as f64),
     ]);
-    metrics.extend(peak_rss_kib().map(|peak| ("peak_rss_kib", kib(peak))));
+    insert_peaks(&mut metrics, done.end.peak_rss_kib);
     Ok(Observation { digest: done.digest, metrics, ..Observation::default() })
 }
