@@ -2,19 +2,21 @@
 
 mod common;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::flight_service_server::FlightServiceServer;
 use arrow_flight::{Action, FlightClient, FlightDescriptor, Ticket as FlightTicket};
 use arrow_select::concat::concat_batches;
-use common::{fetch, options, serve, ticket};
+use common::{Program, channel, fetch, options, serve, ticket};
+use flight_batches::load::Connections;
 use flight_batches::produce::Mode;
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::{Ticket, TicketError};
 use futures::{StreamExt, TryStreamExt};
+use nix::sys::signal::Signal;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use tokio_stream::wrappers::TcpListenerStream;
@@ -288,14 +290,32 @@ async fn the_flight_describes_itself() {
 
 #[tokio::test]
 async fn timers_are_late_but_lateness_does_not_add_up() {
-    for mode in [Mode::Async, Mode::Sync] {
-        let server = serve(SHAPE, options(mode, 1, Encoding::Stock), 1).await;
-        let start = std::time::Instant::now();
-        fetch(server.channel().await, &ticket(10, 0.01, Some(100))).await.unwrap();
-        let health = server.batches.health();
-        assert_eq!(health.timers, 100);
-        assert!(health.most_lateness_ns >= health.mean_lateness_ns);
+    futures::future::join_all([Mode::Async, Mode::Sync].map(|mode| async move {
+        let server = Program::start(&format!("--rows 1000 --cols 5 --prefetch all --mode {}", mode.name()));
+        let connections = Connections::open(&server.endpoint, 1).await.unwrap();
+        let start = Instant::now();
+        fetch(channel(&server.endpoint).await, &ticket(10, 1.0, Some(2))).await.unwrap();
+        // A timer that is due already is not waited for, but no machine stalls for a second.
+        let undisturbed = connections.health().await.unwrap();
+        assert_eq!(undisturbed.timers, 2, "{mode:?}");
+        assert!(undisturbed.most_lateness_ns >= undisturbed.mean_lateness_ns);
         // No batch comes before it is due.
-        assert!(start.elapsed() >= Duration::from_secs(1));
-    }
+        assert!(start.elapsed() >= Duration::from_secs(2));
+
+        let start = Instant::now();
+        let mut client = FlightClient::new(channel(&server.endpoint).await);
+        let asked = client.do_get(FlightTicket::new(ticket(10, 0.1, Some(20)).to_bytes()));
+        let mut stream = asked.await.unwrap();
+        stream.next().await.unwrap().unwrap();
+        // About ten batches become due while the server stands still. They come at once then, without a timer of their own, which they
+        // would not if the late timer had pushed them. A machine that stalls besides makes them only more.
+        server.signal(Signal::SIGSTOP);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        server.signal(Signal::SIGCONT);
+        assert_eq!(stream.try_collect::<Vec<_>>().await.unwrap().len(), 19);
+        let timers = connections.health().await.unwrap().timers - undisturbed.timers;
+        assert!((1..=15).contains(&timers), "{mode:?}: {timers} timers for 20 batches");
+        assert!(start.elapsed() >= Duration::from_secs(2));
+    }))
+    .await;
 }
