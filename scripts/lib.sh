@@ -35,11 +35,16 @@ for variable in $(compgen -e); do
   esac
 done
 [ -z "$ignored" ] || [ "${FAST_BUILDS:-}" = yes ] || say "note: ignored, because it would change what is measured:$ignored"
-# For who measures nothing (measure.sh refuses it for all but smoke): builds that take half as long.
+# For who measures nothing (measure.sh refuses it for all but smoke): tests and smoke share one build, which is called release, is hardly
+# optimised and checks what dev checks. To compile takes longer here than to run.
+cargo_options=() test_options=()
 if [ "${FAST_BUILDS:-}" = yes ]; then
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=none
-  export CARGO_PROFILE_RELEASE_OPT_LEVEL=1
-  export CARGO_PROFILE_DEV_DEBUG=line-tables-only
+  export CARGO_PROFILE_RELEASE_OPT_LEVEL=0
+  export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
+  export CARGO_PROFILE_DEV_DEBUG=none
+  # shellcheck disable=SC2034  # for build.sh and test.sh
+  cargo_options=(--config "$SCRIPTS/fast.toml") test_options=(--release)
 fi
 
 sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
