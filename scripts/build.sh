@@ -26,7 +26,8 @@ build() {
   esac
   # Both are words separated by spaces, by the contract of builds.tsv.
   # shellcheck disable=SC2086
-  env $environment cargo ${cargo_options[@]+"${cargo_options[@]}"} build --locked --manifest-path "$ROOT/$crate/Cargo.toml" $arguments ||
+  env $environment cargo build ${cargo_options[@]+"${cargo_options[@]}"} --locked \
+    --manifest-path "$ROOT/$crate/Cargo.toml" $arguments ||
     die "cargo could not build $crate ($name)"
 }
 

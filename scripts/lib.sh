@@ -35,14 +35,15 @@ for variable in $(compgen -e); do
   esac
 done
 [ -z "$ignored" ] || [ "${FAST_BUILDS:-}" = yes ] || say "note: ignored, because it would change what is measured:$ignored"
-# For who measures nothing (measure.sh refuses it for all but smoke): tests and smoke share one build, which is called release, is hardly
-# optimised and checks what dev checks. To compile takes longer here than to run.
+# For who measures nothing (measure.sh refuses it for all but smoke): tests, lints and smoke share one build. It is called release, so
+# that smoke finds it, checks what dev checks, and is hardly optimised: compiling takes longer than running, but for what fast.toml names.
 cargo_options=() test_options=()
 if [ "${FAST_BUILDS:-}" = yes ]; then
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=none
   export CARGO_PROFILE_RELEASE_OPT_LEVEL=0
   export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
   export CARGO_PROFILE_DEV_DEBUG=none
+  # They follow the subcommand: cargo forgets a --config before it where another one follows, as in a row of builds.tsv.
   # shellcheck disable=SC2034  # for build.sh and test.sh
   cargo_options=(--config "$SCRIPTS/fast.toml") test_options=(--release)
 fi

@@ -27,7 +27,8 @@ check_rust() {
 check_hyperfine() {
   if find_hyperfine >/dev/null; then return; fi
   say "hyperfine 1.15 to 2.0 is not on PATH: installing $HYPERFINE_VERSION with cargo into .tools/ (once; every run is timed by it)"
-  cargo install "hyperfine@$HYPERFINE_VERSION" --locked --root "$ROOT/.tools" ||
+  # It stays and times what is measured later: never a build that was made in haste.
+  (unset "${!CARGO_PROFILE_@}" && cargo install "hyperfine@$HYPERFINE_VERSION" --locked --root "$ROOT/.tools") ||
     die "cargo could not install hyperfine: install it from https://github.com/sharkdp/hyperfine, then try again"
   find_hyperfine >/dev/null || die 'the hyperfine in .tools/ does not start'
 }

@@ -28,7 +28,8 @@ cargo_tests() {
   say "== $crate: cargo test $features"
   # The features are words separated by spaces.
   # shellcheck disable=SC2086
-  cargo ${cargo_options[@]+"${cargo_options[@]}"} test ${test_options[@]+"${test_options[@]}"} --locked --no-fail-fast --manifest-path "$crate/Cargo.toml" $features </dev/null 2>&1 | tee "$output" || code=$?
+  cargo test ${cargo_options[@]+"${cargo_options[@]}"} ${test_options[@]+"${test_options[@]}"} --locked --no-fail-fast \
+    --manifest-path "$crate/Cargo.toml" $features </dev/null 2>&1 | tee "$output" || code=$?
   read -r ok bad < <(awk '/^test result: / { ok += $4; bad += $6 } END { print ok + 0, bad + 0 }' "$output")
   if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
   passed=$((passed + ok)) failed=$((failed + bad))
@@ -38,7 +39,9 @@ cargo_tests() {
 check_crate() {
   local manifest=$1/Cargo.toml features
   check "$1: cargo fmt" cargo fmt --check --manifest-path "$manifest"
-  check "$1: cargo clippy" cargo ${cargo_options[@]+"${cargo_options[@]}"} clippy ${test_options[@]+"${test_options[@]}"} --locked --all-targets --manifest-path "$manifest" -- -D warnings
+  # As the tests are built, because what both need, like procedural macros, is then built once.
+  check "$1: cargo clippy" cargo clippy ${cargo_options[@]+"${cargo_options[@]}"} ${test_options[@]+"${test_options[@]}"} --locked \
+    --all-targets --manifest-path "$manifest" -- -D warnings
   cargo_tests "$1"
   # Other sets of features that must work, one line of arguments for cargo each.
   if [ -f "$1/features.txt" ]; then

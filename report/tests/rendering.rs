@@ -196,6 +196,9 @@ fn a_claim_beside_another_stands_under_it_and_is_not_counted() {
     // In other documents it does not stand at all.
     let elsewhere = &splice_blocks(&[fixture::view()])["verdicts"];
     assert!(elsewhere.contains("| [T1](REPORT.md#made_up-t1) |") && !elsewhere.contains("T1r"), "{elsewhere}");
+    let charts = charts::all(&[fixture::view()]);
+    assert!(charts["effects.svg"].contains("T1r") && !charts["claims.svg"].contains("T1r"));
+    assert!(elsewhere.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11"));
 }
 
 #[test]

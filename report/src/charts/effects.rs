@@ -26,11 +26,11 @@ struct Columns {
     right: f64,
 }
 
-/// Draws the chart over all studies; claims without a figure are named at its foot.
-pub fn draw(studies: &[StudyView]) -> String {
+/// Draws the chart over all studies, of the claims that `is_shown`; those without a figure are named at its foot.
+pub fn draw(studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> String {
     let mut canvas = Canvas::new();
     let title = "Every claim: our effect with its interval";
-    let lines: Vec<Line> = studies.iter().flat_map(lines_of).collect();
+    let lines: Vec<Line> = studies.iter().flat_map(lines_of).filter(|line| is_shown(line.claim)).collect();
     let (ratios, others): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| is_ratio(line));
     let mut y = heading(&mut canvas, title, &[]) + 2.0;
     if lines.is_empty() {
@@ -45,7 +45,7 @@ pub fn draw(studies: &[StudyView]) -> String {
     if !others.is_empty() {
         y = value_panel(&mut canvas, y + 14.0, &columns, &others);
     }
-    y = absent(&mut canvas, y, studies);
+    y = absent(&mut canvas, y, studies, is_shown);
     let description = lines
         .iter()
         .map(|line| format!("{} {}: {}", line.study, line.claim.id, verdict_and_figure(line)))
@@ -356,11 +356,11 @@ fn each_row<'a>(lines: &[&Line<'a>], top: f64, mut draw: impl FnMut(&Line<'a>, f
 }
 
 /// Names the claims without a figure at the foot of the card.
-fn absent(canvas: &mut Canvas, y: f64, studies: &[StudyView]) -> f64 {
+fn absent(canvas: &mut Canvas, y: f64, studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> f64 {
     let mut y = y + 12.0;
     for view in studies {
         let drawn: Vec<&str> = lines_of(view).map(|line| line.claim.id.as_str()).collect();
-        let claims = view.judged.claims.iter().filter(|claim| !drawn.contains(&claim.id.as_str()));
+        let claims = view.judged.claims.iter().filter(|claim| is_shown(claim) && !drawn.contains(&claim.id.as_str()));
         let names: Vec<String> = claims.map(|claim| format!("{} ({})", claim.id, claim.verdict)).collect();
         if names.is_empty() {
             continue;

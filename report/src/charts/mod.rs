@@ -47,9 +47,13 @@ impl Series {
     }
 }
 
-/// Every chart by file name: `effects.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page.
+/// Every chart by file name: `effects.svg`, `claims.svg` without what stands beside a claim, and `STUDY-ID.svg` for each `[[chart]]` of a
+/// page.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let mut charts = BTreeMap::from([("effects.svg".to_owned(), effects::draw(studies))]);
+    let mut charts = BTreeMap::from([
+        ("effects.svg".to_owned(), effects::draw(studies, |_| true)),
+        ("claims.svg".to_owned(), effects::draw(studies, |claim| claim.beside.is_none())),
+    ]);
     for view in studies {
         for chart in &view.page.chart {
             charts.insert(file_name(&view.judged.study, &chart.id), draw(view, chart));

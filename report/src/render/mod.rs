@@ -50,14 +50,16 @@ pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     blocks
 }
 
-/// How many claims have which verdict, and the table of the claims themselves: what stands beside them is in the report only.
+/// How many claims have which verdict, the chart of effects, and the table of the claims themselves: what stands beside them is in the
+/// report only.
 fn verdicts_alone(studies: &[StudyView]) -> String {
     if studies.is_empty() {
         return summary::verdicts(studies, REPORT, |_| true);
     }
     format!(
-        "{}\n{}",
+        "{}\n{}\n{}",
         summary::tally(studies, REPORT),
+        "![Every claim's effect with its interval and floor](charts/claims.svg)\n",
         summary::verdicts(studies, REPORT, |claim| claim.beside.is_none())
     )
 }
