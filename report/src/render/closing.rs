@@ -59,7 +59,9 @@ pub fn machine(studies: &[StudyView]) -> String {
     if !differing.is_empty() {
         let mut table = Table::new(&[("", Align::Left), ("Study", Align::Left), ("Value", Align::Left)]);
         for name in differing {
-            for (position, view) in studies.iter().enumerate() {
+            // A study without a build has no value of it.
+            let with = studies.iter().filter(|view| view.machine.contains_key(*name));
+            for (position, view) in with.enumerate() {
                 let label = if position == 0 { in_words(name) } else { String::new() };
                 table.row(vec![label, code(&view.judged.study), shown(view, name)]);
             }
