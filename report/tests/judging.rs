@@ -651,6 +651,12 @@ fn rounds_agree_leave_open_or_contradict_each_other() {
     assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Verdict::Reproduced));
     // Another profile in between does not hide the run before.
     assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Verdict::Unstable));
+    // What no round measured is no repetition.
+    let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
+    let mut study = unmeasured();
+    judge::compare(&mut study, &[unmeasured()]);
+    assert_eq!(study.claims[0].verdict, Verdict::NotMeasured);
+    assert!(study.rounds.expect("it was compared").repeats.is_empty());
     let mut alone = ratio_of(1.2).judge(RATIO);
     judge::compare(&mut alone, &[]);
     assert_eq!(alone.rounds, None);

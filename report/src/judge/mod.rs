@@ -100,7 +100,10 @@ pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
         let profiles = measured.iter().map(|round| round.profile.as_str());
         let agreement =
             agreement(&profiles.zip(&verdicts).filter_map(|(of, verdict)| Some((of, (*verdict)?))).collect::<Vec<_>>());
-        repeats.push(Repeat { claim: claim.id.clone(), verdicts, agreement });
+        // What no round measured repeats nothing.
+        if verdicts.iter().flatten().any(|verdict| is_measured(*verdict)) {
+            repeats.push(Repeat { claim: claim.id.clone(), verdicts, agreement });
+        }
         if let Some(verdict) = before.and_then(|study| verdict_in(study, &claim.id))
             && contradict(verdict, claim.verdict)
         {
@@ -136,6 +139,11 @@ fn contradict(before: Verdict, now: Verdict) -> bool {
         _ => false,
     };
     is_decided(before) && is_decided(now) && before != now && !size_open
+}
+
+/// Whether a verdict rests on a measurement.
+fn is_measured(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::NotMeasured | Verdict::NotTestable | Verdict::NotTestableHere)
 }
 
 /// Whether a verdict says something about the claim.
