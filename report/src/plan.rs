@@ -94,13 +94,11 @@ pub fn plan(
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
-        for scenario in quantity.scenarios(profile).iter().filter(|scenario| part.holds(scenario)) {
-            for arm in quantity.arms() {
-                if !known.contains(&(scenario.as_str(), arm.as_str())) {
-                    return fault(format!(
-                        "needs the test case {scenario} {arm}, which the study does not list in {profile}"
-                    ));
-                }
+        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| part.holds(scenario)) {
+            if !known.contains(&(scenario.as_str(), arm.as_str())) {
+                return fault(format!(
+                    "needs the test case {scenario} {arm}, which the study does not list in {profile}"
+                ));
             }
         }
     }

@@ -16,15 +16,13 @@ use crate::results::Folder;
 /// If one cannot be read.
 pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<(Supplement, Addition)>, Error> {
     let ran_by_main: BTreeSet<String> = main.plan.iter().map(|run| run.scenario.clone()).collect();
-    let mut shown: BTreeSet<(String, String)> =
-        main.plan.iter().map(|run| (run.scenario.clone(), run.arm.clone())).collect();
+    let mut shown = cases_of(main);
     let mut judged: BTreeSet<(String, String)> = BTreeSet::new();
     let mut found = Vec::new();
     for path in paths {
         let folder = Folder::read(path)?;
         let profile = &folder.meta.profile;
-        let ran: BTreeSet<(String, String)> =
-            folder.plan.iter().map(|run| (run.scenario.clone(), run.arm.clone())).collect();
+        let ran = cases_of(&folder);
         let cases: BTreeSet<(String, String)> = ran.difference(&shown).cloned().collect();
         // What is judged together comes from one measurement: whole scenarios, whatever the main one ran of them.
         let lacking = not_measured(&main.claims, &main.meta.profile, profile);
@@ -59,6 +57,11 @@ pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<(Sup
         found.push((supplement, addition));
     }
     Ok(found)
+}
+
+/// The test cases that a measurement ran, by scenario and arm.
+fn cases_of(folder: &Folder) -> BTreeSet<(String, String)> {
+    folder.plan.iter().map(|run| (run.scenario.clone(), run.arm.clone())).collect()
 }
 
 /// The scenarios that `profile` asks for and `main_profile` does not judge.

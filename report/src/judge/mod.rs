@@ -148,15 +148,7 @@ fn is_measured(verdict: Verdict) -> bool {
 
 /// Whether a verdict says something about the claim.
 fn is_decided(verdict: Verdict) -> bool {
-    !matches!(
-        verdict,
-        Verdict::Inconclusive
-            | Verdict::Invalid
-            | Verdict::Unstable
-            | Verdict::NotMeasured
-            | Verdict::NotTestable
-            | Verdict::NotTestableHere
-    )
+    is_measured(verdict) && !matches!(verdict, Verdict::Inconclusive | Verdict::Invalid | Verdict::Unstable)
 }
 
 /// Adjusts the p-values of the claims for their number. A claim over several scenarios counts with its largest, as it takes the worst verdict.
