@@ -277,6 +277,7 @@ impl CreateArgs {
     }
 
     #[cfg_attr(not(feature = "parallel"), expect(clippy::unnecessary_wraps, unused_variables))]
+    #[cfg_attr(not(any(feature = "async", feature = "parallel")), expect(clippy::unused_self))]
     fn engine(&self, compression: Compression) -> Result<Engine, Error> {
         #[cfg(feature = "async")]
         if self.run_async {

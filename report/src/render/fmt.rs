@@ -24,8 +24,10 @@ const SIZES: [Unit; 4] = [
 ];
 
 /// The suffix of a metric's name that is its unit: `work_s` gives `s`, `rows_per_s` gives `per_s`; empty if it has none.
+/// Of rates, megabytes per second have a unit of their own, since "1,270/s" would not say of what.
 pub fn unit_of(metric: &str) -> &'static str {
-    const SUFFIXES: [&str; 10] = ["per_s", "percent", "ratio", "count", "bytes", "kib", "ms", "us", "ns", "s"];
+    const SUFFIXES: [&str; 11] =
+        ["mb_per_s", "per_s", "percent", "ratio", "count", "bytes", "kib", "ms", "us", "ns", "s"];
     SUFFIXES
         .into_iter()
         .find(|suffix| metric.strip_suffix(suffix).is_some_and(|stem| stem.is_empty() || stem.ends_with('_')))
@@ -46,6 +48,7 @@ pub fn metric_in_words(metric: &str) -> String {
     let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
     let stem = stem.replace("rss", "RSS");
     match unit {
+        "mb_per_s" => format!("{} throughput", stem.trim_end_matches("throughput").trim_end()).trim_start().to_owned(),
         "per_s" => format!("{stem} per second"),
         "percent" => format!("{stem} (percent)"),
         "ratio" => format!("{stem} ratio"),
@@ -75,12 +78,13 @@ pub fn unit_for(unit: &str, like: f64) -> Option<Unit> {
     Some(Unit { divisor: fitting.divisor / stored, symbol: fitting.symbol })
 }
 
-/// What stands behind a number of a stored unit that has no ladder: `count` nothing, `per_s` "/s", others as given.
+/// What stands behind a number of a stored unit that has no ladder: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.
 pub fn symbol_of(unit: &str) -> &str {
     match unit {
         "count" | "ratio" => "",
         "percent" => "%",
         "per_s" => "/s",
+        "mb_per_s" => "MB/s",
         other => other,
     }
 }
@@ -287,10 +291,15 @@ mod tests {
     fn the_unit_of_a_metric_is_the_end_of_its_name() {
         assert_eq!(unit_of("work_s"), "s");
         assert_eq!(unit_of("rows_per_s"), "per_s");
+        assert_eq!(unit_of("mb_per_s"), "mb_per_s");
+        assert_eq!(value(1270.4, "mb_per_s"), "1,270 MB/s");
         assert_eq!(unit_of("latency_p99_us"), "us");
         assert_eq!(unit_of("bytes"), "bytes");
         assert_eq!(unit_of("odd"), "");
         assert_eq!(metric_in_words("peak_rss_kib"), "peak RSS");
         assert_eq!(metric_in_words("minor_faults_count"), "minor faults");
+        assert_eq!(metric_in_words("mb_per_s"), "throughput");
+        assert_eq!(metric_in_words("ideal_mb_per_s"), "ideal throughput");
+        assert_eq!(metric_in_words("throughput_mb_per_s"), "throughput");
     }
 }

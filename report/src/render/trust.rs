@@ -3,7 +3,8 @@
 use super::markdown::{Align, Table, anchor, cell, code, text};
 use super::summary::plural;
 use super::{StudyView, figures, fmt};
-use crate::judged::{Agreement, JudgedControl, JudgedStudy, Row, Verdict};
+use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Row, Verdict};
+use crate::stats::{CONFIDENCE, binomial};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 /// Section 3 over all studies.
@@ -54,7 +55,7 @@ fn calibration(studies: &[StudyView]) -> String {
         ("Their share, 95 % interval", Align::Right),
         ("Smallest effect found in 9 of 10", Align::Right),
     ]);
-    for (study, found) in calibrated {
+    for (study, found) in &calibrated {
         let trials = found.trials as f64;
         table.row(vec![
             code(study),
@@ -67,14 +68,12 @@ fn calibration(studies: &[StudyView]) -> String {
             found.misses.to_string(),
             fmt::decimals(found.level * trials, 1),
             found.wrong.to_string(),
-            format!(
-                "{} [{}, {}]",
-                fmt::percent(found.wrong as f64 / trials),
-                fmt::percent(found.wrong_between.0),
-                fmt::percent(found.wrong_between.1)
-            ),
+            share(found.wrong, found.trials, found.wrong_between),
             if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() },
         ]);
+    }
+    if calibrated.len() > 1 {
+        table.row(together(calibrated.iter().map(|(_, found)| *found)));
     }
     format!(
         "**Calibration.** One A/A control per study, the one that takes the least time, repeated on this machine (`make calibrate`) and \
@@ -82,6 +81,31 @@ fn calibration(studies: &[StudyView]) -> String {
          *inconclusive* or *not reproduced* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
         table.render()
     )
+}
+
+/// The last row: the trials of all studies, which say more about the method than those of one.
+fn together<'a>(calibrated: impl Iterator<Item = &'a Calibrated>) -> Vec<String> {
+    let (mut trials, mut misses, mut wrong, mut expected) = (0, 0, 0, 0.0);
+    for found in calibrated {
+        trials += found.trials;
+        misses += found.misses;
+        wrong += found.wrong;
+        expected += found.level * found.trials as f64;
+    }
+    vec![
+        "all".to_owned(),
+        figures::NOTHING.to_owned(),
+        trials.to_string(),
+        misses.to_string(),
+        fmt::decimals(expected, 1),
+        wrong.to_string(),
+        share(wrong, trials, binomial::interval(wrong, trials, CONFIDENCE)),
+        figures::NOTHING.to_owned(),
+    ]
+}
+
+fn share(count: usize, of: usize, between: (f64, f64)) -> String {
+    format!("{} [{}, {}]", fmt::percent(count as f64 / of as f64), fmt::percent(between.0), fmt::percent(between.1))
 }
 
 fn controls(judged: &JudgedStudy) -> String {
@@ -111,8 +135,16 @@ fn controls(judged: &JudgedStudy) -> String {
             result(control),
         ]);
     }
-    let passed = judged.controls.iter().filter(|control| control.passed && control.reason.trim().is_empty()).count();
-    format!("{} of {} passed.\n\n{}\n", passed, plural(judged.controls.len(), "control", "controls"), table.render())
+    let count = |is: fn(&JudgedControl) -> bool| judged.controls.iter().filter(|control| is(control)).count();
+    let passed = count(|control| control.passed && control.reason.trim().is_empty());
+    let failed = count(|control| !control.passed);
+    let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
+    let mut counts =
+        format!("{passed} of {} passed, {failed} failed", plural(judged.controls.len(), "control", "controls"));
+    if count(|control| control.passed) > passed {
+        counts.push_str("; the others could not tell");
+    }
+    format!("{counts}.\n\n{}\n", table.render())
 }
 
 fn kind(control: &JudgedControl) -> &str {
