@@ -85,7 +85,20 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 /// `None` without any, or if the median lies between opposite infinities.
 #[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
-    middle(&sorted(walsh_averages(values).filter(|average| !average.is_nan())))
+    median(walsh_averages(values).filter(|average| !average.is_nan()).collect())
+}
+
+/// The median of values in any order: what [`middle`] gives for the sorted ones, without sorting them, since floors take thousands.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    let upper = values.len() / 2;
+    let is_odd = values.len() % 2 == 1;
+    if values.is_empty() {
+        return None;
+    }
+    let (below, &mut high, _) = values.select_nth_unstable_by(upper, f64::total_cmp);
+    let low = if is_odd { high } else { below.iter().copied().max_by(f64::total_cmp)? };
+    let median = f64::midpoint(low, high);
+    (!median.is_nan()).then_some(median)
 }
 
 /// Averages of all pairs of values, each value with itself included; NaN where opposite infinities meet.
