@@ -1,5 +1,6 @@
 //! The samples of a results folder by scenario, arm and metric.
 
+use crate::stats::median;
 use std::collections::BTreeMap;
 
 use crate::record::DuetPair;
@@ -77,17 +78,5 @@ impl Dataset {
     #[must_use]
     pub fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
         median(self.values(scenario, arm, metric))
-    }
-}
-
-/// The median; the mean of the middle two if their number is even; `None` of nothing.
-#[must_use]
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
     }
 }

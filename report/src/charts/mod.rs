@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 
 use self::canvas::{Anchor, Canvas, GRID, MUTED, Style};
 use self::scale::Axis;
-use crate::dataset;
 use crate::page::{Chart, ChartKind};
 use crate::render::StudyView;
 use crate::render::fmt;
+use crate::stats;
 
 /// The samples of one arm as points `(x, y)`, with the runs that failed.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +108,7 @@ fn plain_text(title: &str) -> String {
 
 /// The median of the finite values, or `None` without any.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    dataset::median(values.filter(|value| value.is_finite()).collect())
+    stats::median(values.filter(|value| value.is_finite()).collect())
 }
 
 /// The largest finite value, or 0.

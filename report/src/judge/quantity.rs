@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, is_duet};
 use crate::claims::{Of, Quantity};
-use crate::dataset::{Sample, median};
+use crate::dataset::Sample;
 use crate::judged::{Estimate, Scale, Side};
+use crate::stats::median;
 use crate::stats::signed_rank::{self, Alternative, Interval};
 use crate::stats::{CONFIDENCE, Pair, duet, estimate};
 

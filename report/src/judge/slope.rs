@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::quantity::{Reading, p_value, read, samples, sides, value_estimate};
 use super::{ALL, Evidence};
 use crate::claims::{Aim, Claim, Of, Quantity};
-use crate::dataset::median;
 use crate::judged::{Row, Scale, Verdict};
+use crate::stats::median;
 use crate::stats::{Pair, slope};
 use crate::verdict;
 

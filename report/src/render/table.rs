@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::markdown::{Align, Table, cell, prose};
 use super::{StudyView, figures, fmt};
 use crate::page::Better;
-use crate::{dataset, page};
+use crate::{page, stats};
 
 /// Stands in a cell whose runs failed.
 const FAILED: &str = "failed";
@@ -61,7 +61,7 @@ fn entry(
     let digits = column.digits.or(row.digits);
     let median = |arm: &str, failure: f64| {
         let values = values(view, row, arm, metric, column, failure).into_iter().map(|value| value * factor);
-        dataset::median(values.collect())
+        stats::median(values.collect())
     };
     let printed = match (&column.best, arm) {
         (Some(arms), _) => {

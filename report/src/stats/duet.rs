@@ -1,6 +1,6 @@
 //! Duets: one process that alternates two arms gives one log ratio.
 
-use super::signed_rank::middle;
+use super::median;
 use crate::record::{DuetPair, Order};
 
 /// The log ratio of first to second arm that one process shows: the median over its pairs.
@@ -9,12 +9,11 @@ use crate::record::{DuetPair, Order};
 /// its pairs scatter is no measure of how processes do. `None` without pairs, or if a ratio has no logarithm.
 #[must_use]
 pub fn log_ratio(pairs: &[DuetPair]) -> Option<f64> {
-    let mut ratios: Vec<f64> = pairs.iter().map(|pair| (pair.a_s / pair.b_s).ln()).collect();
+    let ratios: Vec<f64> = pairs.iter().map(|pair| (pair.a_s / pair.b_s).ln()).collect();
     if ratios.iter().any(|ratio| ratio.is_nan()) {
         return None;
     }
-    ratios.sort_by(f64::total_cmp);
-    middle(&ratios)
+    median(ratios).filter(|middle| !middle.is_nan())
 }
 
 /// How much larger the log ratio is in pairs that the first arm began than in those that the second began, in one process.

@@ -3,6 +3,8 @@
 //! All exact, as R's `wilcox.test(exact = TRUE, conf.int = TRUE)`: the interval runs between two of the sorted Walsh averages,
 //! which two of them follows from the null distribution of the statistic. Ties stay as they are; an interval may have zero width.
 
+use super::median;
+
 /// Fewest pairs for which a two-sided interval of 95 % exists.
 pub const FEWEST: usize = 6;
 
@@ -85,20 +87,8 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 /// `None` without any, or if the median lies between opposite infinities.
 #[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
-    median(walsh_averages(values).filter(|average| !average.is_nan()).collect())
-}
-
-/// The median of values in any order: what [`middle`] gives for the sorted ones, without sorting them, since floors take thousands.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    let upper = values.len() / 2;
-    let is_odd = values.len() % 2 == 1;
-    if values.is_empty() {
-        return None;
-    }
-    let (below, &mut high, _) = values.select_nth_unstable_by(upper, f64::total_cmp);
-    let low = if is_odd { high } else { below.iter().copied().max_by(f64::total_cmp)? };
-    let median = f64::midpoint(low, high);
-    (!median.is_nan()).then_some(median)
+    let known = walsh_averages(values).filter(|average| !average.is_nan()).collect();
+    median(known).filter(|middle| !middle.is_nan())
 }
 
 /// Averages of all pairs of values, each value with itself included; NaN where opposite infinities meet.
@@ -115,14 +105,6 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 
 fn unless_nan(value: f64, otherwise: f64) -> f64 {
     if value.is_nan() { otherwise } else { value }
-}
-
-/// The median of sorted values; `None` without values, or between opposite infinities.
-pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
-    let upper = sorted.len() / 2;
-    let lower = sorted.len().checked_sub(1)? / 2;
-    let middle = f64::midpoint(sorted[lower], sorted[upper]);
-    (!middle.is_nan()).then_some(middle)
 }
 
 /// P(V <= `statistic`) for `n` pairs without effect: R's `psignrank`.
