@@ -10,7 +10,7 @@ use crate::verdict::{Band, Control, Direction};
 pub type Blocks = BTreeMap<String, usize>;
 
 /// What claims.toml says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
     /// Name of the study.
     pub study: String,
@@ -80,7 +80,7 @@ pub enum Form {
 }
 
 /// One published statement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// Its id.
     pub id: String,
@@ -216,7 +216,7 @@ impl Bound {
 }
 
 /// A cause that the report may state.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
     /// In a few words.
     pub short: String,
@@ -229,7 +229,7 @@ pub struct Cause {
 }
 
 /// An A/A or planted control.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ControlCase {
     /// Its id.
     pub id: String,
@@ -242,7 +242,7 @@ pub struct ControlCase {
 }
 
 /// One of our own aims.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
     /// Its id.
     pub id: String,
@@ -351,6 +351,26 @@ impl Claims {
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));
         let goals = self.goals.iter().map(|goal| (goal.id.as_str(), &goal.quantity));
         claims.chain(controls).chain(goals)
+    }
+
+    /// Whether both ask the same, be it with other numbers of blocks: a later round may be larger or smaller than the one before.
+    #[must_use]
+    pub fn ask_as(&self, other: &Claims) -> bool {
+        self.without_blocks() == other.without_blocks()
+    }
+
+    /// What is asked, whatever time is spent on the answer.
+    fn without_blocks(&self) -> Claims {
+        let mut claims = self.clone();
+        claims.budget_s.clear();
+        let of_claims = claims.claims.iter_mut().flat_map(|claim| {
+            let causes = claim.causes.iter_mut().map(|cause| &mut cause.quantity);
+            claim.quantity.iter_mut().chain(causes)
+        });
+        let of_controls = claims.controls.iter_mut().map(|control| &mut control.quantity);
+        let of_goals = claims.goals.iter_mut().map(|goal| &mut goal.quantity);
+        of_claims.chain(of_controls).chain(of_goals).for_each(|quantity| quantity.blocks.clear());
+        claims
     }
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.

@@ -66,7 +66,7 @@ fn earlier(folder: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Jud
     let mut found = Vec::new();
     for path in paths {
         let other = Folder::read(path)?;
-        if other.claims_text == folder.claims_text && other.machine.is_like(&folder.machine) {
+        if other.claims.ask_as(&folder.claims) && other.machine.is_like(&folder.machine) {
             found.push(judge(&other, results));
         }
     }

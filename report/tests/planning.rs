@@ -148,3 +148,16 @@ fn quick_cross_checks_the_memory_that_is_judged() {
     assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b"]);
     assert_eq!(selected(&["--profile", "full", "--cross-checked"]).len(), 6);
 }
+
+#[test]
+fn claims_ask_the_same_whatever_time_is_spent_on_the_answer() {
+    let claims = |text: &str| Claims::parse(text, "claims.toml").expect("the claims are well formed");
+    let ours = claims(support::CLAIMS);
+    let larger = support::CLAIMS.replace("quick = 8", "quick = 12").replace("quick_s = 60", "quick_s = 90");
+    assert!(ours.ask_as(&claims(&larger)) && claims(&larger).ask_as(&ours));
+    for (from, to) in [("margin = 0.10", "margin = 0.20"), ("size = 1.5", "size = 1.4"), ("\"big\"", "\"small\"")] {
+        let other = support::CLAIMS.replacen(from, to, 1);
+        assert_ne!(other, support::CLAIMS);
+        assert!(!ours.ask_as(&claims(&other)), "{from} became {to}");
+    }
+}
