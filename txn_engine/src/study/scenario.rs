@@ -255,8 +255,7 @@ fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
                 "csv_scan" => 62.0,
                 "best_one_core" => 120.0,
                 "best_all_cores" => 80.0,
-                _ if arm.contains("sync_as") || arm.contains("pipelined_as") => 540.0,
-                _ if arm.contains("as_published") => 450.0,
+                _ if arm.contains("as_published") => 750.0,
                 _ if arm.contains("batched") => 130.0 * accepted,
                 _ if arm.starts_with("sync_p") || arm.starts_with("async") => 175.0 * accepted,
                 _ => 138.0 * accepted,
@@ -267,18 +266,19 @@ fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
         Work::ThreeFiles { rows, whole_test } => {
             let per_row_ns = match scenario.build {
                 "release" => 150.0,
-                "dev" => 1_750.0,
+                "dev" => 2_200.0,
                 _ => 300.0,
             };
             let passes = if whole_test { 3.0 } else { 1.0 };
             0.02 + 3.0 * rows as f64 * per_row_ns * 1e-9 * passes
         }
         Work::Messages { count } => count as f64 * 110e-9,
-        Work::Clients { count } => 0.05 + count as f64 * if arm == "spawn_tasks" { 3e-6 } else { 60e-6 },
+        Work::Clients { count } => 0.05 + count as f64 * if arm == "spawn_tasks" { 3e-6 } else { 235e-6 },
         Work::Tcp(Tcp { connections, state_rows, window, .. }) => {
             // Connections that are never served are waited for, some at a time.
             let unserved = if arm == "pool" { 3.0 + connections as f64 / 128.0 * 0.05 + 3.0 } else { 0.0 };
-            0.6 + window.as_secs_f64() + connections as f64 * 120e-6 + state_rows as f64 * 2e-6 + unserved
+            let connection_s = if arm.starts_with("threads") { 280e-6 } else { 120e-6 };
+            0.6 + window.as_secs_f64() + connections as f64 * connection_s + state_rows as f64 * 2e-6 + unserved
         }
     };
     (seconds * 100.0).ceil() / 100.0
