@@ -129,8 +129,9 @@ impl fmt::Display for Verdict {
 pub enum Scale {
     /// `numerator / denominator` of a metric.
     Ratio { numerator: String, denominator: String, metric: String },
-    /// A value in `unit`, already multiplied by the quantity's factor.
-    Value { of: String, unit: String },
+    /// A metric of something ("async less that of empty"), divided by another metric of it or not, in `unit`, already multiplied by the
+    /// quantity's factor.
+    Value { metric: String, of: String, per: Option<String>, unit: String },
     /// A slope of log value on log x.
     Slope { of: String },
     /// Share of another claim's log effect (1.0 is all of it).
@@ -295,6 +296,8 @@ pub struct Round {
     pub folder: String,
     pub profile: String,
     pub plan_seed: u64,
+    /// Ids of the controls that failed in it: the claims they guard are invalid.
+    pub failed_controls: Vec<String>,
 }
 
 /// The verdicts of a claim, one per round; `None` where the round had no such claim.

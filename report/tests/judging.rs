@@ -663,6 +663,20 @@ fn rounds_agree_leave_open_or_contradict_each_other() {
 }
 
 #[test]
+fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
+    let with = |copies: f64, effect: f64| {
+        ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(&format!("{RATIO}{AA}"))
+    };
+    let mut study = with(1.0, 1.2);
+    judge::compare(&mut study, &[with(1.2, 0.8)]);
+    assert_eq!(study.claims[0].verdict, Verdict::Reproduced);
+    let rounds = study.rounds.expect("it was compared");
+    assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
+    assert!(rounds.measured[0].failed_controls.is_empty());
+    assert_eq!(rounds.measured[1].failed_controls, ["noise"]);
+}
+
+#[test]
 fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
     let claims = RATIO.replace("margin", "size = 1.44\nmargin");
     let compared = |before: f64, now: f64| {

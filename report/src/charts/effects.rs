@@ -75,7 +75,7 @@ fn verdict_and_figure(line: &Line) -> String {
 fn columns(lines: &[Line]) -> Columns {
     let label = lines
         .iter()
-        .map(|line| label_of(line).iter().map(|text| width_of(text, TEXT)).fold(0.0, f64::max))
+        .map(|line| label_of(line, f64::INFINITY).iter().map(|text| width_of(text, TEXT)).fold(0.0, f64::max))
         .fold(0.0, f64::max);
     let side = lines
         .iter()
@@ -84,19 +84,21 @@ fn columns(lines: &[Line]) -> Columns {
     Columns { left: PADDING + label.min(WIDTH * 0.34) + 16.0, right: WIDTH - PADDING - side.min(WIDTH * 0.34) - 16.0 }
 }
 
-/// The id with what is compared, and the scenario below.
-fn label_of(line: &Line) -> [String; 2] {
-    let what = match &line.row.scale {
-        Scale::Value { of, .. } => of.clone(),
-        other => figures::lead(other).trim_end_matches(" in").to_owned(),
-    };
-    let what = if matches!(line.row.scale, Scale::Blocks { .. }) { "share of blocks".to_owned() } else { what };
-    let metric = match &line.row.scale {
-        Scale::Ratio { metric, .. } => format!("{}, ", fmt::metric_in_words(metric)),
-        _ => String::new(),
+/// The id with what is compared, and metric and scenario below; in `room` too narrow for the first, the arms have a line of their own.
+fn label_of(line: &Line, room: f64) -> Vec<String> {
+    let (what, metric, per) = match &line.row.scale {
+        Scale::Ratio { metric, .. } => (figures::lead(&line.row.scale), Some(metric), None),
+        Scale::Value { metric, of, per, .. } => (of.clone(), Some(metric), per.as_ref()),
+        Scale::Blocks { .. } => ("share of blocks".to_owned(), None, None),
+        Scale::Slope { .. } | Scale::Share { .. } => (figures::lead(&line.row.scale), None, None),
     };
     let beside = if line.claim.beside.is_some() { "↳ " } else { "" };
-    [format!("{beside}{}: {what}", line.claim.id), format!("{metric}{}", line.row.scenario)]
+    let id = format!("{beside}{}: ", line.claim.id);
+    let per = per.map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
+    let metric = metric.map(|metric| format!("{}{per}, ", fmt::metric_in_words(metric))).unwrap_or_default();
+    let below = format!("{metric}{}", line.row.scenario);
+    let first = format!("{id}{what}");
+    if width_of(&first, TEXT) <= room { vec![first, below] } else { vec![id.trim_end().to_owned(), what, below] }
 }
 
 /// A sign that the legend explains.
@@ -254,11 +256,19 @@ fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
         canvas.line((columns.left, y + 8.0), (columns.right, y + 8.0), MUTED, 1.0);
         let ticks = axis.ticks(5);
         let (labels, symbol) = tick_labels(&ticks, unit_of(line));
+        let mut free = columns.left;
         for (tick, label) in ticks.iter().zip(&labels) {
             let x = axis.at(*tick);
             canvas.line((x, y + 5.0), (x, y + 8.0), MUTED, 1.0);
-            let style = Style::NOTE.anchored(if x <= columns.left + 1.0 { Anchor::Start } else { Anchor::Middle });
-            canvas.text(x, y + 20.0, &with_symbol(line, label, &symbol, *tick), style);
+            let text = with_symbol(line, label, &symbol, *tick);
+            let width = width_of(&text, SMALL);
+            let (anchor, left) =
+                if x <= columns.left + 1.0 { (Anchor::Start, x) } else { (Anchor::Middle, x - width / 2.0) };
+            // A label that would run into the one before is left out; its tick stays.
+            if left >= free {
+                canvas.text(x, y + 20.0, &text, Style::NOTE.anchored(anchor));
+                free = left + width + 4.0;
+            }
         }
         describe(canvas, line, y, columns);
         draw_estimate(canvas, line, y - 3.0, &axis);
@@ -301,10 +311,18 @@ fn own_axis(line: &Line, columns: &Columns) -> Axis {
 
 /// The label on the left, figure and verdict on the right.
 fn describe(canvas: &mut Canvas, line: &Line, y: f64, columns: &Columns) {
-    let [first, second] = label_of(line);
     let room = columns.left - PADDING - 8.0;
-    canvas.text(PADDING, y - 2.0, &shorten(&first, TEXT, room), Style::PLAIN);
-    canvas.text(PADDING, y + 14.0, &shorten(&second, SMALL, room), Style::NOTE);
+    let label = label_of(line, room);
+    let (mut baseline, step) = if label.len() == 2 { (y - 2.0, 16.0) } else { (y - 10.0, 14.0) };
+    for (at, text) in label.iter().enumerate() {
+        let style = match at {
+            _ if at + 1 == label.len() => Style::NOTE,
+            0 => Style::PLAIN,
+            _ => Style { size: SMALL, ..Style::PLAIN },
+        };
+        canvas.text(PADDING, baseline, &shorten(text, style.size, room), style);
+        baseline += step;
+    }
     let room = WIDTH - PADDING - columns.right - 14.0;
     let (_, colour) = look(line.claim.verdict);
     canvas.text(

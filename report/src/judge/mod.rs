@@ -88,6 +88,12 @@ pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
         folder: study.folder.clone(),
         profile: study.profile.clone(),
         plan_seed: study.plan_seed,
+        failed_controls: study
+            .controls
+            .iter()
+            .filter(|control| !control.passed)
+            .map(|control| control.id.clone())
+            .collect(),
     };
     let measured: Vec<Round> = std::iter::once(round(now)).chain(earlier.iter().map(round)).collect();
     let verdict_in =

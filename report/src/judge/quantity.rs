@@ -190,8 +190,8 @@ pub(super) fn scale(quantity: &Quantity) -> Scale {
         },
         Of::Value { arm, minus, per, unit, .. } => {
             let minus = minus.as_ref().map(|minus| format!(" less that of {minus}")).unwrap_or_default();
-            let per = per.as_ref().map(|per| format!(" per {per}")).unwrap_or_default();
-            Scale::Value { of: format!("{} of {arm}{minus}{per}", quantity.metric), unit: unit.clone() }
+            let of = format!("{arm}{minus}");
+            Scale::Value { metric: quantity.metric.clone(), of, per: per.clone(), unit: unit.clone() }
         }
         Of::Each(arms) => Scale::Slope { of: arms.join(", ") },
     }

@@ -69,7 +69,10 @@ pub fn what(scale: &Scale) -> String {
         Scale::Ratio { numerator, denominator, metric } => {
             format!("{numerator} ÷ {denominator}, {}", fmt::metric_in_words(metric))
         }
-        Scale::Value { of, .. } => of.clone(),
+        Scale::Value { metric, of, per, .. } => {
+            let per = per.as_ref().map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
+            format!("{} of {of}{per}", fmt::metric_in_words(metric))
+        }
         Scale::Slope { of } => format!("slope of {of}"),
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { criterion } => format!("blocks with {criterion}"),
@@ -288,7 +291,12 @@ mod tests {
     #[test]
     fn values_share_one_unit_and_shares_are_percentages() {
         let row = Row {
-            scale: Scale::Value { of: "channel message".to_owned(), unit: "ns".to_owned() },
+            scale: Scale::Value {
+                metric: "work_s".to_owned(),
+                of: "channel".to_owned(),
+                per: None,
+                unit: "ns".to_owned(),
+            },
             estimate: Some(Estimate { point: 1_840.0, lo: 900.0, hi: 2_010.0, n: 12, level: 0.042 }),
             ..ratio(1.0, 1.0, 1.0, 1, 1.0)
         };

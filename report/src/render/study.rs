@@ -155,25 +155,30 @@ fn causes(claim: &JudgedClaim) -> String {
     out
 }
 
-/// "- **Not the cause**: second core. A sentence. Evidence: a ÷ b 1.01 [..], n = 12."
+/// "- **Not the cause**: second core. A sentence. Evidence: a ÷ b 1.01 [..], n = 12." A sentence that ends with a colon leads to the figure.
 fn evidence(cause: &Cause) -> String {
     let standing = figures::standing(cause);
     let mut shown = standing.chars();
     let standing: String = shown.next().map(|first| first.to_uppercase().chain(shown).collect()).unwrap_or_default();
     let figure = figures::figure(&cause.evidence);
-    let evidence = if figure == figures::NOTHING {
-        "Evidence: not measured.".to_owned()
-    } else {
-        let scenario = &cause.evidence.scenario;
-        // A ratio's figure names its arms already.
-        let of = match &cause.evidence.scale {
-            Scale::Ratio { metric, .. } => fmt::metric_in_words(metric),
-            other => figures::what(other),
-        };
-        format!("Evidence ({}, {}): {}.", text(&of), code(scenario), text(&figure))
-    };
     let sentence = prose(cause.text.trim());
-    let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
+    let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    let evidence = if figure == figures::NOTHING {
+        if sentence.ends_with(':') { "not measured.".to_owned() } else { "Evidence: not measured.".to_owned() }
+    } else {
+        let scenario = code(&cause.evidence.scenario);
+        // The figure of a ratio names its arms already, that of a share its claim.
+        let of = match &cause.evidence.scale {
+            Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
+            Scale::Share { .. } => scenario,
+            other => format!("{}, {scenario}", text(&figures::what(other))),
+        };
+        if sentence.ends_with(':') {
+            format!("{} ({of}).", text(&figure))
+        } else {
+            format!("Evidence ({of}): {}.", text(&figure))
+        }
+    };
     format!("- **{standing}**: {}. {sentence}{stop} {evidence}\n", prose(&cause.short))
 }
 

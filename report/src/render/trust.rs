@@ -3,7 +3,7 @@
 use super::markdown::{Align, Table, anchor, cell, code, text};
 use super::summary::plural;
 use super::{StudyView, figures, fmt};
-use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Row, Verdict};
+use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Round, Row, Verdict};
 use crate::stats::{CONFIDENCE, binomial};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
@@ -270,8 +270,8 @@ fn memory(judged: &JudgedStudy) -> String {
 /// The verdicts of all rounds beside each other.
 fn rounds(judged: &JudgedStudy) -> String {
     let Some(rounds) = &judged.rounds else {
-        return "**Rounds.** There is no other whole measurement by the same claims on the same machine, so repeatability is not shown \
-                yet.\n\n"
+        return "**Rounds.** There is no other whole measurement by the same claims on this kind of machine, so repeatability is not \
+                shown yet.\n\n"
             .to_owned();
     };
     let name = |position: usize| match position {
@@ -295,16 +295,28 @@ fn rounds(judged: &JudgedStudy) -> String {
     let folders: Vec<String> =
         rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed)).collect();
     format!(
-        "**Rounds.** The same claims on the same machine, in another order each time: {}. Verdicts on {}: {} the same in all rounds, {} \
-         open in some and contradicted in none, {} contradicted by another profile, {} contradicted within one profile.\n\n{}\n",
+        "**Rounds.** The same claims on the same kind of machine (processor and number of cores), in another order each time: {}. \
+         Verdicts on {}: {} the same in all rounds, {} open in some and contradicted in none, {} contradicted by another profile, {} \
+         contradicted within one profile.{}\n\n{}\n",
         folders.join(", "),
         plural(rounds.repeats.len(), "claim", "claims"),
         count(Agreement::Same),
         count(Agreement::Open),
         count(Agreement::ByProfile),
         count(Agreement::Differs),
+        rounds.measured.iter().map(failed_in).collect::<String>(),
         table.render()
     )
+}
+
+/// Which controls failed in a round, as a sentence to be appended; nothing if none did.
+fn failed_in(round: &Round) -> String {
+    let ids: Vec<String> = round.failed_controls.iter().map(|id| code(id)).collect();
+    if ids.is_empty() {
+        return String::new();
+    }
+    let what = if ids.len() == 1 { "the control" } else { "the controls" };
+    format!(" In {} {what} {} failed: what they guard reads invalid there.", code(&round.folder), ids.join(", "))
 }
 
 fn agreement(agreement: Agreement) -> &'static str {
