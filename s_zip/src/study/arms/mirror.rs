@@ -226,7 +226,7 @@ fn narrow16(value: usize) -> io::Result<u16> {
     u16::try_from(value).map_err(|_| io::Error::other("the published shape has no ZIP64"))
 }
 
-/// Where the published writer lets a 32-bit size or offset overflow, ours fails; 10 GB of its data deflate to 40 MB.
+/// Where the published writer lets a 32-bit size or offset overflow, ours fails.
 fn narrow32(value: u64) -> io::Result<u32> {
     u32::try_from(value).map_err(|_| io::Error::other("the published shape has no ZIP64"))
 }
