@@ -8,7 +8,7 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 use crate::cases::Case;
-use crate::claims::{Claims, Form};
+use crate::claims::Claims;
 use crate::error::Error;
 use crate::histogram;
 use crate::manifest;
@@ -16,9 +16,6 @@ use crate::page::Page;
 use crate::plan_file::{self, PlannedRun};
 use crate::record::Record;
 use crate::results::{self, Folder};
-
-/// Shortest process that `process_s` may judge: below it, starting a process is a part of the figure.
-const SHORTEST_PROCESS_S: f64 = 0.2;
 
 /// Everything that is wrong with a sealed folder, one finding per line.
 #[must_use]
@@ -61,7 +58,6 @@ fn structure(folder: &Folder) -> Vec<Error> {
 fn samples(folder: &Folder) -> Vec<Error> {
     let file = folder.path.join("runs.jsonl").display().to_string();
     let mut findings = digests(folder, &file);
-    findings.extend(short_processes(folder, &file));
     findings.extend(histograms(folder));
     findings.extend(failures(folder, &file));
     findings
@@ -221,31 +217,6 @@ fn digests(folder: &Folder, file: &str) -> Vec<Error> {
         }
     }
     findings
-}
-
-/// No judged process is so short that starting it would be measured.
-fn short_processes(folder: &Folder, file: &str) -> Vec<Error> {
-    let judged: BTreeSet<(String, String)> = folder
-        .claims
-        .quantities()
-        .filter(|(_, quantity)| quantity.metric == "process_s" && quantity.form == Form::Process)
-        .filter(|(_, quantity)| quantity.is_measured(&folder.meta.profile))
-        .flat_map(|(_, quantity)| {
-            let arms = quantity.arms();
-            let scenarios = quantity.scenarios(&folder.meta.profile).to_vec();
-            scenarios
-                .into_iter()
-                .flat_map(move |scenario| arms.clone().into_iter().map(move |arm| (scenario.clone(), arm)))
-        })
-        .collect();
-    let runs = folder.runs.iter().enumerate().filter_map(|(index, run)| {
-        let record = run.record.as_ref()?;
-        let wall = run.hyperfine.as_ref()?.wall_s();
-        let is_short = wall < SHORTEST_PROCESS_S && judged.contains(&(record.scenario.clone(), record.case_arm()));
-        let what = format!("{} is judged by process_s and took {wall:.3} s: it needs {SHORTEST_PROCESS_S} s", run.run);
-        is_short.then(|| Error::line(file, index + 1, what))
-    });
-    runs.collect()
 }
 
 /// Histograms that cannot be decoded.

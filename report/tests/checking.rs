@@ -195,28 +195,6 @@ fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
 }
 
 #[test]
-fn a_process_too_short_to_be_judged_whole_is_found() {
-    let results = tempfile::tempdir().expect("a temporary folder");
-    let mut toy = Toy::default();
-    toy.claims = toy.claims.replacen("metric = \"peak_rss_kib\"", "metric = \"process_s\"", 1);
-    let folder = toy.seal(results.path(), STAMP, usual);
-    assert_eq!(findings(&folder), Vec::<String>::new(), "a second is long enough");
-
-    let short = |run: &report::plan_file::PlannedRun| match (run.arm.as_str(), run.block) {
-        ("b", 5) => Outcome::Took(0.1, 80_000.0),
-        _ => usual(run),
-    };
-    let folder = toy.seal(results.path(), "20261121T060000Z", short);
-    let line = line_of(&read(&folder, "runs.jsonl"), "0.103");
-    expect_one(&folder, "runs.jsonl", line, "it needs 0.2 s");
-
-    toy.claims =
-        toy.claims.replacen("margin = 0.10\nblocks = { quick = 8 }", "margin = 0.10\nblocks = { full = 8 }", 1);
-    let folder = toy.seal(results.path(), "20261121T070000Z", short);
-    assert_eq!(findings(&folder), Vec::<String>::new(), "nothing is judged by it in this profile");
-}
-
-#[test]
 fn memory_passes_must_be_of_the_cases() {
     for (from, to, line, what) in [
         ("\"arm\":\"b@aa\",\"exit\"", "\"arm\":\"c\",\"exit\"", 0, "big c does not stand in cases.tsv"),

@@ -124,6 +124,24 @@ fn a_ratio_is_reproduced_reversed_or_shown_to_be_absent() {
 }
 
 #[test]
+fn a_claim_about_whole_processes_stays_open_where_one_is_too_short_to_be_timed_whole() {
+    let claims = RATIO.replace("work_s", "process_s");
+    assert_ne!(claims, RATIO);
+    let of = |shortest: f64| {
+        let mut b = near(0.3, 0.0, 12);
+        b[5] = shortest;
+        Samples::default().metric("s", "a", "process_s", &near(0.6, 0.01, 12)).metric("s", "b", "process_s", &b)
+    };
+    assert_eq!(of(0.2).verdict(&claims), Verdict::Reproduced);
+    let claim = of(0.199).claim(&claims);
+    assert_eq!((claim.verdict, claim.rows[0].verdict), (Verdict::Inconclusive, Verdict::Inconclusive));
+    assert!(claim.reason.contains("a process took 0.199 s"), "{}", claim.reason);
+    // The clock inside the process does not see its start.
+    let inside = Samples::default().work("a", &near(0.06, 0.01, 12)).work("b", &near(0.03, 0.0, 12));
+    assert_eq!(inside.verdict(RATIO), Verdict::Reproduced);
+}
+
+#[test]
 fn a_claimed_size_is_judged_apart_from_the_direction() {
     let sized = format!("{RATIO}size = 1.2\n");
     // Half and twice of log 1.2 are the ratios 1.095 and 1.44.

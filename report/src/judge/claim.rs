@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::control::{self, middles, order_fault, pooled};
-use super::quantity::{Yield, gather, p_value, plain, ratio_estimate, scale, sides, value_estimate};
+use super::quantity::{Yield, gather, p_value, plain, ratio_estimate, samples, scale, sides, value_estimate};
 use super::{ALL, Evidence, is_duet, slope};
 use crate::claims::{Bound, Cause, Claim, Kind, Of, Quantity, Size};
 use crate::judged::{self, Estimate, JudgedClaim, JudgedControl, Row, Scale, Standing, Verdict};
@@ -13,6 +13,9 @@ use crate::verdict;
 
 /// Fewest blocks of single-arm processes that a duet is compared with.
 const SINGLE_BLOCKS: usize = 8;
+
+/// Starting a process takes milliseconds: the whole time of a shorter one says little of what it does.
+const SHORTEST_PROCESS_S: f64 = 0.2;
 
 /// Judges a claim, whose controls are among `controls`.
 pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedControl]) -> JudgedClaim {
@@ -59,12 +62,33 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedCon
         judged.reason = format!("{metric} could not be read on this machine");
         return judged;
     }
+    if let Some(reason) = too_short(evidence, quantity) {
+        judged.rows.iter_mut().for_each(|row| row.verdict = Verdict::Inconclusive);
+        judged.verdict = Verdict::Inconclusive;
+        judged.reason = reason;
+    }
     if let Some(reason) = invalid(evidence, claim, quantity, controls) {
         judged.verdict = Verdict::Invalid;
         judged.reason = reason;
     }
     judged.causes = claim.causes.iter().map(|cause| judge_cause(evidence, claim, cause)).collect();
     judged
+}
+
+/// Why a claim about whole processes stays open: this machine is so fast that starting one of them is part of what was timed.
+fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
+    if quantity.metric != "process_s" || is_duet(quantity.form) {
+        return None;
+    }
+    let cases = quantity.cases(evidence.profile);
+    let walls = cases
+        .iter()
+        .flat_map(|(scenario, arm)| samples(evidence, quantity, scenario, arm))
+        .filter_map(|sample| sample.metrics.get(&quantity.metric).copied());
+    let shortest = walls.fold(f64::INFINITY, f64::min);
+    (shortest < SHORTEST_PROCESS_S).then(|| {
+        format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s its start is part of what is timed")
+    })
 }
 
 /// Why a claim must not be judged: a control or the form failed.
