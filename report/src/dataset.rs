@@ -1,9 +1,9 @@
 //! The samples of a results folder by scenario, arm and metric.
 
-use crate::stats::median;
 use std::collections::BTreeMap;
 
 use crate::record::DuetPair;
+use crate::stats::median;
 
 /// One run: a sample, or a failure.
 #[derive(Debug, Clone, PartialEq)]

@@ -88,13 +88,13 @@ fn columns(lines: &[Line]) -> Columns {
 fn label_of(line: &Line, room: f64) -> Vec<String> {
     let (what, metric, per) = match &line.row.scale {
         Scale::Ratio { metric, .. } => (figures::lead(&line.row.scale), Some(metric), None),
-        Scale::Value { metric, of, per, .. } => (of.clone(), Some(metric), per.as_ref()),
+        Scale::Value { metric, of, per, .. } => (of.clone(), Some(metric), per.as_deref()),
         Scale::Blocks { .. } => ("share of blocks".to_owned(), None, None),
         Scale::Slope { .. } | Scale::Share { .. } => (figures::lead(&line.row.scale), None, None),
     };
     let beside = if line.claim.beside.is_some() { "↳ " } else { "" };
     let id = format!("{beside}{}: ", line.claim.id);
-    let per = per.map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
+    let per = figures::divisor(per);
     let metric = metric.map(|metric| format!("{}{per}, ", fmt::metric_in_words(metric))).unwrap_or_default();
     let below = format!("{metric}{}", line.row.scenario);
     let first = format!("{id}{what}");

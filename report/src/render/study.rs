@@ -162,22 +162,20 @@ fn evidence(cause: &Cause) -> String {
     let standing: String = shown.next().map(|first| first.to_uppercase().chain(shown).collect()).unwrap_or_default();
     let figure = figures::figure(&cause.evidence);
     let sentence = prose(cause.text.trim());
-    let stop = if sentence.is_empty() || sentence.ends_with(['.', '!', '?', ':']) { "" } else { "." };
-    let evidence = if figure == figures::NOTHING {
-        if sentence.ends_with(':') { "not measured.".to_owned() } else { "Evidence: not measured.".to_owned() }
-    } else {
-        let scenario = code(&cause.evidence.scenario);
-        // The figure of a ratio names its arms already, that of a share its claim.
-        let of = match &cause.evidence.scale {
-            Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
-            Scale::Share { .. } => scenario,
-            other => format!("{}, {scenario}", text(&figures::what(other))),
-        };
-        if sentence.ends_with(':') {
-            format!("{} ({of}).", text(&figure))
-        } else {
-            format!("Evidence ({of}): {}.", text(&figure))
-        }
+    let leads = sentence.ends_with(':');
+    let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
+    let scenario = code(&cause.evidence.scenario);
+    // The figure of a ratio names its arms already, that of a share its claim.
+    let of = match &cause.evidence.scale {
+        Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
+        Scale::Share { .. } => scenario,
+        other => format!("{}, {scenario}", text(&figures::what(other))),
+    };
+    let evidence = match (figure == figures::NOTHING, leads) {
+        (true, true) => "not measured.".to_owned(),
+        (true, false) => "Evidence: not measured.".to_owned(),
+        (false, true) => format!("{} ({of}).", text(&figure)),
+        (false, false) => format!("Evidence ({of}): {}.", text(&figure)),
     };
     format!("- **{standing}**: {}. {sentence}{stop} {evidence}\n", prose(&cause.short))
 }

@@ -111,10 +111,11 @@ main() {
   local case
   if [ $# -lt 2 ] || [ ! -x "$1" ] || [ ! -d "$2" ]; then usage; fi
   S_ZIP=$(cd "$(dirname "$1")" && pwd -P)/$(basename "$1")
-  WORK=$(mktemp -d "$2/s_zip-big.XXXXXX")
-  WORK=$(cd "$WORK" && pwd -P)
-  trap 'rm -rf "$WORK"' EXIT
+  # Not one from the environment: it is removed at the end.
+  WORK=''
+  trap 'rm -rf ${WORK:+"$WORK"}' EXIT
   trap 'exit 130' INT TERM
+  WORK=$(mktemp -d "$(cd "$2" && pwd -P)/s_zip-big.XXXXXX")
   cd "$WORK"
   [ -n "${HOME:-}" ] || export GOCACHE=$WORK/go
   # Behind every large entry, for what a reader makes of its end.
