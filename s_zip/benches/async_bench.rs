@@ -1,7 +1,6 @@
 //! The published comparisons of the sync and the async writer: one entry of several sizes, 50 small entries, and in memory.
 //!
-//! `cargo bench --bench async_bench --features async`; with the feature `study` (a default) the `zip` and `async_zip` crates stand beside.
-//! A look at one machine, not a verdict: the study gives those.
+//! `cargo bench --bench async_bench --features async`: a look at one machine, not a verdict.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -55,41 +54,6 @@ where
     writer.finish().await
 }
 
-/// The crates that others use for the same, behind the buffer that they need.
-#[cfg(feature = "study")]
-mod peers {
-    use std::io::Write;
-
-    use tokio::io::AsyncWriteExt;
-
-    use super::Work;
-
-    const BUFFER_BYTES: usize = 128 * 1024;
-
-    pub fn write_zip<W: Write>(work: &Work, sink: W) {
-        let buffered = std::io::BufWriter::with_capacity(BUFFER_BYTES, sink);
-        let mut writer = zip::ZipWriter::new_stream(buffered);
-        let options = zip::write::SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Deflated)
-            .compression_level(Some(6));
-        for name in work.names() {
-            writer.start_file(name, options).expect("the entry is accepted");
-            writer.write_all(&work.data).expect("the sink takes all");
-        }
-        writer.finish().expect("the sink takes all").into_inner().flush().expect("the sink takes all");
-    }
-
-    pub async fn write_async_zip<W: tokio::io::AsyncWrite + Unpin>(work: &Work, sink: W) {
-        let buffered = tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink);
-        let mut writer = async_zip::base::write::ZipFileWriter::with_tokio(buffered);
-        for name in work.names() {
-            let entry = async_zip::ZipEntryBuilder::new(name.into(), async_zip::Compression::Deflate);
-            writer.write_entry_whole(entry, &work.data).await.expect("the sink takes all");
-        }
-        writer.close().await.expect("the sink takes all").into_inner().flush().await.expect("the sink takes all");
-    }
-}
-
 fn to_file(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, parameter: &str, work: &Work, folder: &Path) {
     let path = folder.join("bench.zip");
     group.throughput(work.throughput());
@@ -105,18 +69,6 @@ fn to_file(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, parameter: &
                 let writer = AsyncStreamingZipWriter::new(&path).await.expect("the file can be made");
                 write_async(work, writer).await.expect("the file takes all")
             })
-        });
-    });
-    #[cfg(feature = "study")]
-    group.bench_function(BenchmarkId::new("zip", parameter), |bencher| {
-        bencher.iter(|| peers::write_zip(work, std::fs::File::create(&path).expect("the file can be made")));
-    });
-    #[cfg(feature = "study")]
-    group.bench_function(BenchmarkId::new("async_zip", parameter), |bencher| {
-        bencher.iter(|| {
-            runtime.block_on(async {
-                peers::write_async_zip(work, tokio::fs::File::create(&path).await.expect("the file can be made")).await;
-            });
         });
     });
 }
@@ -153,12 +105,6 @@ fn in_memory(criterion: &mut Criterion) {
             let writer = AsyncStreamingZipWriter::from_writer(Vec::new()).expect("the options are valid");
             black_box(runtime.block_on(write_async(&work, writer)).expect("a vector takes all"))
         });
-    });
-    #[cfg(feature = "study")]
-    group.bench_function("zip/100KB", |bencher| bencher.iter(|| peers::write_zip(&work, black_box(Vec::new()))));
-    #[cfg(feature = "study")]
-    group.bench_function("async_zip/100KB", |bencher| {
-        bencher.iter(|| runtime.block_on(peers::write_async_zip(&work, black_box(Vec::new()))));
     });
     group.finish();
 }

@@ -1,4 +1,6 @@
 //! Times of entries: Unix seconds to and from the format's two clocks.
+//!
+//! Calendars of other crates know time zones and formats; two conversions of a day do not need one more dependency.
 
 /// 1980-01-01 00:00:00, the first moment that a DOS date can name, in Unix seconds.
 pub const DOS_EPOCH: i64 = 315_532_800;

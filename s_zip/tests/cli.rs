@@ -237,19 +237,11 @@ fn a_full_disk_is_one_line_and_a_closed_output_is_quiet() {
     assert_eq!(String::from_utf8_lossy(&piped.stderr), "");
 }
 
-#[cfg(feature = "study")]
 #[test]
-fn the_verbs_of_the_study_answer() {
+fn without_arguments_it_says_what_can_be_typed() {
     let folder = TempDir::new().expect("a folder");
-    let line = predicate::str::contains("entry_5m\tasync~sync\trelease\t");
-    s_zip(&folder).args(["arms"]).assert().success().stdout(line);
-    s_zip(&folder).args(["prepare", "--scenario", "ticker", "--seed", "2"]).assert().success();
-    s_zip(&folder)
-        .args(["run", "--scenario", "calls_1", "--arm", "sync", "--record", "r.jsonl"])
-        .assert()
-        .success()
-        .stdout("");
-    assert_eq!(fs::read_to_string(folder.path().join("r.jsonl")).expect("recorded").lines().count(), 1);
-    let choices = predicate::str::contains("entries_50");
-    s_zip(&folder).args(["run", "--scenario", "x", "--arm", "sync"]).assert().code(2).stderr(choices);
+    let words = predicate::str::contains("create").and(predicate::str::contains("extract"));
+    s_zip(&folder).assert().code(2).stdout("").stderr(words.clone());
+    s_zip(&folder).arg("--help").assert().success().stdout(words);
+    s_zip(&folder).args(["extract", "--help"]).assert().success().stdout(predicate::str::contains("Examples:"));
 }

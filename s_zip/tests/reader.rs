@@ -10,14 +10,19 @@ macro_rules! assert_error {
     };
 }
 
-mod hostile;
+#[path = "hostile/bombs.rs"]
+mod bombs;
+#[path = "hostile/extraction.rs"]
+mod extraction;
+mod forged;
 
 use std::io::{Cursor, Read, Write};
 
-use s_zip::reader::mutate::{Outcome, corpus, exercise, mutate};
 use s_zip::{Limits, ReadError, StreamingZipReader};
 
-use hostile::{Member, deflated, stored, zip, zip_after};
+use forged::corpus::corpus;
+use forged::mutation::{Outcome, exercise, mutate};
+use forged::{Member, deflated, stored, wide_field, zip, zip_after};
 
 #[test]
 fn archives_of_the_zip_crate_are_read() {
@@ -158,14 +163,9 @@ fn zip64_records_are_read_and_their_lies_refused() {
 }
 
 /// An entry whose sizes stand in ZIP64 fields.
-fn wide_member(local: [u64; 2], central: [u64; 2]) -> hostile::Zip {
-    let field = |numbers: [u64; 2]| {
-        let numbers = numbers.map(u64::to_le_bytes);
-        [&[1, 0, 16, 0][..], &numbers[0], &numbers[1]].concat()
-    };
-    let member = Member { local_extra: field(local), central_extra: field(central), ..stored("a", b"data") };
-    let archive = zip(&[member]);
-    archive.with(archive.local[0] + 18, &[0xff; 8]).with(archive.central[0] + 20, &[0xff; 8])
+fn wide_member(local: [u64; 2], central: [u64; 2]) -> forged::Zip {
+    let (local_extra, central_extra) = (wide_field(local), wide_field(central));
+    zip(&[Member { wide: true, local_extra, central_extra, ..stored("a", b"data") }])
 }
 
 #[test]
@@ -324,6 +324,15 @@ fn limits_are_kept() {
     assert_error!(archive.test_within(Limits { directory_bytes: 93, ..limits }), ReadError::DirectoryTooLarge { .. });
     assert_error!(archive.test_within(Limits { bytes: 119, ..limits }), ReadError::TooLarge { name: None, .. });
     archive.test_within(Limits { entries: 2, directory_bytes: 94, bytes: 120, ..limits }).unwrap();
+}
+
+#[test]
+fn every_archive_of_the_corpus_is_small_and_read_in_full() {
+    for (index, archive) in corpus().iter().enumerate() {
+        let outcome = exercise(archive, Limits::default());
+        assert!(matches!(outcome, Outcome::Read { .. }), "{index}: {outcome:?}");
+        assert!(archive.len() <= 1200, "{index}: {} bytes", archive.len());
+    }
 }
 
 #[test]

@@ -7,13 +7,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, bail};
 
-use s_zip::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
-use s_zip::reader::{Entry, Summary};
-use s_zip::time::DosDateTime;
-use s_zip::{ReadError, StreamingZipReader};
+use super::args::Archive;
+use super::terminal::{complain, print};
+use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
+use crate::reader::{Entry, ReadError, StreamingZipReader, Summary};
+use crate::time::DosDateTime;
 
-use super::{FOUND_FAILURES, complain, print};
-use crate::cli::Archive;
+/// Ran, and found failures.
+const FOUND_FAILURES: u8 = 1;
 
 type Reader = StreamingZipReader<BufReader<File>>;
 
@@ -64,11 +65,11 @@ fn open(archive: &Archive) -> Result<Result<Reader, ReadError>, Error> {
         let file = File::open(path).with_context(fail)?;
         if metadata.is_file() { file } else { spool(file, archive)? }
     };
-    Ok(StreamingZipReader::with_limits(BufReader::new(file), archive.limits))
+    Ok(StreamingZipReader::with_limits(BufReader::new(file), archive.limits()))
 }
 
 fn spool(from: impl Read, archive: &Archive) -> Result<File, Error> {
-    let limit = archive.limits.bytes;
+    let limit = archive.limits().bytes;
     let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
     let copied = io::copy(&mut from.take(limit.saturating_add(1)), &mut file)
         .with_context(|| format!("cannot copy {} to a temporary file", shown(archive)))?;

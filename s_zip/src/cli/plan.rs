@@ -7,11 +7,11 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Error, bail};
 
-use s_zip::{EntryOptions, name};
-
-use super::complain;
+use super::args::Create;
 use super::out::Out;
-use crate::cli::Create;
+use super::terminal::complain;
+use crate::name;
+use crate::options::EntryOptions;
 
 /// Sizes from here on are announced, because readers of streams need to know.
 const ANNOUNCED_BYTES: u64 = u32::MAX as u64;

@@ -1,17 +1,16 @@
-//! What can be typed, turned into one closed set of commands.
+//! What can be typed: one closed set of commands.
 
 #[cfg(feature = "parallel")]
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::{Error, bail};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 
 #[cfg(feature = "async")]
-use s_zip::CompressionPolicy;
-use s_zip::{Compression, Limits};
-#[cfg(feature = "study")]
-use study_kit::Verb;
+use crate::async_writer::CompressionPolicy;
+use crate::options::Compression;
+use crate::reader::Limits;
 
 const EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
@@ -21,12 +20,7 @@ const EXAMPLES: &str = "Examples:
   pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql --async
   s_zip create - notes/ | ssh host 's_zip extract - --into notes'
 
-Exit codes: 0 done, 1 ran and found a damaged archive (or a study run failed), 2 could not run.";
-#[cfg(feature = "study")]
-const WITHOUT_ARGUMENTS: &str =
-    "\nWithout arguments: one pass over the study's arms, with the tables of the published document.";
-#[cfg(not(feature = "study"))]
-const WITHOUT_ARGUMENTS: &str = "";
+Exit codes: 0 done, 1 ran and found a damaged archive, 2 could not run.";
 
 const CREATE_EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
@@ -53,65 +47,38 @@ const EXTRACT_EXAMPLES: &str = "Examples:
   s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
 
 Nothing is written outside the folder, and no file that exists is replaced.";
-#[cfg(feature = "study")]
-const ARMS_EXAMPLES: &str = "Examples:
-  s_zip arms
-  s_zip arms --profile full";
-#[cfg(feature = "study")]
-const PREPARE_EXAMPLES: &str = "Examples:
-  s_zip prepare --scenario SCENARIO --seed 1
-  s_zip arms | cut -f 1 | sort -u | xargs -n 1 s_zip prepare --scenario";
-#[cfg(feature = "study")]
-const RUN_EXAMPLES: &str = "Examples:
-  s_zip run --scenario SCENARIO --arm sync
-  s_zip run --scenario SCENARIO --arm sync --versus async --record records.jsonl";
-
 /// Makes ZIP archives from front to back, in constant memory, and reads those of others within limits.
 #[derive(Debug, Parser)]
-#[command(version, after_help = format!("{EXAMPLES}{WITHOUT_ARGUMENTS}"), disable_help_subcommand = true)]
-#[cfg_attr(not(feature = "study"), command(arg_required_else_help = true))]
-#[cfg_attr(feature = "study", command(
-    mut_subcommand("arms", |arms| arms.after_help(ARMS_EXAMPLES)),
-    mut_subcommand("prepare", |prepare| prepare.after_help(PREPARE_EXAMPLES)),
-    mut_subcommand("run", |run| run.after_help(RUN_EXAMPLES)),
-))]
-pub struct Cli {
-    #[command(subcommand)]
-    command: Option<Word>,
-}
-
-#[derive(Debug, Subcommand)]
-enum Word {
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub enum Command {
     /// Make an archive of files, folders or standard input
-    Create(CreateArgs),
+    #[command(after_help = CREATE_EXAMPLES)]
+    Create(Create),
     /// Print what an archive holds
     #[command(after_help = LIST_EXAMPLES)]
-    List(ArchiveArgs),
+    List(Archive),
     /// Check an archive without writing anything
     #[command(after_help = TEST_EXAMPLES)]
-    Test(ArchiveArgs),
+    Test(Archive),
     /// Write what an archive holds to a folder
     #[command(after_help = EXTRACT_EXAMPLES)]
     Extract {
         #[command(flatten)]
-        archive: ArchiveArgs,
+        archive: Archive,
         /// The folder, created if it is missing
         #[arg(long, value_name = "DIR", default_value = ".")]
         into: PathBuf,
     },
-    #[cfg(feature = "study")]
-    #[command(flatten)]
-    Study(Verb),
 }
 
+/// An archive to make.
 #[derive(Debug, Args)]
-#[command(after_help = CREATE_EXAMPLES)]
-struct CreateArgs {
+pub struct Create {
     /// The archive to make; - writes to standard output
-    out: PathBuf,
+    pub out: PathBuf,
     /// Files and folders, named from here; - reads standard input
     #[arg(required = true)]
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// 0 (none) to 9 (best) for deflate [default: 6], 1 to 22 for zstd [default: 3]
     #[arg(long, value_name = "N")]
     level: Option<u32>,
@@ -133,16 +100,16 @@ struct CreateArgs {
     policy: Policy,
     /// The name for what comes from standard input
     #[arg(long, value_name = "NAME", default_value = "stdin")]
-    stdin_name: String,
+    pub stdin_name: String,
     /// Keep the time of the last change and the permissions (default: 1980-01-01, 0644 or 0755)
     #[arg(long)]
-    keep_times: bool,
+    pub keep_times: bool,
     /// Leave out symbolic links, devices, pipes and sockets with a warning, instead of refusing them
     #[arg(long)]
-    skip_special: bool,
+    pub skip_special: bool,
     /// A comment for the archive
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    comment: String,
+    pub comment: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -167,10 +134,12 @@ enum Policy {
     Offload,
 }
 
+/// An archive to read, and how far it is trusted.
 #[derive(Debug, Args)]
-struct ArchiveArgs {
+pub struct Archive {
     /// The archive; - reads standard input
-    archive: PathBuf,
+    #[arg(value_name = "ARCHIVE")]
+    pub file: PathBuf,
     /// Refuse more uncompressed bytes than this
     #[arg(long, value_name = "N", default_value_t = Limits::default().bytes)]
     limit_bytes: u64,
@@ -182,41 +151,9 @@ struct ArchiveArgs {
     limit_ratio: u64,
 }
 
-/// What to do.
-#[derive(Debug)]
-pub enum Command {
-    /// Make an archive.
-    Create(Create),
-    /// Print what an archive holds.
-    List(Archive),
-    /// Check an archive.
-    Test(Archive),
-    /// Extract an archive to a folder.
-    Extract { archive: Archive, into: PathBuf },
-    /// What the measuring layer asks.
-    #[cfg(feature = "study")]
-    Study(Verb),
-    /// One pass over the arms.
-    #[cfg(feature = "study")]
-    Overview,
-}
-
-/// An archive to make.
-#[derive(Debug)]
-pub struct Create {
-    pub out: PathBuf,
-    pub files: Vec<PathBuf>,
-    pub compression: Compression,
-    pub engine: Engine,
-    pub stdin_name: String,
-    pub keep_times: bool,
-    pub skip_special: bool,
-    pub comment: String,
-}
-
-/// Which writer makes it.
+/// Which writer makes an archive.
 #[derive(Debug, Clone, Copy)]
-pub enum Engine {
+pub enum WriterKind {
     Sync,
     /// With Deflate of this level.
     #[cfg(feature = "parallel")]
@@ -228,34 +165,10 @@ pub enum Engine {
     Async(CompressionPolicy),
 }
 
-/// An archive to read, and how far it is trusted.
-#[derive(Debug)]
-pub struct Archive {
-    pub file: PathBuf,
-    pub limits: Limits,
-}
-
-impl Cli {
-    /// The one command that was typed.
-    pub fn into_command(self) -> Result<Command, Error> {
-        Ok(match self.command {
-            Some(Word::Create(args)) => Command::Create(args.into_create()?),
-            Some(Word::List(args)) => Command::List(args.into()),
-            Some(Word::Test(args)) => Command::Test(args.into()),
-            Some(Word::Extract { archive, into }) => Command::Extract { archive: archive.into(), into },
-            #[cfg(feature = "study")]
-            Some(Word::Study(verb)) => Command::Study(verb),
-            #[cfg(feature = "study")]
-            None => Command::Overview,
-            #[cfg(not(feature = "study"))]
-            None => bail!("say what to do: s_zip --help lists the words"),
-        })
-    }
-}
-
-impl CreateArgs {
-    fn into_create(self) -> Result<Create, Error> {
-        let compression = match (self.method, self.level) {
+impl Create {
+    /// How data is compressed.
+    pub fn compression(&self) -> Result<Compression, Error> {
+        Ok(match (self.method, self.level) {
             (Method::Deflate, level) => Compression::Deflate(level.unwrap_or(6)),
             (Method::Stored, None) => Compression::Stored,
             (Method::Stored, Some(_)) => bail!("--method stored has no level: leave out --level"),
@@ -263,25 +176,16 @@ impl CreateArgs {
             (Method::Zstd, level) => {
                 Compression::Zstd(level.map_or(3, |level| i32::try_from(level).unwrap_or(i32::MAX)))
             }
-        };
-        Ok(Create {
-            compression,
-            engine: self.engine(compression)?,
-            out: self.out,
-            files: self.files,
-            stdin_name: self.stdin_name,
-            keep_times: self.keep_times,
-            skip_special: self.skip_special,
-            comment: self.comment,
         })
     }
 
+    /// The writer for data that is compressed so.
     #[cfg_attr(not(feature = "parallel"), expect(clippy::unnecessary_wraps, unused_variables))]
     #[cfg_attr(not(any(feature = "async", feature = "parallel")), expect(clippy::unused_self))]
-    fn engine(&self, compression: Compression) -> Result<Engine, Error> {
+    pub fn writer(&self, compression: Compression) -> Result<WriterKind, Error> {
         #[cfg(feature = "async")]
         if self.run_async {
-            return Ok(Engine::Async(match self.policy {
+            return Ok(WriterKind::Async(match self.policy {
                 Policy::Inline => CompressionPolicy::Inline,
                 Policy::BlockInPlace => CompressionPolicy::BlockInPlace,
                 Policy::Offload => CompressionPolicy::Offload,
@@ -290,22 +194,18 @@ impl CreateArgs {
         #[cfg(feature = "parallel")]
         if let Some(jobs) = self.jobs {
             return match compression {
-                Compression::Deflate(level) => Ok(Engine::Parallel { jobs, level }),
+                Compression::Deflate(level) => Ok(WriterKind::Parallel { jobs, level }),
                 _ => bail!("--jobs compresses with deflate only: leave out --jobs or --method"),
             };
         }
-        Ok(Engine::Sync)
+        Ok(WriterKind::Sync)
     }
 }
 
-impl From<ArchiveArgs> for Archive {
-    fn from(args: ArchiveArgs) -> Self {
-        let limits = Limits {
-            bytes: args.limit_bytes,
-            entries: args.limit_entries,
-            ratio: args.limit_ratio,
-            ..Limits::default()
-        };
-        Archive { file: args.archive, limits }
+impl Archive {
+    /// What it may ask of the reader.
+    pub fn limits(&self) -> Limits {
+        let Archive { limit_entries: entries, limit_bytes: bytes, limit_ratio: ratio, .. } = *self;
+        Limits { entries, bytes, ratio, ..Limits::default() }
     }
 }

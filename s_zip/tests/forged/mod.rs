@@ -1,7 +1,7 @@
 //! Archives made by hand, so that every field can lie.
 
-mod bombs;
-mod extraction;
+pub mod corpus;
+pub mod mutation;
 
 use std::io::Cursor;
 
@@ -21,6 +21,9 @@ pub struct Member {
     pub mode: u32,
     pub time: u16,
     pub date: u16,
+    pub comment: Vec<u8>,
+    /// Both headers say that the sizes stand in a ZIP64 field, which is one of the extra fields below.
+    pub wide: bool,
     pub local_extra: Vec<u8>,
     pub central_extra: Vec<u8>,
     /// What follows the data.
@@ -38,6 +41,8 @@ pub fn stored(name: &str, data: &[u8]) -> Member {
         mode: 0o100_644,
         time: 0,
         date: 1 << 5 | 1,
+        comment: Vec::new(),
+        wide: false,
         local_extra: Vec::new(),
         central_extra: Vec::new(),
         tail: Vec::new(),
@@ -52,6 +57,12 @@ pub fn deflate(data: &[u8], flush: FlushCompress) -> Vec<u8> {
     let mut packed = Vec::with_capacity(data.len() + 100);
     Compress::new(Compression::best(), false).compress_vec(data, &mut packed, flush).unwrap();
     packed
+}
+
+/// The ZIP64 field with these sizes, uncompressed and compressed.
+pub fn wide_field(sizes: [u64; 2]) -> Vec<u8> {
+    let [uncompressed, compressed] = sizes.map(u64::to_le_bytes);
+    [&[1, 0, 16, 0][..], &uncompressed, &compressed].concat()
 }
 
 /// A gigabyte of zeros, as the same megabyte again and again.
@@ -92,10 +103,12 @@ pub fn zip_after(prefix: &[u8], members: &[Member], comment: &[u8]) -> Zip {
     for (member, offset) in members.iter().zip(&zip.local) {
         zip.central.push(zip.bytes.len());
         zip.bytes.extend([&b"PK\x01\x02\x14\x03\x14\0"[..], &member.shared(true)].concat());
-        zip.bytes.extend([len16(&member.name), len16(&member.central_extra), [0; 2], [0; 2], [0; 2]].concat());
+        zip.bytes.extend(
+            [len16(&member.name), len16(&member.central_extra), len16(&member.comment), [0; 2], [0; 2]].concat(),
+        );
         zip.bytes.extend((member.mode << 16).to_le_bytes());
         zip.bytes.extend(u32::try_from(*offset).unwrap().to_le_bytes());
-        zip.bytes.extend([&member.name[..], &member.central_extra].concat());
+        zip.bytes.extend([&member.name[..], &member.central_extra, &member.comment].concat());
     }
     zip.end = zip.bytes.len();
     let count = u16::try_from(members.len()).unwrap().to_le_bytes();
@@ -108,10 +121,15 @@ pub fn zip_after(prefix: &[u8], members: &[Member], comment: &[u8]) -> Zip {
 
 impl Member {
     fn shared(&self, known: bool) -> Vec<u8> {
-        let numbers = [self.crc32, u32::try_from(self.data.len()).unwrap(), self.uncompressed];
+        let crc32 = if known { self.crc32 } else { 0 };
+        let numbers = match (self.wide, known) {
+            (true, _) => [crc32, u32::MAX, u32::MAX],
+            (false, true) => [crc32, u32::try_from(self.data.len()).unwrap(), self.uncompressed],
+            (false, false) => [0; 3],
+        };
         let mut bytes: Vec<u8> =
             [self.flags, self.method, self.time, self.date].iter().flat_map(|number| number.to_le_bytes()).collect();
-        bytes.extend(numbers.iter().flat_map(|number| if known { number.to_le_bytes() } else { [0; 4] }));
+        bytes.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
         bytes
     }
 }
