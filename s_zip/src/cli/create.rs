@@ -32,7 +32,7 @@ pub fn create(request: &Create) -> Result<(), Error> {
     let options = WriterOptions::new().compression(compression);
     match kind {
         WriterKind::Sync => {
-            pack(StreamingZipWriter::from_writer_with_options(sink, options)?, items, &request.comment)?
+            pack(StreamingZipWriter::from_writer_with_options(sink, options)?, items, &request.comment)?;
         }
         #[cfg(feature = "parallel")]
         WriterKind::Parallel { jobs, level } => {

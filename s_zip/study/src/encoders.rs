@@ -57,6 +57,7 @@ impl SyncEncoder for SyncDeflate<Vec<u8>> {
     }
 }
 
+/// Behind a trait object, as published.
 impl SyncEncoder for Box<dyn SyncEncoder> {
     fn output(&mut self) -> &mut Vec<u8> {
         (**self).output()
@@ -149,18 +150,7 @@ impl AsyncEncoder for AsyncDeflate<Vec<u8>> {
     }
 }
 
-/// The same behind a trait object, as published.
-#[must_use]
-pub fn boxed_async_encoder() -> Box<dyn AsyncEncoder> {
-    Box::new(async_encoder())
-}
-
-/// The sync one behind a trait object, as published.
-#[must_use]
-pub fn boxed_sync_encoder() -> Box<dyn SyncEncoder> {
-    Box::new(flate2_encoder())
-}
-
+/// Behind a trait object, as published.
 impl AsyncEncoder for Box<dyn AsyncEncoder> {
     fn output(&mut self) -> &mut Vec<u8> {
         (**self).output()

@@ -79,18 +79,18 @@ impl<S: AsyncSeek + Unpin> AsyncSeek for Counted<S> {
     }
 }
 
-/// A sink that knows its position by counting, so that a buffer need not be emptied to ask for it.
+/// A counted sink that knows its position by counting, so that a buffer need not be emptied to ask for it, and a pipe can be asked.
 #[derive(Debug)]
 pub struct Tracked<S> {
     /// The sink itself.
-    pub sink: S,
+    pub sink: Counted<S>,
     at: u64,
 }
 
 impl<S> Tracked<S> {
     /// Starts at position 0.
     pub fn new(sink: S) -> Self {
-        Tracked { sink, at: 0 }
+        Tracked { sink: Counted::new(sink), at: 0 }
     }
 }
 
@@ -149,12 +149,6 @@ pub struct Ends {
 
 impl Ends {
     const KEPT: usize = 1 << 20;
-
-    /// Bytes that came.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.total
-    }
 
     fn push(&mut self, bytes: &[u8]) {
         let first = bytes.len().min(Self::KEPT - self.first.len());
