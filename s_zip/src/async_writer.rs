@@ -8,7 +8,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task;
 
-use crate::core::{Core, directory_name};
+use crate::core::{Core, EntryKind};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
 
@@ -148,8 +148,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// As `start_entry`, and if an option is out of range.
     pub async fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core()?.admit(name, &options)?;
-        self.perform(Op::Entry(name.into(), options)).await
+        self.open(EntryKind::File, name, options).await
     }
 
     /// Adds a directory. A slash at the end of the name may be left out.
@@ -165,9 +164,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// As [`start_entry`](Self::start_entry).
     pub async fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        let name = directory_name(name);
-        self.core()?.admit_name(&name, &options)?;
-        self.perform(Op::Directory(name, options)).await
+        self.open(EntryKind::Directory, name, options).await
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
@@ -240,6 +237,11 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     fn leave<T>(&mut self, result: Result<T>) -> Result<T> {
         self.busy = self.core.is_none() || matches!(result, Err(Error::Sink(_)));
         result
+    }
+
+    async fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
+        let name = self.core()?.admit(kind, name, &options)?;
+        self.perform(Op::Open(kind, name, options)).await
     }
 
     async fn perform(&mut self, op: Op) -> Result<()> {
@@ -358,8 +360,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
 /// A call that was admitted.
 enum Op {
-    Entry(Box<str>, EntryOptions),
-    Directory(Box<str>, EntryOptions),
+    Open(EntryKind, Box<str>, EntryOptions),
     /// So many bytes of the batch's data.
     Data(usize),
     Finish,
@@ -368,8 +369,7 @@ enum Op {
 impl Op {
     fn apply(self, core: &mut Core) -> Result<()> {
         match self {
-            Op::Entry(name, options) => core.open_entry(name, options),
-            Op::Directory(name, options) => core.open_directory(name, options),
+            Op::Open(kind, name, options) => core.open(kind, name, options),
             Op::Data(_) => Ok(()),
             Op::Finish => core.finish(),
         }
@@ -402,8 +402,9 @@ impl Batch {
     /// Whether data may follow what is gathered; `None` if nothing here decides.
     fn opens_entry(&self) -> Option<bool> {
         match self.ops.last()? {
-            Op::Entry(..) | Op::Data(_) => Some(true),
-            Op::Directory(..) | Op::Finish => Some(false),
+            Op::Open(kind, ..) => Some(*kind != EntryKind::Directory),
+            Op::Data(_) => Some(true),
+            Op::Finish => Some(false),
         }
     }
 

@@ -61,6 +61,16 @@ pub fn check(name: &str) -> Result<(), NameFault> {
     }
 }
 
+/// A name as errors show it: at most 100 characters.
+pub(crate) fn shown(name: &str) -> String {
+    const SHOWN: usize = 100;
+    let mut shown: String = name.chars().take(SHOWN).collect();
+    if shown.len() < name.len() {
+        shown.push('…');
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

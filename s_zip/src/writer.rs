@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::core::Core;
+use crate::core::{Core, EntryKind};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
 
@@ -95,8 +95,7 @@ impl<W: Write> StreamingZipWriter<W> {
     /// # Errors
     /// As `start_entry`, and if an option is out of range.
     pub fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core.start(name, options)?;
-        self.drain()
+        self.open(EntryKind::File, name, options)
     }
 
     /// Adds a directory. A slash at the end of the name may be left out.
@@ -112,8 +111,7 @@ impl<W: Write> StreamingZipWriter<W> {
     /// # Errors
     /// As [`start_entry`](Self::start_entry).
     pub fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core.add_directory(name, options)?;
-        self.drain()
+        self.open(EntryKind::Directory, name, options)
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
@@ -158,6 +156,12 @@ impl<W: Write> StreamingZipWriter<W> {
     pub fn finish(mut self) -> Result<W> {
         finish(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
+    }
+
+    fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
+        let name = self.core.admit(kind, name, &options)?;
+        self.core.open(kind, name, options)?;
+        self.drain()
     }
 
     /// Empties the buffer as far as it must be.

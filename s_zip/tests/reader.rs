@@ -21,7 +21,7 @@ use std::io::{Cursor, Read, Write};
 use s_zip::{Limits, ReadError, StreamingZipReader};
 
 use forged::corpus::corpus;
-use forged::mutation::{Outcome, exercise, mutate};
+use forged::mutation::{Finding, exercise, mutate};
 use forged::{Member, deflated, stored, wide_field, zip, zip_after};
 
 #[test]
@@ -329,8 +329,8 @@ fn limits_are_kept() {
 #[test]
 fn every_archive_of_the_corpus_is_small_and_read_in_full() {
     for (index, archive) in corpus().iter().enumerate() {
-        let outcome = exercise(archive, Limits::default());
-        assert!(matches!(outcome, Outcome::Read { .. }), "{index}: {outcome:?}");
+        let finding = exercise(archive, Limits::default());
+        assert!(matches!(finding, Finding::Read { .. }), "{index}: {finding:?}");
         assert!(archive.len() <= 1200, "{index}: {} bytes", archive.len());
     }
 }
@@ -344,9 +344,9 @@ fn twenty_thousand_mutated_archives_do_not_panic() {
         let bytes = mutate(seed, &corpus);
         assert_eq!(bytes, mutate(seed, &corpus));
         match exercise(&bytes, limits) {
-            Outcome::Refused => refused += 1,
-            Outcome::Damaged { .. } => damaged += 1,
-            Outcome::Read { .. } => read += 1,
+            Finding::Refused => refused += 1,
+            Finding::Damaged { .. } => damaged += 1,
+            Finding::Read { .. } => read += 1,
         }
     }
     assert!(refused > 1000 && damaged > 1000 && read > 1000, "{refused} refused, {damaged} damaged, {read} read");

@@ -2,10 +2,12 @@
 
 use std::io::{Read, Seek};
 
+use crate::name::shown;
+
 use super::decode::{Decoders, Method};
 use super::directory;
 use super::entry::Entry;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::limits::Limits;
 
 /// What [`StreamingZipReader::test`](super::StreamingZipReader::test) and [`extract`](super::StreamingZipReader::extract) went through.

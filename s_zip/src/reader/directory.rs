@@ -6,11 +6,12 @@ use crate::format::{
     CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, LOCAL_HEADER_BYTES, ZIP64_END,
     ZIP64_END_BYTES, ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
 };
+use crate::name::shown;
 use crate::time::DosDateTime;
 
 use super::cursor::Cursor;
 use super::entry::{Entry, Marks, read_fields};
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::limits::Limits;
 use super::source::{fill, gather, seek};
 use super::text;

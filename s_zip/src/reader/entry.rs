@@ -5,9 +5,10 @@ use std::io::{Read, Seek};
 use crate::format::{
     DESCRIPTOR, EXTRA_TIME, EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_HEADER, LOCAL_HEADER_BYTES,
 };
+use crate::name::shown;
 
 use super::cursor::Cursor;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::{fill, gather, seek};
 use super::text;
 

@@ -6,11 +6,11 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::name;
+use crate::name::{self, shown};
 
 use super::archive::{Archive, Summary};
 use super::entry::Entry;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::CHUNK_BYTES;
 use super::stream::EntryReader;
 

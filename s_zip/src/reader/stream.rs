@@ -4,10 +4,12 @@ use std::io::{self, Read, Seek};
 
 use crc32fast::Hasher;
 
+use crate::name::shown;
+
 use super::archive::Archive;
 use super::decode::Method;
 use super::entry::Entry;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::CHUNK_BYTES;
 
 /// The uncompressed data of one entry.

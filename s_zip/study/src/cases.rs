@@ -9,7 +9,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use study_kit::{Arms, Scenario, always, full, measured, smoke, smoke_full};
 use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 
-use crate::data::Kind::{self, Csv, Log, Pattern, Random};
+use crate::data::DataKind::{self, Csv, Log, Pattern, Random};
 use crate::encoders::{AsyncEncoder, Buffered, Disguised, SyncEncoder, async_encoder, flate2_encoder};
 use crate::input::{Input, Shape};
 use crate::mirror::{self, Encoders};
@@ -83,7 +83,6 @@ pub enum Drive {
 
 impl Arm {
     /// How the arm is driven.
-    #[must_use]
     pub fn drive(self) -> Drive {
         match self {
             Arm::AsyncCurrentThread => Drive::CurrentThread,
@@ -102,9 +101,6 @@ impl Arm {
 }
 
 /// One archive by a sync arm.
-///
-/// # Errors
-/// If the sink fails or the arm is an async one.
 pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     const FRESH: Encoders = Encoders::Fresh;
     let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
@@ -116,7 +112,7 @@ pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> 
         Arm::SyncBuffer32k => mirror::write_sync(input, sink, || Buffered::new(32 * KIB), FRESH),
         Arm::SyncBuffered => {
             let sink = Tracked::new(BufWriter::with_capacity(BUFFER_BYTES, sink));
-            let buffered = mirror::write_sync(input, sink, boxed, FRESH)?.sink.sink;
+            let buffered = mirror::write_sync(input, sink, boxed, FRESH)?.sink;
             Ok(buffered.into_inner().map_err(IntoInnerError::into_error)?)
         }
         Arm::BestSync => own::write_sync(input, sink),
@@ -127,9 +123,6 @@ pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> 
 }
 
 /// One archive by an async arm.
-///
-/// # Errors
-/// If the sink fails or the arm is a sync one.
 pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
     match arm {
@@ -140,7 +133,7 @@ pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Inpu
         }
         Arm::AsyncBuffered => {
             let sink = Tracked::new(tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink));
-            let mut buffered = mirror::write_async(input, sink, boxed).await?.sink.sink;
+            let mut buffered = mirror::write_async(input, sink, boxed).await?.sink;
             buffered.flush().await?;
             Ok(buffered.into_inner())
         }
@@ -174,7 +167,6 @@ pub enum Work {
 
 impl Setting {
     /// Alternations of a duet: fewer where an arm needs tens of milliseconds.
-    #[must_use]
     pub fn pairs(&self) -> usize {
         if self.shape.entries >= 50 || self.shape.call_bytes == 1 { 10 } else { 20 }
     }
@@ -200,7 +192,7 @@ const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
 }
 
 /// One entry in one call.
-const fn entry(kind: Kind, bytes: usize) -> Shape {
+const fn entry(kind: DataKind, bytes: usize) -> Shape {
     Shape::entries(kind, bytes, 1)
 }
 
@@ -215,7 +207,7 @@ const fn large(repeat: u64, call_bytes: usize) -> Shape {
 }
 
 /// One entry of 5 GiB.
-const fn entry_5g(kind: Kind) -> Shape {
+const fn entry_5g(kind: DataKind) -> Shape {
     Shape { repeat: 5 * 1024, ..entry(kind, MIB) }
 }
 

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// A kind of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DataKind {
     /// One sentence of 45 bytes over and over, as published: it deflates to less than half a percent.
     Pattern,
     /// Lines of a server's log: a realistic text, a third to a fifth when deflated.
@@ -19,12 +19,11 @@ pub enum Kind {
 const SENTENCE: &[u8] = b"The quick brown fox jumps over the lazy dog. ";
 
 /// `bytes` bytes of `kind`.
-#[must_use]
-pub fn generate(kind: Kind, bytes: usize, seed: u64) -> Vec<u8> {
+pub fn generate(kind: DataKind, bytes: usize, seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut data = Vec::with_capacity(bytes + 256);
     match kind {
-        Kind::Pattern => {
+        DataKind::Pattern => {
             // The seed turns the sentence, so that not every block sees the very same bytes.
             let turn = usize::try_from(seed).unwrap_or(0) % SENTENCE.len();
             data.extend_from_slice(&SENTENCE[turn..]);
@@ -32,13 +31,13 @@ pub fn generate(kind: Kind, bytes: usize, seed: u64) -> Vec<u8> {
                 data.extend_from_slice(SENTENCE);
             }
         }
-        Kind::Log => {
+        DataKind::Log => {
             let mut clock_ms = 0;
             while data.len() < bytes {
                 log_line(&mut rng, &mut clock_ms, &mut data);
             }
         }
-        Kind::Csv => {
+        DataKind::Csv => {
             data.extend_from_slice(b"type,client,tx,amount\n");
             let mut tx = 0;
             while data.len() < bytes {
@@ -46,7 +45,7 @@ pub fn generate(kind: Kind, bytes: usize, seed: u64) -> Vec<u8> {
                 csv_row(&mut rng, tx, &mut data);
             }
         }
-        Kind::Random => {
+        DataKind::Random => {
             data.resize(bytes, 0);
             rng.fill_bytes(&mut data);
         }
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
-        for kind in [Kind::Pattern, Kind::Log, Kind::Csv, Kind::Random] {
+        for kind in [DataKind::Pattern, DataKind::Log, DataKind::Csv, DataKind::Random] {
             let data = generate(kind, 10_000, 1);
             assert_eq!(data.len(), 10_000);
             assert_eq!(data, generate(kind, 10_000, 1));

@@ -20,14 +20,8 @@ pub trait SyncEncoder: Write {
     /// What it made and nobody took.
     fn output(&mut self) -> &mut Vec<u8>;
     /// Ends the stream.
-    ///
-    /// # Errors
-    /// If the compressor fails.
     fn end(&mut self) -> io::Result<()>;
     /// Begins a new stream with the same compressor.
-    ///
-    /// # Errors
-    /// If the compressor fails.
     fn restart(&mut self) -> io::Result<()>;
 }
 
@@ -38,7 +32,6 @@ pub trait AsyncEncoder: AsyncWrite + Unpin + Send {
 }
 
 /// flate2's compressor, which works through a buffer of 32 KiB.
-#[must_use]
 pub fn flate2_encoder() -> SyncDeflate<Vec<u8>> {
     SyncDeflate::new(Vec::with_capacity(OUTPUT_BYTES), Compression::new(LEVEL))
 }
@@ -81,7 +74,6 @@ pub struct Buffered {
 
 impl Buffered {
     /// A buffer of `bytes`.
-    #[must_use]
     pub fn new(bytes: usize) -> Self {
         Buffered {
             compress: Compress::new(Compression::new(LEVEL), false),
@@ -139,7 +131,6 @@ impl SyncEncoder for Buffered {
 }
 
 /// async-compression's compressor, which works through a buffer of 8 KiB, called directly.
-#[must_use]
 pub fn async_encoder() -> AsyncDeflate<Vec<u8>> {
     AsyncDeflate::with_quality(Vec::with_capacity(OUTPUT_BYTES), Level::Default)
 }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::data::{self, Kind};
+use crate::data::{self, DataKind};
 
 /// The size of an input: entries that all have the same data, given in calls of a chosen size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// What the data looks like.
-    pub kind: Kind,
+    pub kind: DataKind,
     /// Bytes that are kept in memory, and given again and again.
     pub unit_bytes: usize,
     /// Bytes per call of `write_data`.
@@ -22,25 +22,21 @@ pub struct Shape {
 
 impl Shape {
     /// So many entries, each in one call.
-    #[must_use]
-    pub const fn entries(kind: Kind, bytes: usize, entries: u64) -> Self {
+    pub const fn entries(kind: DataKind, bytes: usize, entries: u64) -> Self {
         Shape { kind, unit_bytes: bytes, call_bytes: bytes, repeat: 1, entries }
     }
 
     /// One entry in calls of `call_bytes`.
-    #[must_use]
-    pub const fn calls(kind: Kind, bytes: usize, call_bytes: usize) -> Self {
+    pub const fn calls(kind: DataKind, bytes: usize, call_bytes: usize) -> Self {
         Shape { call_bytes, ..Shape::entries(kind, bytes, 1) }
     }
 
     /// Data bytes of an archive.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.entry_bytes() * self.entries
     }
 
     /// Data bytes of one entry.
-    #[must_use]
     pub const fn entry_bytes(&self) -> u64 {
         self.unit_bytes as u64 * self.repeat
     }
@@ -70,7 +66,6 @@ impl Input {
     }
 
     /// Name of an entry.
-    #[must_use]
     pub fn name(index: u64) -> String {
         format!("file_{index}.txt")
     }
@@ -81,7 +76,6 @@ impl Input {
     }
 
     /// The data of one entry in one piece.
-    #[must_use]
     pub fn entry(&self) -> Cow<'_, [u8]> {
         match usize::try_from(self.shape.repeat) {
             Ok(1) => Cow::Borrowed(&self.unit),
@@ -91,7 +85,6 @@ impl Input {
     }
 
     /// CRC-32 of the data of one entry.
-    #[must_use]
     pub fn entry_crc32(&self) -> u32 {
         let mut crc = crc32fast::Hasher::new();
         (0..self.shape.repeat).for_each(|_| crc.update(&self.unit));

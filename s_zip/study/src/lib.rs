@@ -11,6 +11,8 @@
 //! | [`many`], [`ticker`] | several archives, and a task that wants its turn meanwhile |
 //! | [`run`] | one sample, or one side of a duet |
 
+#![allow(clippy::missing_errors_doc, reason = "an error is a failed run; nobody else calls this")]
+
 pub mod cases;
 pub mod data;
 pub mod encoders;

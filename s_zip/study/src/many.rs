@@ -26,9 +26,6 @@ pub enum Together {
 }
 
 /// The arm and the way that a name like `best_sync_threads` stands for.
-///
-/// # Errors
-/// If it stands for nothing.
 pub fn parse(name: &str) -> Result<(Arm, Together)> {
     let (arm, together) =
         name.rsplit_once('_').ok_or_else(|| anyhow!("{name} does not say how archives are written"))?;
@@ -36,9 +33,6 @@ pub fn parse(name: &str) -> Result<(Arm, Together)> {
 }
 
 /// Writes an archive to each file.
-///
-/// # Errors
-/// If one cannot be written.
 pub fn execute(
     (arm, together): (Arm, Together),
     input: &Arc<Input>,
@@ -57,9 +51,6 @@ pub fn execute(
 }
 
 /// Writes an archive to each file in a task of its own.
-///
-/// # Errors
-/// If one cannot be written.
 pub async fn concurrently(arm: Arm, input: &Arc<Input>, files: &[PathBuf]) -> Result<Vec<Product>> {
     let mut tasks = JoinSet::new();
     for path in files {

@@ -26,7 +26,7 @@ pub enum Encoders {
 
 /// An entry as far as it is written.
 #[derive(Default)]
-struct Entry {
+struct Written {
     name: String,
     offset: u64,
     crc: crc32fast::Hasher,
@@ -42,7 +42,7 @@ macro_rules! write_archive {
         let mut entries = Vec::new();
         for index in 0..$input.shape.entries {
             let offset = $sink.stream_position() $($dot $wait)? ?;
-            let mut entry = Entry { name: Input::name(index), offset, ..Entry::default() };
+            let mut entry = Written { name: Input::name(index), offset, ..Written::default() };
             $put(&mut $sink, &entry.local_header(), &LOCAL_FIELDS) $($dot $wait)? ?;
             $sink.write_all(entry.name.as_bytes()) $($dot $wait)? ?;
             let mut encoder = $encoder;
@@ -80,9 +80,6 @@ macro_rules! write_archive {
 }
 
 /// Writes the archive of `input` and gives the sink back.
-///
-/// # Errors
-/// If the sink fails or the archive would need ZIP64.
 pub fn write_sync<S: Write + Seek, E: SyncEncoder>(
     input: &Input,
     mut sink: S,
@@ -98,9 +95,6 @@ pub fn write_sync<S: Write + Seek, E: SyncEncoder>(
 }
 
 /// The same, awaiting each operation.
-///
-/// # Errors
-/// If the sink fails or the archive would need ZIP64.
 pub async fn write_async<S: AsyncWrite + AsyncSeek + Unpin, E: AsyncEncoder>(
     input: &Input,
     mut sink: S,
@@ -115,7 +109,7 @@ const DESCRIPTOR_FIELDS: [usize; 4] = [4; 4];
 const CENTRAL_FIELDS: [usize; 16] = [4, 2, 2, 2, 2, 4, 4, 4, 4, 2, 2, 2, 2, 2, 4, 4];
 const END_FIELDS: [usize; 8] = [4, 2, 2, 2, 2, 4, 4, 2];
 
-impl Entry {
+impl Written {
     /// Version 20, a descriptor follows, Deflate; no time, no CRC, no sizes.
     fn local_header(&self) -> [u64; 10] {
         [LOCAL_HEADER.into(), 20, 8, 8, 0, 0, 0, 0, self.name.len() as u64, 0]
@@ -127,7 +121,7 @@ impl Entry {
 
     fn central_header(&self) -> [u64; 16] {
         let (crc32, name) = (self.crc32.into(), self.name.len() as u64);
-        let Entry { compressed, uncompressed, offset, .. } = *self;
+        let Written { compressed, uncompressed, offset, .. } = *self;
         [CENTRAL_HEADER.into(), 20, 20, 8, 8, 0, crc32, compressed, uncompressed, name, 0, 0, 0, 0, 0, offset]
     }
 }

@@ -31,34 +31,22 @@ macro_rules! write_entries {
 }
 
 /// This crate's sync writer.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write_sync<S: Write>(input: &Input, sink: S) -> Result<S> {
     write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
 }
 
 /// This crate's async writer.
-///
-/// # Errors
-/// If the sink fails.
 pub async fn write_async<S: AsyncWrite + Unpin>(input: &Input, sink: S, policy: CompressionPolicy) -> Result<S> {
     let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, LEVEL)?;
     write_entries!(input, writer.compression_policy(policy), .await)
 }
 
 /// This crate's parallel writer on all cores.
-///
-/// # Errors
-/// If the sink fails or the threads cannot be started.
 pub fn write_parallel<S: Write>(input: &Input, sink: S) -> Result<S> {
     write_entries!(input, ParallelZipWriter::from_writer(sink, ParallelOptions::new().level(LEVEL))?)
 }
 
 /// The `zip` crate, streaming into a buffered sink.
-///
-/// # Errors
-/// If the sink fails.
 pub fn write_zip_crate<S: Write>(input: &Input, sink: S) -> Result<S> {
     let mut writer = zip::ZipWriter::new_stream(BufWriter::with_capacity(PEER_BUFFER_BYTES, sink));
     let options = SimpleFileOptions::default()
@@ -80,9 +68,6 @@ pub fn write_zip_crate<S: Write>(input: &Input, sink: S) -> Result<S> {
 ///
 /// Entries given in pieces it describes wrongly (0.0.19 swaps the two sizes, or announces ZIP64 and then does not use it), which the JDK and
 /// this crate's reader refuse; whole ones are right.
-///
-/// # Errors
-/// If the sink fails.
 pub async fn write_async_zip<S: AsyncWrite + Unpin>(input: &Input, sink: S) -> Result<S> {
     let mut writer = ZipFileWriter::with_tokio(tokio::io::BufWriter::with_capacity(PEER_BUFFER_BYTES, sink));
     let data = input.entry();

@@ -34,9 +34,6 @@ pub enum Place {
 
 impl Place {
     /// A folder for files of one run; gone with it.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn folder(self) -> Result<TempDir> {
         let parent = if self == Place::Disk { data::folder("s_zip") } else { data::memory_folder("s_zip") };
         let make = || {
@@ -71,9 +68,6 @@ pub struct Content {
 
 impl Archive {
     /// Reads the archive back and compares it with `input`.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn check(self, input: &Input) -> Result<Content> {
         let content = match self {
             Archive::File(path) => File::open(&path)

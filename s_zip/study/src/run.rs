@@ -16,9 +16,6 @@ use crate::{many, ticker};
 type Case<'a> = TestCase<'a, Setting>;
 
 /// Runs the case once.
-///
-/// # Errors
-/// If the work breaks off or an archive is wrong.
 pub fn observe(case: &Case<'_>) -> Result<Observation> {
     usage::settle_allocator();
     match case.setting.work {
@@ -31,9 +28,6 @@ pub fn observe(case: &Case<'_>) -> Result<Observation> {
 }
 
 /// One side of a duet.
-///
-/// # Errors
-/// If the arm's runtime or a folder cannot be made.
 pub fn turns<'a>(case: &'a Case<'_>) -> Result<Turns<'a>> {
     usage::settle_allocator();
     let bench = Bench::new(case)?;

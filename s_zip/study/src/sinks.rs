@@ -18,26 +18,39 @@ pub struct Operations {
     pub seeks: u64,
 }
 
-/// A sink that counts.
+/// A sink that counts. With `ASKS` it is the sink that is asked for the position; without, the count of bytes says it, so that a buffer need
+/// not be emptied for the question, and a pipe has an answer.
 #[derive(Debug)]
-pub struct Counted<S> {
+pub struct Counting<S, const ASKS: bool> {
     /// The sink itself.
     pub sink: S,
     /// What reached it.
     pub operations: Operations,
+    at: u64,
 }
 
-impl<S> Counted<S> {
+/// A sink that is asked for its position.
+pub type Counted<S> = Counting<S, true>;
+/// A sink whose position is known by counting.
+pub type Tracked<S> = Counting<S, false>;
+
+impl<S, const ASKS: bool> Counting<S, ASKS> {
     /// Counts from zero.
     pub fn new(sink: S) -> Self {
-        Counted { sink, operations: Operations::default() }
+        Counting { sink, operations: Operations::default(), at: 0 }
+    }
+
+    fn count(&mut self, written: &io::Result<usize>) {
+        self.operations.writes += 1;
+        self.at += *written.as_ref().unwrap_or(&0) as u64;
     }
 }
 
-impl<S: Write> Write for Counted<S> {
+impl<S: Write, const ASKS: bool> Write for Counting<S, ASKS> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.operations.writes += 1;
-        self.sink.write(bytes)
+        let written = self.sink.write(bytes);
+        self.count(&written);
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -45,17 +58,10 @@ impl<S: Write> Write for Counted<S> {
     }
 }
 
-impl<S: Seek> Seek for Counted<S> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.operations.seeks += 1;
-        self.sink.seek(to)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin, const ASKS: bool> AsyncWrite for Counting<S, ASKS> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.sink).poll_write(context, bytes));
-        self.operations.writes += 1;
+        self.count(&written);
         Poll::Ready(written)
     }
 
@@ -65,6 +71,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.sink).poll_shutdown(context)
+    }
+}
+
+impl<S: Seek> Seek for Counted<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.operations.seeks += 1;
+        self.sink.seek(to)
     }
 }
 
@@ -79,58 +92,15 @@ impl<S: AsyncSeek + Unpin> AsyncSeek for Counted<S> {
     }
 }
 
-/// A counted sink that knows its position by counting, so that a buffer need not be emptied to ask for it, and a pipe can be asked.
-#[derive(Debug)]
-pub struct Tracked<S> {
-    /// The sink itself.
-    pub sink: Counted<S>,
-    at: u64,
-}
-
-impl<S> Tracked<S> {
-    /// Starts at position 0.
-    pub fn new(sink: S) -> Self {
-        Tracked { sink: Counted::new(sink), at: 0 }
-    }
-}
-
-impl<S: Write> Write for Tracked<S> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.sink.write(bytes)?;
-        self.at += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-}
-
 impl<S> Seek for Tracked<S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         if to == SeekFrom::Current(0) { Ok(self.at) } else { Err(io::ErrorKind::Unsupported.into()) }
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Tracked<S> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.sink).poll_write(context, bytes))?;
-        self.at += written as u64;
-        Poll::Ready(Ok(written))
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.sink).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.sink).poll_shutdown(context)
-    }
-}
-
 impl<S: Unpin> AsyncSeek for Tracked<S> {
-    fn start_seek(self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
-        if to == SeekFrom::Current(0) { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        self.seek(to).map(drop)
     }
 
     fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
@@ -147,23 +117,16 @@ pub struct Ends {
     at: u64,
 }
 
-impl Ends {
-    const KEPT: usize = 1 << 20;
-
-    fn push(&mut self, bytes: &[u8]) {
-        let first = bytes.len().min(Self::KEPT - self.first.len());
+impl Write for Ends {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const KEPT: usize = 1 << 20;
+        let first = bytes.len().min(KEPT - self.first.len());
         self.first.extend_from_slice(&bytes[..first]);
-        let kept = &bytes[bytes.len().saturating_sub(Self::KEPT)..];
-        let surplus = (self.last.len() + kept.len()).saturating_sub(Self::KEPT);
+        let kept = &bytes[bytes.len().saturating_sub(KEPT)..];
+        let surplus = (self.last.len() + kept.len()).saturating_sub(KEPT);
         self.last.drain(..surplus.min(self.last.len()));
         self.last.extend(kept);
         self.total += bytes.len() as u64;
-    }
-}
-
-impl Write for Ends {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.push(bytes);
         Ok(bytes.len())
     }
 
@@ -172,10 +135,10 @@ impl Write for Ends {
     }
 }
 
+/// It never waits.
 impl AsyncWrite for Ends {
     fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.push(bytes);
-        Poll::Ready(Ok(bytes.len()))
+        Poll::Ready(self.write(bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -228,7 +191,6 @@ pub struct Slow {
 
 impl Slow {
     /// Waits `delay` before each write.
-    #[must_use]
     pub fn new(delay: Duration) -> Self {
         Slow { bytes: Vec::new(), delay, timer: None }
     }
@@ -237,8 +199,7 @@ impl Slow {
 impl Write for Slow {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::thread::sleep(self.delay);
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
+        self.bytes.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -252,8 +213,7 @@ impl AsyncWrite for Slow {
         let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(delay)));
         ready!(timer.as_mut().poll(context));
         self.timer = None;
-        self.bytes.extend_from_slice(bytes);
-        Poll::Ready(Ok(bytes.len()))
+        Poll::Ready(self.bytes.write(bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

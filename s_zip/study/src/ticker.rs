@@ -25,9 +25,6 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// archives.
 ///
 /// Every tick has its intended time, and one that comes late does not shift the next: a delay is counted by all the ticks it hits.
-///
-/// # Errors
-/// If an archive cannot be written.
 pub fn run(
     arm: Option<Arm>,
     input: &Arc<Input>,

@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::cases::{Arm, Drive, async_arm, sync_arm};
 use crate::input::Input;
 use crate::place::{Archive, Place};
-use crate::sinks::{Counted, Ends, Operations, Slow, Tracked};
+use crate::sinks::{Counted, Counting, Ends, Operations, Slow, Tracked};
 
 /// What runs an arm's code; made before anything is timed.
 #[derive(Debug)]
@@ -26,9 +26,6 @@ pub struct Driver {
 
 impl Driver {
     /// What `drive` needs.
-    ///
-    /// # Errors
-    /// If a runtime cannot be started.
     pub fn new(drive: Drive) -> Result<Self> {
         let runtime = match drive {
             Drive::MultiThread => Some(Builder::new_multi_thread().enable_all().build()?),
@@ -39,9 +36,6 @@ impl Driver {
     }
 
     /// Runs `future` to its end.
-    ///
-    /// # Errors
-    /// Its own, and if this is for sync arms.
     pub fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         match (&self.runtime, self.drive) {
             (Some(runtime), _) => runtime.block_on(future),
@@ -73,15 +67,12 @@ pub struct Product {
 }
 
 impl Product {
-    fn of<S>(sink: Counted<S>, archive: impl FnOnce(S) -> Archive) -> Self {
+    fn of<S, const ASKS: bool>(sink: Counting<S, ASKS>, archive: impl FnOnce(S) -> Archive) -> Self {
         Product { operations: sink.operations, archive: archive(sink.sink) }
     }
 }
 
 /// Writes one archive to `place`: to the file `path`, if it is one for files.
-///
-/// # Errors
-/// If the sink fails, or the arm cannot write to it.
 pub fn write(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
     if driver.drive == Drive::Sync {
         blocking(arm, input, place, path)
@@ -98,12 +89,12 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
             Product::of(file, |_| Archive::File(path.to_owned()))
         }
         Place::Memory => Product::of(sync_arm(arm, input, Counted::new(Cursor::new(Vec::new())))?, vector),
-        Place::Ends => Product::of(sync_arm(arm, input, Tracked::new(Ends::default()))?.sink, ends),
-        Place::Slow(delay) => Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?.sink, slow),
+        Place::Ends => Product::of(sync_arm(arm, input, Tracked::new(Ends::default()))?, ends),
+        Place::Slow(delay) => Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, slow),
         Place::Pipe => {
             let (reader, sender) = pipe()?;
             // The sink, and with it the sender, is gone after this line, which is what ends the reader.
-            let operations = sync_arm(arm, input, Tracked::new(sender))?.sink.operations;
+            let operations = sync_arm(arm, input, Tracked::new(sender))?.operations;
             Product { archive: joined(reader)?, operations }
         }
     })
@@ -112,33 +103,29 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
 fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
     let never_waits = matches!(place, Place::Memory | Place::Ends);
     ensure!(driver.drive != Drive::Loop || never_waits, "a bare loop cannot wait: this arm writes to memory only");
-    match place {
-        Place::Tmpfs | Place::Disk => driver.run(async {
-            // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
-            remove(path)?;
-            let operations = if arm == Arm::BestAsyncInPlace {
-                async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.sink.operations
-            } else {
-                async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations
-            };
-            Ok(Product { archive: Archive::File(path.to_owned()), operations })
-        }),
-        Place::Memory => driver.run(async {
-            Ok(Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector))
-        }),
-        Place::Ends => driver
-            .run(async { Ok(Product::of(async_arm(arm, input, Tracked::new(Ends::default())).await?.sink, ends)) }),
-        Place::Slow(delay) => driver
-            .run(async { Ok(Product::of(async_arm(arm, input, Tracked::new(Slow::new(delay))).await?.sink, slow)) }),
-        Place::Pipe => {
-            let (reader, sender) = pipe()?;
-            let operations = driver.run(async {
-                let sender = Sender::from_owned_fd(sender.into())?;
-                Ok(async_arm(arm, input, Tracked::new(sender)).await?.sink.operations)
-            })?;
-            Ok(Product { archive: joined(reader)?, operations })
-        }
-    }
+    driver.run(async {
+        Ok(match place {
+            Place::Tmpfs | Place::Disk => {
+                // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
+                remove(path)?;
+                let operations = if arm == Arm::BestAsyncInPlace {
+                    async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations
+                } else {
+                    async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations
+                };
+                Product { archive: Archive::File(path.to_owned()), operations }
+            }
+            Place::Memory => Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector),
+            Place::Ends => Product::of(async_arm(arm, input, Tracked::new(Ends::default())).await?, ends),
+            Place::Slow(delay) => Product::of(async_arm(arm, input, Tracked::new(Slow::new(delay))).await?, slow),
+            Place::Pipe => {
+                let (reader, sender) = pipe()?;
+                let sender = Tracked::new(Sender::from_owned_fd(sender.into())?);
+                let operations = async_arm(arm, input, sender).await?.operations;
+                Product { archive: joined(reader)?, operations }
+            }
+        })
+    })
 }
 
 fn vector(bytes: Cursor<Vec<u8>>) -> Archive {

@@ -15,7 +15,7 @@ pub fn corpus() -> Vec<Vec<u8>> {
         zip(&[]),
         zip(&[stored("stored.txt", b"stored")]),
         zip_after(b"", &[deflated("deflated.txt", text)], b"the comment"),
-        zip(&[with_descriptor(deflated("zeros", &[0; 20_000]))]),
+        zip(&[with_descriptor(deflated("zeros", &vec![0; 20_000]))]),
         zip(&[
             Member { mode: 0o040_755, ..stored("folder/", b"") },
             Member { mode: 0o100_600, ..stored("folder/noise.bin", &noise) },

@@ -17,7 +17,7 @@ const WIDTHS: [u32; 9] = [7, 8, 15, 16, 31, 32, 40, 63, 64];
 
 /// What the reader made of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Finding {
     /// It did not open.
     Refused,
     /// It opened, and at least one entry was refused or damaged.
@@ -84,8 +84,8 @@ pub fn mutate(seed: u64, corpus: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Opens an archive, lists it and reads every entry to nowhere; also asks whether it could be extracted.
-pub fn exercise(bytes: &[u8], limits: Limits) -> Outcome {
-    let Ok(mut archive) = StreamingZipReader::with_limits(Cursor::new(bytes), limits) else { return Outcome::Refused };
+pub fn exercise(bytes: &[u8], limits: Limits) -> Finding {
+    let Ok(mut archive) = StreamingZipReader::with_limits(Cursor::new(bytes), limits) else { return Finding::Refused };
     let mut damaged = false;
     // Its answer depends on names, which the outcome does not tell; it must not panic.
     let _ = archive.check_extract();
@@ -101,7 +101,7 @@ pub fn exercise(bytes: &[u8], limits: Limits) -> Outcome {
             break;
         }
     }
-    if damaged { Outcome::Damaged { bytes: total } } else { Outcome::Read { bytes: total } }
+    if damaged { Finding::Damaged { bytes: total } } else { Finding::Read { bytes: total } }
 }
 
 fn flip(random: &mut Random, bytes: &mut [u8]) {
