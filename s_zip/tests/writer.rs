@@ -1,10 +1,9 @@
 //! The writers from outside: any sequence of calls, sinks that fail, calls that are refused, and the format's rules.
 
+#[path = "writer/any.rs"]
+mod any;
 #[path = "writer/archive.rs"]
 mod archive;
-#[cfg(feature = "async")]
-#[path = "writer/async_failures.rs"]
-mod async_failures;
 #[path = "writer/calls.rs"]
 mod calls;
 #[path = "writer/failures.rs"]

@@ -43,8 +43,10 @@ pub fn create(request: &Create) -> Result<(), Error> {
         WriterKind::Async(policy) => {
             let sink = tokio::fs::File::from_std(sink);
             let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options)?.compression_policy(policy);
-            let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
-            pack(Awaited { writer, runtime }, items, &request.comment)?;
+            let runtime = Runtime::new().context("cannot start the async runtime")?;
+            // Calls that are not awaited look for it, too.
+            let _context = runtime.enter();
+            pack(Awaited { writer, runtime: &runtime }, items, &request.comment)?;
         }
     }
     opened.complete()
@@ -60,9 +62,9 @@ trait Writer {
 
 /// The async writer with what waits for its futures.
 #[cfg(feature = "async")]
-struct Awaited {
+struct Awaited<'a> {
     writer: AsyncStreamingZipWriter<tokio::fs::File>,
-    runtime: Runtime,
+    runtime: &'a Runtime,
 }
 
 /// Implements [`Writer`] for a type by the expressions that give its writer and that wait for what a call returns.
@@ -97,7 +99,7 @@ writer!(StreamingZipWriter<File>, |self| self, |call| call);
 #[cfg(feature = "parallel")]
 writer!(ParallelZipWriter<File>, |self| self, |call| call);
 #[cfg(feature = "async")]
-writer!(Awaited, |self| self.writer, |call| self.runtime.block_on(call));
+writer!(Awaited<'_>, |self| self.writer, |call| self.runtime.block_on(call));
 
 fn pack(mut writer: impl Writer, items: Vec<Item>, comment: &str) -> Result<(), Error> {
     let mut buffer = vec![0; BUFFER_BYTES];

@@ -1,9 +1,10 @@
 //! Many entries: ZIP64 by count, and how often the sink is written to.
 
-use s_zip::StreamingZipWriter;
+use s_zip::{EntryOptions, StreamingZipWriter, WriterOptions};
 
+use crate::any::By;
 use crate::archive::parse;
-use crate::calls::{Data, Kind};
+use crate::calls::{Call, Data, Kind};
 use crate::sinks::{Manner, Sink};
 
 fn name(index: usize) -> String {
@@ -35,57 +36,28 @@ fn zip64_records_are_there_exactly_from_65535_entries_on() {
     }
 }
 
-#[cfg(feature = "async")]
 #[test]
-fn the_async_writer_makes_the_same_of_70000_entries() {
-    use s_zip::{AsyncStreamingZipWriter, CompressionPolicy};
-
+fn every_writer_makes_the_same_of_70000_entries() {
+    let calls: Vec<_> = (0..70_000).map(|index| Call::Start(name(index), EntryOptions::new())).collect();
     let wanted = empty_entries(70_000);
-    for policy in [CompressionPolicy::Inline, CompressionPolicy::Offload] {
-        let got = crate::async_failures::threads().block_on(async {
-            let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy);
-            for index in 0..70_000 {
-                writer.start_entry(&name(index)).await.unwrap();
-            }
-            writer.finish().await.unwrap()
-        });
-        assert!(got == wanted, "{policy:?}");
+    for by in By::ALL {
+        assert!(by.write(WriterOptions::new(), &calls) == wanted, "{by:?}");
     }
 }
 
 #[test]
 fn fifty_entries_of_10_kb_take_at_most_three_writes() {
     let text = Data { kind: Kind::Text, len: 10_000, seed: 5 }.bytes();
-    let sink = Sink::new(Manner::GOOD);
-    let mut writer = StreamingZipWriter::from_writer(sink.clone()).unwrap();
-    for index in 0..50 {
-        writer.start_entry(&name(index)).unwrap();
-        writer.write_data(&text).unwrap();
-    }
-    writer.finish().unwrap();
-    assert!((1..=3).contains(&sink.writes()), "{}", sink.writes());
-    assert_eq!(sink.flushes(), 1, "nothing is flushed but the end");
-}
-
-#[cfg(feature = "async")]
-#[test]
-fn fifty_entries_of_10_kb_take_at_most_three_async_writes() {
-    use crate::async_failures::{POLICIES, threads};
-
-    let text = Data { kind: Kind::Text, len: 10_000, seed: 5 }.bytes();
-    for policy in POLICIES {
+    for by in By::ALL {
         let sink = Sink::new(Manner::GOOD);
-        threads().block_on(async {
-            let writer = s_zip::AsyncStreamingZipWriter::from_writer(sink.clone()).unwrap();
-            let mut writer = writer.compression_policy(policy);
-            for index in 0..50 {
-                writer.start_entry(&name(index)).await.unwrap();
-                writer.write_data(&text).await.unwrap();
-            }
-            writer.finish().await.unwrap();
-        });
-        assert!((1..=3).contains(&sink.writes()), "{policy:?}: {}", sink.writes());
-        assert_eq!(sink.flushes(), 1, "{policy:?}: nothing is flushed but the end");
+        let mut writer = by.open(&sink, WriterOptions::new());
+        for index in 0..50 {
+            writer.call(&Call::Start(name(index), EntryOptions::new())).unwrap();
+            writer.call(&Call::Data(&text)).unwrap();
+        }
+        writer.end().unwrap();
+        assert!((1..=3).contains(&sink.writes()), "{by:?}: {}", sink.writes());
+        assert_eq!(sink.flushes(), 1, "{by:?}: nothing is flushed but the end");
     }
 }
 
