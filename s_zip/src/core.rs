@@ -271,7 +271,6 @@ impl Core {
 
     /// A comment for the whole archive.
     pub fn set_comment(&mut self, comment: String) -> Result<()> {
-        self.check()?;
         check_comment(&comment)?;
         self.comment = comment;
         Ok(())

@@ -23,6 +23,7 @@
 #[cfg(feature = "async")]
 pub mod async_writer;
 mod buffer;
+mod calls;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod core;

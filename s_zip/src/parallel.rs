@@ -14,6 +14,7 @@ use flate2::Compress;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::buffer::Buffer;
+use crate::calls::entry_calls;
 use crate::core::{Core, EntryKind};
 use crate::encoder::{self, Ending};
 use crate::error::{Error, Result};
@@ -70,7 +71,7 @@ impl Default for ParallelOptions {
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
 /// [`StreamingZipWriter`](crate::StreamingZipWriter).
 ///
-/// Entries are Deflate of one level. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
+/// Entries are Deflate of one level, whatever their options say. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,
@@ -159,37 +160,7 @@ impl<W: Write> ParallelZipWriter<W> {
         })
     }
 
-    /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
-    ///
-    /// # Errors
-    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
-    pub fn start_entry(&mut self, name: &str) -> Result<()> {
-        self.start_entry_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`start_entry`](Self::start_entry) with options of its own; their compression is ignored.
-    ///
-    /// # Errors
-    /// As `start_entry`, and if an option is out of range.
-    pub fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.open(EntryKind::Pieces, name, options)
-    }
-
-    /// Adds a directory. A slash at the end of the name may be left out.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory(&mut self, name: &str) -> Result<()> {
-        self.add_directory_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`add_directory`](Self::add_directory) with options of its own.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.open(EntryKind::Directory, name, options)
-    }
+    entry_calls!(EntryKind::Pieces);
 
     /// Adds data to the open entry. Waits when the budget is used up.
     ///
@@ -211,14 +182,6 @@ impl<W: Write> ParallelZipWriter<W> {
         Ok(())
     }
 
-    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-    ///
-    /// # Errors
-    /// If it is longer.
-    pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
-        self.core.set_comment(comment.into())
-    }
-
     /// Completes the archive, flushes the sink and gives it back.
     ///
     /// # Errors
@@ -229,6 +192,10 @@ impl<W: Write> ParallelZipWriter<W> {
         while self.take_first(Wait::Yes)? {}
         writer::finish(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
+    }
+
+    fn core(&mut self) -> Result<&mut Core> {
+        self.core.check().map(|()| &mut self.core)
     }
 
     fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {

@@ -11,6 +11,10 @@ use crate::calls::apply_async;
 use crate::calls::{Call, apply};
 use crate::sinks::{Manner, Sink};
 
+#[cfg(feature = "async")]
+pub const POLICIES: [CompressionPolicy; 3] =
+    [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace, CompressionPolicy::Offload];
+
 /// A writer to a [`Sink`].
 pub trait AnyWriter {
     fn call(&mut self, call: &Call) -> Result<()>;
@@ -34,11 +38,11 @@ impl By {
     pub const ALL: &[By] = &[
         By::Sync,
         #[cfg(feature = "async")]
-        By::Async(CompressionPolicy::Inline),
+        By::Async(POLICIES[0]),
         #[cfg(feature = "async")]
-        By::Async(CompressionPolicy::BlockInPlace),
+        By::Async(POLICIES[1]),
         #[cfg(feature = "async")]
-        By::Async(CompressionPolicy::Offload),
+        By::Async(POLICIES[2]),
     ];
 
     pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
@@ -76,7 +80,7 @@ impl AnyWriter for StreamingZipWriter<Sink> {
 }
 
 #[cfg(feature = "async")]
-struct Awaited(AsyncStreamingZipWriter<Sink>);
+pub struct Awaited(pub AsyncStreamingZipWriter<Sink>);
 
 #[cfg(feature = "async")]
 static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads);

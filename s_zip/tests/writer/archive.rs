@@ -1,5 +1,6 @@
 //! A small parser of archives that shares nothing with the crate and accepts only what the crate's rules allow: it walks the local
-//! headers from front to back as a reader of a stream would, then the central directory, and compares the two.
+//! headers from front to back as a reader of a stream would, takes from the central directory what stands only there, and then makes the
+//! archive a second time, as the format's description has it: every byte has to be the same.
 
 use std::io::Read;
 
@@ -48,10 +49,6 @@ impl<'a> Cursor<'a> {
         u32::from_le_bytes(self.take(4).try_into().unwrap())
     }
 
-    fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.take(8).try_into().unwrap())
-    }
-
     fn size(&mut self) -> usize {
         self.u32() as usize
     }
@@ -75,122 +72,107 @@ pub fn parse(bytes: &[u8]) -> Archive {
     while cursor.next_signature() == Some(0x0403_4b50) {
         entries.push(local_entry(&mut cursor));
     }
-    let directory_at = cursor.at;
     for entry in &mut entries {
         central_entry(&mut cursor, entry);
     }
-    let directory_bytes = cursor.at - directory_at;
     let zip64 = entries.len() >= 65_535;
-    let numbers = (entries.len(), directory_bytes, directory_at);
-    if zip64 {
-        zip64_end(&mut cursor, numbers);
-    }
-    let comment = end(&mut cursor, numbers);
-    assert_eq!(cursor.at, bytes.len(), "nothing follows the end record");
-    Archive { entries, comment, zip64 }
+    // Past the ZIP64 records and the short one, but for the comment's length.
+    cursor.take(if zip64 { 76 + 20 } else { 20 });
+    let comment_len = cursor.u16();
+    let archive = Archive { entries, comment: cursor.text(comment_len), zip64 };
+    assert!(archive.build() == bytes, "a naive writer makes the same bytes");
+    archive
 }
 
 fn local_entry(cursor: &mut Cursor) -> Entry {
     let offset = cursor.at;
-    cursor.u32();
-    let (version, flags, method, time, day) = (cursor.u16(), cursor.u16(), cursor.u16(), cursor.u16(), cursor.u16());
-    let (mut crc32, mut compressed, mut uncompressed) = (cursor.u32(), cursor.size(), cursor.size());
+    cursor.take(6);
+    let (flags, method, time, day) = (cursor.u16(), cursor.u16(), cursor.u16(), cursor.u16());
+    cursor.take(4);
+    let compressed = cursor.size();
+    cursor.take(4);
     let (name_len, extra_len) = (cursor.u16(), cursor.u16());
     let name = cursor.text(name_len);
     let extra = cursor.take(extra_len.into());
     let descriptor = flags & 8 != 0;
-    assert_eq!(flags & !(8 | 1 << 11), 0, "{name}: only bits 3 and 11 are ever set");
     assert!(!(descriptor && method == 0), "{name}: a stored entry must not have a descriptor");
-    assert_eq!(version, if name.ends_with('/') { 20 } else { version_of(method) }, "{name}");
     assert!(day >= 1 << 5 | 1, "{name}: no date lies before 1980-01-01");
+    // The time is the only extra field that an entry below 4 GiB may have.
+    let unix_seconds = extra.get(5..9).map(|seconds| i32::from_le_bytes(seconds.try_into().unwrap()));
     let (data, payload_bytes) = decode(method, &cursor.bytes[cursor.at..], compressed);
     let payload = cursor.take(payload_bytes).to_vec();
-    if descriptor {
-        assert_eq!((crc32, compressed, uncompressed), (0, 0, 0), "{name}: what is not known yet is zero");
-        assert_eq!(cursor.u32(), 0x0807_4b50, "{name}: the descriptor has its signature");
-        (crc32, compressed, uncompressed) = (cursor.u32(), cursor.size(), cursor.size());
-    }
-    assert_eq!((compressed, uncompressed), (payload.len(), data.len()), "{name}");
-    assert_eq!(crc32, crc32fast::hash(&data), "{name}");
-    let unix_seconds = time_field(extra);
-    let text = flags & 1 << 11 != 0;
-    // The comment, which stands in the directory only, may ask for bit 11, too.
-    let mode = u32::from(text);
-    let comment = String::new();
-    Entry { name, comment, method, time, date: day, unix_seconds, mode, crc32, offset, descriptor, payload, data }
+    cursor.take(if descriptor { 16 } else { 0 });
+    let (crc32, comment) = (crc32fast::hash(&data), String::new());
+    Entry { name, comment, method, time, date: day, unix_seconds, mode: 0, crc32, offset, descriptor, payload, data }
 }
 
-/// Compares a central header with the entry, and adds what only it knows.
+/// Adds what only the central header knows.
 fn central_entry(cursor: &mut Cursor, entry: &mut Entry) {
-    let local_text_flag = entry.mode == 1;
-    let name = &entry.name;
-    assert_eq!(
-        cursor.u32(),
-        0x0201_4b50,
-        "{name}: the directory lists the entries in order, with nothing between them"
-    );
-    assert_eq!(cursor.u16(), 3 << 8 | 63, "{name}: made on Unix by version 6.3");
-    assert_eq!(cursor.u16(), if name.ends_with('/') { 20 } else { version_of(entry.method) }, "{name}");
-    let flags = cursor.u16();
-    assert_eq!((cursor.u16(), cursor.u16(), cursor.u16()), (entry.method, entry.time, entry.date), "{name}");
-    assert_eq!(
-        (cursor.u32(), cursor.size(), cursor.size()),
-        (entry.crc32, entry.payload.len(), entry.data.len()),
-        "{name}"
-    );
+    cursor.take(28);
     let (name_len, extra_len, comment_len) = (cursor.u16(), cursor.u16(), cursor.u16());
-    assert_eq!((cursor.u16(), cursor.u16()), (0, 0), "{name}: disk and internal attributes");
-    let attributes = cursor.u32();
-    assert_eq!(cursor.size(), entry.offset, "{name}");
-    assert_eq!(&cursor.text(name_len), name);
-    assert_eq!(time_field(cursor.take(extra_len.into())), entry.unix_seconds, "{name}: both headers say the same time");
+    cursor.take(4);
+    entry.mode = cursor.u32() >> 16;
+    cursor.take(4 + usize::from(name_len + extra_len));
     entry.comment = cursor.text(comment_len);
-    entry.mode = attributes >> 16;
-    assert_eq!(attributes & 0xffff, if name.ends_with('/') { 0x10 } else { 0 }, "{name}: the bit of a DOS folder");
-    let ascii = name.is_ascii() && entry.comment.is_ascii();
-    let wanted = u16::from(entry.descriptor) << 3 | u16::from(!ascii) << 11;
-    assert_eq!(flags, wanted, "{name}: bit 3 as in the local header, bit 11 if and only if there is more than ASCII");
-    assert_eq!(local_text_flag, !ascii, "{name}: bit 11 of the local header");
 }
 
-fn zip64_end(cursor: &mut Cursor, (entries, directory_bytes, directory_at): (usize, usize, usize)) {
-    let record_at = cursor.at;
-    assert_eq!((cursor.u32(), cursor.u64()), (0x0606_4b50, 44));
-    assert_eq!((cursor.u16(), cursor.u16()), (3 << 8 | 63, 45));
-    assert_eq!((cursor.u32(), cursor.u32()), (0, 0), "this disk and the directory's");
-    for number in [entries, entries, directory_bytes, directory_at] {
-        assert_eq!(cursor.u64(), number as u64);
+impl Archive {
+    /// The archive as the format's description has it, with the payloads as they are.
+    fn build(&self) -> Vec<u8> {
+        let (mut out, mut central) = (Vec::new(), Vec::new());
+        for entry in &self.entries {
+            let folder = entry.name.ends_with('/');
+            let version = match entry.method {
+                93 => 63,
+                8 => 20,
+                _ => 10 + 10 * u16::from(folder),
+            };
+            let ascii = entry.name.is_ascii() && entry.comment.is_ascii();
+            let flags = u16::from(entry.descriptor) * 8 + u16::from(!ascii) * 2048;
+            let start = [version, flags, entry.method, entry.time, entry.date].map(u16::to_le_bytes).concat();
+            let sizes = [entry.crc32.to_le_bytes(), u32_of(entry.payload.len()), u32_of(entry.data.len())].concat();
+            let extra = match entry.unix_seconds {
+                Some(seconds) => [b"UT\x05\0\x01".as_slice(), &seconds.to_le_bytes()].concat(),
+                None => Vec::new(),
+            };
+            let lengths = [len16(entry.name.as_bytes()), len16(&extra)].concat();
+            assert_eq!(out.len(), entry.offset);
+            // What is not known yet is zero.
+            let in_header = if entry.descriptor { &[0; 12] } else { sizes.as_slice() };
+            out.extend([b"PK\x03\x04", start.as_slice(), in_header, &lengths, entry.name.as_bytes(), &extra].concat());
+            out.extend_from_slice(&entry.payload);
+            if entry.descriptor {
+                out.extend([b"PK\x07\x08", sizes.as_slice()].concat());
+            }
+            let attributes = (entry.mode << 16) + u32::from(folder) * 16;
+            let comment = entry.comment.as_bytes();
+            let rest = [&len16(comment)[..], &[0; 4], &attributes.to_le_bytes(), &u32_of(entry.offset)].concat();
+            central.extend([b"PK\x01\x02\x3f\x03", start.as_slice(), &sizes, &lengths, &rest].concat());
+            central.extend([entry.name.as_bytes(), &extra, comment].concat());
+        }
+        let (count, directory) = (self.entries.len() as u64, out.len());
+        let short = u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();
+        let end = [b"PK\x05\x06\0\0\0\0", &short[..], &short, &u32_of(central.len()), &u32_of(directory)].concat();
+        out.extend(&central);
+        if self.zip64 {
+            let record_at = out.len() as u64;
+            out.extend([b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x3f\x03\x2d\0".as_slice(), &[0; 8]].concat());
+            let numbers = [count, count, central.len() as u64, directory as u64];
+            out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+            // The locator says that there is one disk.
+            out.extend([b"PK\x06\x07\0\0\0\0".as_slice(), &record_at.to_le_bytes(), &[1, 0, 0, 0]].concat());
+        }
+        out.extend([&end[..], &len16(self.comment.as_bytes()), self.comment.as_bytes()].concat());
+        out
     }
-    assert_eq!((cursor.u32(), cursor.u32(), cursor.u64()), (0x0706_4b50, 0, record_at as u64));
-    assert_eq!(cursor.u32(), 1, "the locator says that there is one disk");
 }
 
-fn end(cursor: &mut Cursor, (entries, directory_bytes, directory_at): (usize, usize, usize)) -> String {
-    assert_eq!((cursor.u32(), cursor.u32()), (0x0605_4b50, 0));
-    let short = u16::try_from(entries).unwrap_or(u16::MAX);
-    assert_eq!((cursor.u16(), cursor.u16()), (short, short));
-    assert_eq!((cursor.size(), cursor.size()), (directory_bytes, directory_at));
-    let comment_len = cursor.u16();
-    cursor.text(comment_len)
+fn len16(bytes: &[u8]) -> [u8; 2] {
+    u16::try_from(bytes.len()).unwrap().to_le_bytes()
 }
 
-/// The time of the only extra field that an entry below 4 GiB may have.
-fn time_field(extra: &[u8]) -> Option<i32> {
-    if extra.is_empty() {
-        return None;
-    }
-    assert_eq!(extra.len(), 9, "only the field of the time");
-    assert_eq!(extra[..5], [b'U', b'T', 5, 0, 1]);
-    Some(i32::from_le_bytes(extra[5..].try_into().unwrap()))
-}
-
-fn version_of(method: u16) -> u16 {
-    match method {
-        0 => 10,
-        8 => 20,
-        93 => 63,
-        _ => panic!("unknown method {method}"),
-    }
+fn u32_of(number: usize) -> [u8; 4] {
+    u32::try_from(number).unwrap().to_le_bytes()
 }
 
 /// The data at the start of `bytes`, and how many bytes it takes there: the stream itself says where it ends.

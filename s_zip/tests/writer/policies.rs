@@ -3,7 +3,7 @@
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, Error, StreamingZipWriter};
 use tokio::runtime::Builder;
 
-use crate::any::{By, threads};
+use crate::any::{POLICIES, threads};
 use crate::calls::{Data, Kind, small_buffer, small_mixture, write_async, write_sync};
 use crate::sinks::{Manner, Sink};
 
@@ -122,8 +122,7 @@ fn writers_and_their_futures_move_between_threads() {
 #[test]
 fn writing_in_a_spawned_task_gives_the_same_bytes() {
     let wanted = write_sync(small_buffer(), &small_mixture());
-    let policies = By::ALL.iter().filter_map(|by| if let By::Async(policy) = by { Some(*policy) } else { None });
-    for policy in policies {
+    for policy in POLICIES {
         let runtime = threads();
         let task = runtime.spawn(async move { write_async(small_buffer(), policy, &small_mixture()).await });
         assert!(runtime.block_on(task).unwrap() == wanted, "{policy:?}");
