@@ -2,10 +2,19 @@
 //!
 //! A program that is missing is skipped, but with CI=true it fails its test.
 
+#[allow(dead_code, reason = "shared with the other tests")]
+#[path = "writer/any.rs"]
+mod any;
+#[allow(dead_code, reason = "shared with the other tests")]
+#[path = "writer/calls.rs"]
+mod calls;
 #[path = "conformance/layouts.rs"]
 mod layouts;
 #[path = "conformance/programs.rs"]
 mod programs;
+#[allow(dead_code, reason = "shared with the other tests")]
+#[path = "writer/sinks.rs"]
+mod sinks;
 #[path = "conformance/validators.rs"]
 mod validators;
 
@@ -13,7 +22,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use any::By;
 use layouts::Layout;
+use s_zip::WriterOptions;
 
 /// An archive in a file.
 pub struct Archive {
@@ -27,7 +38,7 @@ static ARCHIVES: LazyLock<Vec<Archive>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance");
     fs::create_dir_all(&folder).unwrap();
     let archive = |layout: Layout| {
-        let bytes = layouts::write(&layout);
+        let bytes = layout.by.write(WriterOptions::new(), &layout.calls());
         let path = folder.join(format!("{}.zip", layout.name));
         // Another run may be reading the same file.
         let unfinished = folder.join(format!("{}.{}", layout.name, std::process::id()));
@@ -38,19 +49,14 @@ static ARCHIVES: LazyLock<Vec<Archive>> = LazyLock::new(|| {
     layouts::all().into_iter().map(archive).collect()
 });
 
-#[cfg(feature = "async")]
 #[test]
 fn the_async_writer_makes_the_same_bytes_of_every_layout() {
-    use s_zip::CompressionPolicy;
-
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    for archive in ARCHIVES.iter().filter(|archive| !archive.layout.parallel) {
-        let policies = [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace, CompressionPolicy::Offload];
-        // Without data they are all the same.
-        let count = if archive.layout.entries.len() > validators::MOST_FILES { 1 } else { policies.len() };
-        for policy in &policies[..count] {
-            let bytes = runtime.block_on(layouts::write_async(&archive.layout, *policy));
-            assert!(bytes == archive.bytes, "{} differs under {policy:?}", archive.layout.name);
+    for archive in ARCHIVES.iter().filter(|archive| archive.layout.by == By::Sync) {
+        // Without data all policies do the same.
+        let policies = if archive.layout.entries.len() > validators::MOST_FILES { 1 } else { usize::MAX };
+        for by in By::ALL.iter().skip(1).take(policies) {
+            let bytes = by.write(WriterOptions::new(), &archive.layout.calls());
+            assert!(bytes == archive.bytes, "{} differs under {by:?}", archive.layout.name);
         }
     }
 }

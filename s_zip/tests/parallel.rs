@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use any::{AnyWriter, assert_poisoned, fail_everywhere};
+use any::{assert_poisoned, fail_everywhere, written};
 use calls::{Call, Data, Kind};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
-use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter, Result};
+use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter};
 use sinks::{Fault, Manner, Sink};
 
 #[allow(dead_code, reason = "shared with the other tests")]
@@ -33,38 +33,12 @@ fn options(jobs: usize) -> ParallelOptions {
     ParallelOptions::new().level(1).jobs(NonZero::new(jobs).unwrap())
 }
 
-impl AnyWriter for ParallelZipWriter<Sink> {
-    fn call(&mut self, call: &Call) -> Result<()> {
-        match call {
-            Call::Start(name, options) => self.start_entry_with_options(name, options.clone()),
-            Call::Directory(name, options) => self.add_directory_with_options(name, options.clone()),
-            Call::Data(data) => self.write_data(data),
-            Call::Flush => panic!("this writer has no flush"),
-            Call::Comment(comment) => self.set_comment(*comment),
-        }
-    }
-
-    fn end(self: Box<Self>) -> Result<()> {
-        self.finish().map(drop)
-    }
-
-    fn flushes(&self) -> bool {
-        false
-    }
-}
-
 fn open(sink: &Sink, options: ParallelOptions) -> ParallelZipWriter<Sink> {
     ParallelZipWriter::from_writer(sink.clone(), options).unwrap()
 }
 
 fn write(options: ParallelOptions, calls: &[Call]) -> Vec<u8> {
-    let sink = Sink::new(Manner::GOOD);
-    let mut writer = open(&sink, options);
-    for call in calls {
-        writer.call(call).unwrap();
-    }
-    writer.finish().unwrap();
-    sink.bytes()
+    written(|sink| Box::new(open(sink, options)), calls)
 }
 
 /// Calls for an entry per piece of data, cut into chunks, with a directory in between.

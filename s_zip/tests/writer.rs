@@ -1,5 +1,6 @@
 //! The writers from outside: any sequence of calls, sinks that fail, calls that are refused, and the format's rules.
 
+#[allow(dead_code, reason = "shared with the other tests")]
 #[path = "writer/any.rs"]
 mod any;
 #[path = "writer/archive.rs"]

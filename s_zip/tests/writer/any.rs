@@ -31,10 +31,13 @@ pub enum By {
     Sync,
     #[cfg(feature = "async")]
     Async(CompressionPolicy),
+    /// With two threads.
+    #[cfg(feature = "parallel")]
+    Parallel,
 }
 
 impl By {
-    /// Every writer under every policy.
+    /// The writers that make the same bytes, under every policy.
     pub const ALL: &[By] = &[
         By::Sync,
         #[cfg(feature = "async")]
@@ -54,19 +57,29 @@ impl By {
                 let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options).unwrap();
                 Box::new(Awaited(writer.compression_policy(policy)))
             }
+            #[cfg(feature = "parallel")]
+            By::Parallel => {
+                let options = s_zip::ParallelOptions::new().jobs(std::num::NonZero::new(2).unwrap());
+                Box::new(s_zip::ParallelZipWriter::from_writer(sink, options).unwrap())
+            }
         }
     }
 
     /// The archive of `calls`.
     pub fn write(self, options: WriterOptions, calls: &[Call]) -> Vec<u8> {
-        let sink = Sink::new(Manner::GOOD);
-        let mut writer = self.open(&sink, options);
-        for call in calls {
-            writer.call(call).unwrap();
-        }
-        writer.end().unwrap();
-        sink.bytes()
+        written(|sink| self.open(sink, options), calls)
     }
+}
+
+/// The archive that a writer makes of `calls`.
+pub fn written(open: impl FnOnce(&Sink) -> Box<dyn AnyWriter>, calls: &[Call]) -> Vec<u8> {
+    let sink = Sink::new(Manner::GOOD);
+    let mut writer = open(&sink);
+    for call in calls {
+        writer.call(call).unwrap();
+    }
+    writer.end().unwrap();
+    sink.bytes()
 }
 
 impl AnyWriter for StreamingZipWriter<Sink> {
@@ -76,6 +89,27 @@ impl AnyWriter for StreamingZipWriter<Sink> {
 
     fn end(self: Box<Self>) -> Result<()> {
         self.finish().map(drop)
+    }
+}
+
+#[cfg(feature = "parallel")]
+impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
+    fn call(&mut self, call: &Call) -> Result<()> {
+        match call {
+            Call::Start(name, options) => self.start_entry_with_options(name, options.clone()),
+            Call::Directory(name, options) => self.add_directory_with_options(name, options.clone()),
+            Call::Data(data) => self.write_data(data),
+            Call::Flush => panic!("this writer has no flush"),
+            Call::Comment(comment) => self.set_comment(*comment),
+        }
+    }
+
+    fn end(self: Box<Self>) -> Result<()> {
+        self.finish().map(drop)
+    }
+
+    fn flushes(&self) -> bool {
+        false
     }
 }
 
