@@ -1,6 +1,8 @@
 //! Futures of the async writer dropped at every await: the writer is poisoned, and the sink holds the start of the right archive.
 #![cfg(feature = "async")]
 
+mod common;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,21 +10,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use any::{Awaited, POLICIES, threads};
-use calls::{Call, Data, Kind, apply_async, small_buffer, write_sync};
+use common::any::{Awaited, POLICIES, threads};
+use common::calls::{Call, Data, Kind, apply_async, small_buffer, write_sync};
+use common::sinks::{Fault, Manner, Sink};
 use s_zip::{AsyncStreamingZipWriter, Compression, CompressionPolicy, EntryOptions, Error};
-use sinks::{Fault, Manner, Sink};
 use tokio::runtime::Builder;
-
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/any.rs"]
-mod any;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/calls.rs"]
-mod calls;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/sinks.rs"]
-mod sinks;
 
 type Writer = AsyncStreamingZipWriter<Sink>;
 
@@ -96,7 +88,7 @@ fn calls() -> Vec<Call<'static>> {
 }
 
 fn assert_poisoned(writer: Writer) {
-    any::assert_poisoned(Box::new(Awaited(writer)));
+    common::any::assert_poisoned(Box::new(Awaited(writer)));
 }
 
 /// Drops the future of call `index` after its `polls`-th poll (the call after the last is `finish`); says whether it was done before.

@@ -1,15 +1,14 @@
 //! The program as a person types it.
 #![cfg(feature = "cli")]
 
-#[allow(dead_code, reason = "shared with the other tests")]
-mod forged;
+mod common;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
-use forged::{stored, zip};
+use common::forged::{stored, zip};
 use predicates::prelude::*;
 use tempfile::TempDir;
 

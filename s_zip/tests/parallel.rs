@@ -1,33 +1,20 @@
 //! The parallel writer: the same bytes whatever the threads, within its budget, and errors as the other writers have them.
 #![cfg(feature = "parallel")]
 
+mod common;
+
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use any::{assert_poisoned, fail_everywhere, written};
-use calls::{Call, Data, Kind};
+use common::any::{assert_poisoned, fail_everywhere, written};
+use common::calls::{Call, Data, Kind};
+use common::sinks::{Fault, Manner, Sink};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
 use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter};
-use sinks::{Fault, Manner, Sink};
-
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/any.rs"]
-mod any;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/archive.rs"]
-mod archive;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/calls.rs"]
-mod calls;
-#[path = "writer/readers.rs"]
-mod readers;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/sinks.rs"]
-mod sinks;
 
 fn options(jobs: usize) -> ParallelOptions {
     ParallelOptions::new().level(1).jobs(NonZero::new(jobs).unwrap())
@@ -62,7 +49,7 @@ fn entries(data: &[Vec<u8>], chunk: usize) -> Vec<Call<'_>> {
 }
 
 fn check(data: &[Vec<u8>], bytes: &[u8]) {
-    let archive = archive::parse(bytes);
+    let archive = common::archive::parse(bytes);
     let files: Vec<_> = archive.entries.iter().filter(|entry| !entry.name.ends_with('/')).collect();
     assert_eq!(files.len(), data.len());
     for (index, (entry, data)) in files.iter().zip(data).enumerate() {
@@ -70,7 +57,7 @@ fn check(data: &[Vec<u8>], bytes: &[u8]) {
         assert!(entry.data == *data, "{}", entry.name);
         assert_eq!(entry.method, if data.is_empty() { 0 } else { 8 }, "{}", entry.name);
     }
-    readers::agree(bytes, &archive);
+    common::readers::agree(bytes, &archive);
 }
 
 fn noise(len: usize) -> Vec<u8> {
@@ -204,7 +191,7 @@ fn a_refused_call_changes_nothing() {
     assert!(matches!(writer.set_comment(&*long), Err(Error::LongComment { .. })));
     writer.write_data(b"two").unwrap();
     writer.start_entry("b").unwrap();
-    let archive = archive::parse(&writer.finish().unwrap());
+    let archive = common::archive::parse(&writer.finish().unwrap());
     let found: Vec<_> = archive.entries.iter().map(|entry| (entry.name.as_str(), entry.data.as_slice())).collect();
     assert_eq!(found, [("folder/", b"".as_slice()), ("a", b"one two"), ("b", b"")]);
     assert!(matches!(

@@ -13,7 +13,7 @@ use forged::corpus::corpus;
 use forged::mutation::{exercise, mutate};
 
 #[allow(dead_code, reason = "shared with the tests")]
-#[path = "../../tests/forged/mod.rs"]
+#[path = "../../tests/common/forged/mod.rs"]
 mod forged;
 
 static CORPUS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();

@@ -14,7 +14,7 @@ use crate::encoders::{AsyncEncoder, Buffered, Disguised, SyncEncoder, async_enco
 use crate::input::{Input, Shape};
 use crate::mirror::{self, Encoders};
 use crate::own;
-use crate::place::Place::{self, Disk, Ends, Memory, Pipe, Slow, Tmpfs};
+use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tail, Tmpfs};
 use crate::sinks::Tracked;
 
 const KIB: usize = 1024;
@@ -375,7 +375,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
     archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
     archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
-    archive("zip64_5g", (Ends, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
+    archive("zip64_5g", (Tail, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
     archive("zip64_5g_disk", (Disk, 1), entry_5g(Random), &[full(120.0, "best_async")]),
     Scenario {
         name: "many_10",

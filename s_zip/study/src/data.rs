@@ -90,18 +90,3 @@ fn csv_row(rng: &mut ChaCha8Rng, tx: u64, out: &mut Vec<u8>) {
     };
     out.extend_from_slice(row.as_bytes());
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
-        for kind in [DataKind::Pattern, DataKind::Log, DataKind::Csv, DataKind::Random] {
-            let data = generate(kind, 10_000, 1);
-            assert_eq!(data.len(), 10_000);
-            assert_eq!(data, generate(kind, 10_000, 1));
-            assert_ne!(data, generate(kind, 10_000, 2));
-        }
-    }
-}

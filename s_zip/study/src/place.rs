@@ -13,7 +13,7 @@ use study_kit::data;
 use tempfile::TempDir;
 
 use crate::input::Input;
-use crate::sinks::Ends;
+use crate::sinks::Tail;
 
 /// Where the archives of a scenario go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub enum Place {
     Disk,
     /// A vector.
     Memory,
-    /// A sink that keeps only the ends.
-    Ends,
+    /// A sink that keeps only the end.
+    Tail,
     /// A pipe that a thread reads.
     Pipe,
     /// A sink that waits so long before each write.
@@ -51,8 +51,8 @@ pub enum Archive {
     File(PathBuf),
     /// Its bytes.
     Memory(Vec<u8>),
-    /// Its ends.
-    Ends(Box<Ends>),
+    /// Its end.
+    Tail(Tail),
 }
 
 /// What an archive turned out to be.
@@ -66,6 +66,13 @@ pub struct Content {
     pub compressed_bytes: u64,
 }
 
+impl Content {
+    /// Its sizes as metrics.
+    pub fn metrics(&self) -> [(&'static str, f64); 2] {
+        [("archive_bytes", self.archive_bytes as f64), ("compressed_bytes", self.compressed_bytes as f64)]
+    }
+}
+
 impl Archive {
     /// Reads the archive back and compares it with `input`.
     pub fn check(self, input: &Input) -> Result<Content> {
@@ -74,7 +81,7 @@ impl Archive {
                 .context("cannot open the archive")
                 .and_then(|file| check(BufReader::with_capacity(1 << 17, file), input, true)),
             Archive::Memory(bytes) => check(Cursor::new(bytes), input, true),
-            Archive::Ends(ends) => check(*ends, input, false),
+            Archive::Tail(tail) => check(tail, input, false),
         };
         content.context("wrong answer")
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
-use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns, usage};
+use study_kit::{Observation, Span, TestCase, Turn, Turns, usage};
 use tempfile::TempDir;
 
 use crate::cases::{Arm, Drive, Setting, Work};
@@ -37,11 +37,7 @@ pub fn turns<'a>(case: &'a Case<'_>) -> Result<Turns<'a>> {
         case.stretch(&span);
         let seconds = span.elapsed().as_secs_f64();
         let content = product.archive.check(&bench.input)?;
-        let metrics = Metrics::from([
-            ("archive_bytes", content.archive_bytes as f64),
-            ("compressed_bytes", content.compressed_bytes as f64),
-        ]);
-        Ok(Turn { seconds, digest: content.digest, metrics })
+        Ok(Turn { seconds, metrics: content.metrics().into(), digest: content.digest })
     }))
 }
 
@@ -101,9 +97,8 @@ fn archive(case: &Case<'_>, rounds: u32) -> Result<Observation> {
         ("sink_writes_count", operations.writes as f64),
         // Creating and removing the file are operations, too.
         ("file_operations_count", (operations.writes + operations.seeks + 2) as f64),
-        ("archive_bytes", content.archive_bytes as f64),
-        ("compressed_bytes", content.compressed_bytes as f64),
     ]);
+    metrics.extend(content.metrics());
     metrics.put("write_calls_count", calls);
     Ok(Observation::new(content.digest, metrics))
 }

@@ -108,24 +108,21 @@ impl<S: Unpin> AsyncSeek for Tracked<S> {
     }
 }
 
-/// A sink for archives of any size: it keeps the first and the last megabyte, enough to read the directory back.
+/// A sink for archives of any size: it keeps the last megabyte, enough to read the directory back.
 #[derive(Debug, Default)]
-pub struct Ends {
-    first: Vec<u8>,
-    last: VecDeque<u8>,
+pub struct Tail {
+    kept: VecDeque<u8>,
     total: u64,
     at: u64,
 }
 
-impl Write for Ends {
+impl Write for Tail {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         const KEPT: usize = 1 << 20;
-        let first = bytes.len().min(KEPT - self.first.len());
-        self.first.extend_from_slice(&bytes[..first]);
-        let kept = &bytes[bytes.len().saturating_sub(KEPT)..];
-        let surplus = (self.last.len() + kept.len()).saturating_sub(KEPT);
-        self.last.drain(..surplus.min(self.last.len()));
-        self.last.extend(kept);
+        let end = &bytes[bytes.len().saturating_sub(KEPT)..];
+        let surplus = (self.kept.len() + end.len()).saturating_sub(KEPT);
+        self.kept.drain(..surplus);
+        self.kept.extend(end);
         self.total += bytes.len() as u64;
         Ok(bytes.len())
     }
@@ -136,7 +133,7 @@ impl Write for Ends {
 }
 
 /// It never waits.
-impl AsyncWrite for Ends {
+impl AsyncWrite for Tail {
     fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Poll::Ready(self.write(bytes))
     }
@@ -151,24 +148,18 @@ impl AsyncWrite for Ends {
 }
 
 /// What was not kept cannot be read.
-impl Read for Ends {
+impl Read for Tail {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let tail_at = self.total - self.last.len() as u64;
-        let byte = |at: u64| match usize::try_from(at) {
-            Ok(index) if index < self.first.len() => Some(self.first[index]),
-            _ => self.last.get(usize::try_from(at.checked_sub(tail_at)?).ok()?).copied(),
-        };
-        let mut read = 0;
-        while read < out.len() && self.at < self.total {
-            out[read] = byte(self.at).ok_or_else(|| io::Error::other("this part of the archive was not kept"))?;
-            read += 1;
-            self.at += 1;
-        }
+        let gone = self.total - self.kept.len() as u64;
+        let skipped = self.at.checked_sub(gone).and_then(|skipped| usize::try_from(skipped).ok());
+        let skipped = skipped.ok_or_else(|| io::Error::other("this part of the archive was not kept"))?;
+        let read = self.kept.make_contiguous().get(skipped..).unwrap_or_default().read(out)?;
+        self.at += read as u64;
         Ok(read)
     }
 }
 
-impl Seek for Ends {
+impl Seek for Tail {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let target = match to {
             SeekFrom::Start(at) => Some(at),

@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::cases::{Arm, Drive, async_arm, sync_arm};
 use crate::input::Input;
 use crate::place::{Archive, Place};
-use crate::sinks::{Counted, Counting, Ends, Operations, Slow, Tracked};
+use crate::sinks::{Counted, Counting, Operations, Slow, Tail, Tracked};
 
 /// What runs an arm's code; made before anything is timed.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
             Product::of(file, |_| Archive::File(path.to_owned()))
         }
         Place::Memory => Product::of(sync_arm(arm, input, Counted::new(Cursor::new(Vec::new())))?, vector),
-        Place::Ends => Product::of(sync_arm(arm, input, Tracked::new(Ends::default()))?, ends),
+        Place::Tail => Product::of(sync_arm(arm, input, Tracked::new(Tail::default()))?, tail),
         Place::Slow(delay) => Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, slow),
         Place::Pipe => {
             let (reader, sender) = pipe()?;
@@ -101,7 +101,7 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
 }
 
 fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
-    let never_waits = matches!(place, Place::Memory | Place::Ends);
+    let never_waits = matches!(place, Place::Memory | Place::Tail);
     ensure!(driver.drive != Drive::Loop || never_waits, "a bare loop cannot wait: this arm writes to memory only");
     driver.run(async {
         Ok(match place {
@@ -116,7 +116,7 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
                 Product { archive: Archive::File(path.to_owned()), operations }
             }
             Place::Memory => Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector),
-            Place::Ends => Product::of(async_arm(arm, input, Tracked::new(Ends::default())).await?, ends),
+            Place::Tail => Product::of(async_arm(arm, input, Tracked::new(Tail::default())).await?, tail),
             Place::Slow(delay) => Product::of(async_arm(arm, input, Tracked::new(Slow::new(delay))).await?, slow),
             Place::Pipe => {
                 let (reader, sender) = pipe()?;
@@ -132,8 +132,8 @@ fn vector(bytes: Cursor<Vec<u8>>) -> Archive {
     Archive::Memory(bytes.into_inner())
 }
 
-fn ends(ends: Ends) -> Archive {
-    Archive::Ends(Box::new(ends))
+fn tail(tail: Tail) -> Archive {
+    Archive::Tail(tail)
 }
 
 fn slow(sink: Slow) -> Archive {

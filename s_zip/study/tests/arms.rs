@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use s_zip_study::cases::{Arm, Drive};
-use s_zip_study::data::DataKind;
+use s_zip_study::data::{DataKind, generate};
 use s_zip_study::input::{Input, Shape};
 use s_zip_study::place::{Archive, Content, Place};
 use s_zip_study::sinks::Operations;
@@ -40,7 +40,7 @@ fn all_arms_write_the_same_content_to_memory_files_and_pipes() {
     for shape in &SHAPES {
         let expected = in_memory(Arm::BestSync, shape).0.digest;
         for &arm in Arm::VARIANTS {
-            for place in [Place::Memory, Place::Tmpfs, Place::Pipe, Place::Ends] {
+            for place in [Place::Memory, Place::Tmpfs, Place::Pipe, Place::Tail] {
                 let waits = matches!(place, Place::Tmpfs | Place::Pipe);
                 if waits && arm.drive() == Drive::Loop {
                     assert!(execute(arm, &Input::new(shape, 1), place, &path).is_err());
@@ -95,4 +95,14 @@ fn an_archive_with_other_content_is_a_wrong_answer() {
     let product = execute(Arm::Sync, &Input::new(&SHAPES[0], 1), Place::Memory, Path::new("")).unwrap();
     let error = format!("{:#}", product.archive.check(&Input::new(&SHAPES[0], 2)).expect_err("the CRCs differ"));
     assert!(error.starts_with("wrong answer: ") && error.contains("CRC"), "{error}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    for kind in [DataKind::Pattern, DataKind::Log, DataKind::Csv, DataKind::Random] {
+        let data = generate(kind, 10_000, 1);
+        assert_eq!(data.len(), 10_000);
+        assert_eq!(data, generate(kind, 10_000, 1));
+        assert_ne!(data, generate(kind, 10_000, 2));
+    }
 }

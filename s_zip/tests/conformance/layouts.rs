@@ -2,8 +2,8 @@
 
 use s_zip::{Compression, EntryOptions};
 
-use crate::any::By;
-use crate::calls::Call;
+use crate::common::any::By;
+use crate::common::calls::Call;
 
 /// More than the writers' buffer: the local header is sent before the entry's sizes are known.
 const LARGE: usize = 300_000;

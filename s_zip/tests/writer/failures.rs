@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use s_zip::{EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
-use crate::any::{By, assert_poisoned, fail_everywhere};
-use crate::calls::{Call, large_mixture, small_buffer, small_mixture, write_sync};
-use crate::sinks::{Fault, Manner, Sink};
+use crate::common::any::{By, assert_poisoned, fail_everywhere};
+use crate::common::calls::{Call, large_mixture, small_buffer, small_mixture, write_sync};
+use crate::common::sinks::{Fault, Manner, Sink};
 
 /// Every kind of fault and write; a sync sink is always ready, an async one never interrupted.
 const MANNERS: [Manner; 6] = [
@@ -68,7 +68,7 @@ fn the_writer_is_a_write_whose_errors_name_their_cause() {
     assert_eq!(io::copy(&mut [7; 4000].as_slice(), &mut writer).unwrap(), 4000);
     Write::flush(&mut writer).unwrap();
     writer.start_entry("stored").unwrap();
-    let noise = crate::calls::Data { kind: crate::calls::Kind::Noise, len: 300_000, seed: 1 }.bytes();
+    let noise = crate::common::calls::Data { kind: crate::common::calls::Kind::Noise, len: 300_000, seed: 1 }.bytes();
     let error = io::copy(&mut noise.as_slice(), &mut writer).unwrap_err();
     assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::Sink(_))), "{error}");
     let error = Write::flush(&mut writer).unwrap_err();

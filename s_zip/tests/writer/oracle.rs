@@ -1,7 +1,7 @@
 //! What a plan must become.
 
-use crate::archive::{Archive, Entry, parse};
-use crate::calls::{Item, Kind, Plan};
+use crate::common::archive::{Archive, Entry, parse};
+use crate::common::calls::{Item, Kind, Plan};
 use s_zip::Compression;
 
 /// Checks an archive against its plan, byte by byte.

@@ -2,9 +2,9 @@
 
 use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
-use crate::any::{By, assert_poisoned};
-use crate::calls::{Call, Data, Kind, zstandard};
-use crate::sinks::{Manner, Sink};
+use crate::common::any::{By, assert_poisoned};
+use crate::common::calls::{Call, Data, Kind, zstandard};
+use crate::common::sinks::{Manner, Sink};
 
 fn methods() -> Vec<Compression> {
     let always = [Compression::Stored, Compression::Deflate(0), Compression::Deflate(1), Compression::Deflate(6)];

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 
-use crate::any::By;
-use crate::calls::write_sync;
+use crate::common::any::By;
+use crate::common::calls::write_sync;
+use crate::common::readers;
+use crate::oracle;
 use crate::plans::plan;
-use crate::{oracle, readers};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]

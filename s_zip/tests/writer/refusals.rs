@@ -2,9 +2,9 @@
 
 use s_zip::{Compression, EntryOptions, Error, NameFault, StreamingZipWriter, WriterOptions};
 
-use crate::any::By;
-use crate::calls::{Call, small_mixture, write_sync, zstandard};
-use crate::sinks::{Manner, Sink};
+use crate::common::any::By;
+use crate::common::calls::{Call, small_mixture, write_sync, zstandard};
+use crate::common::sinks::{Manner, Sink};
 
 /// What must come back from a refused call.
 type Expected = fn(&Error) -> bool;
@@ -107,9 +107,9 @@ fn the_longest_name_and_comments_are_accepted() {
     writer.add_directory(&"y".repeat(65_534)).unwrap();
     writer.set_comment(&*most).unwrap();
     let bytes = writer.finish().unwrap();
-    let archive = crate::archive::parse(&bytes);
+    let archive = crate::common::archive::parse(&bytes);
     assert!(archive.comment == most && archive.entries[0].name == most && archive.entries[0].comment == most);
-    crate::readers::agree(&bytes, &archive);
+    crate::common::readers::agree(&bytes, &archive);
 }
 
 #[test]

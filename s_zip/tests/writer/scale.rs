@@ -2,10 +2,10 @@
 
 use s_zip::{EntryOptions, StreamingZipWriter, WriterOptions};
 
-use crate::any::By;
-use crate::archive::parse;
-use crate::calls::{Call, Data, Kind};
-use crate::sinks::{Manner, Sink};
+use crate::common::any::By;
+use crate::common::archive::parse;
+use crate::common::calls::{Call, Data, Kind};
+use crate::common::sinks::{Manner, Sink};
 
 fn name(index: usize) -> String {
     format!("{index:05}")

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use s_zip::{Limits, ReadError, StreamingZipReader};
 
-use crate::forged::{Member, bomb, deflated, stored, zip};
+use crate::common::forged::{Member, bomb, deflated, stored, zip};
 
 #[test]
 fn entries_that_share_bytes_are_refused() {

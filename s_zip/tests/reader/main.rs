@@ -10,19 +10,18 @@ macro_rules! assert_error {
     };
 }
 
-#[path = "hostile/bombs.rs"]
 mod bombs;
-#[path = "hostile/extraction.rs"]
+#[path = "../common/mod.rs"]
+mod common;
 mod extraction;
-mod forged;
 
 use std::io::{Cursor, Read, Write};
 
 use s_zip::{Limits, ReadError, StreamingZipReader};
 
-use forged::corpus::corpus;
-use forged::mutation::{Finding, exercise, mutate};
-use forged::{Member, deflated, stored, wide_field, zip, zip_after};
+use common::forged::corpus::corpus;
+use common::forged::mutation::{Finding, exercise, mutate};
+use common::forged::{Member, deflated, stored, wide_field, zip, zip_after};
 
 #[test]
 fn archives_of_the_zip_crate_are_read() {
@@ -163,7 +162,7 @@ fn zip64_records_are_read_and_their_lies_refused() {
 }
 
 /// An entry whose sizes stand in ZIP64 fields.
-fn wide_member(local: [u64; 2], central: [u64; 2]) -> forged::Zip {
+fn wide_member(local: [u64; 2], central: [u64; 2]) -> common::forged::Zip {
     let (local_extra, central_extra) = (wide_field(local), wide_field(central));
     zip(&[Member { wide: true, local_extra, central_extra, ..stored("a", b"data") }])
 }

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 
 use s_zip::StreamingZipReader;
 
-use crate::archive::Archive;
+use super::archive::Archive;
 
 /// Reads the archive with the `zip` crate and compares everything it can say.
 ///

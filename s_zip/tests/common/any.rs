@@ -7,9 +7,9 @@ use s_zip::{EntryOptions, Error, Result, StreamingZipWriter, WriterOptions};
 use tokio::runtime::{Builder, Runtime};
 
 #[cfg(feature = "async")]
-use crate::calls::apply_async;
-use crate::calls::{Call, apply};
-use crate::sinks::{Manner, Sink};
+use super::calls::apply_async;
+use super::calls::{Call, apply};
+use super::sinks::{Manner, Sink};
 
 #[cfg(feature = "async")]
 pub const POLICIES: [CompressionPolicy; 3] =

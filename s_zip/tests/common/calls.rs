@@ -206,16 +206,11 @@ pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
 }
 
 /// Zstandard of this level, if the crate is built with it.
-#[cfg(feature = "zstd")]
-#[allow(clippy::unnecessary_wraps, reason = "without the feature there is none")]
 pub fn zstandard(level: i32) -> Option<Compression> {
-    Some(Compression::Zstd(level))
-}
-
-/// Zstandard of this level, if the crate is built with it.
-#[cfg(not(feature = "zstd"))]
-pub fn zstandard(_level: i32) -> Option<Compression> {
-    None
+    #[cfg(feature = "zstd")]
+    return Some(Compression::Zstd(level));
+    #[cfg(not(feature = "zstd"))]
+    return Some(level).and(None);
 }
 
 /// An archive of some two KB with a bit of everything, flushed at different places.

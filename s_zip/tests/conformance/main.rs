@@ -2,27 +2,17 @@
 //!
 //! A program that is missing is skipped, but with CI=true it fails its test.
 
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/any.rs"]
-mod any;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/calls.rs"]
-mod calls;
-#[path = "conformance/layouts.rs"]
+#[path = "../common/mod.rs"]
+mod common;
 mod layouts;
-#[path = "conformance/programs.rs"]
 mod programs;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/sinks.rs"]
-mod sinks;
-#[path = "conformance/validators.rs"]
 mod validators;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use any::By;
+use common::any::By;
 use layouts::Layout;
 use s_zip::WriterOptions;
 

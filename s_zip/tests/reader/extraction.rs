@@ -9,7 +9,7 @@ use s_zip::name::NameFault;
 use s_zip::reader::Summary;
 use tempfile::TempDir;
 
-use crate::forged::{Member, Zip, deflated, stored, zip};
+use crate::common::forged::{Member, Zip, deflated, stored, zip};
 
 /// A folder with a folder to extract to.
 struct Place {
