@@ -172,13 +172,17 @@ impl Setting {
     }
 }
 
+const fn scenario(name: &'static str, shape: Shape, work: Work, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario { name, build: "release", setting: Setting { shape, work }, arms }
+}
+
 const fn archive(
     name: &'static str,
     (place, rounds): (Place, u32),
     shape: Shape,
     arms: &'static [Arms],
 ) -> Scenario<Setting> {
-    Scenario { name, build: "release", setting: Setting { shape, work: Work::Archive { place, rounds } }, arms }
+    scenario(name, shape, Work::Archive { place, rounds }, arms)
 }
 
 /// As published: one archive per sample, to a file in memory.
@@ -194,6 +198,11 @@ const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
 /// One entry in one call.
 const fn entry(kind: DataKind, bytes: usize) -> Shape {
     Shape::entries(kind, bytes, 1)
+}
+
+/// So many entries of a megabyte.
+const fn megabytes(entries: u64) -> Shape {
+    Shape::entries(Pattern, MIB, entries)
 }
 
 /// Entries of so many pieces of 64 KiB.
@@ -212,11 +221,72 @@ const fn entry_5g(kind: DataKind) -> Shape {
 }
 
 const ENTRY_5M: Shape = entry(Pattern, 5 * MIB);
+const ENTRY_20M: Shape = entry(Pattern, 20 * MIB);
 const ENTRIES_50: Shape = Shape::entries(Pattern, 10 * KIB, 50);
-const MEMORY_100K: Shape = entry(Pattern, 100 * KIB);
+const ENTRY_100K: Shape = entry(Pattern, 100 * KIB);
+const LOG_200: Shape = Shape::entries(Log, 100 * KIB, 200);
 const NOISE_4M: Shape = Shape::calls(Random, 4 * MIB, 64 * KIB);
 
-// Arms of scenarios that differ in their shape or build alone.
+// Who runs: first the arms of one scenario each, then those of several.
+const ARMS_ENTRY_5M: &[Arms] = &[
+    measured(0.12, "async~sync async~async_buffered"),
+    measured(0.1, "best_async~best_sync best_async_in_place~best_sync sync~sync@aa sync@slow~sync"),
+    measured(0.02, "async sync"),
+];
+const ARMS_ENTRIES_50: &[Arms] = &[
+    always(
+        0.03,
+        "sync async_buffered sync_buffered sync_reused sync_static sync_buffer_8k sync_buffer_32k poll_runtime",
+    ),
+    always(0.03, "best_sync best_async best_async_in_place best_async_offload best_parallel zip_crate async_zip"),
+    always(0.08, "async async_current_thread async_static"),
+    always(0.68, "async~sync"),
+    always(0.13, "sync~sync@aa"),
+    smoke(0.13, "sync@slow~sync"),
+    measured(0.68, "async~async_buffered"),
+    measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate"),
+    measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
+];
+const ARMS_MEMORY_100K: &[Arms] = &[
+    smoke(0.02, "best_sync best_async"),
+    measured(0.13, "sync~async"),
+    measured(0.05, "sync_buffer_32k~sync_buffer_8k best_async~best_sync sync~sync@aa"),
+    measured(0.02, "sync async"),
+];
+const ARMS_MEMORY_MINIZ: &[Arms] = &[
+    smoke(0.02, "best_sync best_async"),
+    measured(0.15, "sync~async"),
+    measured(0.06, "sync_buffer_32k~sync_buffer_8k"),
+];
+const ARMS_MEMORY_5M: &[Arms] = &[
+    smoke(0.02, "poll_only poll_runtime"),
+    measured(0.1, "poll_runtime~poll_only poll_only~sync_buffer_8k"),
+    measured(0.13, "async~async_static async_static~poll_runtime"),
+];
+const ARMS_PERF_5M: &[Arms] = &[
+    always(0.15, "sync"),
+    always(0.37, "async"),
+    smoke(0.15, "sync@aa sync@slow"),
+    measured(0.15, "async_buffered sync_buffered"),
+];
+const ARMS_PERF_20M: &[Arms] = &[
+    measured(0.14, "sync async_buffered sync_buffered sync@aa sync@slow best_sync best_async"),
+    measured(0.36, "async"),
+];
+const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
+const ARMS_CALLS_1: &[Arms] = &[
+    always(0.03, "sync async best_sync best_async"),
+    smoke(0.03, "zip_crate async_zip"),
+    measured(0.3, "async~sync best_async~best_sync sync_buffer_8k~sync_buffer_32k"),
+];
+const ARMS_MANY: &[Arms] = &[
+    always(0.2, "sync_sequential async_sequential"),
+    always(0.12, "sync_threads async_concurrent best_sync_threads best_async_concurrent"),
+];
+const ARMS_TICKER: &[Arms] = &[
+    always(1.1, "idle"),
+    always(0.92, "async async_buffered best_async best_async_in_place best_async_offload async_zip"),
+];
 const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
 const SMALL: &[Arms] = &[measured(0.05, "sync"), measured(0.15, "async")];
@@ -231,134 +301,37 @@ const DATA: &[Arms] = &[
     always(0.02, "best_sync best_async zip_crate async_zip"),
     measured(0.19, "best_sync~zip_crate async_zip~best_async"),
 ];
-const SEVERAL: &[Arms] = &[
-    always(0.2, "sync_sequential async_sequential"),
-    always(0.12, "sync_threads async_concurrent best_sync_threads best_async_concurrent"),
-];
-const TICKER: &[Arms] = &[
-    always(1.1, "idle"),
-    always(0.92, "async async_buffered best_async best_async_in_place best_async_offload async_zip"),
-];
 
 /// Every scenario.
 pub const SCENARIOS: &[Scenario<Setting>] = &[
-    file(
-        "entry_5m",
-        ENTRY_5M,
-        &[
-            measured(0.12, "async~sync async~async_buffered"),
-            measured(0.1, "best_async~best_sync best_async_in_place~best_sync sync~sync@aa sync@slow~sync"),
-            measured(0.02, "async sync"),
-        ],
-    ),
+    file("entry_5m", ENTRY_5M, ARMS_ENTRY_5M),
     archive("entry_5m_disk", (Disk, 1), ENTRY_5M, &[smoke(0.02, "best_sync best_async"), measured(0.12, "async~sync")]),
     miniz(file("entry_5m_miniz", ENTRY_5M, &[measured(0.31, "async~sync")])),
-    file(
-        "entry_20m",
-        entry(Pattern, 20 * MIB),
-        &[measured(0.33, "best_async~best_sync best_async_in_place~best_sync")],
-    ),
-    file(
-        "entries_50",
-        ENTRIES_50,
-        &[
-            always(
-                0.03,
-                "sync async_buffered sync_buffered sync_reused sync_static sync_buffer_8k sync_buffer_32k poll_runtime
-                 best_sync best_async best_async_in_place best_async_offload best_parallel zip_crate async_zip",
-            ),
-            always(0.08, "async async_current_thread async_static"),
-            always(0.68, "async~sync"),
-            always(0.13, "sync~sync@aa"),
-            smoke(0.13, "sync@slow~sync"),
-            measured(0.68, "async~async_buffered"),
-            measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate"),
-            measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
-        ],
-    ),
+    file("entry_20m", ENTRY_20M, &[measured(0.33, "best_async~best_sync best_async_in_place~best_sync")]),
+    file("entries_50", ENTRIES_50, ARMS_ENTRIES_50),
     archive("entries_50_disk", (Disk, 1), ENTRIES_50, FIFTY),
     miniz(file("entries_50_miniz", ENTRIES_50, FIFTY)),
-    archive(
-        "memory_100k",
-        (Memory, 4),
-        MEMORY_100K,
-        &[
-            smoke(0.02, "best_sync best_async"),
-            measured(0.13, "sync~async"),
-            measured(0.05, "sync_buffer_32k~sync_buffer_8k best_async~best_sync sync~sync@aa"),
-            measured(0.02, "sync async"),
-        ],
-    ),
-    miniz(archive(
-        "memory_100k_miniz",
-        (Memory, 4),
-        MEMORY_100K,
-        &[
-            smoke(0.02, "best_sync best_async"),
-            measured(0.15, "sync~async"),
-            measured(0.06, "sync_buffer_32k~sync_buffer_8k"),
-        ],
-    )),
-    archive(
-        "memory_5m",
-        (Memory, 1),
-        ENTRY_5M,
-        &[
-            smoke(0.02, "poll_only poll_runtime"),
-            measured(
-                0.12,
-                "poll_runtime~poll_only poll_only~sync_buffer_8k async~async_static async_static~poll_runtime",
-            ),
-        ],
-    ),
+    archive("memory_100k", (Memory, 4), ENTRY_100K, ARMS_MEMORY_100K),
+    miniz(archive("memory_100k_miniz", (Memory, 4), ENTRY_100K, ARMS_MEMORY_MINIZ)),
+    archive("memory_5m", (Memory, 1), ENTRY_5M, ARMS_MEMORY_5M),
     archive("memory_50", (Memory, 1), ENTRIES_50, &[measured(0.13, "best_async~best_sync async_zip~best_async")]),
     archive("perf_10k", (Tmpfs, 100), entry(Pattern, 10 * KIB), SMALL),
-    archive("perf_100k", (Tmpfs, 100), MEMORY_100K, SMALL),
+    archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SMALL),
     archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SMALL),
-    archive(
-        "perf_5m",
-        (Tmpfs, 45),
-        Shape::entries(Pattern, MIB, 5),
-        &[
-            always(0.15, "sync"),
-            always(0.37, "async"),
-            smoke(0.15, "sync@aa sync@slow"),
-            measured(0.15, "async_buffered sync_buffered"),
-        ],
-    ),
+    archive("perf_5m", (Tmpfs, 45), megabytes(5), ARMS_PERF_5M),
     archive(
         "perf_10m",
         (Tmpfs, 24),
-        Shape::entries(Pattern, MIB, 10),
+        megabytes(10),
         &[measured(0.15, "sync async_buffered sync_buffered"), measured(0.39, "async")],
     ),
-    archive(
-        "perf_20m",
-        (Tmpfs, 11),
-        Shape::entries(Pattern, MIB, 20),
-        &[
-            measured(0.14, "sync async_buffered sync_buffered sync@aa sync@slow best_sync best_async"),
-            measured(0.36, "async"),
-        ],
-    ),
+    archive("perf_20m", (Tmpfs, 11), megabytes(20), ARMS_PERF_20M),
     file("rss_5m", streamed(80, 1), STREAMED),
-    file(
-        "rss_10m",
-        streamed(160, 1),
-        &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")],
-    ),
+    file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),
     // In one entry the published shape, without ZIP64, could not say its size.
     file("rss_10g", streamed(40_000, 4), &[full(0.02, "empty"), full(3.7, "sync async best_sync best_async")]),
-    file(
-        "calls_1",
-        Shape::calls(Pattern, 4 * KIB, 1),
-        &[
-            always(0.03, "sync async best_sync best_async"),
-            smoke(0.03, "zip_crate async_zip"),
-            measured(0.3, "async~sync best_async~best_sync sync_buffer_8k~sync_buffer_32k"),
-        ],
-    ),
+    file("calls_1", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1),
     file("calls_8k", Shape::calls(Pattern, 4 * MIB, 8 * KIB), CALLS),
     file("calls_64k", Shape::calls(Pattern, 4 * MIB, 64 * KIB), CALLS),
     file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), CALLS),
@@ -366,27 +339,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("data_log", Shape::calls(Log, 256 * KIB, 64 * KIB), DATA),
     file("data_csv", Shape::calls(Csv, 256 * KIB, 64 * KIB), DATA),
     file("data_random", Shape::calls(Random, 256 * KIB, 64 * KIB), DATA),
-    file(
-        "cores_entries",
-        Shape::entries(Log, 100 * KIB, 200),
-        &[always(0.34, "best_sync"), always(0.21, "best_parallel")],
-    ),
+    file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel")]),
     file("cores_30m", large(15, 256 * KIB), &[measured(0.46, "best_sync"), measured(0.26, "best_parallel")]),
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
     archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
     archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
     archive("zip64_5g", (Tail, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
     archive("zip64_5g_disk", (Disk, 1), entry_5g(Random), &[full(120.0, "best_async")]),
-    Scenario {
-        name: "many_10",
-        build: "release",
-        setting: Setting { shape: ENTRY_5M, work: Work::Many { archives: 10, rounds: 10 } },
-        arms: SEVERAL,
-    },
-    Scenario {
-        name: "ticker",
-        build: "release",
-        setting: Setting { shape: large(14, 64 * KIB), work: Work::Ticker { archives: 4 } },
-        arms: TICKER,
-    },
+    scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
+    scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
 ];

@@ -206,6 +206,7 @@ pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
 }
 
 /// Zstandard of this level, if the crate is built with it.
+#[allow(clippy::unnecessary_wraps, reason = "without the feature there is none")]
 pub fn zstandard(level: i32) -> Option<Compression> {
     #[cfg(feature = "zstd")]
     return Some(Compression::Zstd(level));

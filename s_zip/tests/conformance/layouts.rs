@@ -3,7 +3,7 @@
 use s_zip::{Compression, EntryOptions};
 
 use crate::common::any::By;
-use crate::common::calls::Call;
+use crate::common::calls::{Call, Data, Kind};
 
 /// More than the writers' buffer: the local header is sent before the entry's sizes are known.
 const LARGE: usize = 300_000;
@@ -107,30 +107,12 @@ impl Layout {
     }
 }
 
-/// Lines that compress well, no two alike.
-fn text(bytes: usize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(bytes + 64);
-    for line in 0_u32.. {
-        if text.len() >= bytes {
-            break;
-        }
-        let number = line.wrapping_mul(2_654_435_761);
-        text.extend_from_slice(format!("line {line} has the number {number}\n").as_bytes());
-    }
-    text.truncate(bytes);
-    text
+fn text(len: usize) -> Vec<u8> {
+    Data { kind: Kind::Text, len, seed: 1 }.bytes()
 }
 
-/// Bytes that do not compress.
-fn noise(bytes: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let step = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_be_bytes()[0]
-    };
-    std::iter::repeat_with(step).take(bytes).collect()
+fn noise(len: usize) -> Vec<u8> {
+    Data { kind: Kind::Noise, len, seed: 2 }.bytes()
 }
 
 /// Every layout, small ones first.
@@ -308,12 +290,12 @@ fn zstd() -> Layout {
 fn parallel() -> Layout {
     // Blocks of 256 KiB each know the 32 KiB before them.
     let mut entries = vec![
-        Entry::new("three blocks", text(700_000)).descriptor(),
+        Entry::new("four blocks", text(1_000_000)).descriptor(),
         Entry::new("nothing", Vec::new()),
         Entry::folder("ä/"),
         Entry::new("ä/one block", text(262_144)),
         Entry::new("ä/a byte more", noise(262_145)).descriptor(),
-        Entry { piece: 100, ..Entry::new("pieces", text(600_000)) }.announced().descriptor(),
+        Entry { piece: 100, ..Entry::new("pieces", text(1_000_000)) }.announced().descriptor(),
     ];
     entries.extend((0..100).map(|index| Entry::new(format!("small/{index}"), text(index * 97))));
     Layout { by: By::Parallel, comment: "of all cores".to_owned(), ..Layout::new("parallel", entries) }

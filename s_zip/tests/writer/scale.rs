@@ -4,25 +4,21 @@ use s_zip::{EntryOptions, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::By;
 use crate::common::archive::parse;
-use crate::common::calls::{Call, Data, Kind};
+use crate::common::calls::{Call, Data, Kind, write_sync};
 use crate::common::sinks::{Manner, Sink};
 
 fn name(index: usize) -> String {
     format!("{index:05}")
 }
 
-fn empty_entries(count: usize) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    for index in 0..count {
-        writer.start_entry(&name(index)).unwrap();
-    }
-    writer.finish().unwrap()
+fn empty_entries(count: usize) -> Vec<Call<'static>> {
+    (0..count).map(|index| Call::Start(name(index), EntryOptions::new())).collect()
 }
 
 #[test]
 fn zip64_records_are_there_exactly_from_65535_entries_on() {
     for count in [65_534, 65_535, 65_536, 70_000] {
-        let bytes = empty_entries(count);
+        let bytes = write_sync(WriterOptions::new(), &empty_entries(count));
         // The parser checks the numbers of all three records.
         let archive = parse(&bytes);
         assert_eq!((archive.entries.len(), archive.zip64), (count, count >= 65_535));
@@ -38,8 +34,8 @@ fn zip64_records_are_there_exactly_from_65535_entries_on() {
 
 #[test]
 fn every_writer_makes_the_same_of_70000_entries() {
-    let calls: Vec<_> = (0..70_000).map(|index| Call::Start(name(index), EntryOptions::new())).collect();
-    let wanted = empty_entries(70_000);
+    let calls = empty_entries(70_000);
+    let wanted = write_sync(WriterOptions::new(), &calls);
     for by in By::ALL {
         assert!(by.write(WriterOptions::new(), &calls) == wanted, "{by:?}");
     }
