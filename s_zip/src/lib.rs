@@ -51,3 +51,8 @@ pub use options::{Compression, EntryOptions, WriterOptions};
 pub use parallel::{ParallelOptions, ParallelZipWriter};
 pub use reader::{Entry, Limits, ReadError, StreamingZipReader, Summary};
 pub use writer::StreamingZipWriter;
+
+/// The examples of the README, compiled.
+#[cfg(all(doctest, feature = "async"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
