@@ -96,8 +96,8 @@ pub struct Create {
     run_async: bool,
     /// Where the async writer compresses
     #[cfg(feature = "async")]
-    #[arg(long, value_enum, default_value_t = Policy::Inline, requires = "run_async")]
-    policy: Policy,
+    #[arg(long, value_enum, default_value_t = CompressionPolicy::Inline, requires = "run_async")]
+    policy: CompressionPolicy,
     /// The name for what comes from standard input
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     pub stdin_name: String,
@@ -121,17 +121,6 @@ enum Method {
     /// Zstandard: faster and smaller, and unknown to many readers
     #[cfg(feature = "zstd")]
     Zstd,
-}
-
-#[cfg(feature = "async")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Policy {
-    /// In the task, giving way often
-    Inline,
-    /// In the task, after other tasks moved to another thread
-    BlockInPlace,
-    /// On the blocking pool, in chunks
-    Offload,
 }
 
 /// An archive to read, and how far it is trusted.
@@ -185,11 +174,7 @@ impl Create {
     pub fn writer(&self, compression: Compression) -> Result<WriterKind, Error> {
         #[cfg(feature = "async")]
         if self.run_async {
-            return Ok(WriterKind::Async(match self.policy {
-                Policy::Inline => CompressionPolicy::Inline,
-                Policy::BlockInPlace => CompressionPolicy::BlockInPlace,
-                Policy::Offload => CompressionPolicy::Offload,
-            }));
+            return Ok(WriterKind::Async(self.policy));
         }
         #[cfg(feature = "parallel")]
         if let Some(jobs) = self.jobs {

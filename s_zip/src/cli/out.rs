@@ -74,7 +74,8 @@ impl Out {
                 #[cfg(unix)]
                 builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
                 let temporary =
-                    builder.tempfile_in(folder(path)).map_err(|error| without_path(&error)).with_context(fail)?;
+                    // The temporary name says nothing to whoever typed another one.
+                    builder.tempfile_in(folder(path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
                 if let Ok(before) = fs::metadata(path) {
                     temporary.as_file().set_permissions(before.permissions()).with_context(fail)?;
                 }
@@ -94,11 +95,6 @@ impl Opened {
         }
         Ok(())
     }
-}
-
-/// The temporary name says nothing to whoever typed another one.
-fn without_path(error: &io::Error) -> io::Error {
-    error.kind().into()
 }
 
 fn folder(path: &Path) -> &Path {

@@ -28,17 +28,12 @@ pub struct Archive {
     pub zip64: bool,
 }
 
-/// Reads numbers from front to back.
-struct Cursor<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
+/// Reads from front to back.
+struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     fn take(&mut self, count: usize) -> &'a [u8] {
-        let taken = &self.bytes[self.at..self.at + count];
-        self.at += count;
-        taken
+        self.0.split_off(..count).unwrap()
     }
 
     fn u16(&mut self) -> u16 {
@@ -49,16 +44,8 @@ impl<'a> Cursor<'a> {
         u32::from_le_bytes(self.take(4).try_into().unwrap())
     }
 
-    fn size(&mut self) -> usize {
-        self.u32() as usize
-    }
-
     fn text(&mut self, count: u16) -> String {
         String::from_utf8(self.take(count.into()).to_vec()).unwrap()
-    }
-
-    fn next_signature(&self) -> Option<u32> {
-        self.bytes.get(self.at..self.at + 4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
     }
 }
 
@@ -67,10 +54,11 @@ impl<'a> Cursor<'a> {
 /// # Panics
 /// If a single rule is broken.
 pub fn parse(bytes: &[u8]) -> Archive {
-    let mut cursor = Cursor { bytes, at: 0 };
+    let mut cursor = Cursor(bytes);
     let mut entries = Vec::new();
-    while cursor.next_signature() == Some(0x0403_4b50) {
-        entries.push(local_entry(&mut cursor));
+    while cursor.0.starts_with(b"PK\x03\x04") {
+        let offset = bytes.len() - cursor.0.len();
+        entries.push(local_entry(&mut cursor, offset));
     }
     for entry in &mut entries {
         central_entry(&mut cursor, entry);
@@ -84,12 +72,11 @@ pub fn parse(bytes: &[u8]) -> Archive {
     archive
 }
 
-fn local_entry(cursor: &mut Cursor) -> Entry {
-    let offset = cursor.at;
+fn local_entry(cursor: &mut Cursor, offset: usize) -> Entry {
     cursor.take(6);
     let (flags, method, time, day) = (cursor.u16(), cursor.u16(), cursor.u16(), cursor.u16());
     cursor.take(4);
-    let compressed = cursor.size();
+    let compressed = cursor.u32() as usize;
     cursor.take(4);
     let (name_len, extra_len) = (cursor.u16(), cursor.u16());
     let name = cursor.text(name_len);
@@ -99,7 +86,7 @@ fn local_entry(cursor: &mut Cursor) -> Entry {
     assert!(day >= 1 << 5 | 1, "{name}: no date lies before 1980-01-01");
     // The time is the only extra field that an entry below 4 GiB may have.
     let unix_seconds = extra.get(5..9).map(|seconds| i32::from_le_bytes(seconds.try_into().unwrap()));
-    let (data, payload_bytes) = decode(method, &cursor.bytes[cursor.at..], compressed);
+    let (data, payload_bytes) = decode(method, cursor.0, compressed);
     let payload = cursor.take(payload_bytes).to_vec();
     cursor.take(if descriptor { 16 } else { 0 });
     let (crc32, comment) = (crc32fast::hash(&data), String::new());

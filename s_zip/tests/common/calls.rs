@@ -4,6 +4,8 @@ use std::io::Write;
 
 use s_zip::{Compression, EntryOptions, Result, StreamingZipWriter, WriterOptions};
 
+use super::forged::numbers::Numbers;
+
 /// A whole archive as calls, with the data described, not held.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -49,26 +51,6 @@ pub enum Call<'a> {
     Data(&'a [u8]),
     Flush,
     Comment(&'a str),
-}
-
-/// Numbers that look random (xorshift).
-pub struct Numbers(u64);
-
-impl Numbers {
-    pub fn new(seed: u64) -> Self {
-        Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).unwrap()
-    }
 }
 
 impl Data {

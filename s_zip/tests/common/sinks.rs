@@ -1,7 +1,11 @@
 //! A sink that misbehaves as told, sync and async, and that lets the test see what it holds.
 
 use std::io::{self, Write};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
 
 /// What a sink does once its limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,44 +130,33 @@ impl Write for Sink {
     }
 }
 
-#[cfg(feature = "async")]
-mod ready {
-    use std::io;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
-
-    use tokio::io::AsyncWrite;
-
-    use super::{Sink, State};
-
-    impl State {
-        /// Whether this poll finds the sink busy; if so, it wakes the task at once.
-        fn is_busy(&mut self, context: &Context) -> bool {
-            self.calls += 1;
-            let busy = self.manner.pending_every > 0 && self.calls.is_multiple_of(self.manner.pending_every);
-            if busy {
-                context.waker().wake_by_ref();
-            }
-            busy
+impl State {
+    /// Whether this poll finds the sink busy; if so, it wakes the task at once.
+    fn is_busy(&mut self, context: &Context) -> bool {
+        self.calls += 1;
+        let busy = self.manner.pending_every > 0 && self.calls.is_multiple_of(self.manner.pending_every);
+        if busy {
+            context.waker().wake_by_ref();
         }
+        busy
+    }
+}
+
+impl AsyncWrite for Sink {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        let mut state = self.state();
+        if state.is_busy(context) {
+            return Poll::Pending;
+        }
+        state.write(data).map_or(Poll::Pending, Poll::Ready)
     }
 
-    impl AsyncWrite for Sink {
-        fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-            let mut state = self.state();
-            if state.is_busy(context) {
-                return Poll::Pending;
-            }
-            state.write(data).map_or(Poll::Pending, Poll::Ready)
-        }
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.state();
+        if state.is_busy(context) { Poll::Pending } else { Poll::Ready(state.flush()) }
+    }
 
-        fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-            let mut state = self.state();
-            if state.is_busy(context) { Poll::Pending } else { Poll::Ready(state.flush()) }
-        }
-
-        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }

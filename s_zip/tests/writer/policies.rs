@@ -1,10 +1,10 @@
 //! What each policy needs of its surroundings.
 
-use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, Error, StreamingZipWriter};
+use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 use tokio::runtime::Builder;
 
 use crate::common::any::{POLICIES, threads};
-use crate::common::calls::{Data, Kind, small_buffer, small_mixture, write_async, write_sync};
+use crate::common::calls::{Call, Data, Kind, small_buffer, small_mixture, write_async, write_sync};
 use crate::common::sinks::{Manner, Sink};
 
 /// Runs a future without any runtime.
@@ -24,10 +24,7 @@ fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
 }
 
 fn one_entry(data: &[u8]) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    writer.start_entry("a").unwrap();
-    writer.write_data(data).unwrap();
-    writer.finish().unwrap()
+    write_sync(WriterOptions::new(), &[Call::Start("a".to_owned(), EntryOptions::new()), Call::Data(data)])
 }
 
 #[test]

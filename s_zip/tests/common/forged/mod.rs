@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod mutation;
+pub mod numbers;
 
 use std::io::Cursor;
 

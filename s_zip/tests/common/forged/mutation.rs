@@ -7,6 +7,8 @@ use std::io::{self, Cursor};
 use s_zip::format::{CENTRAL_HEADER, DESCRIPTOR, END, LOCAL_HEADER, LOCAL_HEADER_BYTES, ZIP64_END, ZIP64_LOCATOR};
 use s_zip::{Limits, StreamingZipReader};
 
+use super::numbers::Numbers;
+
 /// No archive grows beyond this many bytes.
 const LONGEST: usize = 4096;
 const SIGNATURES: [u32; 6] = [LOCAL_HEADER, DESCRIPTOR, CENTRAL_HEADER, ZIP64_END, ZIP64_LOCATOR, END];
@@ -32,31 +34,10 @@ pub enum Finding {
     },
 }
 
-/// A small generator of numbers ("splitmix64").
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `end`, or 0.
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % (end.max(1) as u64)).unwrap_or(0)
-    }
-
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
-        of.get(self.below(of.len()))
-    }
-}
-
 /// An archive with some damage: a member of `corpus` after one to six mutations, often with its lengths put right again so that
 /// the damage gets past the first checks. The same seed and corpus give the same bytes.
 pub fn mutate(seed: u64, corpus: &[Vec<u8>]) -> Vec<u8> {
-    let mut random = Random(seed);
+    let mut random = Numbers::new(seed);
     let mut bytes = random.pick(corpus).cloned().unwrap_or_default();
     for _ in 0..=random.below(6) {
         match random.below(12) {
@@ -104,14 +85,14 @@ pub fn exercise(bytes: &[u8], limits: Limits) -> Finding {
     if damaged { Finding::Damaged { bytes: total } } else { Finding::Read { bytes: total } }
 }
 
-fn flip(random: &mut Random, bytes: &mut [u8]) {
+fn flip(random: &mut Numbers, bytes: &mut [u8]) {
     let at = random.below(bytes.len());
     if let Some(byte) = bytes.get_mut(at) {
         *byte ^= 1 << random.below(8);
     }
 }
 
-fn set_byte(random: &mut Random, bytes: &mut [u8]) {
+fn set_byte(random: &mut Numbers, bytes: &mut [u8]) {
     let at = random.below(bytes.len());
     let value = random.pick(&[0, 1, 0x7f, 0x80, 0xff, b'/', b'.', b'P']).copied().unwrap_or(0);
     if let Some(byte) = bytes.get_mut(at) {
@@ -120,7 +101,7 @@ fn set_byte(random: &mut Random, bytes: &mut [u8]) {
 }
 
 /// Overwrites a number of 2, 4 or 8 bytes, mostly one in a header.
-fn set_field(random: &mut Random, bytes: &mut [u8]) {
+fn set_field(random: &mut Numbers, bytes: &mut [u8]) {
     let headers = headers(bytes);
     let at = match random.pick(&headers) {
         Some((start, _)) if random.below(8) > 0 => start + 2 * random.below(24),
@@ -141,7 +122,7 @@ fn set_field(random: &mut Random, bytes: &mut [u8]) {
 }
 
 /// Replaces a range of the archive by, or puts before it, a range of another archive or of itself.
-fn splice(random: &mut Random, bytes: &mut Vec<u8>, other: Option<Vec<u8>>) {
+fn splice(random: &mut Numbers, bytes: &mut Vec<u8>, other: Option<Vec<u8>>) {
     let from = other.unwrap_or_else(|| bytes.clone());
     let start = random.below(from.len());
     let end = (start + random.below(200)).min(from.len());
