@@ -22,6 +22,7 @@ const REGULAR_FILE: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 
 /// Everything of a writer but its sink.
+#[derive(Default)]
 pub(crate) struct Core {
     options: WriterOptions,
     /// Bytes on their way to the sink.
@@ -81,21 +82,7 @@ enum Body {
 impl Core {
     pub fn new(options: WriterOptions) -> Result<Self> {
         options.compression.check()?;
-        Ok(Core {
-            options,
-            out: Buffer::default(),
-            taken: 0,
-            staged: Vec::new(),
-            encoder: Encoder::default(),
-            open: None,
-            central: Vec::new(),
-            entries: 0,
-            names: HashSet::new(),
-            comment: String::new(),
-            scratch: Vec::new(),
-            finished: false,
-            poisoned: false,
-        })
+        Ok(Core { options, ..Core::default() })
     }
 
     /// Fails if an earlier call left the archive broken.
@@ -162,12 +149,9 @@ impl Core {
             dos_date: dos.date,
             modified: options.modified.and_then(|seconds| i32::try_from(seconds).ok()),
             unix_mode: mode | if directory { DIRECTORY } else { REGULAR_FILE },
-            crc32: 0,
-            compressed: 0,
-            uncompressed: 0,
             offset: self.taken + self.out.len() as u64,
-            descriptor: false,
             zip64_local: options.size.is_some_and(|size| size > LIMIT_32),
+            ..Header::default()
         };
         if let Some((size, crc32)) = announced {
             (header.compressed, header.uncompressed, header.crc32) = (size, size, crc32);

@@ -56,16 +56,12 @@ impl Out {
 
     /// Opens the sink.
     pub fn open(&self) -> Result<Opened, Error> {
+        let direct = |file| Opened { file, temporary: None };
         match self {
-            Out::Stdout => {
-                Ok(Opened { file: stdout_file().context("cannot write to standard output")?, temporary: None })
-            }
+            Out::Stdout => stdout_file().context("cannot write to standard output").map(direct),
             Out::Device(path) => {
                 let file = OpenOptions::new().write(true).open(path);
-                Ok(Opened {
-                    file: file.with_context(|| format!("cannot write to {}", path.display()))?,
-                    temporary: None,
-                })
+                file.with_context(|| format!("cannot write to {}", path.display())).map(direct)
             }
             Out::File(path) => {
                 let fail = || format!("cannot create {}", path.display());

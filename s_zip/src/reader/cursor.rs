@@ -25,22 +25,12 @@ impl<'a> Cursor<'a> {
         Some(*head)
     }
 
-    /// The next numbers of two bytes.
     pub fn u16s<const N: usize>(&mut self) -> Option<[u16; N]> {
-        let mut numbers = [0; N];
-        for number in &mut numbers {
-            *number = self.u16()?;
-        }
-        Some(numbers)
+        several(|| self.u16())
     }
 
-    /// The next numbers of four bytes.
     pub fn u32s<const N: usize>(&mut self) -> Option<[u32; N]> {
-        let mut numbers = [0; N];
-        for number in &mut numbers {
-            *number = self.u32()?;
-        }
-        Some(numbers)
+        several(|| self.u32())
     }
 
     pub fn u16(&mut self) -> Option<u16> {
@@ -54,4 +44,12 @@ impl<'a> Cursor<'a> {
     pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
+}
+
+fn several<T: Copy + Default, const N: usize>(mut next: impl FnMut() -> Option<T>) -> Option<[T; N]> {
+    let mut numbers = [T::default(); N];
+    for number in &mut numbers {
+        *number = next()?;
+    }
+    Some(numbers)
 }

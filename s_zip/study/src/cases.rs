@@ -269,6 +269,7 @@ const ARMS_PERF_5M: &[Arms] = &[
     smoke(0.15, "sync@aa sync@slow"),
     measured(0.15, "async_buffered sync_buffered"),
 ];
+const ARMS_PERF_10M: &[Arms] = &[measured(0.15, "sync async_buffered sync_buffered"), measured(0.39, "async")];
 const ARMS_PERF_20M: &[Arms] = &[
     measured(0.14, "sync async_buffered sync_buffered sync@aa sync@slow best_sync best_async"),
     measured(0.36, "async"),
@@ -319,12 +320,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SMALL),
     archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SMALL),
     archive("perf_5m", (Tmpfs, 45), megabytes(5), ARMS_PERF_5M),
-    archive(
-        "perf_10m",
-        (Tmpfs, 24),
-        megabytes(10),
-        &[measured(0.15, "sync async_buffered sync_buffered"), measured(0.39, "async")],
-    ),
+    archive("perf_10m", (Tmpfs, 24), megabytes(10), ARMS_PERF_10M),
     archive("perf_20m", (Tmpfs, 11), megabytes(20), ARMS_PERF_20M),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use assert_cmd::Command;
-use predicates::prelude::*;
+use predicates::str::contains;
 use s_zip_study::SZip;
 use s_zip_study::cases::Arm;
 use s_zip_study::many;
@@ -100,13 +100,13 @@ fn names_that_mean_nothing_are_errors_that_list_the_choices() {
         ("--scenario many_10 --arm sync", "async_concurrent"),
         ("--scenario ticker --arm idle --versus async", "does not run"),
     ] {
-        study(&format!("run {arguments}")).assert().code(2).stderr(predicate::str::contains(part));
+        study(&format!("run {arguments}")).assert().code(2).stderr(contains(part));
     }
 }
 
 #[test]
 fn the_verbs_answer() {
-    let line = predicate::str::contains("entry_5m\tasync~sync\trelease\t0.12\trun --scenario entry_5m --arm async");
+    let line = contains("entry_5m\tasync~sync\trelease\t0.12\trun --scenario entry_5m --arm async");
     study("arms").assert().success().stdout(line);
     study("prepare --scenario ticker --seed 2").assert().success().stdout("");
 }
