@@ -47,6 +47,7 @@ const EXTRACT_EXAMPLES: &str = "Examples:
   s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
 
 Nothing is written outside the folder, and no file that exists is replaced.";
+
 /// Makes ZIP archives from front to back, in constant memory, and reads those of others within limits.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
