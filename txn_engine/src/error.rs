@@ -1,6 +1,6 @@
 //! What can be wrong with a row, and what can stop a run.
 
-use std::fmt;
+use std::any::Any;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,120 +8,82 @@ use std::path::PathBuf;
 pub const FIRST_ERRORS: usize = 20;
 
 /// Why a row was not applied. Row errors are data: they are counted and never stop a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+///
+/// They stand in the order of their checks: reading first, then the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, strum::IntoStaticStr, strum::VariantArray)]
 #[repr(u8)]
 pub enum ErrorKind {
     /// The physical line is longer than 64 KiB.
+    #[error("the line is longer than 65,536 bytes")]
     LineTooLong,
     /// A needed field is absent or empty.
+    #[error("a needed field is missing")]
     MissingField,
     /// A needed field is not UTF-8.
+    #[error("a needed field is not UTF-8")]
     NotUtf8,
     /// The type is none of the five.
+    #[error("the type is not one of deposit, withdrawal, dispute, resolve, chargeback")]
     UnknownType,
     /// Client or transaction id is not a number in range.
+    #[error("the client is not in 0..=65535, or the tx is not in 0..=4294967295")]
     BadNumber,
     /// The amount is not a decimal number with at most four significant decimals.
+    #[error("the amount is not a decimal number with at most four decimals")]
     BadAmount,
     /// A deposit or withdrawal without an amount.
+    #[error("a deposit or withdrawal needs an amount")]
     NoAmount,
     /// A deposit or withdrawal of zero or less.
+    #[error("the amount is not above zero")]
     NotPositive,
     /// The transaction id was used by an accepted deposit or withdrawal.
+    #[error("the transaction id was used before")]
     RepeatedTx,
     /// The account was charged back before.
+    #[error("the account is locked")]
     AccountLocked,
     /// No accepted deposit created this account.
+    #[error("the client has no account")]
     AccountNotFound,
     /// The withdrawal exceeds what is available.
+    #[error("the available funds are too low")]
     InsufficientFunds,
     /// A balance would leave 64 bits.
+    #[error("a balance would leave the range of 64 bits")]
     Overflow,
     /// The transaction named was never accepted.
+    #[error("no accepted transaction has this id")]
     TxNotFound,
     /// The transaction named belongs to another client.
+    #[error("the transaction belongs to another client")]
     DifferentClient,
     /// The transaction is under dispute already.
+    #[error("the transaction is under dispute already")]
     AlreadyDisputed,
     /// The transaction is not under dispute.
+    #[error("the transaction is not under dispute")]
     NotDisputed,
 }
 
 impl ErrorKind {
-    /// Every kind, in the order of their checks: reading first, then the engine.
-    pub const ALL: [ErrorKind; 17] = [
-        ErrorKind::LineTooLong,
-        ErrorKind::MissingField,
-        ErrorKind::NotUtf8,
-        ErrorKind::UnknownType,
-        ErrorKind::BadNumber,
-        ErrorKind::BadAmount,
-        ErrorKind::NoAmount,
-        ErrorKind::NotPositive,
-        ErrorKind::RepeatedTx,
-        ErrorKind::AccountLocked,
-        ErrorKind::AccountNotFound,
-        ErrorKind::InsufficientFunds,
-        ErrorKind::Overflow,
-        ErrorKind::TxNotFound,
-        ErrorKind::DifferentClient,
-        ErrorKind::AlreadyDisputed,
-        ErrorKind::NotDisputed,
-    ];
+    /// Every kind.
+    pub const ALL: &[ErrorKind] = <ErrorKind as strum::VariantArray>::VARIANTS;
 
     /// The kind's name, as the counts print it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            ErrorKind::LineTooLong => "LineTooLong",
-            ErrorKind::MissingField => "MissingField",
-            ErrorKind::NotUtf8 => "NotUtf8",
-            ErrorKind::UnknownType => "UnknownType",
-            ErrorKind::BadNumber => "BadNumber",
-            ErrorKind::BadAmount => "BadAmount",
-            ErrorKind::NoAmount => "NoAmount",
-            ErrorKind::NotPositive => "NotPositive",
-            ErrorKind::RepeatedTx => "RepeatedTx",
-            ErrorKind::AccountLocked => "AccountLocked",
-            ErrorKind::AccountNotFound => "AccountNotFound",
-            ErrorKind::InsufficientFunds => "InsufficientFunds",
-            ErrorKind::Overflow => "Overflow",
-            ErrorKind::TxNotFound => "TxNotFound",
-            ErrorKind::DifferentClient => "DifferentClient",
-            ErrorKind::AlreadyDisputed => "AlreadyDisputed",
-            ErrorKind::NotDisputed => "NotDisputed",
-        }
-    }
-
-    /// What is wrong, in words.
-    #[must_use]
-    pub fn message(self) -> &'static str {
-        match self {
-            ErrorKind::LineTooLong => "the line is longer than 65,536 bytes",
-            ErrorKind::MissingField => "a needed field is missing",
-            ErrorKind::NotUtf8 => "a needed field is not UTF-8",
-            ErrorKind::UnknownType => "the type is not one of deposit, withdrawal, dispute, resolve, chargeback",
-            ErrorKind::BadNumber => "the client is not in 0..=65535, or the tx is not in 0..=4294967295",
-            ErrorKind::BadAmount => "the amount is not a decimal number with at most four decimals",
-            ErrorKind::NoAmount => "a deposit or withdrawal needs an amount",
-            ErrorKind::NotPositive => "the amount is not above zero",
-            ErrorKind::RepeatedTx => "the transaction id was used before",
-            ErrorKind::AccountLocked => "the account is locked",
-            ErrorKind::AccountNotFound => "the client has no account",
-            ErrorKind::InsufficientFunds => "the available funds are too low",
-            ErrorKind::Overflow => "a balance would leave the range of 64 bits",
-            ErrorKind::TxNotFound => "no accepted transaction has this id",
-            ErrorKind::DifferentClient => "the transaction belongs to another client",
-            ErrorKind::AlreadyDisputed => "the transaction is under dispute already",
-            ErrorKind::NotDisputed => "the transaction is not under dispute",
-        }
+        self.into()
     }
 }
 
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
-    }
+/// What is kept of row errors, beside their counts and the first of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// Nothing.
+    Counts,
+    /// A message for every one, as the published engine formats and keeps it; memory grows with the errors.
+    Messages,
 }
 
 /// Row errors of a run: all counted by kind, the first [`FIRST_ERRORS`] with their line.
@@ -129,21 +91,15 @@ impl fmt::Display for ErrorKind {
 pub struct ErrorLog {
     counts: [u64; ErrorKind::ALL.len()],
     first: Vec<(u64, ErrorKind)>,
-    /// Messages of all errors, kept only on request: the published engine formats and keeps every one.
+    /// Messages of all errors, if they are kept.
     messages: Option<Vec<String>>,
 }
 
 impl ErrorLog {
-    /// A log that formats and keeps a message for every error, as the published engine does; its memory grows with the errors.
+    /// An empty log.
     #[must_use]
-    pub fn with_messages() -> Self {
-        ErrorLog { messages: Some(Vec::new()), ..ErrorLog::default() }
-    }
-
-    /// An empty log of the same manner.
-    #[must_use]
-    pub fn fresh(&self) -> Self {
-        if self.messages.is_some() { ErrorLog::with_messages() } else { ErrorLog::default() }
+    pub fn new(log: Log) -> Self {
+        ErrorLog { messages: (log == Log::Messages).then(Vec::new), ..ErrorLog::default() }
     }
 
     /// Counts an error of `kind` in `line` (the first line of a file is 1).
@@ -227,23 +183,16 @@ pub enum Error {
         /// The file as the user named it.
         name: String,
     },
-    /// A name that stands for nothing.
-    #[error("unknown {what} '{given}': choose one of {choices}")]
-    UnknownName {
-        /// What was asked for.
-        what: &'static str,
-        /// What was given.
-        given: String,
-        /// What there is.
-        choices: String,
-    },
-    /// Concurrent files share a client, although the arm keeps one engine per file.
-    #[error("client {client} occurs in two files: the arm sync_unshared needs files without common clients")]
+    /// Concurrent files share a client, although each has an engine of its own.
+    #[error("client {client} occurs in two files: an engine per file needs files without common clients")]
     SharedClient {
         /// The client.
         client: u16,
     },
-    /// A thread of the arm died.
+    /// Test data cannot be written.
+    #[error("cannot write generated rows to a temporary file")]
+    Generate(#[source] io::Error),
+    /// A thread of the run died.
     #[error("a worker thread died: {message}")]
     Worker {
         /// What it said.
@@ -297,4 +246,11 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+}
+
+/// What a thread panicked with, as an error of the run.
+pub(crate) fn died(panic: &(dyn Any + Send)) -> Error {
+    let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+    Error::Worker { message: message.unwrap_or_else(|| "without a message".to_owned()) }
 }

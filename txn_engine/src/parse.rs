@@ -4,8 +4,10 @@ use csv_core::ReadRecordResult;
 
 use crate::amount::Amount;
 use crate::error::{Error, ErrorKind};
-use crate::input::MAX_LINE_BYTES;
 use crate::row::{Entry, Kind, Row};
+
+/// Longest physical line, in bytes without its line break, quotes included.
+pub const MAX_LINE_BYTES: usize = 65_536;
 
 /// The needed columns, by their names in the header.
 const NAMES: [&str; 4] = ["type", "client", "tx", "amount"];

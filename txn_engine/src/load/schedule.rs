@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Arrivals, Load};
+use super::settings::{Arrivals, Load};
 
 /// The rows of a load, one after the other.
 pub(super) struct Schedule {

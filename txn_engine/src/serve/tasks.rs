@@ -12,8 +12,9 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::conversation::{Conversation, Scratch};
-use super::live::{Entry, Live};
-use super::{Shared, listen};
+use super::listen;
+use super::live::Seat;
+use super::shared::Shared;
 use crate::error::Error;
 
 /// Between two tries to accept when the system is short of something.
@@ -97,9 +98,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
 fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    if let Some(entry) = Live::enter(shared, Arc::clone(&stream) as _, shared.most.0) {
+    if let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) {
         shared.counts.connection();
-        tokio::spawn(serve(stream, Arc::clone(shared), entry));
+        tokio::spawn(serve(stream, Arc::clone(shared), seat));
         return;
     }
     shared.counts.refused();
@@ -113,11 +114,11 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
 }
 
-async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, entry: Entry) {
+async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, seat: Seat) {
     // A connection that breaks ends; nobody else is concerned.
     let _ = converse(&stream, &shared).await;
     drop(stream);
-    drop(entry);
+    drop(seat);
 }
 
 async fn converse(stream: &TcpStream, shared: &Shared) -> io::Result<()> {

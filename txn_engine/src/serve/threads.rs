@@ -12,8 +12,9 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::conversation::{Conversation, Scratch};
-use super::live::{Entry, Live};
-use super::{Shared, listen};
+use super::listen;
+use super::live::Seat;
+use super::shared::Shared;
 use crate::error::Error;
 
 /// Between two tries to accept when the system is short of something.
@@ -82,7 +83,7 @@ fn wait(listener: &TcpListener, woken: &UnixStream) -> bool {
 /// A connection that is served, and its place among the open ones.
 struct Connection {
     stream: Arc<TcpStream>,
-    entry: Entry,
+    seat: Seat,
 }
 
 fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&Queue>) {
@@ -90,11 +91,11 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&Queue>) {
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    let Some(entry) = Live::enter(shared, Arc::clone(&stream) as _, shared.most.0) else {
+    let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
         shared.counts.refused();
         return listen::refuse(&stream, shared.most.1);
     };
-    let connection = Connection { stream: Arc::clone(&stream), entry };
+    let connection = Connection { stream: Arc::clone(&stream), seat };
     if let Some(queue) = queue {
         shared.counts.connection();
         return queue.push(connection);
@@ -113,11 +114,11 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&Queue>) {
 }
 
 fn serve(connection: Connection, shared: &Shared) {
-    let Connection { stream, entry } = connection;
+    let Connection { stream, seat } = connection;
     // A connection that breaks ends; nobody else is concerned.
     let _ = converse(&stream, shared);
     drop(stream);
-    drop(entry);
+    drop(seat);
 }
 
 fn converse(mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {

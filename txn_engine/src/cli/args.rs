@@ -1,69 +1,71 @@
-//! What can be typed, turned into one closed set of commands.
+//! What can be typed.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use strum::VariantNames;
 
-use study_kit::Verb;
-use txn_engine::generate::Shape;
-use txn_engine::load::Arrivals;
-use txn_engine::serve::Mode;
-use txn_engine::{Arm, clients};
+use crate::clients::Spawn;
+use crate::generate::Shape;
+use crate::load::Arrivals;
+use crate::serve::Mode;
+use crate::setup::Setup;
 
 const EXAMPLES: &str = "Examples:
   txn_engine payments.csv > accounts.csv
   txn_engine async payments.csv --dump session/
   txn_engine --load session/ more.csv
   cat payments.csv | txn_engine --strict -
-  txn_engine --engine sync_pipelined payments.csv
+  txn_engine --engine best_one_core payments.csv
   txn_engine generate --rows 1000000 --seed 1 --shape accepted > payments.csv
   txn_engine async stress-test 2000100
   txn_engine serve --mode tokio --addr 127.0.0.1:8820 --dump session/
   txn_engine load --addr 127.0.0.1:8820 --clients 10000 --rate 10000 --duration 10
 
-Exit codes: 0 done, 1 rows were rejected and --strict was given (or a study run failed), 2 could not run.
-Without arguments: one pass over the study's arms, with the tables of the published document.";
+Exit codes: 0 done, 1 rows were rejected and --strict was given (or a load had failures), 2 could not run.";
 
 /// A payments engine over CSV: reads type,client,tx,amount and prints the accounts.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-#[command(mut_subcommand("prepare", |prepare| prepare.about("Write a scenario's input and its expected answer")))]
-pub struct Cli {
+#[command(name = "txn_engine", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct Cli {
     #[command(subcommand)]
-    command: Option<Word>,
+    pub(super) command: Option<Word>,
     #[command(flatten)]
-    process: ProcessArgs,
+    pub(super) process: Option<ProcessArgs>,
 }
 
 #[derive(Debug, Args)]
-struct ProcessArgs {
+pub(super) struct ProcessArgs {
     /// CSV file to process; - reads standard input
-    file: Option<PathBuf>,
-    /// Which arm processes the file (all give the same answer): sync, async, `best_all_cores`, ...
-    #[arg(long, value_name = "NAME")]
-    engine: Option<Arm>,
+    pub(super) file: PathBuf,
+    /// Which engine processes the file; all give the same answer
+    #[arg(long, value_name = "NAME", value_parser = engines())]
+    pub(super) engine: Option<Engine>,
     /// Write accounts and transactions to this folder, to go on from later
     #[arg(long, value_name = "DIR")]
-    dump: Option<PathBuf>,
+    pub(super) dump: Option<PathBuf>,
     /// Go on from the session dumped in this folder
     #[arg(long, value_name = "DIR")]
-    load: Option<PathBuf>,
+    pub(super) load: Option<PathBuf>,
     /// Exit with 1 if any row was rejected
     #[arg(long)]
-    strict: bool,
+    pub(super) strict: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Word {
+pub(super) enum Word {
     /// Process a file, or run the stress test, with the async engine
-    #[command(args_conflicts_with_subcommands = true)]
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Async {
         #[command(subcommand)]
         command: Option<AsyncWord>,
         #[command(flatten)]
-        process: ProcessArgs,
+        process: Option<ProcessArgs>,
     },
     /// Process N generated rows and print time and memory on stderr
     StressTest(StressArgs),
@@ -80,8 +82,8 @@ enum Word {
         /// Same seed, same bytes
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// original, accepted, hot or uniform
-        #[arg(long, default_value = "original")]
+        /// What they look like
+        #[arg(long, default_value = "original", value_parser = named::<Shape>(&Shape::NAMES))]
         shape: Shape,
     },
     /// Answer lines of CSV over TCP, each with ok or its error, until interrupted; then drain, and dump
@@ -90,107 +92,132 @@ enum Word {
     Load(LoadArgs),
     /// The document's own example: so many clients at once in this process, as threads or tasks; prints JSON
     Clients(ClientsArgs),
-    #[command(flatten)]
-    Study(Verb),
 }
 
 #[derive(Debug, Subcommand)]
-enum AsyncWord {
+pub(super) enum AsyncWord {
     /// Process N generated rows and print time and memory on stderr
     StressTest(StressArgs),
 }
 
 #[derive(Debug, Args)]
-struct StressArgs {
+pub(super) struct StressArgs {
     /// How many rows
-    rows: u64,
+    pub(super) rows: u64,
     /// Seed of the rows
     #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Which arm processes them (default: sync, or async after the word async)
-    #[arg(long, value_name = "NAME")]
-    engine: Option<Arm>,
+    pub(super) seed: u64,
+    /// Which engine processes them (default: sync, or async after the word async)
+    #[arg(long, value_name = "NAME", value_parser = engines())]
+    pub(super) engine: Option<Engine>,
     /// Append a record of the run to this file
     #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+    pub(super) record: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub struct ServeArgs {
-    /// Who waits for the bytes of a connection: threads, pool, tokio, `tokio_current`, or null (every line is ok, unread)
-    #[arg(long, default_value = "tokio")]
-    pub mode: Mode,
+pub(super) struct ServeArgs {
+    /// Who waits for the bytes of a connection; null: every line is ok, unread
+    #[arg(long, default_value = "tokio", value_parser = named::<Mode>(Mode::VARIANTS))]
+    pub(super) mode: Mode,
     /// Where to listen; port 0 takes one that is free
     #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
-    pub addr: SocketAddr,
+    pub(super) addr: SocketAddr,
     /// Threads of the mode pool
     #[arg(long, default_value_t = 64, value_name = "THREADS")]
-    pub pool: usize,
+    pub(super) pool: usize,
     /// Refuse more connections at once than this; the machine's limits hold besides
     #[arg(long, value_name = "N")]
-    pub most_connections: Option<usize>,
+    pub(super) most_connections: Option<usize>,
     /// Go on from the session dumped in this folder
     #[arg(long, value_name = "DIR")]
-    pub load: Option<PathBuf>,
+    pub(super) load: Option<PathBuf>,
     /// When stopped, write accounts and transactions to this folder
     #[arg(long, value_name = "DIR")]
-    pub dump: Option<PathBuf>,
+    pub(super) dump: Option<PathBuf>,
     /// Seconds after which connections that do not take their answers are cut off
     #[arg(long, default_value = "5", value_name = "SECONDS", value_parser = seconds)]
-    pub grace: Duration,
+    pub(super) grace: Duration,
     /// Stop when standard input is closed, too
     #[arg(long, hide = true)]
-    pub until_stdin_closes: bool,
+    pub(super) until_stdin_closes: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct LoadArgs {
+pub(super) struct LoadArgs {
     /// Where the server is
     #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
-    pub addr: SocketAddr,
+    pub(super) addr: SocketAddr,
     /// Connections, each a client with an account of its own
     #[arg(long, default_value = "100", value_name = "N", value_parser = at_least_one)]
-    pub clients: usize,
+    pub(super) clients: usize,
     /// Rows per second over all of them
     #[arg(long, default_value_t = 1000.0, value_parser = rate)]
-    pub rate: f64,
+    pub(super) rate: f64,
     /// Seconds that count
     #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
-    pub duration: Duration,
+    pub(super) duration: Duration,
     /// Seconds before them
     #[arg(long, default_value = "1", value_name = "SECONDS", value_parser = seconds)]
-    pub warm_up: Duration,
-    /// How the rows are spread over time: poisson or constant
-    #[arg(long, default_value = "poisson")]
-    pub arrivals: Arrivals,
+    pub(super) warm_up: Duration,
+    /// How the rows are spread over time
+    #[arg(long, default_value = "poisson", value_parser = named::<Arrivals>(Arrivals::VARIANTS))]
+    pub(super) arrivals: Arrivals,
     /// Same seed, same rows at the same times
     #[arg(long, default_value_t = 0)]
-    pub seed: u64,
+    pub(super) seed: u64,
     /// The lowest transaction id: above those that the server has seen
     #[arg(long, default_value_t = 1, value_name = "ID")]
-    pub first_tx: u32,
+    pub(super) first_tx: u32,
     /// Seconds after which an answer has failed to come
     #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
-    pub patience: Duration,
+    pub(super) patience: Duration,
     /// Print one line of JSON
     #[arg(long)]
-    pub json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct ClientsArgs {
-    /// What a client is: threads or tasks
-    #[arg(long = "as", value_name = "KIND")]
-    pub kind: clients::Kind,
+pub(super) struct ClientsArgs {
+    /// What a client is
+    #[arg(long = "as", value_name = "KIND", value_parser = named::<Spawn>(Spawn::VARIANTS))]
+    pub(super) spawn: Spawn,
     /// How many
     #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
-    pub clients: usize,
+    pub(super) clients: usize,
     /// Rows of each
     #[arg(long, default_value_t = 20, value_name = "N")]
-    pub rows: usize,
+    pub(super) rows: usize,
     /// Of the rows
     #[arg(long, default_value_t = 0)]
-    pub seed: u64,
+    pub(super) seed: u64,
+}
+
+/// A setup and what it is called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Engine {
+    pub(super) name: &'static str,
+    pub(super) setup: Setup,
+}
+
+impl Engine {
+    pub(super) const SYNC: Engine = Engine { name: "sync", setup: Setup::SYNC };
+    pub(super) const ASYNC: Engine = Engine { name: "async", setup: Setup::ASYNC };
+    pub(super) const BEST_ALL_CORES: Engine = Engine { name: "best_all_cores", setup: Setup::BEST_ALL_CORES };
+}
+
+/// One of the engines that have a name.
+fn engines() -> impl TypedValueParser<Value = Engine> {
+    let find = |given: String| Setup::NAMED.into_iter().find(|(name, _)| *name == given);
+    PossibleValuesParser::new(Setup::NAMED.map(|(name, _)| name))
+        .try_map(move |given| find(given).map(|(name, setup)| Engine { name, setup }).ok_or("no such engine"))
+}
+
+/// A value that is one of `names`.
+fn named<T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -209,82 +236,4 @@ fn rate(text: &str) -> Result<f64, String> {
     const HIGHEST: f64 = 1e8;
     let rate = text.parse().ok().filter(|&rate| rate > 0.0 && rate <= HIGHEST);
     rate.ok_or("not a number above 0 and up to 100000000".to_owned())
-}
-
-/// What to do.
-#[derive(Debug)]
-pub enum Command {
-    /// Serve over TCP.
-    Serve(ServeArgs),
-    /// Put load on a server.
-    Load(LoadArgs),
-    /// So many clients in this process.
-    Clients(ClientsArgs),
-    /// Process a file.
-    Process(Process),
-    /// Process generated rows.
-    Stress { rows: u64, seed: u64, arm: Arm, record: Option<PathBuf> },
-    /// Print stress records as a table.
-    StressTable { file: PathBuf },
-    /// Write test data.
-    Generate { rows: u64, seed: u64, shape: Shape },
-    /// What the measuring layer asks.
-    Study(Verb),
-    /// One pass over the arms.
-    Overview,
-}
-
-/// How to process a file.
-#[derive(Debug)]
-pub struct Process {
-    pub file: PathBuf,
-    pub arm: Arm,
-    pub dump: Option<PathBuf>,
-    pub load: Option<PathBuf>,
-    pub strict: bool,
-}
-
-impl Cli {
-    /// The one command that was typed.
-    pub fn into_command(self) -> Command {
-        match self.command {
-            None => self.process.into_command(Arm::BestAllCores),
-            Some(Word::Async { command: None, process }) => process.into_command(Arm::Async),
-            Some(Word::Async { command: Some(AsyncWord::StressTest(stress)), .. }) => stress.into_command(Arm::Async),
-            Some(Word::StressTest(stress)) => stress.into_command(Arm::Sync),
-            Some(Word::StressTable { file }) => Command::StressTable { file },
-            Some(Word::Generate { rows, seed, shape }) => Command::Generate { rows, seed, shape },
-            Some(Word::Serve(args)) => Command::Serve(args),
-            Some(Word::Load(args)) => Command::Load(args),
-            Some(Word::Clients(args)) => Command::Clients(args),
-            Some(Word::Study(verb)) => Command::Study(verb),
-        }
-    }
-}
-
-impl ProcessArgs {
-    fn into_command(self, arm: Arm) -> Command {
-        let ProcessArgs { file, engine, dump, load, strict } = self;
-        let arm = engine.unwrap_or(arm);
-        match file {
-            Some(file) => Command::Process(Process { file, arm, dump, load, strict }),
-            None if dump.is_some() || load.is_some() || strict || engine.is_some() || arm == Arm::Async => {
-                let mut command = <Cli as clap::CommandFactory>::command();
-                command
-                    .error(
-                        clap::error::ErrorKind::MissingRequiredArgument,
-                        "name a CSV file to process, or - for standard input",
-                    )
-                    .exit()
-            }
-            None => Command::Overview,
-        }
-    }
-}
-
-impl StressArgs {
-    fn into_command(self, arm: Arm) -> Command {
-        let StressArgs { rows, seed, engine, record } = self;
-        Command::Stress { rows, seed, arm: engine.unwrap_or(arm), record }
-    }
 }

@@ -9,27 +9,26 @@ use std::time::Duration;
 use anyhow::{Context, Error, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
-use study_kit::distribution::Distribution;
-use study_kit::output::{self, print, stream};
-use txn_engine::engine::Engine;
-use txn_engine::load::{Load, Outcome, Stage};
-use txn_engine::serve::{self, Mode, Server};
-use txn_engine::session::Session;
-use txn_engine::{accounts, clients};
-
-use crate::cli::{ClientsArgs, LoadArgs, ServeArgs};
+use super::args::{ClientsArgs, LoadArgs, ServeArgs};
+use super::output::{code, print, stream};
+use crate::engine::Engine;
+use crate::load::{Answers, Load, Stage, Times};
+use crate::serve::{self, Mode, Server, Stats};
+use crate::session::Session;
+use crate::{accounts, clients};
 
 /// Serves until told to stop, then drains.
-pub fn serve(args: &ServeArgs) -> Result<(), Error> {
+pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
     if args.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
         bail!("the mode null keeps no accounts: leave out --load and --dump");
     }
-    let session = args.load.as_deref().map(Session::load).transpose()?.unwrap_or_default();
+    let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     // A folder that cannot take the state is said so now, not when there is something to lose.
     args.dump.as_deref().map_or(Ok(()), Session::expect_dump)?;
     let options = serve::Options {
@@ -39,7 +38,7 @@ pub fn serve(args: &ServeArgs) -> Result<(), Error> {
         most_connections: args.most_connections,
     };
     let server = Server::start(&options, session)?;
-    print(&format!("listening on {}\n", server.address()))?;
+    print(&format!("listening on {}", server.address()))?;
     if args.until_stdin_closes {
         stop_when_stdin_closes(signals.handle());
     }
@@ -54,13 +53,14 @@ pub fn serve(args: &ServeArgs) -> Result<(), Error> {
         eprintln!("txn_engine: finishing {open} connections, interrupt again to end at once");
     }
     let session = server.drain(args.grace);
-    let Some(dir) = &args.dump else { return Ok(()) };
+    let Some(dir) = &args.dump else { return Ok(ExitCode::SUCCESS) };
     let dumped = session.dump(dir);
     if dumped.is_err() {
         // The balances at least are not lost; whether anybody reads them is not what went wrong.
-        let _ = stream(|out| accounts::write_csv(&session.accounts, out).context("cannot write the accounts"));
+        let _ = stream(|out| accounts::write_csv(&session.accounts, out));
     }
-    dumped.map_err(Error::from)
+    dumped?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn stop_when_stdin_closes(signals: Handle) {
@@ -72,7 +72,7 @@ fn stop_when_stdin_closes(signals: Handle) {
 }
 
 /// Puts load on a server.
-pub fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
+pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     let load = Load {
         address: args.addr,
         clients: args.clients,
@@ -85,94 +85,98 @@ pub fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
         patience: args.patience,
     };
     let progress = Progress::start(args.warm_up + args.duration);
-    let outcome = load.run_and_tell(|stage| progress.tell(stage));
+    let answers = load.run(|stage| progress.tell(stage));
     progress.end();
-    let outcome = outcome?;
-    let text = if args.json { as_json(&load, &outcome).to_string() } else { as_text(&load, &outcome) };
-    print(&(text + "\n"))?;
-    Ok(output::code(outcome.failed == 0 && outcome.refused == 0 && outcome.unserved == 0))
+    let answers = answers?;
+    print(&if args.json { as_json(&load, &answers).to_string() } else { as_text(&load, &answers) })?;
+    Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
 }
 
 /// The document's example.
-pub fn clients(args: &ClientsArgs) -> Result<(), Error> {
+pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
     let rows = clients::rows(args.clients, args.rows, args.seed);
     let engine = Arc::new(Engine::default());
-    let outcome = clients::run(args.kind, &engine, &rows)?;
-    let there = serde_json::to_value(&outcome.there)?;
-    let end = serde_json::to_value(serve::Stats::of_this_process())?;
-    let digest = txn_engine::study::inputs::digest(&accounts::to_csv(&engine.accounts()));
+    let pass = clients::run(args.spawn, &engine, &rows)?;
+    let end = Stats::of_this_process();
+    let digest = hex::encode(Sha256::digest(accounts::to_csv(&engine.accounts())));
     let line = json!({
-        "whole_s": outcome.whole.as_secs_f64(),
-        "start_s": outcome.start.as_secs_f64(),
-        "work_s": outcome.work.as_secs_f64(),
-        "accepted": outcome.accepted,
-        "digest": digest,
-        "there": there,
+        "whole_s": pass.whole.as_secs_f64(),
+        "start_s": pass.start.as_secs_f64(),
+        "work_s": pass.work.as_secs_f64(),
+        "accepted": pass.accepted,
+        "digest": &digest[..16],
+        "there": pass.there,
         "end": end,
     });
-    Ok(print(&format!("{line}\n"))?)
+    print(&line.to_string()).map(|()| ExitCode::SUCCESS)
 }
 
-fn as_text(load: &Load, outcome: &Outcome) -> String {
-    let served = load.clients as u64 - outcome.refused - outcome.unserved;
+fn as_text(load: &Load, answers: &Answers) -> String {
+    let served = load.clients as u64 - answers.refused - answers.unserved;
     let mut lines = vec![
         format!(
             "{served} of {} connections served after {:.2} s, {} refused, {} not answered{}",
             load.clients,
-            outcome.connecting.as_secs_f64(),
-            outcome.refused,
-            outcome.unserved,
-            outcome.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})")),
+            answers.connecting.as_secs_f64(),
+            answers.refused,
+            answers.unserved,
+            answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})")),
         ),
         format!(
             "{} rows at {} per second: {} ok, {} rejected, {} failed",
-            outcome.rows, load.rate, outcome.accepted, outcome.rejected, outcome.failed
+            answers.rows, load.rate, answers.accepted, answers.rejected, answers.failed
         ),
     ];
     let times = [
-        ("answer, from when the row was due", &outcome.response),
-        ("answer, from when it was sent", &outcome.service),
-        ("sent late", &outcome.lateness),
+        ("answer, from when the row was due", &answers.response),
+        ("answer, from when it was sent", &answers.service),
+        ("sent late", &answers.lateness),
     ];
     lines.extend(times.map(|(name, times)| {
-        let ms = |share| times.quantile(share).unwrap_or_default().as_secs_f64() * 1e3;
+        let ms = |share| ms(times.value_at_quantile(share));
         format!(
             "{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}",
             ms(0.5),
             ms(0.99),
             ms(0.999),
-            times.max().unwrap_or_default().as_secs_f64() * 1e3
+            ms(1.0)
         )
     }));
     lines.join("\n")
 }
 
-fn as_json(load: &Load, outcome: &Outcome) -> serde_json::Value {
-    let times = |times: &Distribution| {
-        let ms = |time: Option<Duration>| time.map(|time| time.as_secs_f64() * 1e3);
+fn as_json(load: &Load, answers: &Answers) -> serde_json::Value {
+    let times = |times: &Times| {
+        // Without times there is no quantile.
+        let ms = |share| (!times.is_empty()).then(|| ms(times.value_at_quantile(share)));
         json!({
-            "p50_ms": ms(times.quantile(0.5)),
-            "p99_ms": ms(times.quantile(0.99)),
-            "p999_ms": ms(times.quantile(0.999)),
-            "max_ms": ms(times.max()),
-            "mean_ms": ms(times.mean()),
+            "p50_ms": ms(0.5),
+            "p99_ms": ms(0.99),
+            "p999_ms": ms(0.999),
+            "max_ms": ms(1.0),
+            "mean_ms": (!times.is_empty()).then(|| times.mean() / 1e6),
         })
     };
     json!({
         "clients": load.clients,
         "rate_per_s": load.rate,
-        "connecting_s": outcome.connecting.as_secs_f64(),
-        "refused": outcome.refused,
-        "refusal": outcome.refusal,
-        "unserved": outcome.unserved,
-        "rows": outcome.rows,
-        "accepted": outcome.accepted,
-        "rejected": outcome.rejected,
-        "failed": outcome.failed,
-        "response": times(&outcome.response),
-        "service": times(&outcome.service),
-        "lateness": times(&outcome.lateness),
+        "connecting_s": answers.connecting.as_secs_f64(),
+        "refused": answers.refused,
+        "refusal": answers.refusal,
+        "unserved": answers.unserved,
+        "rows": answers.rows,
+        "accepted": answers.accepted,
+        "rejected": answers.rejected,
+        "failed": answers.failed,
+        "response": times(&answers.response),
+        "service": times(&answers.service),
+        "lateness": times(&answers.lateness),
     })
+}
+
+/// Nanoseconds as milliseconds.
+fn ms(time_ns: u64) -> f64 {
+    Duration::from_nanos(time_ns).as_secs_f64() * 1e3
 }
 
 /// A bar on a terminal: first the connections, then the time.
