@@ -91,8 +91,8 @@ impl fmt::Display for Stress {
 pub fn table(records: impl BufRead) -> io::Result<String> {
     let mut table = row("Transactions Count", "Time", "Process Memory (MB)", "Engine Memory (MB)");
     for (index, line) in records.lines().enumerate() {
-        let stress: Stress = serde_json::from_str(&line?)
-            .map_err(|error| io::Error::other(format!("line {}: {error}", index + 1)))?;
+        let stress: Stress =
+            serde_json::from_str(&line?).map_err(|error| io::Error::other(format!("line {}: {error}", index + 1)))?;
         let time = format!("{:?}", Duration::from_secs_f64(stress.elapsed_s));
         table += &row(&stress.rows.to_string(), &time, &stress.growth(), &format!("{:.3}", stress.engine_mb()));
     }

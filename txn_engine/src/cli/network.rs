@@ -134,13 +134,7 @@ fn as_text(load: &Load, answers: &Answers) -> String {
     ];
     lines.extend(times.map(|(name, times)| {
         let ms = |share| ms(times.value_at_quantile(share));
-        format!(
-            "{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}",
-            ms(0.5),
-            ms(0.99),
-            ms(0.999),
-            ms(1.0)
-        )
+        format!("{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}", ms(0.5), ms(0.99), ms(0.999), ms(1.0))
     }));
     lines.join("\n")
 }

@@ -23,8 +23,9 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 
 /// Prints `error` with its causes in one line and says how to exit: 2, could not run.
 pub(super) fn report(error: &Error) -> ExitCode {
-    let is_broken_pipe =
-        |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe);
+    let is_broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe)
+    };
     // Whoever reads our output has had enough of it: that is no failure of ours.
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;

@@ -47,7 +47,13 @@ impl Receiver {
             connections,
             input: vec![0; 64 << 10],
             counted_from: None,
-            received: Received { accepted: 0, rejected: 0, refusal: None, response: times::none(), service: times::none() },
+            received: Received {
+                accepted: 0,
+                rejected: 0,
+                refusal: None,
+                response: times::none(),
+                service: times::none(),
+            },
         })
     }
 

@@ -102,12 +102,7 @@ fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job) -> Resu
     })
 }
 
-fn on_tokio<M: Message>(
-    runtime: &Runtime,
-    engine: &Arc<Engine>,
-    inputs: Vec<Input>,
-    job: Job,
-) -> Result<Tally, Error> {
+fn on_tokio<M: Message>(runtime: &Runtime, engine: &Arc<Engine>, inputs: Vec<Input>, job: Job) -> Result<Tally, Error> {
     let died = |error: tokio::task::JoinError| Error::Worker { message: error.to_string() };
     runtime.block_on(async {
         let pairs: Vec<_> = inputs
