@@ -37,9 +37,8 @@ impl Runner {
     pub fn runtime(self, files: usize) -> Result<Option<Arc<Runtime>>, Error> {
         let mut builder = match self {
             Runner::CurrentThread => Builder::new_current_thread(),
-            Runner::MultiThread => Builder::new_multi_thread(),
             Runner::AsPublished if files > 1 => Builder::new_current_thread(),
-            Runner::AsPublished => Builder::new_multi_thread(),
+            Runner::MultiThread | Runner::AsPublished => Builder::new_multi_thread(),
             _ => return Ok(None),
         };
         Ok(Some(Arc::new(builder.build().map_err(Error::Runtime)?)))

@@ -85,7 +85,7 @@ impl Load {
         let elapsed = counted_from.elapsed();
         tell(Stage::Answered);
 
-        let received = receiver.finish();
+        let done = receiver.finish();
         let in_state = |state| connections.iter().filter(|connection| connection.state() == state).count() as u64;
         let rows_of = |(connection, rows): (&Connection, u32)| match connection.state() {
             State::Served | State::Broken => Some(rows),
@@ -94,14 +94,14 @@ impl Load {
         };
         Ok(Answers {
             rows: sent.counted,
-            accepted: received.accepted,
-            rejected: received.rejected,
-            failed: sent.counted - received.accepted - received.rejected,
+            accepted: done.accepted,
+            rejected: done.rejected,
+            failed: sent.counted - done.accepted - done.rejected,
             refused: in_state(State::Refused),
-            refusal: received.refusal,
+            refusal: done.refusal,
             unserved: in_state(State::Unserved),
-            response: received.response,
-            service: received.service,
+            response: done.response,
+            service: done.service,
             lateness: sent.lateness,
             connecting,
             elapsed,

@@ -1,309 +1,294 @@
-//! The scenarios and the test cases of each profile.
+//! What is measured: the arms over the engine's description of itself, and the scenarios with the arms that run in them.
 
-use std::time::Duration;
+use study_kit::{Arms, Scenario, always, full, measured, smoke};
+use txn_engine::Setup;
+use txn_engine::error::Log::Messages;
+use txn_engine::generate::Shape::{self, Accepted, Hot, Original, Uniform};
+use txn_engine::parse::Reading::Deserialiser;
+use txn_engine::setup::Runner::{CurrentThread, EnginePerFile, MultiThread, TwoThreads};
 
-use super::{Case, Profile, StudyError, inputs};
-use crate::arms::Arm;
-use crate::error::Error;
-use crate::generate::Shape;
+/// The arms that process files: mirrors of the published engines, controls that differ from them in one field, and the best.
+///
+/// Besides there are `csv_scan`, the bare byte-record scan that the goals are ratios to; `channel_async` and `channel_sync`, a channel
+/// alone; `spawn_threads` and `spawn_tasks`, clients of one process; and the modes of the server.
+pub const ENGINES: [(&str, Setup); 19] = {
+    const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
+    [
+        ("sync", Setup::SYNC),
+        ("async", Setup::ASYNC),
+        // The same pipeline on two std threads per file, without a runtime.
+        ("sync_pipelined", PIPELINE),
+        // Rows per message.
+        ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
+        ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
+        ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
+        ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
+        ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
+        ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
+        // The runtime.
+        ("async_current_thread", Setup { runner: CurrentThread, ..Setup::ASYNC }),
+        ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
+        // Threads that share nothing.
+        ("sync_unshared", Setup { runner: EnginePerFile, ..Setup::SYNC }),
+        // Every row error formatted and kept.
+        ("sync_formatted", Setup { log: Messages, ..Setup::SYNC }),
+        ("async_formatted", Setup { log: Messages, ..Setup::ASYNC }),
+        // The published cost per row: a deserialiser with cloned header, owned strings, errors formatted and kept.
+        ("sync_as_published", Setup { reading: Deserialiser, log: Messages, ..Setup::SYNC }),
+        ("async_as_published", Setup { reading: Deserialiser, log: Messages, ..Setup::ASYNC }),
+        ("sync_pipelined_as_published", Setup { reading: Deserialiser, log: Messages, ..PIPELINE }),
+        ("best_one_core", Setup::BEST_ONE_CORE),
+        ("best_all_cores", Setup::BEST_ALL_CORES),
+    ]
+};
 
 /// What a scenario works on.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Work {
-    /// One file.
-    File {
-        /// What its rows look like.
-        shape: Shape,
-        /// How many.
-        rows: u64,
-    },
-    /// The three files of the published concurrency test, at once.
-    ThreeFiles {
-        /// Rows of each.
-        rows: u64,
-        /// Whether the span takes in writing the files and the sequential pass, as the published test's does.
-        whole_test: bool,
-    },
-    /// Messages through a channel that do nothing.
-    Messages {
-        /// How many.
-        count: u64,
-    },
-    /// Clients of one process, without sockets, all there at once.
-    Clients {
-        /// How many.
-        count: usize,
-    },
+#[derive(Debug)]
+pub enum Setting {
+    /// Files that are processed.
+    Files(Files),
+    /// So many messages through a channel that do nothing.
+    Messages(u64),
+    /// So many clients of one process, without sockets, all there at once.
+    Clients(usize),
     /// Connections to a server in a process of its own.
     Tcp(Tcp),
 }
 
+/// Files that are processed.
+#[derive(Debug)]
+pub struct Files {
+    /// What the rows of the one file look like; none for the three files of the published concurrency test, at once.
+    pub shape: Option<Shape>,
+    /// Rows of each file.
+    pub rows: u64,
+    /// Whether the span takes in writing the files and the sequential pass, as the published test's does.
+    pub whole_test: bool,
+}
+
 /// A load on a server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Tcp {
     /// Connections.
     pub connections: usize,
     /// Rows per second over all of them.
     pub rate: f64,
-    /// For how long rows count.
-    pub window: Duration,
     /// Rows of the state that the server begins with.
     pub state_rows: u64,
 }
 
-/// A named setting.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scenario {
-    /// Its name.
-    pub name: &'static str,
-    /// What it works on.
-    pub work: Work,
-    /// How it is built.
-    pub build: &'static str,
+type Case = Scenario<Setting>;
+
+const fn one_file(name: &'static str, shape: Shape, rows: u64, arms: &'static [Arms]) -> Case {
+    let files = Files { shape: Some(shape), rows, whole_test: false };
+    Case { name, build: "release", setting: Setting::Files(files), arms }
 }
 
-/// The published sizes, 100 to 2,000,100, as scenario and rows.
-const SIZES: [(&str, u64); 21] = [
-    ("rows_100", 100),
-    ("rows_100100", 100_100),
-    ("rows_200100", 200_100),
-    ("rows_300100", 300_100),
-    ("rows_400100", 400_100),
-    ("rows_500100", 500_100),
-    ("rows_600100", 600_100),
-    ("rows_700100", 700_100),
-    ("rows_800100", 800_100),
-    ("rows_900100", 900_100),
-    ("rows_1000100", 1_000_100),
-    ("rows_1100100", 1_100_100),
-    ("rows_1200100", 1_200_100),
-    ("rows_1300100", 1_300_100),
-    ("rows_1400100", 1_400_100),
-    ("rows_1500100", 1_500_100),
-    ("rows_1600100", 1_600_100),
-    ("rows_1700100", 1_700_100),
-    ("rows_1800100", 1_800_100),
-    ("rows_1900100", 1_900_100),
-    ("rows_2000100", LARGE),
-];
+const fn three_files(name: &'static str, build: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
+    let files = Files { shape: None, rows, whole_test: false };
+    Case { name, build, setting: Setting::Files(files), arms }
+}
 
-/// The published largest size.
-const LARGE: u64 = 2_000_100;
+const fn clients(name: &'static str, count: usize, arms: &'static [Arms]) -> Case {
+    Case { name, build: "release", setting: Setting::Clients(count), arms }
+}
 
-/// The sizes above the first that the quick profile runs.
-const QUICK_SIZES: [&str; 5] = ["rows_100100", "rows_300100", "rows_600100", "rows_1000100", "rows_1500100"];
+const fn tcp(name: &'static str, connections: usize, rate: f64, state_rows: u64, arms: &'static [Arms]) -> Case {
+    let tcp = Tcp { connections, rate, state_rows };
+    Case { name, build: "release", setting: Setting::Tcp(tcp), arms }
+}
 
-/// Clients without sockets.
-const SPAWNS: [(&str, usize); 3] = [("clients_10000", 10_000), ("clients_16000", 16_000), ("clients_19000", 19_000)];
-
-/// Rows that count are sent for so long.
-const WINDOW: Duration = Duration::from_secs(1);
-
-/// Connections, rows per second over all of them, and rows of the state before.
-const CONNECTIONS: [(&str, usize, f64, u64); 10] = [
-    ("tcp_100_large", 100, RATE, 500_000),
-    ("tcp_100", 100, RATE, 0),
-    ("tcp_1000", 1_000, RATE, 0),
-    ("tcp_4000", 4_000, RATE, 0),
-    ("tcp_10000", 10_000, RATE, 0),
-    ("tcp_16000", 16_000, RATE, 0),
-    ("tcp_19000", 19_000, RATE, 0),
-    ("tcp_10000_2k", 10_000, 2_000.0, 0),
-    ("tcp_10000_20k", 10_000, 20_000.0, 0),
-    ("tcp_10000_40k", 10_000, 40_000.0, 0),
-];
-
-/// Rows per second that both can carry.
+/// Rows per second that both kinds of server can carry.
 const RATE: f64 = 10_000.0;
 
+// Arms that take as long on a file of any size.
+const PIPELINES: &str = "async_current_thread async_multi_thread async_formatted";
+const BATCHED: &str =
+    "async_batched_16 async_batched_256 async_batched_4096 sync_batched_16 sync_batched_256 sync_batched_4096";
+const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
+const UNSHARED: &str = "sync_unshared sync_formatted";
+
+/// Every arm on 2,000,100 rows that are accepted more often than in the published shape.
+const LARGE: &[Arms] = &[
+    smoke(0.54, "sync"),
+    smoke(0.54, UNSHARED),
+    smoke(0.68, "async sync_pipelined"),
+    smoke(0.68, PIPELINES),
+    smoke(0.51, BATCHED),
+    smoke(1.5, PUBLISHED),
+    smoke(0.26, "best_one_core"),
+    smoke(0.18, "best_all_cores"),
+    smoke(0.14, "csv_scan"),
+];
+
+/// What the three files are compared on.
+const CONCURRENT: &str = "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores";
+
 /// Every scenario.
-#[must_use]
-pub fn all() -> Vec<Scenario> {
-    let file = |name, shape, rows| Scenario { name, work: Work::File { shape, rows }, build: "release" };
-    let three = |name, rows, build| Scenario { name, work: Work::ThreeFiles { rows, whole_test: false }, build };
-    let mut all: Vec<_> = SIZES.iter().map(|&(name, rows)| file(name, Shape::Original, rows)).collect();
-    all.extend([
-        file("controls_300100", Shape::Original, 300_100),
-        file("accepted_2000100", Shape::Accepted, LARGE),
-        file("accepted_20000100", Shape::Accepted, 20_000_100),
-        file("hot_2000100", Shape::Hot, LARGE),
-        file("uniform_2000100", Shape::Uniform, LARGE),
-        three("three_files", 100_000, "release"),
-        three("three_files_debug", 100_000, "dev"),
-        three("three_files_1m", 1_000_000, "release"),
-        three("three_files_1m_debug", 1_000_000, "dev"),
-        three("three_files_allocations", 100_000, "variant-allocations"),
-        Scenario { name: "whole_test_debug", work: Work::ThreeFiles { rows: 100_000, whole_test: true }, build: "dev" },
-        Scenario { name: "messages_3m", work: Work::Messages { count: 3_000_000 }, build: "release" },
-    ]);
-    let clients = |(name, count)| Scenario { name, work: Work::Clients { count }, build: "release" };
-    all.extend(SPAWNS.map(clients));
-    let tcp = |(name, connections, rate, state_rows)| {
-        let tcp = Tcp { connections, rate, window: WINDOW, state_rows };
-        Scenario { name, work: Work::Tcp(tcp), build: "release" }
-    };
-    all.extend(CONNECTIONS.map(tcp));
-    all
-}
-
-/// The scenario called `name`.
-///
-/// # Errors
-/// If there is none.
-pub fn find(name: &str) -> Result<Scenario, Error> {
-    let all = all();
-    all.iter().find(|scenario| scenario.name == name).cloned().ok_or_else(|| Error::UnknownName {
-        what: "scenario",
-        given: name.to_owned(),
-        choices: all.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
-    })
-}
-
-/// Writes the input and the expected answer of `scenario`, unless they are there.
-///
-/// # Errors
-/// If there is no such scenario or the files cannot be written.
-pub fn prepare(scenario: &str, seed: u64) -> Result<(), StudyError> {
-    match find(scenario)?.work {
-        Work::File { shape, rows } => inputs::Set::file(&shape, rows, seed).prepare(),
-        Work::ThreeFiles { rows, .. } => inputs::Set::three_files(rows, seed).prepare(),
-        Work::Tcp(tcp) => super::concurrent::prepare(&tcp, seed),
-        Work::Messages { .. } | Work::Clients { .. } => Ok(()),
-    }
-}
-
-/// The test cases of `profile`.
-#[must_use]
-pub fn cases(profile: Profile) -> Vec<Case> {
-    let scenarios = all();
-    let mut cases = Vec::new();
-    let mut add = |name: &str, arms: &[&str]| {
-        if let Some(scenario) = scenarios.iter().find(|scenario| scenario.name == name) {
-            cases.extend(arms.iter().map(|arm| Case {
-                scenario: scenario.name,
-                arm: (*arm).to_owned(),
-                build: scenario.build,
-                seconds: expected_seconds(scenario, arm),
-            }));
-        }
-    };
-    let every_arm: Vec<&str> = Arm::ALL.iter().map(|arm| arm.name()).chain(["csv_scan"]).collect();
-    let concurrent =
-        ["sync", "async", "sync@aa", "sync_unshared", "async_multi_thread", "async_batched_4096", "best_all_cores"];
-    let accepted = ["csv_scan", "sync", "async", "sync_pipelined", "best_one_core", "best_all_cores"];
-    let duets = ["async_batched_256~sync_pipelined", "sync~sync@aa", "sync@slow~sync"];
-    match profile {
-        Profile::Smoke => {
-            for name in ["rows_100", "rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
-                add(name, &every_arm);
-            }
-            add("rows_100", &["sync@aa", "sync@slow"]);
-            add("rows_100100", &duets);
-            add("three_files", &every_arm[..every_arm.len() - 1]);
-            add("three_files_debug", &["sync", "async"]);
-            add("whole_test_debug", &["sync", "async"]);
-            add("clients_10000", &["spawn_threads", "spawn_tasks"]);
-            add("tcp_1000", &SERVERS);
-            add("tcp_100_large", &["threads", "tokio"]);
-        }
-        Profile::Quick | Profile::Full => {
-            add("rows_100", &["sync", "async"]);
-            for &(name, _) in &SIZES[1..SIZES.len() - 1] {
-                if profile == Profile::Full || QUICK_SIZES.contains(&name) {
-                    add(name, &["sync", "async", "sync@aa"]);
-                }
-            }
-            add("rows_2000100", &every_arm);
-            add("rows_2000100", &["sync@aa"]);
-            add("controls_300100", &["sync", "sync@aa", "sync@slow"]);
-            add("rows_100100", &duets);
-            add("accepted_2000100", &accepted);
-            if profile == Profile::Full {
-                add("accepted_20000100", &["csv_scan", "sync", "best_one_core", "best_all_cores"]);
-                add("three_files_1m", &concurrent);
-                add("three_files_1m_debug", &concurrent);
-            }
-            add("three_files", &concurrent);
-            add("three_files_debug", &concurrent);
-            add("whole_test_debug", &["sync", "async"]);
-            add("clients_10000", &["spawn_threads@aa"]);
-            for (name, _) in SPAWNS {
-                add(name, &["spawn_threads", "spawn_tasks"]);
-            }
-            add("tcp_100_large", &["threads@aa"]);
-            for (name, ..) in CONNECTIONS {
-                let all_modes = matches!(name, "tcp_100" | "tcp_10000");
-                add(name, if all_modes { &SERVERS } else { &["threads", "tokio", "null"] });
-            }
-        }
-    }
-    add("three_files_allocations", &["sync", "async"]);
-    add("messages_3m", &["channel_async", "channel_sync"]);
-    cases
-}
-
-/// Who serves.
-const SERVERS: [&str; 5] = ["threads", "pool", "tokio", "tokio_current", "null"];
-
-/// Wall time of one run on two cores, in seconds: for the plan and the time left only.
-fn expected_seconds(scenario: &Scenario, arm: &str) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "row counts stay far below 2^53")]
-    let seconds = match scenario.work.clone() {
-        Work::File { rows, shape } => {
-            let accepted = if shape == Shape::Original { 1.0 } else { 1.9 };
-            let per_row_ns = match arm {
-                "csv_scan" => 62.0,
-                "best_one_core" => 120.0,
-                "best_all_cores" => 80.0,
-                _ if arm.contains("as_published") => 750.0,
-                _ if arm.contains("batched") => 130.0 * accepted,
-                _ if arm.starts_with("sync_p") || arm.starts_with("async") => 175.0 * accepted,
-                _ => 138.0 * accepted,
-            };
-            let passes = if arm.contains('~') { 42.0 } else { 1.0 };
-            0.01 + rows as f64 * per_row_ns * 1e-9 * passes
-        }
-        Work::ThreeFiles { rows, whole_test } => {
-            let per_row_ns = match scenario.build {
-                "release" => 150.0,
-                "dev" => 2_200.0,
-                _ => 300.0,
-            };
-            let passes = if whole_test { 3.0 } else { 1.0 };
-            0.02 + 3.0 * rows as f64 * per_row_ns * 1e-9 * passes
-        }
-        Work::Messages { count } => count as f64 * 110e-9,
-        Work::Clients { count } => 0.05 + count as f64 * if arm == "spawn_tasks" { 3e-6 } else { 235e-6 },
-        Work::Tcp(Tcp { connections, state_rows, window, .. }) => {
-            // Connections that are never served are waited for, some at a time.
-            let unserved = if arm == "pool" { 3.0 + connections as f64 / 128.0 * 0.05 + 3.0 } else { 0.0 };
-            let connection_s = if arm.starts_with("threads") { 280e-6 } else { 120e-6 };
-            0.6 + window.as_secs_f64() + connections as f64 * connection_s + state_rows as f64 * 2e-6 + unserved
-        }
-    };
-    (seconds * 100.0).ceil() / 100.0
-}
+pub const SCENARIOS: &[Case] = &[
+    // The published sizes, 100 to 2,000,100.
+    one_file(
+        "rows_100",
+        Original,
+        100,
+        &[
+            always(0.02, "sync async"),
+            smoke(0.02, "sync@aa sync@slow sync_pipelined best_one_core best_all_cores csv_scan"),
+            smoke(0.02, PIPELINES),
+            smoke(0.02, BATCHED),
+            smoke(0.02, PUBLISHED),
+            smoke(0.02, UNSHARED),
+        ],
+    ),
+    one_file(
+        "rows_100100",
+        Original,
+        100_100,
+        &[
+            measured(0.03, "sync async sync@aa"),
+            always(0.56, "async_batched_256~sync_pipelined"),
+            always(0.6, "sync~sync@aa sync@slow~sync"),
+        ],
+    ),
+    one_file("rows_200100", Original, 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async")]),
+    one_file("rows_300100", Original, 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async")]),
+    one_file("rows_400100", Original, 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async")]),
+    one_file("rows_500100", Original, 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async")]),
+    one_file("rows_600100", Original, 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async")]),
+    one_file("rows_700100", Original, 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async")]),
+    one_file("rows_800100", Original, 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async")]),
+    one_file("rows_900100", Original, 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async")]),
+    one_file("rows_1000100", Original, 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async")]),
+    one_file("rows_1100100", Original, 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async")]),
+    one_file("rows_1200100", Original, 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async")]),
+    one_file("rows_1300100", Original, 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async")]),
+    one_file("rows_1400100", Original, 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async")]),
+    one_file("rows_1500100", Original, 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async")]),
+    one_file("rows_1600100", Original, 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async")]),
+    one_file("rows_1700100", Original, 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async")]),
+    one_file("rows_1800100", Original, 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async")]),
+    one_file("rows_1900100", Original, 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async")]),
+    one_file(
+        "rows_2000100",
+        Original,
+        2_000_100,
+        &[
+            always(0.29, "sync"),
+            measured(0.29, "sync@aa"),
+            always(0.29, UNSHARED),
+            always(0.37, "async sync_pipelined"),
+            always(0.37, PIPELINES),
+            always(0.28, BATCHED),
+            always(1.5, PUBLISHED),
+            always(0.26, "best_one_core"),
+            always(0.18, "best_all_cores"),
+            always(0.14, "csv_scan"),
+        ],
+    ),
+    one_file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
+    one_file(
+        "accepted_2000100",
+        Accepted,
+        2_000_100,
+        &[
+            always(0.54, "sync"),
+            smoke(0.54, UNSHARED),
+            always(0.68, "async sync_pipelined"),
+            smoke(0.68, PIPELINES),
+            smoke(0.51, BATCHED),
+            smoke(1.5, PUBLISHED),
+            always(0.26, "best_one_core"),
+            always(0.18, "best_all_cores"),
+            always(0.14, "csv_scan"),
+        ],
+    ),
+    one_file(
+        "accepted_20000100",
+        Accepted,
+        20_000_100,
+        &[full(1.3, "csv_scan"), full(5.3, "sync"), full(2.4, "best_one_core"), full(1.6, "best_all_cores")],
+    ),
+    one_file("hot_2000100", Hot, 2_000_100, LARGE),
+    one_file("uniform_2000100", Uniform, 2_000_100, LARGE),
+    three_files(
+        "three_files",
+        "release",
+        100_000,
+        &[
+            always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
+            measured(0.07, "sync@aa"),
+            smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 async_current_thread best_one_core"),
+            smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096 sync_formatted async_formatted"),
+            smoke(0.07, PUBLISHED),
+        ],
+    ),
+    three_files(
+        "three_files_debug",
+        "dev",
+        100_000,
+        &[
+            always(0.68, "sync async"),
+            measured(0.68, "sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores"),
+        ],
+    ),
+    three_files("three_files_1m", "release", 1_000_000, &[full(0.47, CONCURRENT)]),
+    three_files("three_files_1m_debug", "dev", 1_000_000, &[full(6.6, CONCURRENT)]),
+    three_files("three_files_allocations", "variant-allocations", 100_000, &[always(0.12, "sync async")]),
+    Case {
+        name: "whole_test_debug",
+        build: "dev",
+        setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true }),
+        arms: &[always(2.0, "sync async")],
+    },
+    Case {
+        name: "messages_3m",
+        build: "release",
+        setting: Setting::Messages(3_000_000),
+        arms: &[always(0.33, "channel_async channel_sync")],
+    },
+    clients(
+        "clients_10000",
+        10_000,
+        &[always(2.4, "spawn_threads"), measured(2.4, "spawn_threads@aa"), always(0.08, "spawn_tasks")],
+    ),
+    clients("clients_16000", 16_000, &[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
+    clients("clients_19000", 19_000, &[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")]),
+    tcp("tcp_100_large", 100, RATE, 500_000, &[always(2.6, "threads tokio"), measured(2.6, "threads@aa null")]),
+    tcp("tcp_100", 100, RATE, 0, &[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
+    tcp(
+        "tcp_1000",
+        1_000,
+        RATE,
+        0,
+        &[always(1.9, "threads"), always(1.7, "tokio null"), smoke(1.7, "tokio_current"), smoke(8.1, "pool")],
+    ),
+    tcp("tcp_4000", 4_000, RATE, 0, &[measured(2.7, "threads"), measured(2.1, "tokio null")]),
+    tcp(
+        "tcp_10000",
+        10_000,
+        RATE,
+        0,
+        &[measured(4.4, "threads"), measured(2.8, "tokio tokio_current null"), measured(13.0, "pool")],
+    ),
+    tcp("tcp_16000", 16_000, RATE, 0, &[measured(6.1, "threads"), measured(3.5, "tokio null")]),
+    tcp("tcp_19000", 19_000, RATE, 0, &[measured(6.9, "threads"), measured(3.9, "tokio null")]),
+    tcp("tcp_10000_2k", 10_000, 2_000.0, 0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_20k", 10_000, 20_000.0, 0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_40k", 10_000, 40_000.0, 0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use study_kit::Profile;
 
     #[test]
-    fn no_test_case_stands_twice_in_a_profile() {
-        for profile in Profile::ALL {
-            let cases = cases(profile);
-            let distinct: HashSet<_> = cases.iter().map(|case| (case.scenario, &case.arm)).collect();
-            assert_eq!(distinct.len(), cases.len(), "{}", profile.name());
-        }
-    }
-
-    #[test]
-    fn every_arm_runs_in_smoke_on_a_large_file_of_each_shape() {
-        let cases = cases(Profile::Smoke);
-        for scenario in ["rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
-            for arm in Arm::ALL {
-                assert!(cases.iter().any(|case| case.scenario == scenario && case.arm == arm.name()));
+    fn every_engine_runs_in_smoke_on_a_large_file_of_each_shape() {
+        for name in ["rows_100", "rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
+            let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name).expect("it is listed");
+            let arms: Vec<_> = scenario.arms_in(Profile::Smoke).map(|(arm, _)| arm).collect();
+            for (engine, _) in ENGINES {
+                assert!(arms.contains(&engine), "{engine} in {name}");
             }
         }
     }
