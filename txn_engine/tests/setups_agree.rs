@@ -28,21 +28,18 @@ chargeback,1,1,
 deposit,1,4,1
 ";
 
-/// Every runner with every way of reading, and channels with messages of one row and of several.
+/// Every runner, every way of reading, and channels with messages of several rows.
 fn setups() -> Vec<Setup> {
-    use Runner::{
-        AllCores, AsPublished, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads,
-    };
-    let manners =
-        [(Reading::Bytes, Log::Counts), (Reading::Commas, Log::Counts), (Reading::Deserialiser, Log::Messages)];
-    let mut setups = Vec::new();
-    for runner in [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, AsPublished, OneCore, AllCores]
-    {
-        setups.extend(manners.map(|(reading, log)| Setup { runner, batch: 1, reading, log }));
-        if matches!(runner, TwoThreads | AsPublished) {
-            setups.extend([16, 256, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));
-        }
+    use Runner::{AllCores, AsPublished, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads};
+    let all = [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, AsPublished, OneCore, AllCores];
+    let mut setups = all.map(|runner| Setup { runner, ..Setup::SYNC }).to_vec();
+    for runner in [TwoThreads, AsPublished] {
+        setups.extend([16, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));
     }
+    for runner in [ThreadPerFile, TwoThreads, AsPublished] {
+        setups.push(Setup { runner, reading: Reading::Deserialiser, log: Log::Messages, ..Setup::SYNC });
+    }
+    setups.extend([Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES]);
     setups
 }
 
