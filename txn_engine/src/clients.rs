@@ -181,6 +181,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::books::Books as _;
 
     #[test]
     fn threads_and_tasks_come_to_the_same_accounts() {

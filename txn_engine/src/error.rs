@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// How many row errors are kept with their line number; all are counted.
@@ -10,59 +11,42 @@ pub const FIRST_ERRORS: usize = 20;
 /// Why a row was not applied. Row errors are data: they are counted and never stop a run.
 ///
 /// They stand in the order of their checks: reading first, then the engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, strum::IntoStaticStr, strum::VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, displaydoc::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[repr(u8)]
 pub enum ErrorKind {
-    /// The physical line is longer than 64 KiB.
-    #[error("the line is longer than 65,536 bytes")]
+    /// the line is longer than 65,536 bytes
     LineTooLong,
-    /// A needed field is absent or empty.
-    #[error("a needed field is missing")]
+    /// a needed field is missing
     MissingField,
-    /// A needed field is not UTF-8.
-    #[error("a needed field is not UTF-8")]
+    /// a needed field is not UTF-8
     NotUtf8,
-    /// The type is none of the five.
-    #[error("the type is not one of deposit, withdrawal, dispute, resolve, chargeback")]
+    /// the type is not one of deposit, withdrawal, dispute, resolve, chargeback
     UnknownType,
-    /// Client or transaction id is not a number in range.
-    #[error("the client is not in 0..=65535, or the tx is not in 0..=4294967295")]
+    /// the client is not in 0..=65535, or the tx is not in 0..=4294967295
     BadNumber,
-    /// The amount is not a decimal number with at most four significant decimals.
-    #[error("the amount is not a decimal number with at most four decimals")]
+    /// the amount is not a decimal number with at most four decimals
     BadAmount,
-    /// A deposit or withdrawal without an amount.
-    #[error("a deposit or withdrawal needs an amount")]
+    /// a deposit or withdrawal needs an amount
     NoAmount,
-    /// A deposit or withdrawal of zero or less.
-    #[error("the amount is not above zero")]
+    /// the amount is not above zero
     NotPositive,
-    /// The transaction id was used by an accepted deposit or withdrawal.
-    #[error("the transaction id was used before")]
+    /// the transaction id was used before
     RepeatedTx,
-    /// The account was charged back before.
-    #[error("the account is locked")]
+    /// the account is locked
     AccountLocked,
-    /// No accepted deposit created this account.
-    #[error("the client has no account")]
+    /// the client has no account
     AccountNotFound,
-    /// The withdrawal exceeds what is available.
-    #[error("the available funds are too low")]
+    /// the available funds are too low
     InsufficientFunds,
-    /// A balance would leave 64 bits.
-    #[error("a balance would leave the range of 64 bits")]
+    /// a balance would leave the range of 64 bits
     Overflow,
-    /// The transaction named was never accepted.
-    #[error("no accepted transaction has this id")]
+    /// no accepted transaction has this id
     TxNotFound,
-    /// The transaction named belongs to another client.
-    #[error("the transaction belongs to another client")]
+    /// the transaction belongs to another client
     DifferentClient,
-    /// The transaction is under dispute already.
-    #[error("the transaction is under dispute already")]
+    /// the transaction is under dispute already
     AlreadyDisputed,
-    /// The transaction is not under dispute.
-    #[error("the transaction is not under dispute")]
+    /// the transaction is not under dispute
     NotDisputed,
 }
 
@@ -144,108 +128,39 @@ impl ErrorLog {
     }
 }
 
-/// What stops a run; each message names the remedy.
-#[derive(Debug, thiserror::Error)]
+/// What stops a run; each message names the remedy. `name` is a file as the user named it, `source` the cause.
+#[derive(Debug, displaydoc::Display, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be opened or read.
-    #[error("cannot read {name}")]
-    Read {
-        /// The file as the user named it.
-        name: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file has no bytes, or only blank lines.
-    #[error("{name} is empty: the first line must be the header type,client,tx,amount")]
-    Empty {
-        /// The file as the user named it.
-        name: String,
-    },
-    /// The header lacks a needed column.
-    #[error("{name} has no column '{column}': the first line must name type, client, tx and amount")]
-    MissingColumn {
-        /// The file as the user named it.
-        name: String,
-        /// The column.
-        column: &'static str,
-    },
-    /// The header names a needed column twice.
-    #[error("{name} has the column '{column}' twice: keep one")]
-    DuplicateColumn {
-        /// The file as the user named it.
-        name: String,
-        /// The column.
-        column: &'static str,
-    },
-    /// The header line is longer than a line may be.
-    #[error("the header line of {name} is longer than 65,536 bytes: is it a CSV file?")]
-    LongHeader {
-        /// The file as the user named it.
-        name: String,
-    },
-    /// Concurrent files share a client, although each has an engine of its own.
-    #[error("client {client} occurs in two files: an engine per file needs files without common clients")]
-    SharedClient {
-        /// The client.
-        client: u16,
-    },
-    /// Test data cannot be written.
-    #[error("cannot write generated rows to a temporary file")]
+    /// cannot read {name}
+    Read { name: String, source: io::Error },
+    /// {name} is empty: the first line must be the header type,client,tx,amount
+    Empty { name: String },
+    /// {name} has no column '{column}': the first line must name type, client, tx and amount
+    MissingColumn { name: String, column: &'static str },
+    /// {name} has the column '{column}' twice: keep one
+    DuplicateColumn { name: String, column: &'static str },
+    /// the header line of {name} is longer than 65,536 bytes: is it a CSV file?
+    LongHeader { name: String },
+    /// client {client} occurs in two files: an engine per file needs files without common clients
+    SharedClient { client: u16 },
+    /// cannot write generated rows to a temporary file
     Generate(#[source] io::Error),
-    /// A thread of the run died.
-    #[error("a worker thread died: {message}")]
-    Worker {
-        /// What it said.
-        message: String,
-    },
-    /// The runtime cannot be started.
-    #[error("cannot start the async runtime")]
+    /// a worker thread died: {message}
+    Worker { message: String },
+    /// cannot start the async runtime
     Runtime(#[source] io::Error),
-    /// A thread cannot be started.
-    #[error("cannot start a thread")]
+    /// cannot start a thread
     Thread(#[source] io::Error),
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: choose another with --addr")]
-    Listen {
-        /// The address.
-        address: std::net::SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Nobody can be talked to there.
-    #[error("cannot {action} {address}: is the server up?")]
-    Connect {
-        /// What was tried.
-        action: &'static str,
-        /// Where.
-        address: std::net::SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A dump that cannot be written.
-    #[error("cannot write the dump to {}: the session that stood there before is untouched", path.display())]
-    WriteDump {
-        /// The folder.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A dump that cannot be read.
-    #[error("cannot read the dump in {}", path.display())]
-    ReadDump {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A dump that is damaged, foreign or of another version.
-    #[error("the dump in {} is refused: {reason}", path.display())]
-    RefusedDump {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    /// cannot listen on {address}: choose another with --addr
+    Listen { address: SocketAddr, source: io::Error },
+    /// cannot connect to {address}: is the server up?
+    Connect { address: SocketAddr, source: io::Error },
+    /// cannot write the dump to {path}: the session that stood there before is untouched
+    WriteDump { path: PathBuf, source: io::Error },
+    /// cannot read the dump in {path}
+    ReadDump { path: PathBuf, source: io::Error },
+    /// the dump in {path} is refused: {reason}
+    RefusedDump { path: PathBuf, reason: String },
 }
 
 /// What a thread panicked with, as an error of the run.

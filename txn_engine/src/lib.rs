@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Reading: [`input`] cuts a file into blocks of lines, [`parse`] makes [`row`]s of them, [`amount`] is money. Applying:
-//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone, with [`transactions`] by number.
+//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone; both are [`books`].
 //! [`setup`] says how the two meet and [`process`] does it. Around them: [`session`] (dump and go on), [`generate`] (test data),
 //! [`stress`] (the published stress test) and [`cli`] (the program).
 //!
@@ -22,6 +22,7 @@
 
 pub mod accounts;
 pub mod amount;
+pub mod books;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod clients;
@@ -43,7 +44,7 @@ pub mod serve;
 pub mod session;
 pub mod setup;
 pub mod stress;
-pub mod transactions;
+mod transactions;
 pub mod usage;
 
 pub use error::{Error, ErrorKind, ErrorLog};

@@ -55,7 +55,7 @@ pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, E
         rows,
         seed,
         elapsed_s: elapsed.as_secs_f64(),
-        engine_bytes: outcome.table_bytes(),
+        engine_bytes: outcome.books.table_bytes(),
         growth_kib: peak_kib().zip(before).map(|(after, before)| after.saturating_sub(before)),
     })
 }

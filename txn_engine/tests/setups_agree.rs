@@ -30,7 +30,9 @@ deposit,1,4,1
 
 /// Every runner, every way of reading, and channels with messages of several rows.
 fn setups() -> Vec<Setup> {
-    use Runner::{AllCores, AsPublished, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads};
+    use Runner::{
+        AllCores, AsPublished, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads,
+    };
     let all = [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, AsPublished, OneCore, AllCores];
     let mut setups = all.map(|runner| Setup { runner, ..Setup::SYNC }).to_vec();
     for runner in [TwoThreads, AsPublished] {
@@ -220,7 +222,7 @@ fn a_session_goes_on_where_the_last_file_ended_in_every_setup() {
         let [first, second] =
             [("first.csv", &halves[0]), ("second.csv", &halves[1])].map(|(name, half)| folder.file(name, half));
         for setup in setups() {
-            let session = outcome(setup, std::slice::from_ref(&first)).into_session();
+            let session = outcome(setup, std::slice::from_ref(&first)).books.session();
             let options = Options { session, ..Options::default() };
             let last = process_files(setup, std::slice::from_ref(&second), options)
                 .unwrap_or_else(|error| panic!("{setup:?} cannot go on: {error}"));

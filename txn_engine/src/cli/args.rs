@@ -193,24 +193,14 @@ pub(super) struct ClientsArgs {
     pub(super) seed: u64,
 }
 
-/// A setup and what it is called.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Engine {
-    pub(super) name: &'static str,
-    pub(super) setup: Setup,
-}
-
-impl Engine {
-    pub(super) const SYNC: Engine = Engine { name: "sync", setup: Setup::SYNC };
-    pub(super) const ASYNC: Engine = Engine { name: "async", setup: Setup::ASYNC };
-    pub(super) const BEST_ALL_CORES: Engine = Engine { name: "best_all_cores", setup: Setup::BEST_ALL_CORES };
-}
+/// What a setup is called, and the setup.
+pub(super) type Engine = (&'static str, Setup);
 
 /// One of the engines that have a name.
 fn engines() -> impl TypedValueParser<Value = Engine> {
     let find = |given: String| Setup::NAMED.into_iter().find(|(name, _)| *name == given);
     PossibleValuesParser::new(Setup::NAMED.map(|(name, _)| name))
-        .try_map(move |given| find(given).map(|(name, setup)| Engine { name, setup }).ok_or("no such engine"))
+        .try_map(move |given| find(given).ok_or("no such engine"))
 }
 
 /// A value that is one of `names`.

@@ -13,6 +13,7 @@ use clap::Parser;
 use crate::error::{ErrorKind, ErrorLog};
 use crate::process::{Options, process_files};
 use crate::session::Session;
+use crate::setup::Setup;
 use crate::stress::Stress;
 use crate::{accounts, generate, stress};
 
@@ -37,11 +38,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn carry_out(cli: Cli) -> Result<ExitCode, Error> {
     match cli.command {
-        None => cli.process.map_or(Ok(ExitCode::SUCCESS), |args| process(&args, Engine::BEST_ALL_CORES)),
-        Some(Word::Async { command: Some(AsyncWord::StressTest(args)), .. }) => stress_test(&args, Engine::ASYNC),
-        Some(Word::Async { process: Some(args), .. }) => process(&args, Engine::ASYNC),
+        None => cli.process.map_or(Ok(ExitCode::SUCCESS), |args| process(&args, Setup::BEST_ALL_CORES)),
+        Some(Word::Async { command: Some(AsyncWord::StressTest(args)), .. }) => {
+            stress_test(&args, ("async", Setup::ASYNC))
+        }
+        Some(Word::Async { process: Some(args), .. }) => process(&args, Setup::ASYNC),
         Some(Word::Async { .. }) => Ok(ExitCode::SUCCESS),
-        Some(Word::StressTest(args)) => stress_test(&args, Engine::SYNC),
+        Some(Word::StressTest(args)) => stress_test(&args, ("sync", Setup::SYNC)),
         Some(Word::StressTable { file }) => stress_table(&file),
         Some(Word::Generate { rows, seed, shape }) => {
             stream(|out| generate::write(&shape, rows, seed, out)).map(|()| ExitCode::SUCCESS)
@@ -52,15 +55,15 @@ fn carry_out(cli: Cli) -> Result<ExitCode, Error> {
     }
 }
 
-fn process(args: &ProcessArgs, engine: Engine) -> Result<ExitCode, Error> {
-    let setup = args.engine.unwrap_or(engine).setup;
+fn process(args: &ProcessArgs, setup: Setup) -> Result<ExitCode, Error> {
+    let setup = args.engine.map_or(setup, |(_, setup)| setup);
     let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     let outcome = process_files(setup, std::slice::from_ref(&args.file), Options { session, ..Options::default() })?;
     report_errors(&outcome.errors)?;
     let strict_failure = args.strict && outcome.errors.total() > 0;
-    let accounts = outcome.accounts();
+    let accounts = outcome.books.accounts();
     // The dump comes first, so that a reader who hangs up does not cost us the session; if it fails the accounts are still printed.
-    let dumped = args.dump.as_deref().map_or(Ok(()), |dir| outcome.into_session().dump(dir));
+    let dumped = args.dump.as_deref().map_or(Ok(()), |dir| outcome.books.session().dump(dir));
     let printed = stream(|out| accounts::write_csv(&accounts, out));
     // A reader who hangs up is no failure; a lost session is, and must be said.
     dumped?;
@@ -87,7 +90,7 @@ fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
 }
 
 fn stress_test(args: &StressArgs, engine: Engine) -> Result<ExitCode, Error> {
-    let Engine { name, setup } = args.engine.unwrap_or(engine);
+    let (name, setup) = args.engine.unwrap_or(engine);
     let stress = stress::run(name, setup, args.rows, args.seed)?;
     eprintln!("{stress}");
     if let Some(file) = &args.record {

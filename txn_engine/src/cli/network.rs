@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Error, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -15,6 +15,7 @@ use signal_hook::iterator::{Handle, Signals};
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
 use super::output::{code, print, stream};
+use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::load::{Answers, Load, Stage, Times};
 use crate::serve::{self, Mode, Server, Stats};
@@ -84,9 +85,14 @@ pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
         first_tx: args.first_tx,
         patience: args.patience,
     };
-    let progress = Progress::start(args.warm_up + args.duration);
-    let answers = load.run(|stage| progress.tell(stage));
-    progress.end();
+    let progress = ProgressBar::new_spinner().with_message("connecting");
+    progress.enable_steady_tick(Duration::from_millis(200));
+    let length_s = (args.warm_up + args.duration).as_secs_f64();
+    let answers = load.run(|stage| match stage {
+        Stage::Connected => progress.set_message(format!("sending for {length_s} s")),
+        Stage::Answered => progress.finish_and_clear(),
+    });
+    progress.finish_and_clear();
     let answers = answers?;
     print(&if args.json { as_json(&load, &answers).to_string() } else { as_text(&load, &answers) })?;
     Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
@@ -171,39 +177,4 @@ fn as_json(load: &Load, answers: &Answers) -> serde_json::Value {
 /// Nanoseconds as milliseconds.
 fn ms(time_ns: u64) -> f64 {
     Duration::from_nanos(time_ns).as_secs_f64() * 1e3
-}
-
-/// A bar on a terminal: first the connections, then the time.
-struct Progress(ProgressBar);
-
-impl Progress {
-    fn start(length: Duration) -> Self {
-        let bar = ProgressBar::new(u64::try_from(length.as_millis()).unwrap_or(u64::MAX));
-        // The template is a constant.
-        let style = ProgressStyle::with_template("{msg} {bar:40} {eta} left").unwrap_or(ProgressStyle::default_bar());
-        bar.set_style(style);
-        bar.set_message("connecting");
-        Progress(bar)
-    }
-
-    fn tell(&self, stage: Stage) {
-        match stage {
-            Stage::Connected => {
-                self.0.set_message("sending");
-                self.0.reset();
-                let (bar, start) = (self.0.clone(), std::time::Instant::now());
-                thread::spawn(move || {
-                    while !bar.is_finished() {
-                        bar.set_position(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
-                        thread::sleep(Duration::from_millis(200));
-                    }
-                });
-            }
-            Stage::Answered => self.0.finish_and_clear(),
-        }
-    }
-
-    fn end(&self) {
-        self.0.finish_and_clear();
-    }
 }

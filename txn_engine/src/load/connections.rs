@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// How a connection fares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
 #[repr(u8)]
 pub(super) enum State {
     /// It has had no answer yet.
@@ -38,12 +38,7 @@ pub(super) struct Waiting {
 
 impl Connection {
     pub(super) fn state(&self) -> State {
-        match self.state.load(Ordering::SeqCst) {
-            1 => State::Served,
-            2 => State::Refused,
-            3 => State::Broken,
-            _ => State::Unserved,
-        }
+        State::from_repr(self.state.load(Ordering::SeqCst)).unwrap_or(State::Unserved)
     }
 
     pub(super) fn now_is(&self, state: State) {

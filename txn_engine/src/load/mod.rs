@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, died};
 
-mod aside;
 mod connections;
 mod opening;
 mod receiver;
@@ -19,7 +18,6 @@ mod sender;
 mod settings;
 mod times;
 
-pub use aside::Aside;
 pub use script::Script;
 pub use settings::{Arrivals, Load};
 pub use times::Times;

@@ -34,7 +34,7 @@ pub(super) fn open_all(
                 Ok(stream) => stream,
                 // The first says whether there is anybody at all; later ones may be refused.
                 Err(source) if number == 0 => {
-                    return Err(Error::Connect { action: "connect to", address: load.address, source });
+                    return Err(Error::Connect { address: load.address, source });
                 }
                 Err(_) => continue,
             };

@@ -8,11 +8,11 @@ use std::thread;
 use tokio::runtime::Runtime;
 
 use crate::accounts;
+use crate::books::Books;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorLog};
 use crate::input::Input;
 use crate::ledger::Ledger;
-use crate::rules::Account;
 use crate::session::Session;
 use crate::setup::{Runner, Setup};
 
@@ -34,17 +34,11 @@ pub struct Options {
     pub count_threads: bool,
 }
 
-/// Where accounts and transactions are kept.
-#[derive(Debug)]
-enum Books {
-    Shared(Engine),
-    Owned(Ledger),
-}
-
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
-    books: Books,
+    /// The accounts and transactions.
+    pub books: Box<dyn Books>,
     /// Rows that could not be read or were rejected.
     pub errors: ErrorLog,
     /// Rows that were applied.
@@ -56,46 +50,10 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The accounts, sorted by client.
-    #[must_use]
-    pub fn accounts(&self) -> Vec<(u16, Account)> {
-        match &self.books {
-            Books::Shared(engine) => engine.accounts(),
-            Books::Owned(ledger) => ledger.accounts(),
-        }
-    }
-
     /// The accounts as [`accounts::write_csv`] writes them.
     #[must_use]
     pub fn accounts_csv(&self) -> Vec<u8> {
-        accounts::to_csv(&self.accounts())
-    }
-
-    /// Bytes of the tables of accounts and transactions, from their capacity.
-    #[must_use]
-    pub fn table_bytes(&self) -> u64 {
-        match &self.books {
-            Books::Shared(engine) => engine.table_bytes(),
-            Books::Owned(ledger) => ledger.table_bytes(),
-        }
-    }
-
-    /// How many transactions are stored.
-    #[must_use]
-    pub fn stored_transactions(&self) -> u64 {
-        match &self.books {
-            Books::Shared(engine) => engine.stored_transactions(),
-            Books::Owned(ledger) => ledger.stored_transactions(),
-        }
-    }
-
-    /// What a later run can go on from.
-    #[must_use]
-    pub fn into_session(self) -> Session {
-        match self.books {
-            Books::Shared(engine) => engine.into_session(),
-            Books::Owned(ledger) => ledger.into_session(),
-        }
+        accounts::to_csv(&self.books.accounts())
     }
 }
 
@@ -120,27 +78,23 @@ pub fn process(setup: Setup, inputs: Vec<Input>, options: Options) -> Result<Out
     let Options { session, runtime, count_threads } = options;
     let job = Job { setup, count_threads };
     let (books, tally) = match setup.runner {
-        Runner::ThreadPerFile => shared(threads::thread_per_file(Engine::resume(session), inputs, job)?),
-        Runner::EnginePerFile => shared(threads::engine_per_file(inputs, job, session)?),
-        Runner::TwoThreads => shared(pipeline::run(Engine::resume(session), inputs, job, None)?),
+        Runner::ThreadPerFile => boxed(threads::thread_per_file(Engine::resume(session), inputs, job)?),
+        Runner::EnginePerFile => boxed(threads::engine_per_file(inputs, job, session)?),
+        Runner::TwoThreads => boxed(pipeline::run(Engine::resume(session), inputs, job, None)?),
         Runner::CurrentThread | Runner::MultiThread | Runner::AsPublished => {
             let runtime = runtime.map_or_else(|| setup.runner.runtime(inputs.len()), |given| Ok(Some(given)))?;
-            shared(pipeline::run(Engine::resume(session), inputs, job, runtime)?)
+            boxed(pipeline::run(Engine::resume(session), inputs, job, runtime)?)
         }
-        Runner::OneCore => owned(workers::run(Ledger::resume(session), inputs, job, NonZero::<usize>::MIN)?),
+        Runner::OneCore => boxed(workers::run(Ledger::resume(session), inputs, job, NonZero::<usize>::MIN)?),
         Runner::AllCores => {
             let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-            owned(workers::run(Ledger::resume(session), inputs, job, cores)?)
+            boxed(workers::run(Ledger::resume(session), inputs, job, cores)?)
         }
     };
     let Tally { accepted, errors, messages, threads } = tally;
     Ok(Outcome { books, errors, accepted, messages, threads })
 }
 
-fn shared((engine, tally): (Engine, Tally)) -> (Books, Tally) {
-    (Books::Shared(engine), tally)
-}
-
-fn owned((ledger, tally): (Ledger, Tally)) -> (Books, Tally) {
-    (Books::Owned(ledger), tally)
+fn boxed((books, tally): (impl Books + 'static, Tally)) -> (Box<dyn Books>, Tally) {
+    (Box::new(books), tally)
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::thread;
 
 use super::tally::{Job, Tally, read_entries};
+use crate::books::Books;
 use crate::engine::Engine;
 use crate::error::{Error, died};
 use crate::input::Input;
@@ -37,7 +38,7 @@ pub(super) fn engine_per_file(inputs: Vec<Input>, job: Job, session: Session) ->
     }
     let (mut joined, mut clients) = (Session::default(), HashSet::new());
     for (engine, tally) in done {
-        let session = engine.into_session();
+        let session = engine.session();
         for &(client, _) in &session.accounts {
             if !clients.insert(client) {
                 return Err(Error::SharedClient { client });

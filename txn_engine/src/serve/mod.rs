@@ -8,6 +8,9 @@ use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Builder;
+
+use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::session::Session;
@@ -56,13 +59,13 @@ impl Server {
         };
         let most = limits::most_connections(options);
         let shared = Arc::new(Shared { desk, counts: Counts::default(), live: Arc::default(), most });
-        let on_threads = |listener, way| threads::Acceptor::start(listener, &shared, way).map(Front::Threads);
-        let on_tasks = |listener, workers| tasks::Acceptor::start(listener, &shared, workers).map(Front::Tasks);
+        let on_threads = |listener, pool| threads::Acceptor::start(listener, &shared, pool).map(Front::Threads);
+        let on_tasks = |listener, builder| tasks::Acceptor::start(listener, &shared, builder).map(Front::Tasks);
         let front = match options.mode {
-            Mode::Threads => on_threads(listener, threads::Way::EachItsOwn),
-            Mode::Pool => on_threads(listener, threads::Way::Pool(options.pool)),
-            Mode::Tokio => on_tasks(listener, tasks::Workers::PerCore),
-            Mode::TokioCurrent | Mode::Null => on_tasks(listener, tasks::Workers::One),
+            Mode::Threads => on_threads(listener, None),
+            Mode::Pool => on_threads(listener, Some(options.pool)),
+            Mode::Tokio => on_tasks(listener, Builder::new_multi_thread()),
+            Mode::TokioCurrent | Mode::Null => on_tasks(listener, Builder::new_current_thread()),
         }?;
         Ok(Server { address, shared, front })
     }

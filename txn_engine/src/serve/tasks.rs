@@ -5,7 +5,6 @@ use std::io;
 use std::net::TcpListener as StdListener;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
@@ -17,18 +16,6 @@ use super::live::Seat;
 use super::shared::Shared;
 use crate::error::Error;
 
-/// Between two tries to accept when the system is short of something.
-const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
-
-/// How many threads run the tasks.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Workers {
-    /// One per core.
-    PerCore,
-    /// One.
-    One,
-}
-
 /// The thread on which the runtime accepts connections; where there is one worker only, it is this one.
 pub(super) struct Acceptor {
     stop: oneshot::Sender<()>,
@@ -38,12 +25,8 @@ pub(super) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Starts it.
-    pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, workers: Workers) -> Result<Self, Error> {
-        let mut builder = match workers {
-            Workers::PerCore => Builder::new_multi_thread(),
-            Workers::One => Builder::new_current_thread(),
-        };
+    /// Starts it on a runtime of `builder`.
+    pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Self, Error> {
         let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
         let listener = {
             let _entered = runtime.enter();
@@ -66,17 +49,11 @@ impl Acceptor {
     }
 
     /// Accepts no more. The connections go on until what is returned is dropped.
-    pub(super) fn stop(self) -> impl Drop {
-        struct Running(Option<oneshot::Sender<()>>);
-        impl Drop for Running {
-            fn drop(&mut self) {
-                drop(self.0.take());
-            }
-        }
+    pub(super) fn stop(self) -> oneshot::Sender<()> {
         drop(self.stop);
         // The thread has ended if it does not say so.
         let _ = self.stopped.recv();
-        Running(Some(self.finish))
+        self.finish
     }
 }
 
@@ -88,7 +65,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
         };
         match accepted {
             Ok((stream, _)) => admit(stream, &shared),
-            Err(error) if listen::is_shortage(&error) => tokio::time::sleep(SHORTAGE_PAUSE).await,
+            Err(error) if listen::is_shortage(&error) => tokio::time::sleep(listen::SHORTAGE_PAUSE).await,
             // The connection is gone before it was taken.
             Err(_) => {}
         }

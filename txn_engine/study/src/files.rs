@@ -98,10 +98,10 @@ impl Bench {
         let mut session = Options::default();
         for path in &paths {
             let done = process_files(engine, slice::from_ref(path), session)?;
-            session = Options { session: done.into_session(), ..Options::default() };
+            session = Options { session: done.books.session(), ..Options::default() };
         }
         let at_once = process_files(engine, &paths, Options::default())?;
-        let equal = at_once.accounts() == session.session.accounts;
+        let equal = at_once.books.accounts() == session.session.accounts;
         ensure!(equal, "wrong answer: the files at once and one by one differ");
         Ok(at_once)
     }
@@ -124,13 +124,13 @@ impl Bench {
 }
 
 fn put_outcome(metrics: &mut Metrics, outcome: &Outcome) {
-    let stored = outcome.stored_transactions() as f64;
+    let stored = outcome.books.stored_transactions() as f64;
     let peak = metrics.get("peak_rss_kib").filter(|_| stored > 0.0);
     metrics.extend([
         ("accepted_count", outcome.accepted as f64),
         ("errors_count", outcome.errors.total() as f64),
         ("messages_count", outcome.messages as f64),
-        ("table_bytes", outcome.table_bytes() as f64),
+        ("table_bytes", outcome.books.table_bytes() as f64),
         ("stored_count", stored),
     ]);
     metrics.put("stored_transaction_bytes", peak.map(|peak| (peak * 1024.0 - BASE_BYTES) / stored));

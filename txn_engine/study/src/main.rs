@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use study_kit::{Observation, Scenario, Study, TestCase, Turns};
 
+mod aside;
 mod cases;
 mod channel;
 mod clients;

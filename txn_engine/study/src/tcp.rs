@@ -9,8 +9,9 @@ use study_kit::server::Server;
 use study_kit::usage::{kib, peak_rss_kib, processor_s};
 use study_kit::{Metrics, Observation, TestCase, data, encode};
 use txn_engine::accounts;
+use txn_engine::books::Books as _;
 use txn_engine::ledger::Ledger;
-use txn_engine::load::{Answers, Arrivals, Aside, Load, Stage, Times};
+use txn_engine::load::{Answers, Arrivals, Load, Stage, Times};
 use txn_engine::parse::{Columns, Parser, Reading};
 use txn_engine::row::Entry;
 use txn_engine::rules::Account;
@@ -18,6 +19,7 @@ use txn_engine::serve::{Stats, raise_open_files};
 use txn_engine::session::Session;
 use txn_engine::{Options, Setup, generate::Shape, process_files};
 
+use crate::aside::Aside;
 use crate::cases::{Files, Setting, Tcp};
 use crate::inputs::{self, Set};
 
@@ -45,7 +47,7 @@ pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
     let set = Set::new(&Files { shape: Some(Shape::Accepted), rows: tcp.state_rows, whole_test: false }, seed);
     set.prepare()?;
     let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Options::default())?;
-    Ok(outcome.into_session().dump(&folder)?)
+    Ok(outcome.books.session().dump(&folder)?)
 }
 
 fn state(tcp: &Tcp, seed: u64) -> Option<PathBuf> {
