@@ -62,14 +62,12 @@ pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, E
 
 impl Stress {
     fn engine_mb(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
         let bytes = self.engine_bytes as f64;
         bytes / MIB
     }
 
     /// Growth of the peak in MiB, or a dash.
     fn growth(&self) -> String {
-        #[expect(clippy::cast_precision_loss, reason = "memory in KiB stays far below 2^53")]
         let text = self.growth_kib.map(|kib| format!("{:.3}", kib as f64 / 1024.0));
         text.unwrap_or_else(|| "-".to_owned())
     }

@@ -68,7 +68,6 @@ impl Stats {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "times of one process stay far below 2^53 microseconds")]
 fn seconds(time: TimeVal) -> f64 {
     time.num_microseconds() as f64 / 1e6
 }

@@ -79,23 +79,21 @@ pub struct Tcp {
 
 type Case = Scenario<Setting>;
 
-const fn one_file(name: &'static str, shape: Shape, rows: u64, arms: &'static [Arms]) -> Case {
-    let files = Files { shape: Some(shape), rows, whole_test: false };
-    Case { name, build: "release", setting: Setting::Files(files), arms }
+const fn released(name: &'static str, setting: Setting, arms: &'static [Arms]) -> Case {
+    Case { name, build: "release", setting, arms }
+}
+
+const fn file(name: &'static str, shape: Shape, rows: u64, arms: &'static [Arms]) -> Case {
+    released(name, Setting::Files(Files { shape: Some(shape), rows, whole_test: false }), arms)
 }
 
 const fn three_files(name: &'static str, build: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
-    let files = Files { shape: None, rows, whole_test: false };
-    Case { name, build, setting: Setting::Files(files), arms }
+    Case { name, build, setting: Setting::Files(Files { shape: None, rows, whole_test: false }), arms }
 }
 
-const fn clients(name: &'static str, count: usize, arms: &'static [Arms]) -> Case {
-    Case { name, build: "release", setting: Setting::Clients(count), arms }
-}
-
-const fn tcp(name: &'static str, connections: usize, rate: f64, state_rows: u64, arms: &'static [Arms]) -> Case {
-    let tcp = Tcp { connections, rate, state_rows };
-    Case { name, build: "release", setting: Setting::Tcp(tcp), arms }
+/// Connections and rows per second over all of them.
+const fn tcp(name: &'static str, connections: usize, rate: f64, arms: &'static [Arms]) -> Case {
+    released(name, Setting::Tcp(Tcp { connections, rate, state_rows: 0 }), arms)
 }
 
 /// Rows per second that both kinds of server can carry.
@@ -127,7 +125,7 @@ const CONCURRENT: &str = "sync async sync@aa sync_unshared async_multi_thread as
 /// Every scenario.
 pub const SCENARIOS: &[Case] = &[
     // The published sizes, 100 to 2,000,100.
-    one_file(
+    file(
         "rows_100",
         Original,
         100,
@@ -140,7 +138,7 @@ pub const SCENARIOS: &[Case] = &[
             smoke(0.02, UNSHARED),
         ],
     ),
-    one_file(
+    file(
         "rows_100100",
         Original,
         100_100,
@@ -150,25 +148,25 @@ pub const SCENARIOS: &[Case] = &[
             always(0.6, "sync~sync@aa sync@slow~sync"),
         ],
     ),
-    one_file("rows_200100", Original, 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async")]),
-    one_file("rows_300100", Original, 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async")]),
-    one_file("rows_400100", Original, 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async")]),
-    one_file("rows_500100", Original, 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async")]),
-    one_file("rows_600100", Original, 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async")]),
-    one_file("rows_700100", Original, 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async")]),
-    one_file("rows_800100", Original, 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async")]),
-    one_file("rows_900100", Original, 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async")]),
-    one_file("rows_1000100", Original, 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async")]),
-    one_file("rows_1100100", Original, 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async")]),
-    one_file("rows_1200100", Original, 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async")]),
-    one_file("rows_1300100", Original, 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async")]),
-    one_file("rows_1400100", Original, 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async")]),
-    one_file("rows_1500100", Original, 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async")]),
-    one_file("rows_1600100", Original, 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async")]),
-    one_file("rows_1700100", Original, 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async")]),
-    one_file("rows_1800100", Original, 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async")]),
-    one_file("rows_1900100", Original, 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async")]),
-    one_file(
+    file("rows_200100", Original, 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async")]),
+    file("rows_300100", Original, 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async")]),
+    file("rows_400100", Original, 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async")]),
+    file("rows_500100", Original, 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async")]),
+    file("rows_600100", Original, 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async")]),
+    file("rows_700100", Original, 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async")]),
+    file("rows_800100", Original, 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async")]),
+    file("rows_900100", Original, 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async")]),
+    file("rows_1000100", Original, 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async")]),
+    file("rows_1100100", Original, 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async")]),
+    file("rows_1200100", Original, 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async")]),
+    file("rows_1300100", Original, 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async")]),
+    file("rows_1400100", Original, 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async")]),
+    file("rows_1500100", Original, 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async")]),
+    file("rows_1600100", Original, 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async")]),
+    file("rows_1700100", Original, 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async")]),
+    file("rows_1800100", Original, 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async")]),
+    file("rows_1900100", Original, 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async")]),
+    file(
         "rows_2000100",
         Original,
         2_000_100,
@@ -185,8 +183,8 @@ pub const SCENARIOS: &[Case] = &[
             always(0.14, "csv_scan"),
         ],
     ),
-    one_file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
-    one_file(
+    file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
+    file(
         "accepted_2000100",
         Accepted,
         2_000_100,
@@ -202,14 +200,14 @@ pub const SCENARIOS: &[Case] = &[
             always(0.14, "csv_scan"),
         ],
     ),
-    one_file(
+    file(
         "accepted_20000100",
         Accepted,
         20_000_100,
         &[full(1.3, "csv_scan"), full(5.3, "sync"), full(2.4, "best_one_core"), full(1.6, "best_all_cores")],
     ),
-    one_file("hot_2000100", Hot, 2_000_100, LARGE),
-    one_file("uniform_2000100", Uniform, 2_000_100, LARGE),
+    file("hot_2000100", Hot, 2_000_100, LARGE),
+    file("uniform_2000100", Uniform, 2_000_100, LARGE),
     three_files(
         "three_files",
         "release",
@@ -240,41 +238,46 @@ pub const SCENARIOS: &[Case] = &[
         setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true }),
         arms: &[always(2.0, "sync async")],
     },
-    Case {
-        name: "messages_3m",
-        build: "release",
-        setting: Setting::Messages(3_000_000),
-        arms: &[always(0.33, "channel_async channel_sync")],
-    },
-    clients(
+    released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),
+    released(
         "clients_10000",
-        10_000,
+        Setting::Clients(10_000),
         &[always(2.4, "spawn_threads"), measured(2.4, "spawn_threads@aa"), always(0.08, "spawn_tasks")],
     ),
-    clients("clients_16000", 16_000, &[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
-    clients("clients_19000", 19_000, &[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")]),
-    tcp("tcp_100_large", 100, RATE, 500_000, &[always(2.6, "threads tokio"), measured(2.6, "threads@aa null")]),
-    tcp("tcp_100", 100, RATE, 0, &[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
+    released(
+        "clients_16000",
+        Setting::Clients(16_000),
+        &[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")],
+    ),
+    released(
+        "clients_19000",
+        Setting::Clients(19_000),
+        &[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")],
+    ),
+    released(
+        "tcp_100_large",
+        Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }),
+        &[always(2.6, "threads tokio"), measured(2.6, "threads@aa null")],
+    ),
+    tcp("tcp_100", 100, RATE, &[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
     tcp(
         "tcp_1000",
         1_000,
         RATE,
-        0,
         &[always(1.9, "threads"), always(1.7, "tokio null"), smoke(1.7, "tokio_current"), smoke(8.1, "pool")],
     ),
-    tcp("tcp_4000", 4_000, RATE, 0, &[measured(2.7, "threads"), measured(2.1, "tokio null")]),
+    tcp("tcp_4000", 4_000, RATE, &[measured(2.7, "threads"), measured(2.1, "tokio null")]),
     tcp(
         "tcp_10000",
         10_000,
         RATE,
-        0,
         &[measured(4.4, "threads"), measured(2.8, "tokio tokio_current null"), measured(13.0, "pool")],
     ),
-    tcp("tcp_16000", 16_000, RATE, 0, &[measured(6.1, "threads"), measured(3.5, "tokio null")]),
-    tcp("tcp_19000", 19_000, RATE, 0, &[measured(6.9, "threads"), measured(3.9, "tokio null")]),
-    tcp("tcp_10000_2k", 10_000, 2_000.0, 0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    tcp("tcp_10000_20k", 10_000, 20_000.0, 0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    tcp("tcp_10000_40k", 10_000, 40_000.0, 0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_16000", 16_000, RATE, &[measured(6.1, "threads"), measured(3.5, "tokio null")]),
+    tcp("tcp_19000", 19_000, RATE, &[measured(6.9, "threads"), measured(3.9, "tokio null")]),
+    tcp("tcp_10000_2k", 10_000, 2_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_20k", 10_000, 20_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_40k", 10_000, 40_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
 ];
 
 #[cfg(test)]
