@@ -18,8 +18,8 @@ use crate::row::{Entry, Row};
 use crate::serve::Stats;
 
 /// What a client is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Spawn {
     /// A thread of the system, with the stack that `std::thread::spawn` gives it.
     Threads,

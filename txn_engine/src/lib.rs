@@ -22,6 +22,8 @@
 
 pub mod accounts;
 pub mod amount;
+#[cfg(feature = "cli")]
+mod arguments;
 pub mod books;
 #[cfg(feature = "cli")]
 pub mod cli;

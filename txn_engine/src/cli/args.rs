@@ -1,18 +1,16 @@
 //! What can be typed.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use strum::VariantNames;
 
+use crate::arguments::{at_least_one, seconds};
 use crate::clients::Spawn;
 use crate::generate::Shape;
-use crate::load::Arrivals;
-use crate::serve::Mode;
+use crate::load::Load;
+use crate::serve::Options;
 use crate::setup::Setup;
 
 const EXAMPLES: &str = "Examples:
@@ -83,7 +81,7 @@ pub(super) enum Word {
         #[arg(long, default_value_t = 0)]
         seed: u64,
         /// What they look like
-        #[arg(long, default_value = "original", value_parser = named::<Shape>(&Shape::NAMES))]
+        #[arg(long, default_value = "original")]
         shape: Shape,
     },
     /// Answer lines of CSV over TCP, each with ok or its error, until interrupted; then drain, and dump
@@ -117,18 +115,8 @@ pub(super) struct StressArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
-    /// Who waits for the bytes of a connection; null: every line is ok, unread
-    #[arg(long, default_value = "tokio", value_parser = named::<Mode>(Mode::VARIANTS))]
-    pub(super) mode: Mode,
-    /// Where to listen; port 0 takes one that is free
-    #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
-    pub(super) addr: SocketAddr,
-    /// Threads of the mode pool
-    #[arg(long, default_value_t = 64, value_name = "THREADS")]
-    pub(super) pool: usize,
-    /// Refuse more connections at once than this; the machine's limits hold besides
-    #[arg(long, value_name = "N")]
-    pub(super) most_connections: Option<usize>,
+    #[command(flatten)]
+    pub(super) options: Options,
     /// Go on from the session dumped in this folder
     #[arg(long, value_name = "DIR")]
     pub(super) load: Option<PathBuf>,
@@ -145,33 +133,8 @@ pub(super) struct ServeArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct LoadArgs {
-    /// Where the server is
-    #[arg(long, default_value = "127.0.0.1:8820", value_name = "ADDRESS")]
-    pub(super) addr: SocketAddr,
-    /// Connections, each a client with an account of its own
-    #[arg(long, default_value = "100", value_name = "N", value_parser = at_least_one)]
-    pub(super) clients: usize,
-    /// Rows per second over all of them
-    #[arg(long, default_value_t = 1000.0, value_parser = rate)]
-    pub(super) rate: f64,
-    /// Seconds that count
-    #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
-    pub(super) duration: Duration,
-    /// Seconds before them
-    #[arg(long, default_value = "1", value_name = "SECONDS", value_parser = seconds)]
-    pub(super) warm_up: Duration,
-    /// How the rows are spread over time
-    #[arg(long, default_value = "poisson", value_parser = named::<Arrivals>(Arrivals::VARIANTS))]
-    pub(super) arrivals: Arrivals,
-    /// Same seed, same rows at the same times
-    #[arg(long, default_value_t = 0)]
-    pub(super) seed: u64,
-    /// The lowest transaction id: above those that the server has seen
-    #[arg(long, default_value_t = 1, value_name = "ID")]
-    pub(super) first_tx: u32,
-    /// Seconds after which an answer has failed to come
-    #[arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds)]
-    pub(super) patience: Duration,
+    #[command(flatten)]
+    pub(super) load: Load,
     /// Print one line of JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -180,7 +143,7 @@ pub(super) struct LoadArgs {
 #[derive(Debug, Args)]
 pub(super) struct ClientsArgs {
     /// What a client is
-    #[arg(long = "as", value_name = "KIND", value_parser = named::<Spawn>(Spawn::VARIANTS))]
+    #[arg(long = "as", value_name = "KIND")]
     pub(super) spawn: Spawn,
     /// How many
     #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
@@ -201,29 +164,4 @@ fn engines() -> impl TypedValueParser<Value = Engine> {
     let find = |given: String| Setup::NAMED.into_iter().find(|(name, _)| *name == given);
     PossibleValuesParser::new(Setup::NAMED.map(|(name, _)| name))
         .try_map(move |given| find(given).ok_or("no such engine"))
-}
-
-/// A value that is one of `names`.
-fn named<T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static>(
-    names: &'static [&'static str],
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    /// Clocks end somewhere, and patience before.
-    const LONGEST_S: f64 = 1e6;
-    let seconds = text.parse().ok().filter(|seconds| (0.0..=LONGEST_S).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or("not a number of seconds from 0 to 1000000".to_owned())
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&count| count > 0).ok_or("not a whole number above zero".to_owned())
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    /// More than any machine sends, and less than times in nanoseconds can tell apart.
-    const HIGHEST: f64 = 1e8;
-    let rate = text.parse().ok().filter(|&rate| rate > 0.0 && rate <= HIGHEST);
-    rate.ok_or("not a number above 0 and up to 100000000".to_owned())
 }

@@ -18,7 +18,7 @@ use super::output::{code, print, stream};
 use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::load::{Answers, Load, Stage, Times};
-use crate::serve::{self, Mode, Server, Stats};
+use crate::serve::{Mode, Server, Stats};
 use crate::session::Session;
 use crate::{accounts, clients};
 
@@ -26,19 +26,13 @@ use crate::{accounts, clients};
 pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
-    if args.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
+    if args.options.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
         bail!("the mode null keeps no accounts: leave out --load and --dump");
     }
     let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     // A folder that cannot take the state is said so now, not when there is something to lose.
     args.dump.as_deref().map_or(Ok(()), Session::expect_dump)?;
-    let options = serve::Options {
-        mode: args.mode,
-        address: args.addr,
-        pool: args.pool,
-        most_connections: args.most_connections,
-    };
-    let server = Server::start(&options, session)?;
+    let server = Server::start(&args.options, session)?;
     print(&format!("listening on {}", server.address()))?;
     if args.until_stdin_closes {
         stop_when_stdin_closes(signals.handle());
@@ -74,27 +68,17 @@ fn stop_when_stdin_closes(signals: Handle) {
 
 /// Puts load on a server.
 pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
-    let load = Load {
-        address: args.addr,
-        clients: args.clients,
-        rate: args.rate,
-        duration: args.duration,
-        warm_up: args.warm_up,
-        arrivals: args.arrivals,
-        seed: args.seed,
-        first_tx: args.first_tx,
-        patience: args.patience,
-    };
+    let load = &args.load;
     let progress = ProgressBar::new_spinner().with_message("connecting");
     progress.enable_steady_tick(Duration::from_millis(200));
-    let length_s = (args.warm_up + args.duration).as_secs_f64();
+    let length_s = (load.warm_up + load.duration).as_secs_f64();
     let answers = load.run(|stage| match stage {
         Stage::Connected => progress.set_message(format!("sending for {length_s} s")),
         Stage::Answered => progress.finish_and_clear(),
     });
     progress.finish_and_clear();
     let answers = answers?;
-    print(&if args.json { as_json(&load, &answers).to_string() } else { as_text(&load, &answers) })?;
+    print(&if args.json { as_json(load, &answers).to_string() } else { as_text(load, &answers) })?;
     Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
 }
 

@@ -4,10 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use super::script::Script;
+#[cfg(feature = "cli")]
+use crate::arguments::{at_least_one, rate, seconds};
 
 /// How the rows are spread over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Arrivals {
     /// As of many clients that know nothing of each other.
     Poisson,
@@ -17,24 +19,34 @@ pub enum Arrivals {
 
 /// What is asked of the server.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Load {
-    /// Where it is.
+    /// Where the server is
+    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "ADDRESS"))]
     pub address: SocketAddr,
-    /// Connections.
+    /// Connections, each a client with an account of its own
+    #[cfg_attr(feature = "cli", arg(long, default_value = "100", value_name = "N", value_parser = at_least_one))]
     pub clients: usize,
-    /// Rows per second over all of them.
+    /// Rows per second over all of them
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 1000.0, value_parser = rate))]
     pub rate: f64,
-    /// For how long rows are sent that count.
+    /// Seconds that count
+    #[cfg_attr(feature = "cli", arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds))]
     pub duration: Duration,
-    /// For how long before that, not counted.
+    /// Seconds before them
+    #[cfg_attr(feature = "cli", arg(long, default_value = "1", value_name = "SECONDS", value_parser = seconds))]
     pub warm_up: Duration,
-    /// How they are spread.
+    /// How the rows are spread over time
+    #[cfg_attr(feature = "cli", arg(long, default_value = "poisson"))]
     pub arrivals: Arrivals,
-    /// Of rows and times.
+    /// Same seed, same rows at the same times
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 0))]
     pub seed: u64,
-    /// The lowest transaction id.
+    /// The lowest transaction id: above those that the server has seen
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 1, value_name = "ID"))]
     pub first_tx: u32,
-    /// An answer that does not come within this after the last row has failed, and so has a connection whose first answer does not.
+    /// Seconds after which an answer has failed to come, and so has a connection whose first answer does not
+    #[cfg_attr(feature = "cli", arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds))]
     pub patience: Duration,
 }
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 /// Who waits for the bytes of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum Mode {
     /// A thread per connection.
     Threads,
@@ -20,13 +20,18 @@ pub enum Mode {
 
 /// How to serve.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Options {
-    /// Who waits.
+    /// Who waits for the bytes of a connection
+    #[cfg_attr(feature = "cli", arg(long, default_value = "tokio"))]
     pub mode: Mode,
-    /// Where to listen; port 0 takes one that is free.
+    /// Where to listen; port 0 takes one that is free
+    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "ADDRESS"))]
     pub address: SocketAddr,
-    /// Threads of [`Mode::Pool`].
+    /// Threads of the mode pool
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 64, value_name = "THREADS"))]
     pub pool: usize,
-    /// More connections at once are refused; the machine's own limits hold besides.
+    /// Refuse more connections at once than this; the machine's limits hold besides
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub most_connections: Option<usize>,
 }
