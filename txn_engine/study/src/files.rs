@@ -30,8 +30,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
         metrics.put("allocations_count", (so_far.allocations + so_far.reallocations) as f64);
         metrics.put("allocated_bytes", so_far.bytes_allocated as f64);
     }
-    let growth = metrics.get("peak_rss_kib").zip(memory_before);
-    metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
+    put_growth(&mut metrics, memory_before);
     metrics.put("rows_count", bench.set.total_rows() as f64);
     if let Answer::Accounts(outcome) = &answer {
         put_outcome(&mut metrics, outcome);
@@ -121,6 +120,12 @@ impl Bench {
             }
         }
     }
+}
+
+/// By how much the peak has grown since it was `before`.
+pub fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
+    let growth = metrics.get("peak_rss_kib").zip(before);
+    metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
 }
 
 fn put_outcome(metrics: &mut Metrics, outcome: &Outcome) {
