@@ -20,15 +20,17 @@ const BASE_BYTES: f64 = 10e6;
 pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observation> {
     let bench = Bench::new(case, files)?;
     let memory_before = peak_rss_kib();
+    #[cfg(feature = "allocations")]
+    let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);
     let span = Span::start();
     let answer = bench.pass(None)?;
     case.stretch(&span);
     let mut metrics = span.end().metrics();
     #[cfg(feature = "allocations")]
     {
-        let so_far = stats_alloc::INSTRUMENTED_SYSTEM.stats();
-        metrics.put("allocations_count", (so_far.allocations + so_far.reallocations) as f64);
-        metrics.put("allocated_bytes", so_far.bytes_allocated as f64);
+        let made = region.change();
+        metrics.put("allocations_count", (made.allocations + made.reallocations) as f64);
+        metrics.put("allocated_bytes", made.bytes_allocated as f64);
     }
     put_growth(&mut metrics, memory_before);
     metrics.put("rows_count", bench.set.total_rows() as f64);
