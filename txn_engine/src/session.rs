@@ -48,22 +48,9 @@ struct Part {
     sha256: String,
 }
 
-#[derive(Debug, Deserialize)]
-struct AccountLine {
-    client: u16,
-    available: String,
-    held: String,
-    total: String,
-    locked: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct TransactionLine {
-    tx: u32,
-    client: u16,
-    amount: String,
-    state: String,
-}
+// Lines as columns: the checksum vouches for their order, too.
+type AccountLine = (u16, String, String, String, bool);
+type TransactionLine = (u32, u16, String, String);
 
 impl Session {
     /// Writes the session to the folder `dir`, which is created if absent, in place of the session that stands there.
@@ -76,23 +63,18 @@ impl Session {
         let before = if dir.join(MANIFEST).exists() { Some(read_manifest(dir)?) } else { None };
         let generation = before.as_ref().map_or(1, |manifest| manifest.generation + 1);
 
-        let accounts = write_part(dir, &format!("accounts-{generation}.csv"), self.accounts.len(), |out| {
-            accounts::write_csv(&self.accounts, out)
-        });
-        let accounts = accounts.map_err(failed)?;
-        let name = format!("transactions-{generation}.csv");
-        let transactions = write_part(dir, &name, self.transactions.len(), |out| self.write_transactions(out))
-            .inspect_err(|_| discard(dir, &accounts.file))
-            .map_err(failed)?;
-
-        let parts = [accounts.file.clone(), transactions.file.clone()];
-        let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
-        write_whole(dir, MANIFEST, |out| {
-            serde_json::to_writer_pretty(&mut *out, &manifest)?;
-            writeln!(out)
-        })
-        .inspect_err(|_| parts.iter().for_each(|file| discard(dir, file)))
-        .map_err(failed)?;
+        let names = ["accounts", "transactions"].map(|part| format!("{part}-{generation}.csv"));
+        let write = || -> io::Result<()> {
+            let accounts =
+                write_part(dir, &names[0], self.accounts.len(), |out| accounts::write_csv(&self.accounts, out))?;
+            let transactions = write_part(dir, &names[1], self.transactions.len(), |out| self.write_transactions(out))?;
+            let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
+            write_whole(dir, MANIFEST, |out| {
+                serde_json::to_writer_pretty(&mut *out, &manifest)?;
+                writeln!(out)
+            })
+        };
+        write().inspect_err(|_| names.iter().for_each(|name| discard(dir, name))).map_err(failed)?;
         if let Some(Manifest { accounts, transactions, .. }) = before {
             discard(dir, &accounts.file);
             discard(dir, &transactions.file);
@@ -119,16 +101,14 @@ impl Session {
     /// If a file is missing, damaged, foreign or of another version.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         let manifest = read_manifest(dir)?;
-        let accounts = read_part(dir, &manifest.accounts, |line: AccountLine| {
-            let amount = |text: &str| Amount::parse(text.as_bytes());
-            let account =
-                Account { available: amount(&line.available)?, held: amount(&line.held)?, locked: line.locked };
+        let amount = |text: String| Amount::parse(text.as_bytes());
+        let accounts = read_part(dir, &manifest.accounts, |(client, available, held, total, locked): AccountLine| {
+            let account = Account { available: amount(available)?, held: amount(held)?, locked };
             let sum = account.available.checked_add(account.held)?;
-            (amount(&line.total)? == sum).then_some((line.client, account))
+            (amount(total)? == sum).then_some((client, account))
         })?;
-        let transactions = read_part(dir, &manifest.transactions, |line: TransactionLine| {
-            let amount = Amount::parse(line.amount.as_bytes())?;
-            Some((line.tx, StoredTx::new(line.client, amount, line.state.parse().ok()?)))
+        let transactions = read_part(dir, &manifest.transactions, |(tx, client, signed, state): TransactionLine| {
+            Some((tx, StoredTx::new(client, amount(signed)?, state.parse().ok()?)))
         })?;
         Ok(Session { accounts, transactions })
     }

@@ -5,7 +5,7 @@ use std::thread;
 
 use tokio::runtime::Runtime;
 
-use super::tally::{Job, Tally, read_entries};
+use super::tally::{Done, Job, Tally, read_entries};
 use crate::engine::Engine;
 use crate::error::{Error, died};
 use crate::input::Input;
@@ -44,12 +44,7 @@ impl Message for Vec<Entry> {
 }
 
 /// Applies every input to `engine` through a channel of its own, all at the same time: as tasks of `runtime`, or without one on threads.
-pub(super) fn run(
-    engine: Engine,
-    inputs: Vec<Input>,
-    job: Job,
-    runtime: Option<Arc<Runtime>>,
-) -> Result<(Engine, Tally), Error> {
+pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
     if job.setup.batch == 1 {
         run_with::<[Entry; 1]>(engine, inputs, job, runtime)
     } else {
@@ -57,12 +52,7 @@ pub(super) fn run(
     }
 }
 
-fn run_with<M: Message>(
-    engine: Engine,
-    inputs: Vec<Input>,
-    job: Job,
-    runtime: Option<Arc<Runtime>>,
-) -> Result<(Engine, Tally), Error> {
+fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
     let Some(runtime) = runtime else {
         let tally = on_threads::<M>(&engine, inputs, job)?;
         return Ok((engine, tally));

@@ -27,6 +27,9 @@ impl Job {
     }
 }
 
+/// Where the rows went, and what was counted.
+pub(super) type Done<B> = Result<(B, Tally), Error>;
+
 /// What one consumer counts.
 #[derive(Debug)]
 pub(super) struct Tally {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::thread;
 
-use super::tally::{Job, Tally, read_entries};
+use super::tally::{Done, Job, Tally, read_entries};
 use crate::books::Books;
 use crate::engine::Engine;
 use crate::error::{Error, died};
@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::session::Session;
 
 /// Applies every input to `engine`, each on a thread of its own; a single one on the caller's.
-pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, job: Job) -> Result<(Engine, Tally), Error> {
+pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, job: Job) -> Done<Engine> {
     let (mut all, tallies) = on_threads(inputs, job, |input| one_file(&engine, input, job))?;
     for tally in tallies {
         all.append(tally);
@@ -20,7 +20,7 @@ pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, job: Job) -> R
 }
 
 /// Applies every input to an engine of its own and joins the engines afterwards.
-pub(super) fn engine_per_file(inputs: Vec<Input>, job: Job, session: Session) -> Result<(Engine, Tally), Error> {
+pub(super) fn engine_per_file(inputs: Vec<Input>, job: Job, session: Session) -> Done<Engine> {
     let mut engines: Vec<Engine> = inputs.iter().map(|_| Engine::default()).collect();
     if let Some(first) = engines.first_mut() {
         *first = Engine::resume(session);

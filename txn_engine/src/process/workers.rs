@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::tally::{Job, Tally, read_entries};
+use super::tally::{Done, Job, Tally, read_entries};
 use crate::error::{Error, died};
 use crate::input::Input;
 use crate::ledger::Ledger;
@@ -20,12 +20,7 @@ use crate::row::Entry;
 const WAITING_PER_WORKER: usize = 4;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(
-    mut ledger: Ledger,
-    inputs: Vec<Input>,
-    job: Job,
-    workers: NonZero<usize>,
-) -> Result<(Ledger, Tally), Error> {
+pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
     let mut all = job.tally();
     for input in inputs {
         let mut tally = job.tally();

@@ -11,7 +11,7 @@ use study_kit::{Metrics, Observation, TestCase, data, encode};
 use txn_engine::accounts;
 use txn_engine::books::Books as _;
 use txn_engine::ledger::Ledger;
-use txn_engine::load::{Answers, Arrivals, Load, Stage, Times};
+use txn_engine::load::{Answers, Arrivals, Load, Times};
 use txn_engine::parse::{Columns, Parser, Reading};
 use txn_engine::row::Entry;
 use txn_engine::rules::Account;
@@ -84,20 +84,17 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
         patience: PATIENCE,
     };
     let mut aside = Aside::open(load.address)?;
-    let before = Seen::now(&mut aside)?;
-    let (mut connected, mut answered) = (None, None);
-    let answers = load.run(|stage| match stage {
-        Stage::Connected => connected = Some(Seen::now(&mut aside)),
-        Stage::Answered => answered = Some(Seen::now(&mut aside)),
-    })?;
-    let (Some(connected), Some(answered)) = (connected, answered) else { bail!("the load has left out a stage") };
-    let seen = Stages { before, connected: connected?, answered: answered? };
+    // At the beginning, with all connections there, and with all answers there.
+    let mut seen = vec![Seen::now(&mut aside)];
+    let answers = load.run(|_| seen.push(Seen::now(&mut aside)))?;
+    let seen = seen.into_iter().collect::<Result<Vec<_>>>()?;
+    let [before, connected, answered] = &seen[..] else { bail!("the load has left out a stage") };
     drop(aside);
     server.stop()?;
     let digest = if keeps_accounts { check(&dump, &load, &answers, state.as_deref())? } else { String::new() };
-    let mut observation = Observation::new(digest, metrics(tcp, &answers, &seen));
+    let mut observation = Observation::new(digest, metrics(tcp, &answers, [before, connected, answered]));
     observation.histograms.insert("response_ns", encode(&answers.response)?);
-    observation.child_peak_kib = Some(seen.answered.server.peak_rss_kib);
+    observation.child_peak_kib = Some(answered.server.peak_rss_kib);
     Ok(observation)
 }
 
@@ -155,15 +152,7 @@ impl Seen {
     }
 }
 
-/// At the stages of a load.
-#[derive(Debug)]
-struct Stages {
-    before: Seen,
-    connected: Seen,
-    answered: Seen,
-}
-
-fn metrics(tcp: &Tcp, answers: &Answers, Stages { before, connected, answered }: &Stages) -> Metrics {
+fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 3]) -> Metrics {
     let count = |count: u64| count as f64;
     let connections = tcp.connections as f64;
     let served = (connections - count(answers.refused) - count(answers.unserved)).max(1.0);
