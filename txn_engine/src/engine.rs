@@ -1,4 +1,4 @@
-//! The shared engine of the sync and async arms: any number of threads or tasks apply rows to it at once.
+//! The shared engine of the sync and async runners: any number of threads or tasks apply rows to it at once.
 
 use std::hash::Hash;
 

@@ -36,7 +36,7 @@ pub enum Shape {
 /// Largest id of the published generator.
 const ORIGINAL_IDS: u32 = 10_000_000;
 /// Amounts are drawn below 100,000, in ten-thousandths.
-const AMOUNT_UNITS: i64 = 1_000_000_000;
+pub(crate) const AMOUNT_UNITS: i64 = 1_000_000_000;
 
 /// Writes a header and `rows` rows. Fewer rows of the same seed are a prefix of more.
 ///
@@ -80,7 +80,14 @@ fn write_uniform(
     Ok(())
 }
 
-fn write_row(out: &mut impl Write, kind: Kind, client: u16, tx: u32, amount: Option<Amount>) -> io::Result<()> {
+/// Writes one row, with its line break.
+pub(crate) fn write_row(
+    out: &mut impl Write,
+    kind: Kind,
+    client: u16,
+    tx: u32,
+    amount: Option<Amount>,
+) -> io::Result<()> {
     match amount {
         Some(amount) => writeln!(out, "{},{client},{tx},{amount}", kind.name()),
         None => writeln!(out, "{},{client},{tx},", kind.name()),

@@ -1,4 +1,4 @@
-//! The single-owner engine of the best arms: the same rules without locks.
+//! The single-owner engine of `best_one_core` and `best_all_cores`: the same rules without locks.
 
 use crate::amount::Amount;
 use crate::books::Books;

@@ -1,4 +1,4 @@
-//! Where the best arms keep accepted transactions: by number while ids come in order, by hash otherwise.
+//! Where a ledger keeps accepted transactions: by number while ids come in order, by hash otherwise.
 //!
 //! Systems hand out transaction ids in order, and then the id is the place: 12 bytes each, no hash, no growth by copying. Ids
 //! that do not fit in there go to a log with an index, so that any input is held exactly and its memory stays in proportion.
