@@ -41,7 +41,7 @@ pub struct Stress {
 pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, Error> {
     let write = || -> io::Result<NamedTempFile> {
         let mut file = NamedTempFile::new()?;
-        generate::write(&Shape::Original, rows, seed, BufWriter::with_capacity(1 << 20, file.as_file_mut()))?;
+        generate::write(&Shape::Original, rows, seed, BufWriter::new(file.as_file_mut()))?;
         Ok(file)
     };
     let file = write().map_err(Error::Generate)?;
