@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::thread;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
-use super::{Job, Runner, Tally, died, read_entries};
+use super::tally::{Done, Job, Tally, read_entries};
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, died};
 use crate::input::Input;
-use crate::parse::Reading;
 use crate::row::Entry;
 
 /// What goes through the channel: one entry, or a batch of them.
@@ -44,39 +43,22 @@ impl Message for Vec<Entry> {
     }
 }
 
-/// Applies every input to `engine` through a channel of its own, all at the same time.
-pub(super) fn run(
-    engine: Engine,
-    inputs: Vec<Input>,
-    job: Job<'_>,
-    (runner, batch): (Runner, usize),
-    runtime: Option<Arc<Runtime>>,
-) -> Result<(Engine, Tally), Error> {
-    if batch == 1 {
-        run_with::<[Entry; 1]>(engine, inputs, job, (runner, batch), runtime)
+/// Applies every input to `engine` through a channel of its own, all at the same time: as tasks of `runtime`, or without one on threads.
+pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
+    if job.setup.batch == 1 {
+        run_with::<[Entry; 1]>(engine, inputs, job, runtime)
     } else {
-        run_with::<Vec<Entry>>(engine, inputs, job, (runner, batch), runtime)
+        run_with::<Vec<Entry>>(engine, inputs, job, runtime)
     }
 }
 
-fn run_with<M: Message>(
-    engine: Engine,
-    inputs: Vec<Input>,
-    job: Job<'_>,
-    (runner, batch): (Runner, usize),
-    runtime: Option<Arc<Runtime>>,
-) -> Result<(Engine, Tally), Error> {
-    let runtime = match (runner, runtime) {
-        (Runner::Threads, _) => None,
-        (_, Some(given)) => Some(given),
-        (_, None) => runner.runtime()?,
-    };
+fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
     let Some(runtime) = runtime else {
-        let tally = on_threads::<M>(&engine, inputs, job, batch)?;
+        let tally = on_threads::<M>(&engine, inputs, job)?;
         return Ok((engine, tally));
     };
     let engine = Arc::new(engine);
-    let tally = on_tokio::<M>(&runtime, &engine, inputs, job, batch)?;
+    let tally = on_tokio::<M>(&runtime, &engine, inputs, job)?;
     // A runtime of our own is part of the work; its end also lets the last task go.
     drop(runtime);
     let engine =
@@ -84,27 +66,15 @@ fn run_with<M: Message>(
     Ok((engine, tally))
 }
 
-impl Runner {
-    /// A new runtime of this kind; none for threads.
-    pub(super) fn runtime(self) -> Result<Option<Arc<Runtime>>, Error> {
-        let runtime = match self {
-            Runner::Threads => return Ok(None),
-            Runner::CurrentThread => Builder::new_current_thread().build(),
-            Runner::MultiThread => Builder::new_multi_thread().build(),
-        };
-        Ok(Some(Arc::new(runtime.map_err(Error::Runtime)?)))
-    }
-}
-
-fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job<'_>, batch: usize) -> Result<Tally, Error> {
+fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job) -> Result<Tally, Error> {
     thread::scope(|scope| {
         let pairs: Vec<_> = inputs
             .into_iter()
             .map(|input| {
                 let (sender, receiver) = flume::unbounded::<M>();
-                let reader = scope.spawn(move || read(input, job.reading, batch, &sender));
+                let reader = scope.spawn(move || read(input, job, &sender));
                 let consumer = scope.spawn(move || {
-                    let mut tally = Tally::new(job.log);
+                    let mut tally = job.tally();
                     for message in receiver {
                         consume(message, engine, &mut tally);
                     }
@@ -113,7 +83,7 @@ fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job<'_>, bat
                 (reader, consumer)
             })
             .collect();
-        let mut all = Tally { threads: job.threads(), ..Tally::new(job.log) };
+        let mut all = job.begun();
         for (reader, consumer) in pairs {
             reader.join().map_err(|panic| died(&*panic))??;
             all.append(consumer.join().map_err(|panic| died(&*panic))?);
@@ -122,22 +92,15 @@ fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job<'_>, bat
     })
 }
 
-fn on_tokio<M: Message>(
-    runtime: &Runtime,
-    engine: &Arc<Engine>,
-    inputs: Vec<Input>,
-    job: Job<'_>,
-    batch: usize,
-) -> Result<Tally, Error> {
+fn on_tokio<M: Message>(runtime: &Runtime, engine: &Arc<Engine>, inputs: Vec<Input>, job: Job) -> Result<Tally, Error> {
     let died = |error: tokio::task::JoinError| Error::Worker { message: error.to_string() };
     runtime.block_on(async {
         let pairs: Vec<_> = inputs
             .into_iter()
             .map(|input| {
                 let (sender, receiver) = flume::unbounded::<M>();
-                let reading = job.reading;
-                let reader = tokio::task::spawn_blocking(move || read(input, reading, batch, &sender));
-                let (engine, mut tally) = (Arc::clone(engine), Tally::new(job.log));
+                let reader = tokio::task::spawn_blocking(move || read(input, job, &sender));
+                let (engine, mut tally) = (Arc::clone(engine), job.tally());
                 let consumer = tokio::spawn(async move {
                     while let Ok(message) = receiver.recv_async().await {
                         consume(message, &engine, &mut tally);
@@ -147,7 +110,7 @@ fn on_tokio<M: Message>(
                 (reader, consumer)
             })
             .collect();
-        let mut all = Tally { threads: job.threads(), ..Tally::new(job.log) };
+        let mut all = job.begun();
         for (reader, consumer) in pairs {
             reader.await.map_err(died)??;
             all.append(consumer.await.map_err(died)?);
@@ -157,9 +120,9 @@ fn on_tokio<M: Message>(
 }
 
 /// The reading end: sends all entries and hangs up.
-fn read<M: Message>(input: Input, reading: Reading, batch: usize, sender: &flume::Sender<M>) -> Result<(), Error> {
+fn read<M: Message>(input: Input, job: Job, sender: &flume::Sender<M>) -> Result<(), Error> {
     let mut pending = Vec::new();
-    read_entries(input, reading, |entry| match M::pack(entry, batch, &mut pending) {
+    read_entries(input, job.setup.reading, |entry| match M::pack(entry, job.setup.batch, &mut pending) {
         // Nobody receives any more only if the consumer died; its end of the story is told by its join.
         Some(message) => sender.send(message).is_ok(),
         None => true,

@@ -1,4 +1,4 @@
-//! Every arm gives the answer of the naive oracle: the same accounts byte for byte, the same accepted rows, the same errors.
+//! Every setup gives the answer of the naive oracle: the same accounts byte for byte, the same accepted rows, the same errors.
 
 mod files;
 
@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use txn_engine::error::Log;
 use txn_engine::oracle::{Answer, Oracle, process};
-use txn_engine::{Arm, ErrorKind, Options, Outcome, process_files};
+use txn_engine::parse::Reading;
+use txn_engine::setup::Runner;
+use txn_engine::{ErrorKind, Options, Outcome, Setup, process_files};
 
 /// How often every error and every accepted operation must occur over all generated files.
 const OCCURRENCES_AT_LEAST: u64 = 100;
@@ -24,6 +27,23 @@ deposit,2,3,7
 chargeback,1,1,
 deposit,1,4,1
 ";
+
+/// Every runner, every way of reading, and channels with messages of several rows.
+fn setups() -> Vec<Setup> {
+    use Runner::{
+        AllCores, AsPublished, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads,
+    };
+    let all = [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, AsPublished, OneCore, AllCores];
+    let mut setups = all.map(|runner| Setup { runner, ..Setup::SYNC }).to_vec();
+    for runner in [TwoThreads, AsPublished] {
+        setups.extend([16, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));
+    }
+    for runner in [ThreadPerFile, TwoThreads, AsPublished] {
+        setups.push(Setup { runner, reading: Reading::Deserialiser, log: Log::Messages, ..Setup::SYNC });
+    }
+    setups.extend([Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES]);
+    setups
+}
 
 struct Folder(TempDir);
 
@@ -39,21 +59,21 @@ impl Folder {
     }
 }
 
-fn outcome(arm: Arm, paths: &[PathBuf]) -> Outcome {
-    match process_files(arm, paths, Options::default()) {
+fn outcome(setup: Setup, paths: &[PathBuf]) -> Outcome {
+    match process_files(setup, paths, Options::default()) {
         Ok(outcome) => outcome,
-        Err(error) => panic!("{} cannot process {paths:?}: {error}", arm.name()),
+        Err(error) => panic!("{setup:?} cannot process {paths:?}: {error}"),
     }
 }
 
-/// An arm's outcome in the words of the oracle; the oracle's count of operations has no counterpart.
+/// A setup's outcome in the words of the oracle; the oracle's count of operations has no counterpart.
 fn in_words_of_the_oracle(outcome: &Outcome) -> Answer {
     Answer {
         accounts_csv: outcome.accounts_csv(),
         accepted: outcome.accepted,
         errors: ErrorKind::ALL
-            .into_iter()
-            .map(|kind| (kind.name(), outcome.errors.count(kind)))
+            .iter()
+            .map(|&kind| (kind.name(), outcome.errors.count(kind)))
             .filter(|&(_, count)| count > 0)
             .collect(),
         first_errors: outcome.errors.first().iter().map(|&(line, kind)| (line, kind.name())).collect(),
@@ -65,27 +85,26 @@ fn without_operations(answer: &Answer) -> Answer {
     Answer { operations: BTreeMap::new(), ..answer.clone() }
 }
 
-fn assert_equal(arm: Arm, found: &Answer, right: &Answer) {
-    let name = arm.name();
+fn assert_equal(setup: Setup, found: &Answer, right: &Answer) {
     assert_eq!(
         String::from_utf8_lossy(&found.accounts_csv),
         String::from_utf8_lossy(&right.accounts_csv),
-        "accounts of {name}"
+        "accounts of {setup:?}"
     );
-    assert_eq!(found.errors, right.errors, "row errors of {name}");
-    assert_eq!(found.first_errors, right.first_errors, "first row errors of {name}");
-    assert_eq!(found.accepted, right.accepted, "accepted rows of {name}");
+    assert_eq!(found.errors, right.errors, "row errors of {setup:?}");
+    assert_eq!(found.first_errors, right.first_errors, "first row errors of {setup:?}");
+    assert_eq!(found.accepted, right.accepted, "accepted rows of {setup:?}");
 }
 
-fn assert_all_arms_agree(path: &Path, right: &Answer) {
+fn assert_all_agree(path: &Path, right: &Answer) {
     let right = without_operations(right);
-    for arm in Arm::ALL {
-        assert_equal(arm, &in_words_of_the_oracle(&outcome(arm, &[path.to_owned()])), &right);
+    for setup in setups() {
+        assert_equal(setup, &in_words_of_the_oracle(&outcome(setup, &[path.to_owned()])), &right);
     }
 }
 
 #[test]
-fn every_arm_gives_the_answer_of_the_oracle_on_generated_files() {
+fn every_setup_gives_the_answer_of_the_oracle_on_generated_files() {
     let folder = Folder::new();
     let occurred = RefCell::new(BTreeMap::<&str, u64>::new());
 
@@ -95,15 +114,15 @@ fn every_arm_gives_the_answer_of_the_oracle_on_generated_files() {
             for (name, count) in right.errors.iter().chain(&right.operations) {
                 *occurred.borrow_mut().entry(name).or_default() += count;
             }
-            assert_all_arms_agree(&folder.file("generated.csv", &file.0), &right);
+            assert_all_agree(&folder.file("generated.csv", &file.0), &right);
             Ok(())
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
 
     let operations = ["deposit", "withdrawal", "dispute", "resolve", "chargeback", "dispute again"];
     let rare: Vec<_> = ErrorKind::ALL
-        .into_iter()
-        .map(ErrorKind::name)
+        .iter()
+        .map(|kind| kind.name())
         .chain(operations)
         .map(|name| (name, occurred.borrow().get(name).copied().unwrap_or(0)))
         .filter(|&(_, count)| count < OCCURRENCES_AT_LEAST)
@@ -112,7 +131,7 @@ fn every_arm_gives_the_answer_of_the_oracle_on_generated_files() {
 }
 
 #[test]
-fn every_arm_agrees_on_files_that_span_many_blocks() {
+fn every_setup_agrees_on_files_that_span_many_blocks() {
     let folder = Folder::new();
     let mut runner = files::seeded_runner();
     // One header, then the rows of many generated files: their own headers become rows with an unknown type, other layouts
@@ -130,11 +149,11 @@ fn every_arm_agrees_on_files_that_span_many_blocks() {
     }
     let right = process(&text).expect("the header is valid");
     assert!(right.accepted > 10_000, "most rows are rejected: {:?}", right.errors);
-    assert_all_arms_agree(&folder.file("large.csv", &text), &right);
+    assert_all_agree(&folder.file("large.csv", &text), &right);
 }
 
 #[test]
-fn every_arm_gives_the_sequential_answer_on_several_files_with_clients_and_ids_of_their_own() {
+fn every_setup_gives_the_sequential_answer_on_several_files_with_clients_and_ids_of_their_own() {
     let folder = Folder::new();
     let mut oracle = Oracle::new();
     let mut paths = Vec::new();
@@ -157,11 +176,11 @@ fn every_arm_gives_the_sequential_answer_on_several_files_with_clients_and_ids_o
     }
     let right = oracle.finish();
     assert!(right.operations.len() >= 5 && right.errors.len() > 4, "the files exercise too little: {right:?}");
-    for arm in Arm::ALL {
-        let mut found = in_words_of_the_oracle(&outcome(arm, &paths));
+    for setup in setups() {
+        let mut found = in_words_of_the_oracle(&outcome(setup, &paths));
         // Which errors come first depends on which file was faster.
         found.first_errors.clone_from(&right.first_errors);
-        assert_equal(arm, &found, &without_operations(&right));
+        assert_equal(setup, &found, &without_operations(&right));
     }
 }
 
@@ -182,15 +201,15 @@ fn one_core_and_all_cores_give_the_sequential_answer_on_files_that_share_clients
         })
         .collect();
     let right = without_operations(&oracle.finish());
-    for arm in [Arm::BestOneCore, Arm::BestAllCores] {
-        let mut found = in_words_of_the_oracle(&outcome(arm, &paths));
+    for setup in [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES] {
+        let mut found = in_words_of_the_oracle(&outcome(setup, &paths));
         found.first_errors.clone_from(&right.first_errors);
-        assert_equal(arm, &found, &right);
+        assert_equal(setup, &found, &right);
     }
 }
 
 #[test]
-fn a_session_goes_on_where_the_last_file_ended_in_every_arm() {
+fn a_session_goes_on_where_the_last_file_ended_in_every_setup() {
     let folder = Folder::new();
     let mut runner = files::seeded_runner();
     for _ in 0..50 {
@@ -202,23 +221,22 @@ fn a_session_goes_on_where_the_last_file_ended_in_every_arm() {
         let right = oracle.finish();
         let [first, second] =
             [("first.csv", &halves[0]), ("second.csv", &halves[1])].map(|(name, half)| folder.file(name, half));
-        for arm in Arm::ALL {
-            let session = outcome(arm, std::slice::from_ref(&first)).into_session();
+        for setup in setups() {
+            let session = outcome(setup, std::slice::from_ref(&first)).books.session();
             let options = Options { session, ..Options::default() };
-            let last = process_files(arm, std::slice::from_ref(&second), options)
-                .unwrap_or_else(|error| panic!("{} cannot go on: {error}", arm.name()));
+            let last = process_files(setup, std::slice::from_ref(&second), options)
+                .unwrap_or_else(|error| panic!("{setup:?} cannot go on: {error}"));
             assert_eq!(
                 String::from_utf8_lossy(&last.accounts_csv()),
                 String::from_utf8_lossy(&right.accounts_csv),
-                "{} after {halves:?}",
-                arm.name()
+                "{setup:?} after {halves:?}"
             );
         }
     }
 }
 
 #[test]
-fn every_arm_refuses_what_has_no_valid_header() {
+fn every_setup_refuses_what_has_no_valid_header() {
     let folder = Folder::new();
     let long_header = format!("type,client,tx,amount,{}\n", "x".repeat(65_536));
     for text in [
@@ -235,21 +253,21 @@ fn every_arm_refuses_what_has_no_valid_header() {
     ] {
         assert!(process(text.as_bytes()).is_err(), "the oracle takes {text:.40?} for a header");
         let path = folder.file("refused.csv", text.as_bytes());
-        for arm in Arm::ALL {
-            let refused = process_files(arm, std::slice::from_ref(&path), Options::default()).is_err();
-            assert!(refused, "{} takes {text:.40?} for a header", arm.name());
+        for setup in setups() {
+            let refused = process_files(setup, std::slice::from_ref(&path), Options::default()).is_err();
+            assert!(refused, "{setup:?} takes {text:.40?} for a header");
         }
     }
 }
 
 #[test]
-fn every_arm_refuses_a_file_that_does_not_exist_even_among_others() {
+fn every_setup_refuses_a_file_that_does_not_exist_even_among_others() {
     let folder = Folder::new();
     let good = folder.file("good.csv", SHORT_FILE.as_bytes());
     let missing = folder.0.path().join("missing.csv");
-    for arm in Arm::ALL {
-        let result = process_files(arm, &[good.clone(), missing.clone()], Options::default());
-        let message = result.err().unwrap_or_else(|| panic!("{} overlooks a missing file", arm.name())).to_string();
-        assert!(message.contains("missing.csv"), "{} does not name the file: {message}", arm.name());
+    for setup in setups() {
+        let result = process_files(setup, &[good.clone(), missing.clone()], Options::default());
+        let message = result.err().unwrap_or_else(|| panic!("{setup:?} overlooks a missing file")).to_string();
+        assert!(message.contains("missing.csv"), "{setup:?} does not name the file: {message}");
     }
 }

@@ -9,8 +9,8 @@ use std::num::NonZero;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Tally, died, read_entries};
-use crate::error::{Error, ErrorLog};
+use super::tally::{Done, Job, Tally, read_entries};
+use crate::error::{Error, died};
 use crate::input::Input;
 use crate::ledger::Ledger;
 use crate::parse::{Columns, Parser, Reading};
@@ -20,29 +20,22 @@ use crate::row::Entry;
 const WAITING_PER_WORKER: usize = 4;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, workers: NonZero<usize>) -> Result<(Ledger, Tally), Error> {
-    let mut all = Tally::default();
+pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
+    let mut all = job.tally();
     for input in inputs {
-        let tally = if workers.get() == 1 {
-            one_thread(&mut ledger, input)?
+        let mut tally = job.tally();
+        if workers.get() == 1 {
+            read_entries(input, job.setup.reading, |entry| {
+                tally.take(&entry, |row| ledger.process(row));
+                true
+            })?;
         } else {
-            let books = Books { ledger, tally: Tally::default(), line: input.blocks.next_line() };
-            let books = in_parallel(books, input, workers)?;
-            ledger = books.ledger;
-            books.tally
-        };
+            let books = Books { ledger, tally, line: input.blocks.next_line() };
+            Books { ledger, tally, .. } = in_parallel(books, input, job.setup.reading, workers)?;
+        }
         all.append(tally);
     }
     Ok((ledger, all))
-}
-
-fn one_thread(ledger: &mut Ledger, input: Input) -> Result<Tally, Error> {
-    let mut tally = Tally::new(&ErrorLog::default());
-    read_entries(input, Reading::Commas, |entry| {
-        tally.take(&entry, |row| ledger.process(row));
-        true
-    })?;
-    Ok(tally)
 }
 
 /// A block as read, waiting for its turn.
@@ -61,6 +54,7 @@ struct Source {
 }
 
 /// Blocks that wait for their turn.
+#[derive(Default)]
 struct Queue {
     waiting: BTreeMap<u64, Parsed>,
     next: u64,
@@ -86,23 +80,19 @@ struct Shared {
     books: Mutex<Books>,
     most_waiting: usize,
     columns: Columns,
+    reading: Reading,
 }
 
-fn in_parallel(books: Books, input: Input, workers: NonZero<usize>) -> Result<Books, Error> {
+fn in_parallel(books: Books, input: Input, reading: Reading, workers: NonZero<usize>) -> Result<Books, Error> {
     let columns = input.columns;
     let shared = Shared {
         source: Mutex::new(Source { input, next: 0, failed: false }),
-        queue: Mutex::new(Queue {
-            waiting: BTreeMap::new(),
-            next: 0,
-            applying: false,
-            spare: Vec::new(),
-            stopped: false,
-        }),
+        queue: Mutex::default(),
         room: Condvar::new(),
         books: Mutex::new(books),
         most_waiting: WAITING_PER_WORKER * workers.get(),
         columns,
+        reading,
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (1..workers.get()).map(|_| scope.spawn(|| shared.work())).collect();
@@ -140,7 +130,7 @@ impl Shared {
     /// Takes blocks, reads them and applies what is due, until the input ends.
     fn work(&self) -> Result<(), Error> {
         let mut stop = Stop { shared: self, armed: true };
-        let mut parser = Parser::new(self.columns, Reading::Commas);
+        let mut parser = Parser::new(self.columns, self.reading);
         let mut block = Vec::new();
         while let Some(number) = self.take_block(&mut block)? {
             let mut entries = lock(&self.queue).spare.pop().unwrap_or_default();

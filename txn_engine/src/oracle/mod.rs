@@ -2,10 +2,10 @@
 //!
 //! It shares no code with the engine: one map of accounts, one map of transactions, lines cut from a byte slice that is held
 //! whole in memory, decimals parsed as text and kept in 128 bits, errors as plain names. Nothing here is fast. The tests compare
-//! every arm with it, byte for byte.
+//! every engine with it, byte for byte.
 //!
 //! Each rule has a name ([`Rule`]), and a hidden constructor breaks one of them: the tests prove with these mutants that their
-//! generated files would catch the same bug in an arm.
+//! generated files would catch the same bug in an engine.
 
 mod fields;
 mod rule;
@@ -14,16 +14,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use fields::{Columns, Row, Type};
-#[doc(hidden)]
 pub use rule::Rule;
+use rule::{ErrorName, Rules};
 
-/// The longest line that is parsed, in bytes without its line break.
-const LONGEST_LINE_BYTES: usize = 65_536;
 /// How many row errors an answer lists one by one.
 const FIRST_ERRORS: usize = 20;
-
-/// The name of a row error, as the engine's `ErrorKind::name` gives it.
-type Kind = &'static str;
 
 /// What a correct engine answers to an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,18 +52,6 @@ struct Transaction {
     resolved_before: bool,
 }
 
-/// The rules in force: all of them, or all but one.
-#[derive(Clone, Copy, Default)]
-struct Rules {
-    broken: Option<Rule>,
-}
-
-impl Rules {
-    fn broken(self, rule: Rule) -> bool {
-        self.broken == Some(rule)
-    }
-}
-
 /// The naive engine, fed with one input after another.
 #[derive(Default)]
 pub struct Oracle {
@@ -96,7 +79,6 @@ impl Oracle {
     }
 
     /// An engine that keeps every rule but one.
-    #[doc(hidden)]
     pub fn that_breaks(rule: Rule) -> Self {
         Self { rules: Rules { broken: Some(rule) }, ..Self::default() }
     }
@@ -141,14 +123,14 @@ impl Oracle {
         Answer { accounts_csv: text.into_bytes(), ..self.answer }
     }
 
-    fn note(&mut self, line: u64, kind: Kind) {
+    fn note(&mut self, line: u64, kind: ErrorName) {
         *self.answer.errors.entry(kind).or_default() += 1;
         if self.answer.first_errors.len() < FIRST_ERRORS {
             self.answer.first_errors.push((line, kind));
         }
     }
 
-    fn apply(&mut self, row: &Row) -> Result<(), Kind> {
+    fn apply(&mut self, row: &Row) -> Result<(), ErrorName> {
         let outcome = match row.kind {
             Type::Deposit => self.deposit(row),
             Type::Withdrawal => self.withdrawal(row),
@@ -157,7 +139,7 @@ impl Oracle {
             Type::Chargeback => self.chargeback(row),
         };
         if outcome.is_ok() {
-            *self.answer.operations.entry(row.kind.name()).or_default() += 1;
+            *self.answer.operations.entry(row.kind.into()).or_default() += 1;
         } else {
             self.leave_traces_of_a_rejected_row(row);
         }
@@ -178,7 +160,7 @@ impl Oracle {
         }
     }
 
-    fn deposit(&mut self, row: &Row) -> Result<(), Kind> {
+    fn deposit(&mut self, row: &Row) -> Result<(), ErrorName> {
         if self.rules.broken(Rule::AmountIsCheckedBeforeTheId) {
             self.id_must_be_new(row)?;
         }
@@ -197,7 +179,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn withdrawal(&mut self, row: &Row) -> Result<(), Kind> {
+    fn withdrawal(&mut self, row: &Row) -> Result<(), ErrorName> {
         if self.rules.broken(Rule::AmountIsCheckedBeforeTheId) {
             self.id_must_be_new(row)?;
         }
@@ -234,7 +216,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn dispute(&mut self, row: &Row) -> Result<(), Kind> {
+    fn dispute(&mut self, row: &Row) -> Result<(), ErrorName> {
         let (account, transaction) = self.named_transaction(row, Rule::LockedRejectsDisputes, |transaction| {
             if transaction.disputed { Err("AlreadyDisputed") } else { Ok(()) }
         })?;
@@ -251,7 +233,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn resolve(&mut self, row: &Row) -> Result<(), Kind> {
+    fn resolve(&mut self, row: &Row) -> Result<(), ErrorName> {
         let check = !self.rules.broken(Rule::ResolvesNeedADispute);
         let (account, transaction) = self.named_transaction(row, Rule::LockedRejectsResolves, |transaction| {
             if check && !transaction.disputed { Err("NotDisputed") } else { Ok(()) }
@@ -267,7 +249,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn chargeback(&mut self, row: &Row) -> Result<(), Kind> {
+    fn chargeback(&mut self, row: &Row) -> Result<(), ErrorName> {
         let check = !self.rules.broken(Rule::ChargebacksNeedADispute);
         let (account, transaction) = self.named_transaction(row, Rule::LockedRejectsChargebacks, |transaction| {
             if check && !transaction.disputed { Err("NotDisputed") } else { Ok(()) }
@@ -281,7 +263,7 @@ impl Oracle {
         Ok(())
     }
 
-    fn positive_amount(&self, row: &Row) -> Result<i128, Kind> {
+    fn positive_amount(&self, row: &Row) -> Result<i128, ErrorName> {
         let amount = match row.amount {
             None if self.rules.broken(Rule::AmountIsNeeded) => 0,
             amount => amount.ok_or("NoAmount")?,
@@ -294,7 +276,7 @@ impl Oracle {
         Ok(amount)
     }
 
-    fn id_must_be_new(&self, row: &Row) -> Result<(), Kind> {
+    fn id_must_be_new(&self, row: &Row) -> Result<(), ErrorName> {
         let Some(earlier) = self.transactions.get(&row.tx) else {
             return Ok(());
         };
@@ -302,7 +284,7 @@ impl Oracle {
         if other_client_may || self.rules.broken(Rule::IdsAreUnique) { Ok(()) } else { Err("RepeatedTx") }
     }
 
-    fn account(&self, row: &Row) -> Result<Account, Kind> {
+    fn account(&self, row: &Row) -> Result<Account, ErrorName> {
         self.accounts.get(&row.client).copied().ok_or("AccountNotFound")
     }
 
@@ -316,8 +298,8 @@ impl Oracle {
         &self,
         row: &Row,
         locked_rejects: Rule,
-        check_state: impl Fn(&Transaction) -> Result<(), Kind>,
-    ) -> Result<(Account, Transaction), Kind> {
+        check_state: impl Fn(&Transaction) -> Result<(), ErrorName>,
+    ) -> Result<(Account, Transaction), ErrorName> {
         let account = if self.rules.broken(Rule::DisputesNeedAnAccount) {
             self.accounts.get(&row.client).copied().unwrap_or_default()
         } else {
@@ -355,7 +337,7 @@ impl Oracle {
     }
 
     /// Stores the account with both changes, or nothing at all.
-    fn change(&mut self, client: u64, account: Account, available: i128, held: i128) -> Result<(), Kind> {
+    fn change(&mut self, client: u64, account: Account, available: i128, held: i128) -> Result<(), ErrorName> {
         let changed =
             Account { available: account.available + available, held: account.held + held, locked: account.locked };
         let fits = |money: i128, rule: Rule| self.rules.broken(rule) || i64::try_from(money).is_ok();
@@ -383,7 +365,7 @@ mod tests {
         text.lines().skip(1).collect::<Vec<_>>().join(" ")
     }
 
-    fn error_of_the_last(rows: &str) -> Option<Kind> {
+    fn error_of_the_last(rows: &str) -> Option<ErrorName> {
         let text = format!("type,client,tx,amount\n{rows}");
         let answer = process(text.as_bytes()).expect("the header is valid");
         let last = text.lines().count() as u64;

@@ -1,4 +1,4 @@
-//! Each arm on 100,100 rows of the published and of the accepted shape, beside a bare csv scan: rows per second.
+//! Each engine on 100,100 rows of the published and of the accepted shape, beside a bare csv scan: rows per second.
 
 use std::fs;
 use std::hint::black_box;
@@ -6,11 +6,11 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tempfile::TempDir;
 use txn_engine::generate::{self, Shape};
-use txn_engine::{Arm, Options, process_files};
+use txn_engine::{Options, Setup, process_files};
 
 const ROWS: u64 = 100_100;
 
-fn arms(criterion: &mut Criterion) {
+fn engines(criterion: &mut Criterion) {
     let folder = TempDir::new().expect("a folder for the files");
     for (name, shape) in [("original", Shape::Original), ("accepted", Shape::Accepted)] {
         let path = folder.path().join(format!("{name}.csv"));
@@ -31,15 +31,15 @@ fn arms(criterion: &mut Criterion) {
                 black_box(records)
             });
         });
-        for arm in Arm::ALL {
+        for (engine, setup) in Setup::NAMED {
             let paths = [path.clone()];
-            group.bench_function(BenchmarkId::from_parameter(arm.name()), |bencher| {
-                bencher.iter(|| process_files(arm, &paths, Options::default()).expect("the file can be processed"));
+            group.bench_function(BenchmarkId::from_parameter(engine), |bencher| {
+                bencher.iter(|| process_files(setup, &paths, Options::default()).expect("the file can be processed"));
             });
         }
         group.finish();
     }
 }
 
-criterion_group!(benches, arms);
+criterion_group!(benches, engines);
 criterion_main!(benches);
