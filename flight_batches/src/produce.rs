@@ -4,26 +4,25 @@
 //! differs is who waits: a task, a thread per request as in gRPC's synchronous servers, a thread of a pool, or the runtime's own worker.
 
 use std::pin::Pin;
-use std::str::FromStr;
-use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::Stream;
 use futures::stream::{BoxStream, StreamExt, unfold};
-use study_kit::error::unknown;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use tokio::sync::mpsc;
 
 use crate::pace::Pace;
 
+mod order;
 mod threads;
-mod waiting;
 
+pub use order::{Order, ProduceError, Waited, Waiting};
 pub use threads::Pool;
-pub use waiting::{Waited, Waiting};
 
 /// Who waits for a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Mode {
     /// A task of the runtime.
     Async,
@@ -37,58 +36,8 @@ pub enum Mode {
     SleepInPoll,
 }
 
-impl Mode {
-    /// Every mode.
-    pub const ALL: [Mode; 5] = [Mode::Async, Mode::Sync, Mode::Pool, Mode::SpawnBlocking, Mode::SleepInPoll];
-
-    /// The mode's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mode::Async => "async",
-            Mode::Sync => "sync",
-            Mode::Pool => "pool",
-            Mode::SpawnBlocking => "spawn_blocking",
-            Mode::SleepInPoll => "sleep_in_poll",
-        }
-    }
-}
-
-impl FromStr for Mode {
-    type Err = study_kit::Error;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Mode::ALL.into_iter().find(|mode| mode.name() == name);
-        found.ok_or_else(|| unknown("mode", name, Mode::ALL.map(Mode::name)))
-    }
-}
-
 /// "All batches" ahead are at most so many: a client may ask for any number.
 const MOST_AHEAD: usize = 10_000;
-
-/// What one request wants.
-#[derive(Debug, Clone)]
-pub struct Order {
-    /// How many.
-    pub batches: usize,
-    /// What each takes to come.
-    pub delay: Duration,
-    /// How many are worked on ahead of the one that is asked for; all of them if it is that many.
-    pub prefetch: usize,
-    /// Where it is noted how it was waited.
-    pub waiting: Arc<Waiting>,
-}
-
-/// Why a request is not served.
-#[derive(Debug, thiserror::Error)]
-pub enum ProduceError {
-    /// There is no thread for it.
-    #[error("no thread can be started for this request: {0}")]
-    Thread(#[source] std::io::Error),
-    /// The pool has ended.
-    #[error("the pool of threads has ended")]
-    PoolEnded,
-}
 
 /// The numbers of the batches of `order` as they come, waited for by `mode`.
 ///

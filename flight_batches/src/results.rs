@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use serde::{Deserialize, Serialize};
 
 /// A cell of the grid and what came of it. Times are in seconds, rates in MB/s of a million bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Rows of a batch.
     pub records_per_batch: usize,
@@ -20,7 +20,7 @@ pub struct Row {
     pub throughput_mb_per_s: f64,
     /// What served: `async`, `sync`, or the name of an endpoint.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub server: String,
     /// Half of the requests that ended in the window took longer; absent if none ended.
     pub latency_p50: Option<f64>,
     /// One in a hundred took longer.
@@ -46,7 +46,7 @@ pub struct Row {
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// It cannot be read or written, or is not what `bench` writes.
-    #[error("not a file of results as `flight_batches bench` writes it: {0}")]
+    #[error("not a file of results as `flight_batches bench` writes it")]
     Csv(#[from] csv::Error),
     /// It holds no line.
     #[error("there are no results in it")]

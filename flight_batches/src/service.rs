@@ -1,7 +1,6 @@
 //! The Flight service: one flight, the table, by tickets that say how it is cut and how long each batch takes.
 
 use std::pin::Pin;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -17,7 +16,7 @@ use arrow_flight::{
 use arrow_ipc::writer::IpcWriteOptions;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use futures::{Stream, stream::iter};
-use study_kit::error::unknown;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::encoded::{Encoded, Messages};
@@ -32,35 +31,13 @@ use crate::uncopied::Outgoing;
 pub const FLIGHT: &str = "table";
 
 /// How batches become messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Encoding {
     /// By arrow-flight's encoder, for every request anew.
     Stock,
     /// Once per size of batch; all requests share the bytes.
     Shared,
-}
-
-impl Encoding {
-    /// Every way.
-    pub const ALL: [Encoding; 2] = [Encoding::Stock, Encoding::Shared];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encoding::Stock => "stock",
-            Encoding::Shared => "shared",
-        }
-    }
-}
-
-impl FromStr for Encoding {
-    type Err = study_kit::Error;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Encoding::ALL.into_iter().find(|encoding| encoding.name() == name);
-        found.ok_or_else(|| unknown("encoding", name, Encoding::ALL.map(Encoding::name)))
-    }
 }
 
 /// How requests are served.
@@ -239,7 +216,7 @@ impl Batches {
         let waited = self.inner.waiting.so_far();
         Health {
             status: "serving".to_owned(),
-            mode: self.inner.options.mode.name().to_owned(),
+            mode: self.inner.options.mode.to_string(),
             streams: counts.now.load(Ordering::SeqCst),
             most_streams: counts.most.load(Ordering::SeqCst),
             begun_streams: counts.begun.load(Ordering::SeqCst),

@@ -1,5 +1,7 @@
 //! The plots as files: their names, what they show, and what is said when they cannot be written.
 
+#![cfg(feature = "cli")]
+
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,23 +10,15 @@ use std::sync::OnceLock;
 use flight_batches::plot::{PlotError, draw};
 use flight_batches::results::{self, ResultsError, Row};
 
-fn row(kind: &str, delay: f64, records: usize, requests: usize) -> Row {
+fn row(server: &str, delay: f64, records: usize, requests: usize) -> Row {
     Row {
         records_per_batch: records,
         concurrent_requests: requests,
         batch_generation_delay: delay,
         average_latency: Some(0.05),
         throughput_mb_per_s: 1_900.0,
-        kind: kind.to_owned(),
-        latency_p50: None,
-        latency_p99: None,
-        first_batch_p50: None,
-        first_batch_p99: None,
-        gap_p50: None,
-        gap_p99: None,
-        ideal_mb_per_s: None,
-        failures: 0,
-        first_failure: String::new(),
+        server: server.to_owned(),
+        ..Row::default()
     }
 }
 

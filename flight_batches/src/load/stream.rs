@@ -13,7 +13,7 @@ use arrow_schema::{Schema, SchemaRef};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use super::counts::{Failure, Shared};
+use super::delivery::{Failure, Shared};
 use crate::ticket::Ticket;
 
 /// A request that failed is followed by the next after so long: a server that refuses must not be hammered.

@@ -106,8 +106,8 @@ impl Chart {
     pub fn new(quantity: Quantity, delay: &str, rows: &[&Row]) -> Self {
         let mut kinds: Vec<String> = Vec::new();
         for row in rows {
-            if !kinds.contains(&row.kind) {
-                kinds.push(row.kind.clone());
+            if !kinds.contains(&row.server) {
+                kinds.push(row.server.clone());
             }
         }
         let sizes = distinct(rows.iter().map(|row| row.records_per_batch));
@@ -144,7 +144,7 @@ impl Chart {
     fn add_series(&mut self, rows: &[&Row]) {
         for (kind, name) in self.kinds.iter().enumerate() {
             for (size, records) in self.sizes.iter().enumerate() {
-                let of_series = rows.iter().filter(|row| row.kind == *name && row.records_per_batch == *records);
+                let of_series = rows.iter().filter(|row| row.server == *name && row.records_per_batch == *records);
                 let mut cells: Vec<Cell> = of_series
                     .filter(|row| row.concurrent_requests > 0)
                     .filter_map(|row| {
@@ -184,7 +184,7 @@ impl Chart {
 }
 
 fn ideal_points(rows: &[&Row], kind: &str, records: usize) -> Vec<(f64, f64)> {
-    let of_series = rows.iter().filter(|row| row.kind == kind && row.records_per_batch == records);
+    let of_series = rows.iter().filter(|row| row.server == kind && row.records_per_batch == records);
     let mut points: Vec<(f64, f64)> = of_series
         .filter(|row| row.concurrent_requests > 0)
         .filter_map(|row| Some((float(row.concurrent_requests), row.ideal_mb_per_s?)))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::{Order, ProduceError};
+use super::order::{Order, ProduceError};
 use crate::pace::Pace;
 
 /// A producer needs little; two thousand of them should not need 4 GiB of address space.

@@ -1,7 +1,32 @@
-//! What the producers of a server did while they waited: how late their timers were, and how many threads it took.
+//! What is to be produced, and what producers note while they wait: how late their timers were, and how many threads it took.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// What one request wants.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// How many.
+    pub batches: usize,
+    /// What each takes to come.
+    pub delay: Duration,
+    /// How many are worked on ahead of the one that is asked for; all of them if it is that many.
+    pub prefetch: usize,
+    /// Where it is noted how it was waited.
+    pub waiting: Arc<Waiting>,
+}
+
+/// Why a request is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum ProduceError {
+    /// There is no thread for it.
+    #[error("no thread can be started for this request: {0}")]
+    Thread(#[source] std::io::Error),
+    /// The pool has ended.
+    #[error("the pool of threads has ended")]
+    PoolEnded,
+}
 
 /// Counts over all batches of a server.
 #[derive(Debug, Default)]

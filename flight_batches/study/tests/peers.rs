@@ -11,7 +11,7 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::FileWriter;
 use common::{Program, channel, fetch, ticket};
-use flight_batches::load::{Connections, Form, Load};
+use flight_batches::load::{Connections, Extent, Load};
 use flight_batches::table::{Shape, Table, checksum};
 use serde_json::Value;
 
@@ -133,12 +133,12 @@ async fn our_client_reads_a_pyarrow_server() {
         let load = Load {
             ticket: ticket(5000, delay, Some(10)),
             requests: 20,
-            form: Form::Whole,
+            extent: Extent::Whole,
             first: Some(table.batch(0, 5000)),
             patience: Duration::from_secs(30),
         };
-        let outcome = load.run(&connections).await;
-        assert_eq!(outcome.failures, []);
-        assert_eq!(outcome.bytes, 20 * 10 * 5000 * 400);
+        let delivery = load.run(&connections).await;
+        assert_eq!(delivery.failures, []);
+        assert_eq!(delivery.bytes, 20 * 10 * 5000 * 400);
     }
 }

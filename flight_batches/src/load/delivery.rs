@@ -1,14 +1,13 @@
-//! What the streams of a load have seen, together.
+//! What a load brings: counted by its streams together, and given out when it has ended.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use study_kit::distribution::Distribution;
 use tokio::sync::Notify;
 use tonic::Code;
 
-use super::Outcome;
+use super::times::Times;
 
 /// A request that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +18,52 @@ pub struct Failure {
     pub reason: String,
 }
 
+/// What came of a load.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The window, or from the first request to the end of the last.
+    pub elapsed: Duration,
+    /// Until every stream was accepted; zero if nobody waited for that.
+    pub accepted: Duration,
+    /// Bytes of values that arrived in it.
+    pub bytes: u64,
+    /// Batches that arrived in it whole.
+    pub batches: u64,
+    /// Bytes of the values of a row; `None` if nothing arrived or they vary.
+    pub row_bytes: Option<usize>,
+    /// Messages whose values were compared with what they must be.
+    pub compared: u64,
+    /// Of requests that ended in it.
+    pub latency: Times,
+    /// From a request that was sent in it to its first batch.
+    pub first_batch: Times,
+    /// Between two batches of a stream that both came in it.
+    pub gap: Times,
+    /// Bytes of every stream.
+    pub bytes_per_stream: Vec<u64>,
+    /// Requests that failed.
+    pub failures: Vec<Failure>,
+}
+
+impl Delivery {
+    /// Megabytes per second over all streams.
+    #[must_use]
+    pub fn mb_per_s(&self) -> f64 {
+        self.bytes as f64 / 1e6 / self.elapsed.as_secs_f64()
+    }
+
+    /// How evenly the streams were served: 1 if all got the same, 1/n if one of n got everything (Jain's index).
+    #[must_use]
+    pub fn fairness(&self) -> f64 {
+        let bytes = || self.bytes_per_stream.iter().map(|&bytes| bytes as f64);
+        let (sum, squares): (f64, f64) = (bytes().sum(), bytes().map(|bytes| bytes.powi(2)).sum());
+        let streams = self.bytes_per_stream.len() as f64;
+        if squares > 0.0 { sum * sum / (streams * squares) } else { 0.0 }
+    }
+}
+
 /// Between the streams and the one that counts.
+#[derive(Default)]
 pub(super) struct Shared {
     /// Streams there are to be.
     requests: usize,
@@ -33,28 +77,16 @@ pub(super) struct Shared {
     row_bytes: AtomicUsize,
     compared: AtomicU64,
     bytes_per_stream: Vec<AtomicU64>,
-    latency: Mutex<Distribution>,
-    first_batch: Mutex<Distribution>,
-    gap: Mutex<Distribution>,
+    latency: Mutex<Times>,
+    first_batch: Mutex<Times>,
+    gap: Mutex<Times>,
     failures: Mutex<Vec<Failure>>,
 }
 
 impl Shared {
     pub(super) fn new(requests: usize) -> Self {
-        Shared {
-            requests,
-            begun: AtomicUsize::new(0),
-            all_begun: Notify::new(),
-            counting: AtomicBool::new(false),
-            batches: AtomicU64::new(0),
-            row_bytes: AtomicUsize::new(0),
-            compared: AtomicU64::new(0),
-            bytes_per_stream: (0..requests).map(|_| AtomicU64::new(0)).collect(),
-            latency: Mutex::default(),
-            first_batch: Mutex::default(),
-            gap: Mutex::default(),
-            failures: Mutex::default(),
-        }
+        let bytes_per_stream = (0..requests).map(|_| AtomicU64::new(0)).collect();
+        Shared { requests, bytes_per_stream, ..Shared::default() }
     }
 
     /// A stream has its first answer.
@@ -120,10 +152,10 @@ impl Shared {
         locked(&self.failures).push(failure);
     }
 
-    pub(super) fn outcome(&self, elapsed: Duration) -> Outcome {
+    pub(super) fn delivery(&self, elapsed: Duration) -> Delivery {
         let bytes_per_stream: Vec<u64> =
             self.bytes_per_stream.iter().map(|bytes| bytes.load(Ordering::Relaxed)).collect();
-        Outcome {
+        Delivery {
             elapsed,
             accepted: Duration::ZERO,
             bytes: bytes_per_stream.iter().sum(),

@@ -1,0 +1,146 @@
+//! What can be typed, turned into one closed set of commands.
+
+use std::net::SocketAddr;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use strum::VariantArray;
+
+use crate::produce::Mode;
+use crate::service::Encoding;
+
+const EXAMPLES: &str = "Examples:
+  flight_batches serve --mode async --addr 127.0.0.1:8815
+  flight_batches bench --delays 0.01 --requests 10,100 --out results.csv
+  flight_batches bench --endpoint http://10.0.0.7:8815 --endpoint http://10.0.0.7:8816
+  flight_batches plot results.csv --out plots
+
+Exit codes: 0 done, 1 requests failed, 2 could not run.";
+
+/// Serves Arrow record batches that take a while to come, and puts thousands of real streams on such servers.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the table over Arrow Flight until interrupted; streams in flight are finished
+    Serve(Serving),
+    /// Measure servers over a grid of delays, rows and requests, and write results.csv
+    Bench(Benching),
+    /// Draw `throughput_1ms.png` and its kin from results.csv
+    Plot(Plotting),
+}
+
+/// The value of a closed set by its name; a wrong one is refused with the choices.
+fn one_of<T>() -> impl TypedValueParser<Value = T>
+where
+    T: VariantArray + FromStr<Err = strum::ParseError> + Copy + Into<&'static str> + Send + Sync,
+{
+    let names: Vec<&'static str> = T::VARIANTS.iter().map(|&value| value.into()).collect();
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
+}
+
+/// What `serve` serves, and how.
+#[derive(Debug, Args)]
+pub struct Serving {
+    /// Address to listen on; port 0 takes one that is free. Other machines are let in only if you say so: 0.0.0.0:8815
+    #[arg(long, default_value = "127.0.0.1:8815")]
+    pub addr: SocketAddr,
+    /// Stop when standard input ends: for programs that start this one
+    #[arg(long, hide = true)]
+    pub until_stdin_closes: bool,
+    /// Who waits for a batch: a task, a thread per request, one of a pool, a thread of the runtime's, the worker that polls
+    #[arg(long, default_value = "async", value_parser = one_of::<Mode>())]
+    pub mode: Mode,
+    /// Threads of the mode pool
+    #[arg(long, default_value = "8")]
+    pub pool: NonZero<usize>,
+    /// Batches worked on ahead of the one that is asked for, or all
+    #[arg(long, default_value = "1")]
+    pub prefetch: Prefetch,
+    /// stock (by arrow-flight, for each request) or shared (once, all requests share the bytes)
+    #[arg(long, default_value = "stock", value_parser = one_of::<Encoding>())]
+    pub encoding: Encoding,
+    /// Rows of the table
+    #[arg(long, default_value = "1000000")]
+    pub rows: NonZero<usize>,
+    /// Columns of the table
+    #[arg(long, default_value = "50")]
+    pub cols: NonZero<usize>,
+    /// Seed of the table's values
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// MiB that the messages of all streams may take: they get smaller as streams get more
+    #[arg(long, default_value = "256")]
+    pub memory: NonZero<usize>,
+}
+
+/// How many batches are worked on ahead.
+#[derive(Debug, Clone, Copy)]
+pub struct Prefetch(pub usize);
+
+impl FromStr for Prefetch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Prefetch(usize::MAX));
+        }
+        text.parse().map(Prefetch).map_err(|_| "a number of batches, or all".to_owned())
+    }
+}
+
+/// What `bench` measures.
+#[derive(Debug, Args)]
+pub struct Benching {
+    /// A server to measure, like `http://127.0.0.1:8815`; several take turns. Without it an async and a sync server are started
+    #[arg(long)]
+    pub endpoint: Vec<String>,
+    /// Rows of a batch
+    #[arg(long, value_delimiter = ',', default_value = "1000,5000,10000")]
+    pub rows: Vec<usize>,
+    /// Requests in flight
+    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000")]
+    pub requests: Vec<usize>,
+    /// Seconds that each batch takes to come
+    #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1")]
+    pub delays: Vec<f64>,
+    /// Batches of a request; the table once without it. A request that ends is followed by the next
+    #[arg(long)]
+    pub batches: Option<NonZero<usize>>,
+    /// Seconds that are counted per cell
+    #[arg(long, default_value_t = 1.5)]
+    pub window: f64,
+    /// Seconds before they begin
+    #[arg(long, default_value_t = 0.5)]
+    pub warm_up: f64,
+    /// Connections per server that share the requests
+    #[arg(long, default_value = "32")]
+    pub connections: NonZero<usize>,
+    /// Seconds without a message after which a request has failed
+    #[arg(long, default_value_t = 60.0)]
+    pub patience: f64,
+    /// The file to write
+    #[arg(long, default_value = "results.csv")]
+    pub out: PathBuf,
+}
+
+/// What `plot` draws.
+#[derive(Debug, Args)]
+pub struct Plotting {
+    /// The file that `bench` wrote
+    #[arg(default_value = "results.csv")]
+    pub results: PathBuf,
+    /// The folder for the pictures
+    #[arg(long, default_value = ".")]
+    pub out: PathBuf,
+}
