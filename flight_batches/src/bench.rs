@@ -55,7 +55,8 @@ impl Target {
         let modes: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
         for target in &mut targets {
             if target.name.is_empty() || modes.iter().filter(|mode| **mode == target.name).count() > 1 {
-                target.name = format!("{} {}", target.name, target.endpoint).trim_start().to_owned();
+                let between = if target.name.is_empty() { "" } else { " " };
+                target.name = format!("{}{between}{}", target.name, target.endpoint);
             }
         }
         Ok(targets)

@@ -122,5 +122,6 @@ fn draw(plotting: &Plotting) -> anyhow::Result<()> {
     let file = File::open(&plotting.results).with_context(|| format!("cannot read {path}"))?;
     let rows = results::read(BufReader::new(file)).with_context(|| path.to_string())?;
     let files = plot::draw(&rows, &plotting.out)?;
-    print(&files.iter().map(|file| format!("{}\n", file.display())).collect::<String>())
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    print(&(names.join("\n") + "\n"))
 }

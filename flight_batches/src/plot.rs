@@ -3,27 +3,24 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `chart` | what a plot shows: lines of points, made of the rows of one delay |
-//! | `axis` | where a value stands, and which values deserve a tick |
-//! | `paint` | a plot as shapes: frame, lines, marks and ideal |
-//! | `legend` | what the lines mean, in a margin of its own |
-//! | `label` | room for names beside lines |
-//! | `shape` | shapes and measures of text |
-//! | `file` | shapes as PNG and SVG, each file written whole or not at all |
+//! | `axis` | from where to where, and which values deserve a tick |
+//! | `picture` | a chart drawn |
 
 mod axis;
 mod chart;
-mod file;
-mod label;
-mod legend;
-mod paint;
-mod shape;
+mod picture;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use plotters::backend::{BitMapBackend, SVGBackend};
+use plotters::drawing::IntoDrawingArea;
+use strum::VariantArray;
+
 use self::chart::{Chart, Quantity};
+use self::picture::Failure;
 use crate::results::Row;
 
 /// Why there is no plot.
@@ -64,15 +61,48 @@ pub fn draw(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, PlotError> {
     fs::create_dir_all(out).map_err(|source| PlotError::Folder { path: out.to_owned(), source })?;
     let mut files = Vec::new();
     for (delay, rows) in by_delay(rows) {
-        for quantity in Quantity::ALL {
+        for &quantity in Quantity::VARIANTS {
             let chart = Chart::new(quantity, &delay.title(), &rows);
-            let (picture, title) = (paint::picture(&chart), &chart.title);
-            let name = format!("{}_{}", quantity.name(), delay.file_part());
-            files.push(file::png(&picture, &out.join(format!("{name}.png")))?);
-            files.push(file::svg(&picture, title, &out.join(format!("{name}.svg")))?);
+            let name = format!("{quantity}_{}", delay.file_part());
+            files.push(replace(out.join(format!("{name}.png")), |file| png(&chart, file))?);
+            files.push(replace(out.join(format!("{name}.svg")), |file| svg(&chart, file))?);
         }
     }
     Ok(files)
+}
+
+/// Twice as large as its page, so that it is sharp on fine screens.
+fn png(chart: &Chart, file: &Path) -> Result<(), Failure> {
+    picture::paint(&BitMapBackend::new(file, picture::size(chart)).into_drawing_area(), chart)
+}
+
+fn svg(chart: &Chart, file: &Path) -> Result<(), Failure> {
+    let (width, height) = picture::size(chart);
+    let mut text = String::new();
+    picture::paint(&SVGBackend::with_string(&mut text, (width, height)).into_drawing_area(), chart)?;
+    // The units stay, the size on the page is half of it.
+    let page = format!("width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\"", width / 2, height / 2, chart.title);
+    Ok(fs::write(file, text.replacen(&format!("width=\"{width}\" height=\"{height}\""), &page, 1))?)
+}
+
+/// Lets `write` make a file beside `path` and moves it there; what cannot be finished is removed.
+fn replace(path: PathBuf, write: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<PathBuf, PlotError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The end of the name stays: from it the library takes the format.
+    let temporary = path.with_file_name(format!(".{}.{name}", std::process::id()));
+    let failed = |source| PlotError::Write { path: path.clone(), source };
+    // Also what tells early, in the system's words, that nothing can be written here.
+    File::create(&temporary).map_err(failed)?;
+    let drawn = write(&temporary).map_err(|reason| {
+        let reason = reason.to_string().replace(['\n', '\r'], " ");
+        PlotError::Draw { path: path.clone(), reason }
+    });
+    let done = drawn.and_then(|()| fs::rename(&temporary, &path).map_err(failed));
+    if done.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    }
+    done.map(|()| path)
 }
 
 /// The delays in rising order with their rows. Delays are the same if their file names are.

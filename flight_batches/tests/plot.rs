@@ -80,6 +80,13 @@ fn strokes(svg: &str, colour: &str) -> usize {
     svg.matches(&format!("stroke=\"{colour}\"")).count()
 }
 
+/// How many points each line of this colour has.
+fn points(svg: &str, colour: &str) -> Vec<usize> {
+    let lines = svg.split("<polyline ").skip(1).filter(|line| line.contains(&format!("stroke=\"{colour}\"")));
+    let points = lines.map(|line| line.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
+    points.map(|points| points.split_whitespace().count()).collect()
+}
+
 /// The colours of the first three sizes of batches.
 const COLOURS: [&str; 3] = ["#0072B2", "#D55E00", "#009E73"];
 /// The colour of crosses.
@@ -145,8 +152,8 @@ fn the_svg_has_solid_lines_for_the_first_type_and_dashes_for_the_second() {
     for name in ["throughput_10ms.svg", "latency_10ms.svg"] {
         let (one, both) = (svg(one_folder.path(), name), svg(both_types(), name));
         for colour in COLOURS {
-            // Four strokes join five points; a fifth is in the legend.
-            assert_eq!(strokes(&one, colour), 5, "{colour} in {name}");
+            // A line through five points, and that of the legend.
+            assert_eq!(points(&one, colour), [5, 2], "{colour} in {name}");
             assert!(strokes(&both, colour) > 40, "{colour} in {name}");
         }
         let names = ["1,000 rows per batch", "5,000 rows per batch", "10,000 rows per batch"];
@@ -175,12 +182,12 @@ fn an_ideal_is_drawn_only_where_the_data_are() {
     let ideals = |name: &str| {
         let svg = svg(both_types(), name);
         let names: Vec<String> = texts(&svg).into_iter().filter(|text| text.starts_with("ideal, ")).collect();
-        (strokes(&svg, FAINT), names.len())
+        (points(&svg, FAINT), names.len())
     };
-    // All three leave the plot, in their third, second and first stroke; one more stroke is in the legend.
-    assert_eq!(ideals("throughput_100ms.svg"), (3 + 2 + 1 + 1, 3));
-    assert_eq!(ideals("throughput_0.1ms.svg"), (0, 0));
-    assert_eq!(ideals("latency_100ms.svg"), (0, 0));
+    // All three leave the plot, in their third, second and first stroke; the last line is in the legend.
+    assert_eq!(ideals("throughput_100ms.svg"), (vec![4, 3, 2, 2], 3));
+    assert_eq!(ideals("throughput_0.1ms.svg"), (vec![], 0));
+    assert_eq!(ideals("latency_100ms.svg"), (vec![], 0));
     let legend = texts(&svg(both_types(), "throughput_0.1ms.svg")).join(" ");
     assert!(legend.contains("is above this plot."), "{legend}");
 }

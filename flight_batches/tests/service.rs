@@ -36,7 +36,7 @@ async fn every_way_to_wait_serves_the_same_table() {
             for prefetch in [0, 1, 4, usize::MAX] {
                 let server = serve(SHAPE, options(mode, prefetch, encoding), 2).await;
                 for (records, delay) in [(1000, 0.0), (300, 0.001), (999, 0.0), (70, 0.0005)] {
-                    let what = format!("{} {} {prefetch} {records}", mode, encoding);
+                    let what = format!("{mode} {encoding} {prefetch} {records}");
                     let batches = fetch(server.channel().await, &ticket(records, delay, None)).await.unwrap();
                     let rows: Vec<usize> = batches.iter().map(arrow_array::RecordBatch::num_rows).collect();
                     let mut want = vec![records; SHAPE.rows / records];
@@ -294,7 +294,7 @@ async fn the_flight_describes_itself() {
 #[tokio::test]
 async fn timers_are_late_but_lateness_does_not_add_up() {
     futures::future::join_all([Mode::Async, Mode::Sync].map(|mode| async move {
-        let server = Program::start(&format!("--rows 1000 --cols 5 --prefetch all --mode {}", mode));
+        let server = Program::start(&format!("--rows 1000 --cols 5 --prefetch all --mode {mode}"));
         let connections = Connections::open(&server.endpoint, 1).await.unwrap();
         let start = Instant::now();
         fetch(channel(&server.endpoint).await, &ticket(10, 1.0, Some(2))).await.unwrap();

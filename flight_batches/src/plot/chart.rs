@@ -1,10 +1,11 @@
 //! What a plot shows: lines of points, made of the rows of one delay.
 
-use super::axis::grouped;
+use super::axis::{Axis, grouped};
 use crate::results::Row;
 
 /// What is plotted against the concurrent requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Quantity {
     /// Bytes per second over all streams.
     Throughput,
@@ -13,17 +14,6 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Throughput, Self::Latency];
-
-    /// As in the name of a file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Latency => "latency",
-        }
-    }
-
     /// As in a title.
     fn title(self) -> &'static str {
         match self {
@@ -60,24 +50,27 @@ pub struct Cell {
     pub failed: bool,
 }
 
-/// The cells of one type and one size of batches, in rising order of requests.
+/// The cells of one server and one size of batches, in rising order of requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Position of the type among all types, which gives dashes and mark.
-    pub kind: usize,
+    /// Position of the server among all, which gives dashes and mark.
+    pub server: usize,
     /// Position of the size among all sizes, which gives the colour.
     pub size: usize,
     /// The cells that can be drawn.
     pub cells: Vec<Cell>,
 }
 
-/// What the delay alone would allow, in rising order of requests.
+/// Requests in flight and rate, in rising order of requests.
+pub type Line = Vec<(f64, f64)>;
+
+/// What the delay alone would allow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ideal {
     /// Size of the batches, and what serves them if that makes a difference.
     pub whose: String,
-    /// Requests in flight and rate.
-    pub points: Vec<(f64, f64)>,
+    /// Up to where it leaves the plot above for the first time; nothing if it begins there.
+    pub line: Line,
 }
 
 /// A plot before it has pixels.
@@ -88,15 +81,17 @@ pub struct Chart {
     /// The heading.
     pub title: String,
     /// What served, in the order in which it occurs.
-    pub kinds: Vec<String>,
+    pub servers: Vec<String>,
     /// Rows of a batch, rising.
     pub sizes: Vec<usize>,
-    /// Concurrent requests that occur, rising.
-    pub requests: Vec<f64>,
     /// The lines.
     pub series: Vec<Series>,
     /// The ideals; none for a latency.
     pub ideals: Vec<Ideal>,
+    /// Concurrent requests.
+    pub x: Axis,
+    /// The quantity.
+    pub y: Axis,
     /// Cells that have no value to draw.
     pub left_out: usize,
 }
@@ -104,99 +99,105 @@ pub struct Chart {
 impl Chart {
     /// The plot of a quantity in the rows of one delay, which is described by `delay`.
     pub fn new(quantity: Quantity, delay: &str, rows: &[&Row]) -> Self {
-        let mut kinds: Vec<String> = Vec::new();
+        let mut servers: Vec<&str> = Vec::new();
         for row in rows {
-            if !kinds.contains(&row.server) {
-                kinds.push(row.server.clone());
+            if !servers.contains(&row.server.as_str()) {
+                servers.push(&row.server);
             }
         }
         let sizes = distinct(rows.iter().map(|row| row.records_per_batch));
-        let numbers = distinct(rows.iter().map(|row| row.concurrent_requests).filter(|number| *number > 0));
-        let mut chart = Self {
+        let requests = distinct(rows.iter().map(|row| row.concurrent_requests).filter(|number| *number > 0));
+        let requests: Vec<f64> = requests.into_iter().map(|number| number as f64).collect();
+        let series: Vec<Series> = series(quantity, rows, &servers, &sizes);
+        let values = || series.iter().flat_map(|series| &series.cells).map(|cell| cell.value);
+        let (y, ideals) = match quantity {
+            Quantity::Throughput => {
+                let y = Axis::of_rates(values());
+                let ideals = ideals(rows, &servers, &sizes, y.range.end);
+                (y, ideals)
+            }
+            Quantity::Latency => (Axis::of_times(values()), Vec::new()),
+        };
+        Self {
             quantity,
             title: format!("{}, {delay}", quantity.title()),
-            requests: numbers.into_iter().map(float).collect(),
-            series: Vec::new(),
-            ideals: Vec::new(),
-            left_out: 0,
-            kinds,
+            left_out: rows.len() - values().count(),
+            servers: servers.into_iter().map(str::to_owned).collect(),
             sizes,
-        };
-        chart.add_series(rows);
-        chart.left_out = rows.len() - chart.cells().count();
-        if quantity == Quantity::Throughput {
-            chart.add_ideals(rows);
+            series,
+            ideals,
+            x: Axis::of_counts(&requests),
+            y,
         }
-        chart
     }
 
     /// All cells that are drawn.
     pub fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.series.iter().flat_map(|series| &series.cells)
     }
-
-    /// How much larger than usual the marks of a size of batches are: a little, and the more the larger the size.
-    pub fn boldness(&self, size: usize) -> f64 {
-        let steps = float(self.sizes.len().max(2) - 1);
-        0.8 + 0.4 * float(size) / steps
-    }
-
-    fn add_series(&mut self, rows: &[&Row]) {
-        for (kind, name) in self.kinds.iter().enumerate() {
-            for (size, records) in self.sizes.iter().enumerate() {
-                let of_series = rows.iter().filter(|row| row.server == *name && row.records_per_batch == *records);
-                let mut cells: Vec<Cell> = of_series
-                    .filter(|row| row.concurrent_requests > 0)
-                    .filter_map(|row| {
-                        let value = self.quantity.of(row)?;
-                        Some(Cell { requests: float(row.concurrent_requests), value, failed: row.failures > 0 })
-                    })
-                    .collect();
-                cells.sort_by(|a, b| a.requests.total_cmp(&b.requests));
-                if !cells.is_empty() {
-                    self.series.push(Series { kind, size, cells });
-                }
-            }
-        }
-    }
-
-    /// One ideal per size of batches, or several where it depends on what serves.
-    fn add_ideals(&mut self, rows: &[&Row]) {
-        for records in &self.sizes {
-            let mut kinds_of: Vec<Vec<&str>> = Vec::new();
-            let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
-            for kind in &self.kinds {
-                let points = ideal_points(rows, kind, *records);
-                if let Some(known) = lines.iter().position(|line| *line == points) {
-                    kinds_of[known].push(kind);
-                } else if !points.is_empty() {
-                    kinds_of.push(vec![kind]);
-                    lines.push(points);
-                }
-            }
-            let differ = lines.len() > 1;
-            self.ideals.extend(kinds_of.into_iter().zip(lines).map(|(kinds, points)| {
-                let kinds = if differ { format!(" ({})", kinds.join(", ")) } else { String::new() };
-                Ideal { whose: format!("{}{kinds}", row_count(*records)), points }
-            }));
-        }
-    }
 }
 
-fn ideal_points(rows: &[&Row], kind: &str, records: usize) -> Vec<(f64, f64)> {
-    let of_series = rows.iter().filter(|row| row.server == kind && row.records_per_batch == records);
-    let mut points: Vec<(f64, f64)> = of_series
-        .filter(|row| row.concurrent_requests > 0)
-        .filter_map(|row| Some((float(row.concurrent_requests), row.ideal_mb_per_s?)))
-        .filter(|(_, rate)| rate.is_finite() && *rate >= 0.0)
-        .collect();
+fn series(quantity: Quantity, rows: &[&Row], servers: &[&str], sizes: &[usize]) -> Vec<Series> {
+    let mut all = Vec::new();
+    for (server, name) in servers.iter().enumerate() {
+        for (size, &records) in sizes.iter().enumerate() {
+            let value = |row: &Row| Some((quantity.of(row)?, row.failures > 0));
+            let cells = points(rows, name, records, value);
+            if !cells.is_empty() {
+                let cell = |(requests, (value, failed))| Cell { requests, value, failed };
+                all.push(Series { server, size, cells: cells.into_iter().map(cell).collect() });
+            }
+        }
+    }
+    all
+}
+
+/// One ideal per size of batches, or several where it depends on what serves, each below `most`.
+fn ideals(rows: &[&Row], servers: &[&str], sizes: &[usize], most: f64) -> Vec<Ideal> {
+    let mut all = Vec::new();
+    for &records in sizes {
+        let mut lines: Vec<(Line, Vec<&str>)> = Vec::new();
+        for server in servers {
+            let rate = |row: &Row| row.ideal_mb_per_s.filter(|rate| rate.is_finite() && *rate >= 0.0);
+            let points = points(rows, server, records, rate);
+            match lines.iter_mut().find(|(line, _)| *line == points) {
+                Some((_, servers)) => servers.push(server),
+                None if points.is_empty() => {}
+                None => lines.push((points, vec![server])),
+            }
+        }
+        let differ = lines.len() > 1;
+        all.extend(lines.into_iter().map(|(points, servers)| {
+            let servers = if differ { format!(" ({})", servers.join(", ")) } else { String::new() };
+            Ideal { whose: format!("{}{servers}", row_count(records)), line: below(&points, most) }
+        }));
+    }
+    all
+}
+
+/// What `value` gives for the rows of a server and a size of batches, in rising order of requests.
+fn points<T>(rows: &[&Row], server: &str, records: usize, value: impl Fn(&Row) -> Option<T>) -> Vec<(f64, T)> {
+    let of_both = rows.iter().filter(|row| row.server == server && row.records_per_batch == records);
+    let counted = of_both.filter(|row| row.concurrent_requests > 0);
+    let mut points: Vec<(f64, T)> =
+        counted.filter_map(|row| Some((row.concurrent_requests as f64, value(row)?))).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }
 
+/// The part of a line up to where it rises above `most` for the first time. Its x are logarithmic.
+fn below(points: &[(f64, f64)], most: f64) -> Line {
+    let inside = points.iter().take_while(|(_, y)| *y <= most).count();
+    let mut kept = points[..inside].to_vec();
+    if let (Some(&(x0, y0)), Some(&(x1, y1))) = (kept.last(), points.get(inside)) {
+        kept.push((x0 * (x1 / x0).powf((most - y0) / (y1 - y0)), most));
+    }
+    kept
+}
+
 /// A number of rows as in the legend.
 pub fn row_count(records: usize) -> String {
-    format!("{} row{}", grouped(float(records), 0), if records == 1 { "" } else { "s" })
+    format!("{} row{}", grouped(records as f64, 0), if records == 1 { "" } else { "s" })
 }
 
 fn distinct(values: impl Iterator<Item = usize>) -> Vec<usize> {
@@ -204,9 +205,4 @@ fn distinct(values: impl Iterator<Item = usize>) -> Vec<usize> {
     values.sort_unstable();
     values.dedup();
     values
-}
-
-#[expect(clippy::cast_precision_loss, reason = "numbers of rows and requests stay far below 2^53")]
-fn float(number: usize) -> f64 {
-    number as f64
 }
