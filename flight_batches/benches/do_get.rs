@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use flight_batches::load::{Connections, Extent, Load};
 use flight_batches::produce::Mode;
-use flight_batches::serve::Listener;
+use flight_batches::serve;
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table};
@@ -23,9 +23,9 @@ fn do_get(criterion: &mut Criterion) {
         let options = Options { mode: Mode::Async, prefetch: 1, encoding, memory: Memory::default() };
         let batches = Batches::new(table.clone(), options, None);
         let endpoint = runtime.block_on(async {
-            let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
-            let endpoint = format!("http://{}", listener.address().expect("an address"));
-            tokio::spawn(listener.serve(batches, std::future::pending()));
+            let listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
+            let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+            tokio::spawn(serve::serve(listener, batches, std::future::pending()));
             endpoint
         });
         let connections = runtime.block_on(Connections::open(&endpoint, 1)).expect("the server is there");

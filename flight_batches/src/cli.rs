@@ -10,12 +10,10 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
-use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::Parser;
 use tokio::runtime::Runtime;
 
@@ -27,7 +25,7 @@ mod serve;
 use self::arguments::{Benching, Cli, Command, Plotting};
 use self::child::Server;
 use self::output::print;
-use crate::bench::{Grid, Target};
+use crate::bench::Target;
 use crate::{plot, results};
 
 /// Ran, and found failures.
@@ -71,25 +69,6 @@ fn settle_allocator() {
 }
 
 fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
-    let seconds = |name: &str, value: f64| {
-        Duration::try_from_secs_f64(value).with_context(|| format!("{name} is {value}: give seconds, 0 or more"))
-    };
-    let Benching { rows, requests, delays, .. } = benching;
-    ensure!(!rows.contains(&0) && !requests.contains(&0), "rows and requests are 1 or more");
-    ensure!(benching.window > 0.0, "window is {}: give seconds, more than 0", benching.window);
-    for &delay in delays {
-        seconds("a delay", delay)?;
-    }
-    let grid = Grid {
-        delays_s: delays.clone(),
-        rows: rows.clone(),
-        requests: requests.clone(),
-        batches: benching.batches.map(NonZero::get),
-        window: seconds("window", benching.window)?,
-        warm_up: seconds("warm-up", benching.warm_up)?,
-        connections: benching.connections.get(),
-        patience: seconds("patience", benching.patience)?,
-    };
     let runtime = Runtime::new().context("no runtime can be started")?;
     let mut own = Vec::new();
     if benching.endpoint.is_empty() {
@@ -106,7 +85,7 @@ fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
     let mut writer = results::Writer::new(file);
     let (mut cells, mut failures) = (0, 0);
-    let measured = grid.measure(&targets, |row| {
+    let measured = benching.grid.measure(&targets, |row| {
         cells += 1;
         failures += row.failures;
         writer.write(row)

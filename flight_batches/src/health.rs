@@ -6,6 +6,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
 
+use crate::produce::Waited;
+
 /// Counts of a server, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
@@ -19,14 +21,9 @@ pub struct Health {
     pub most_streams: usize,
     /// Streams so far.
     pub begun_streams: usize,
-    /// Timers that were waited for.
-    pub timers: u64,
-    /// How late they were on average, in nanoseconds.
-    pub mean_lateness_ns: u64,
-    /// The latest, in nanoseconds.
-    pub most_lateness_ns: u64,
-    /// Most threads that waited for batches at once.
-    pub most_waiting_threads: usize,
+    /// What producers did while they waited.
+    #[serde(flatten)]
+    pub waited: Waited,
     /// What the process has used.
     pub process: Process,
 }

@@ -14,12 +14,10 @@ use tonic::Code;
 mod connections;
 mod delivery;
 mod stream;
-mod times;
 
 pub use connections::{ConnectError, Connections};
 use delivery::Shared;
-pub use delivery::{Delivery, Failure};
-pub use times::Times;
+pub use delivery::{Delivery, Failure, quantile_s};
 
 use crate::ticket::Ticket;
 
@@ -83,14 +81,16 @@ impl Load {
         let Extent::Window { warm_up, window } = self.extent else {
             while let Some(ended) = streams.join_next().await {
                 if let Err(error) = ended {
-                    shared.failed(Failure { code: Code::Internal, reason: error.to_string() });
+                    let reason = error.to_string();
+                    shared.delivery().failures.push(Failure { code: Code::Internal, reason });
                 }
             }
-            return shared.delivery(start.elapsed());
+            return shared.take(start.elapsed(), Duration::ZERO);
         };
-        shared.all_accepted().await;
+        // Never closed, so that waiting does not fail.
+        let _ = shared.begun.acquire_many(u32::try_from(self.requests).unwrap_or(u32::MAX)).await;
         // What nobody has looked at should not be counted; a server that sends nothing at all must not hold this up for ever.
-        while self.first.is_some() && !shared.anything_compared() && start.elapsed() < self.patience {
+        while self.first.is_some() && shared.delivery().compared == 0 && start.elapsed() < self.patience {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let accepted = start.elapsed();
@@ -99,8 +99,7 @@ impl Load {
         let begin = Instant::now();
         tokio::time::sleep(window).await;
         shared.counting.store(false, Ordering::Relaxed);
-        let elapsed = begin.elapsed();
-        let delivery = Delivery { accepted, ..shared.delivery(elapsed) };
+        let delivery = shared.take(begin.elapsed(), accepted);
         streams.shutdown().await;
         delivery
     }

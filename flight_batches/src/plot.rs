@@ -17,9 +17,8 @@ use std::path::{Path, PathBuf};
 
 use plotters::backend::{BitMapBackend, SVGBackend};
 use plotters::drawing::IntoDrawingArea;
-use strum::VariantArray;
 
-use self::chart::{Chart, Quantity};
+use self::chart::{Chart, QUANTITIES};
 use self::picture::Failure;
 use crate::results::Row;
 
@@ -59,13 +58,26 @@ pub enum PlotError {
 /// If the folder cannot be made or a file cannot be written; files from before remain as they were or are whole.
 pub fn draw(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, PlotError> {
     fs::create_dir_all(out).map_err(|source| PlotError::Folder { path: out.to_owned(), source })?;
+    let mut by_delay: BTreeMap<u64, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        // Of binary fractions that differ in the last bit the nanoseconds are the same.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "what is out of range is the nearest"
+        )]
+        let nanoseconds = (row.batch_generation_delay * 1e9).round() as u64;
+        by_delay.entry(nanoseconds).or_default().push(row);
+    }
     let mut files = Vec::new();
-    for (delay, rows) in by_delay(rows) {
-        for &quantity in Quantity::VARIANTS {
-            let chart = Chart::new(quantity, &delay.title(), &rows);
-            let name = format!("{quantity}_{}", delay.file_part());
-            files.push(replace(out.join(format!("{name}.png")), |file| png(&chart, file))?);
-            files.push(replace(out.join(format!("{name}.svg")), |file| svg(&chart, file))?);
+    for (nanoseconds, rows) in by_delay {
+        let milliseconds = nanoseconds as f64 / 1e6;
+        let delay = if nanoseconds == 0 { "no delay".to_owned() } else { format!("{milliseconds} ms per batch") };
+        for quantity in &QUANTITIES {
+            let chart = Chart::new(quantity, &delay, &rows);
+            let file = |format| out.join(format!("{}_{milliseconds}ms.{format}", quantity.name));
+            files.push(replace(file("png"), |file| png(&chart, file))?);
+            files.push(replace(file("svg"), |file| svg(&chart, file))?);
         }
     }
     Ok(files)
@@ -103,44 +115,4 @@ fn replace(path: PathBuf, write: impl FnOnce(&Path) -> Result<(), Failure>) -> R
         let _ = fs::remove_file(&temporary);
     }
     done.map(|()| path)
-}
-
-/// The delays in rising order with their rows. Delays are the same if their file names are.
-fn by_delay(rows: &[Row]) -> Vec<(Delay, Vec<&Row>)> {
-    let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(Delay(row.batch_generation_delay).file_part()).or_default().push(row);
-    }
-    let mut groups: Vec<(Delay, Vec<&Row>)> = groups
-        .into_values()
-        .filter_map(|rows| rows.first().map(|row| Delay(row.batch_generation_delay)).map(|delay| (delay, rows)))
-        .collect();
-    groups.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
-    groups
-}
-
-/// What each batch takes to come, in seconds.
-#[derive(Debug, Clone, Copy)]
-struct Delay(f64);
-
-impl Delay {
-    /// In milliseconds, without the digits that binary fractions add.
-    fn milliseconds(self) -> String {
-        // Adding zero makes a negative zero an ordinary one.
-        let text = format!("{:.6}", self.0 * 1e3 + 0.0);
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    }
-
-    /// As in the name of a file: `10ms`, `0.5ms`.
-    fn file_part(self) -> String {
-        format!("{}ms", self.milliseconds())
-    }
-
-    /// As in a title: `10 ms per batch`.
-    fn title(self) -> String {
-        match self.milliseconds().as_str() {
-            "0" => "no delay".to_owned(),
-            ms => format!("{ms} ms per batch"),
-        }
-    }
 }

@@ -56,7 +56,7 @@ pub enum ResultsError {
 /// Reads all rows.
 ///
 /// # Errors
-/// If they are not what [`write()`] writes, or there are none.
+/// If they are not what [`Writer`] writes, or there are none.
 pub fn read(input: impl Read) -> Result<Vec<Row>, ResultsError> {
     let rows = csv::Reader::from_reader(input).into_deserialize().collect::<Result<Vec<Row>, _>>()?;
     if rows.is_empty() { Err(ResultsError::Empty) } else { Ok(rows) }
@@ -80,13 +80,4 @@ impl<W: Write> Writer<W> {
         self.0.flush().map_err(csv::Error::from)?;
         Ok(())
     }
-}
-
-/// Writes the header and all rows.
-///
-/// # Errors
-/// If they cannot be written.
-pub fn write(output: impl Write, rows: &[Row]) -> Result<(), ResultsError> {
-    let mut writer = Writer::new(output);
-    rows.iter().try_for_each(|row| writer.write(row))
 }

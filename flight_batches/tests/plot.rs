@@ -275,6 +275,14 @@ fn plots_from_before_are_replaced() {
     assert!(svg(folder.path(), "throughput_10ms.svg").starts_with("<svg "));
 }
 
+fn written(rows: &[Row]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut writer = results::Writer::new(&mut text);
+    rows.iter().try_for_each(|row| writer.write(row)).unwrap();
+    drop(writer);
+    text
+}
+
 #[test]
 fn results_are_read_as_they_were_written() {
     let mut rows = grid(&["async", "sync"], &[0.001, 0.0005]);
@@ -286,8 +294,7 @@ fn results_are_read_as_they_were_written() {
         ..rows[0].clone()
     };
     (rows[1].average_latency, rows[1].ideal_mb_per_s) = (None, None);
-    let mut text = Vec::new();
-    results::write(&mut text, &rows).unwrap();
+    let text = written(&rows);
     assert_eq!(results::read(text.as_slice()).unwrap(), rows);
     let header = String::from_utf8(text).unwrap().lines().next().unwrap().to_owned();
     let published = "records_per_batch,concurrent_requests,batch_generation_delay,average_latency,throughput_MBps,type";
@@ -296,8 +303,7 @@ fn results_are_read_as_they_were_written() {
 
 #[test]
 fn results_without_a_row_are_refused() {
-    let mut text = Vec::new();
-    results::write(&mut text, &[row("async", 0.01, 1_000, 10)]).unwrap();
+    let text = written(&[row("async", 0.01, 1_000, 10)]);
     let header = text.split(|byte| *byte == b'\n').next().unwrap();
     assert!(matches!(results::read(header), Err(ResultsError::Empty)));
     assert!(matches!(results::read(&b"a,b\n1,2\n"[..]), Err(ResultsError::Csv(_))));

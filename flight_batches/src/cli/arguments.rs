@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use strum::VariantArray;
 
+use crate::bench::Grid;
 use crate::produce::Mode;
 use crate::service::Encoding;
 
@@ -65,8 +66,8 @@ pub struct Serving {
     #[arg(long, default_value = "8")]
     pub pool: NonZero<usize>,
     /// Batches worked on ahead of the one that is asked for, or all
-    #[arg(long, default_value = "1")]
-    pub prefetch: Prefetch,
+    #[arg(long, default_value = "1", value_parser = prefetch)]
+    pub prefetch: usize,
     /// stock (by arrow-flight, for each request) or shared (once, all requests share the bytes)
     #[arg(long, default_value = "stock", value_parser = one_of::<Encoding>())]
     pub encoding: Encoding,
@@ -84,19 +85,9 @@ pub struct Serving {
     pub memory: NonZero<usize>,
 }
 
-/// How many batches are worked on ahead.
-#[derive(Debug, Clone, Copy)]
-pub struct Prefetch(pub usize);
-
-impl FromStr for Prefetch {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "all" {
-            return Ok(Prefetch(usize::MAX));
-        }
-        text.parse().map(Prefetch).map_err(|_| "a number of batches, or all".to_owned())
-    }
+fn prefetch(text: &str) -> Result<usize, String> {
+    let batches = if text == "all" { Some(usize::MAX) } else { text.parse().ok() };
+    batches.ok_or_else(|| "a number of batches, or all".to_owned())
 }
 
 /// What `bench` measures.
@@ -105,30 +96,8 @@ pub struct Benching {
     /// A server to measure, like `http://127.0.0.1:8815`; several take turns. Without it an async and a sync server are started
     #[arg(long)]
     pub endpoint: Vec<String>,
-    /// Rows of a batch
-    #[arg(long, value_delimiter = ',', default_value = "1000,5000,10000")]
-    pub rows: Vec<usize>,
-    /// Requests in flight
-    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000")]
-    pub requests: Vec<usize>,
-    /// Seconds that each batch takes to come
-    #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1")]
-    pub delays: Vec<f64>,
-    /// Batches of a request; the table once without it. A request that ends is followed by the next
-    #[arg(long)]
-    pub batches: Option<NonZero<usize>>,
-    /// Seconds that are counted per cell
-    #[arg(long, default_value_t = 1.5)]
-    pub window: f64,
-    /// Seconds before they begin
-    #[arg(long, default_value_t = 0.5)]
-    pub warm_up: f64,
-    /// Connections per server that share the requests
-    #[arg(long, default_value = "32")]
-    pub connections: NonZero<usize>,
-    /// Seconds without a message after which a request has failed
-    #[arg(long, default_value_t = 60.0)]
-    pub patience: f64,
+    #[command(flatten)]
+    pub grid: Grid,
     /// The file to write
     #[arg(long, default_value = "results.csv")]
     pub out: PathBuf,

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::arguments::Serving;
 use super::output::print;
 use crate::produce::{Mode, Pool};
-use crate::serve::Listener;
+use crate::serve;
 use crate::service::{Batches, Options};
 use crate::slices::Memory;
 use crate::table::{Shape, Table};
@@ -20,13 +20,13 @@ use crate::table::{Shape, Table};
 pub fn serve(serving: &Serving) -> anyhow::Result<()> {
     let runtime = Runtime::new().context("no runtime can be started")?;
     // Listening comes first: that the port is in use should be said before the table is made.
-    let listener = runtime.block_on(Listener::bind(serving.addr))?;
-    let address = listener.address().context("the socket does not say where it listens")?;
+    let listener = runtime.block_on(serve::listen(serving.addr))?;
+    let address = listener.local_addr().context("the socket does not say where it listens")?;
     let shape = Shape { rows: serving.rows.get(), columns: serving.cols.get(), seed: serving.seed };
     let table = Table::new(shape).context("the table cannot be made")?;
     let options = Options {
         mode: serving.mode,
-        prefetch: serving.prefetch.0,
+        prefetch: serving.prefetch,
         encoding: serving.encoding,
         memory: Memory { bytes: serving.memory.get().saturating_mul(1 << 20) },
     };
@@ -35,7 +35,7 @@ pub fn serve(serving: &Serving) -> anyhow::Result<()> {
     print(&format!("listening on http://{address}\n"))?;
     runtime.block_on(async {
         let (drain, draining) = oneshot::channel::<()>();
-        let served = listener.serve(batches.clone(), async { drop(draining.await) });
+        let served = serve::serve(listener, batches.clone(), async { drop(draining.await) });
         tokio::select! {
             served = served => served,
             () = cut_off(&batches, drain, serving.until_stdin_closes) => Ok(()),

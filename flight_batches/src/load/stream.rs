@@ -13,7 +13,7 @@ use arrow_schema::{Schema, SchemaRef};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use super::delivery::{Failure, Shared};
+use super::delivery::{Failure, Shared, record};
 use crate::ticket::Ticket;
 
 /// A request that failed is followed by the next after so long: a server that refuses must not be hammered.
@@ -35,7 +35,7 @@ impl Stream {
     /// One request, to its end.
     pub(super) async fn once(mut self) {
         if let Err(failure) = self.request(&mut false).await {
-            self.shared.failed(failure);
+            self.shared.delivery().failures.push(failure);
         }
     }
 
@@ -44,7 +44,7 @@ impl Stream {
         let mut begun = false;
         loop {
             if let Err(failure) = self.request(&mut begun).await {
-                self.shared.failed(failure);
+                self.shared.delivery().failures.push(failure);
                 self.begin(&mut begun);
                 tokio::time::sleep(PAUSE).await;
             }
@@ -53,7 +53,7 @@ impl Stream {
 
     fn begin(&self, begun: &mut bool) {
         if !std::mem::replace(begun, true) {
-            self.shared.begin();
+            self.shared.begun.add_permits(1);
         }
     }
 
@@ -66,22 +66,32 @@ impl Stream {
         self.begin(begun);
         let first = if self.closely { self.first.clone() } else { self.first.take() };
         let mut reader = Reader::new(self.ticket, first, self.closely);
+        let shared = &self.shared;
         let mut batch = |reader: &Reader| {
             if reader.whole {
                 let now = Instant::now();
-                self.shared.batch(reader.batches == 1, last.map(|last| now - last));
-                last = self.shared.counts().then_some(now);
+                shared.count(|delivery| {
+                    delivery.batches += 1;
+                    let times = if reader.batches == 1 { &mut delivery.first_batch } else { &mut delivery.gap };
+                    if let Some(last) = last {
+                        record(times, now - last);
+                    }
+                });
+                last = shared.counts().then_some(now);
             }
         };
         while let Some(message) = patient(self.patience, messages.message()).await?? {
-            if let Some(bytes) = reader.take(&message, &self.shared)? {
-                self.shared.arrived(self.number, bytes);
+            if let Some(bytes) = reader.take(&message, shared)? {
+                shared.count(|delivery| {
+                    delivery.bytes += bytes;
+                    delivery.bytes_per_stream[self.number] += bytes;
+                });
                 batch(&reader);
             }
         }
         reader.end()?;
         batch(&reader);
-        self.shared.ended(sent.elapsed());
+        shared.count(|delivery| record(&mut delivery.latency, sent.elapsed()));
         Ok(())
     }
 }
@@ -133,7 +143,7 @@ impl Reader {
             let schema = Schema::try_from(data).map_err(|error| broken(error.to_string()))?;
             let widths = schema.fields().iter().map(|field| field.data_type().primitive_width());
             self.row_bytes = widths.sum();
-            shared.rows_have(self.row_bytes.unwrap_or(0));
+            shared.delivery().row_bytes = self.row_bytes.filter(|&bytes| bytes > 0);
             self.schema = Some(Arc::new(schema));
             return Ok(None);
         }
@@ -157,7 +167,7 @@ impl Reader {
                     format!("rows {} to {last} of the first batch are wrong", self.rows),
                 ));
             }
-            shared.compared();
+            shared.delivery().compared += 1;
             if !self.closely {
                 self.first = None;
             }

@@ -98,18 +98,13 @@ impl Pen {
     }
 }
 
-/// A line of the legend.
-enum Entry<'a> {
-    /// Name of a server.
-    Server(&'a str),
-    /// A size of batches.
-    Size(usize, Pen),
-    /// The line of the delay alone.
+/// What stands before a line of the legend.
+#[derive(Clone, Copy)]
+enum Sample {
+    Nothing,
+    Series(Pen),
     Ideal,
-    /// The cross of failures, and how many cells have it.
-    Cross(usize),
-    /// Text that explains, or free space.
-    Note(String),
+    Cross,
 }
 
 /// Width and height of a chart's picture.
@@ -156,7 +151,7 @@ where
         .x_label_formatter(&|value| chart.x.label(*value))
         .y_label_formatter(&|value| chart.y.label(*value))
         .x_desc("concurrent requests (logarithmic)")
-        .y_desc(chart.quantity.axis())
+        .y_desc(chart.quantity.axis)
         .draw()?;
     let drawn: Vec<(&Ideal, (f64, f64))> =
         chart.ideals.iter().filter_map(|ideal| Some((ideal, *ideal.line.last()?))).collect();
@@ -171,23 +166,21 @@ where
         EmptyElement::at(*end) + Text::new(format!("ideal, {}", ideal.whose), (across, 6 + 36 * row), style)
     }))?;
     // Backwards: what is drawn last, the first server with its small batches, does not cover all of the others.
-    for series in chart.series.iter().rev().filter(|series| series.cells.len() > 1) {
-        let points = series.cells.iter().map(|cell| (cell.requests, cell.value)).collect();
-        context.draw_series([Pen::new(series.server, series.size).line(points)])?;
+    let pens = || chart.series.iter().rev().map(|series| (Pen::new(series.server, series.size), &series.line));
+    for (pen, line) in pens().filter(|(_, line)| line.len() > 1) {
+        context.draw_series([pen.line(line.clone())])?;
     }
-    for series in chart.series.iter().rev() {
-        let pen = Pen::new(series.server, series.size);
-        context.draw_series(series.cells.iter().map(|cell| {
-            let [shape, hole] = pen.mark();
-            EmptyElement::at((cell.requests, cell.value)) + shape + hole
+    for (pen, line) in pens() {
+        context.draw_series(line.iter().map(|&at| {
+            let [shape, inner] = pen.mark();
+            EmptyElement::at(at) + shape + inner
         }))?;
     }
-    let failed = chart.cells().filter(|cell| cell.failed);
-    context.draw_series(failed.map(|cell| {
-        let [halo, cross] = crosses((0, 0));
-        EmptyElement::at((cell.requests, cell.value)) + halo + cross
+    context.draw_series(chart.failed.iter().map(|&at| {
+        let [halo, cross] = cross((0, 0));
+        EmptyElement::at(at) + halo + cross
     }))?;
-    if chart.cells().next().is_none() {
+    if chart.series.is_empty() {
         let (width, height) = area.dim_in_pixel();
         let middle = (i32::try_from(width / 2)?, i32::try_from(height / 2)?);
         let style = text(USUAL, MUTED).pos(Pos::new(HPos::Center, VPos::Center));
@@ -196,41 +189,38 @@ where
     Ok(())
 }
 
-/// A cross that shows on any mark, with what sets it off.
-fn crosses(at: (i32, i32)) -> [Cross<(i32, i32), i32>; 2] {
+/// A cross that shows on any mark, behind what sets it off.
+fn cross(at: (i32, i32)) -> [Cross<(i32, i32), i32>; 2] {
     [Cross::new(at, 14, WHITE.stroke_width(9)), Cross::new(at, 12, INK.stroke_width(4))]
 }
 
 /// The lines of the legend.
-fn entries(chart: &Chart) -> Vec<Entry<'_>> {
-    let space = || Entry::Note(" ".to_owned());
+fn entries(chart: &Chart) -> Vec<(String, Sample)> {
+    let note = |text: &str| (text.to_owned(), Sample::Nothing);
     let mut entries = Vec::new();
-    for (server, name) in chart.servers.iter().enumerate() {
-        let of_server = chart.series.iter().filter(|series| series.server == server);
-        let sizes: Vec<_> =
-            of_server.map(|series| Entry::Size(chart.sizes[series.size], Pen::new(server, series.size))).collect();
-        if !sizes.is_empty() {
-            entries.push(Entry::Server(name));
-            entries.extend(sizes);
-            entries.push(space());
-        }
+    for of_server in chart.series.chunk_by(|a, b| a.server == b.server) {
+        entries.push(note(chart.servers[of_server[0].server]));
+        entries.extend(of_server.iter().map(|series| {
+            let name = format!("{} per batch", row_count(chart.sizes[series.size]));
+            (name, Sample::Series(Pen::new(series.server, series.size)))
+        }));
+        entries.push(note(" "));
     }
     let (above, drawn): (Vec<&Ideal>, Vec<_>) = chart.ideals.iter().partition(|ideal| ideal.line.is_empty());
     if !drawn.is_empty() {
-        entries.push(Entry::Ideal);
-        entries.extend(above.iter().map(|ideal| Entry::Note(format!("above this plot: {}", ideal.whose))));
-        entries.push(space());
+        entries.push(("ideal: the delay alone".to_owned(), Sample::Ideal));
+        entries.extend(above.iter().map(|ideal| note(&format!("above this plot: {}", ideal.whose))));
+        entries.push(note(" "));
     } else if !above.is_empty() {
-        entries.extend([Entry::Note("The ideal is above this plot.".to_owned()), space()]);
+        entries.extend([note("The ideal is above this plot."), note(" ")]);
     }
-    let failed = chart.cells().filter(|cell| cell.failed).count();
-    if failed > 0 {
-        entries.extend([Entry::Cross(failed), space()]);
+    let cells = |count: usize| format!("{count} cell{}", if count == 1 { "" } else { "s" });
+    if !chart.failed.is_empty() {
+        entries.extend([(format!("failures in {}", cells(chart.failed.len())), Sample::Cross), note(" ")]);
     }
-    match chart.left_out {
-        0 => {}
-        1 => entries.push(Entry::Note("1 cell has no value".to_owned())),
-        several => entries.push(Entry::Note(format!("{several} cells have no value"))),
+    if chart.left_out > 0 {
+        let verb = if chart.left_out == 1 { "has" } else { "have" };
+        entries.push(note(&format!("{} {verb} no value", cells(chart.left_out))));
     }
     entries
 }
@@ -242,26 +232,20 @@ where
     B::ErrorType: 'static,
 {
     let mut context = ChartBuilder::on(area).margin_top(HEADING).build_cartesian_2d(0..1, 0..1)?;
-    for entry in entries(chart) {
-        let nothing = std::iter::empty::<EmptyElement<(i32, i32), B>>();
-        let series = context.draw_series(nothing)?;
-        match entry {
-            Entry::Server(name) => series.label(shorten(name)),
-            Entry::Note(note) => series.label(shorten(&note)).legend(EmptyElement::at),
-            Entry::Size(rows, pen) => series.label(format!("{} per batch", row_count(rows))).legend(move |(x, y)| {
-                let [shape, hole] = pen.mark();
+    for (text, sample) in entries(chart) {
+        let series = context.draw_series(std::iter::empty::<EmptyElement<(i32, i32), B>>())?.label(shorten(&text));
+        match sample {
+            Sample::Nothing => series.legend(EmptyElement::at),
+            Sample::Series(pen) => series.legend(move |(x, y)| {
+                let [shape, inner] = pen.mark();
                 let line = pen.line(vec![(-SAMPLE / 2, 0), (SAMPLE / 2, 0)]);
-                EmptyElement::at((x + SAMPLE / 2, y)) + line + shape + hole
+                EmptyElement::at((x + SAMPLE / 2, y)) + line + shape + inner
             }),
-            Entry::Ideal => series
-                .label("ideal: the delay alone")
-                .legend(|(x, y)| PathElement::new([(x, y), (x + SAMPLE, y)], FAINT.stroke_width(2))),
-            Entry::Cross(cells) => series
-                .label(format!("failures in {cells} {}", if cells == 1 { "cell" } else { "cells" }))
-                .legend(|(x, y)| {
-                    let [halo, cross] = crosses((SAMPLE / 2, 0));
-                    EmptyElement::at((x, y)) + halo + cross
-                }),
+            Sample::Ideal => series.legend(|(x, y)| PathElement::new([(x, y), (x + SAMPLE, y)], FAINT.stroke_width(2))),
+            Sample::Cross => series.legend(|at| {
+                let [halo, cross] = cross((SAMPLE / 2, 0));
+                EmptyElement::at(at) + halo + cross
+            }),
         };
     }
     context

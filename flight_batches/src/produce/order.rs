@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 /// What one request wants.
 #[derive(Debug, Clone)]
 pub struct Order {
@@ -39,16 +41,16 @@ pub struct Waiting {
 }
 
 /// What was counted. Times are in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waited {
     /// Timers that were waited for.
     pub timers: u64,
     /// How late they were on average.
-    pub mean_late_ns: u64,
+    pub mean_lateness_ns: u64,
     /// How late the latest was.
-    pub most_late_ns: u64,
+    pub most_lateness_ns: u64,
     /// Most threads that waited for batches at once.
-    pub most_threads: usize,
+    pub most_waiting_threads: usize,
 }
 
 impl Waiting {
@@ -82,9 +84,9 @@ impl Waiting {
         let timers = self.timers.load(Ordering::Relaxed);
         Waited {
             timers,
-            mean_late_ns: self.late_ns.load(Ordering::Relaxed) / timers.max(1),
-            most_late_ns: self.latest_ns.load(Ordering::Relaxed),
-            most_threads: self.most_threads.load(Ordering::Relaxed),
+            mean_lateness_ns: self.late_ns.load(Ordering::Relaxed) / timers.max(1),
+            most_lateness_ns: self.latest_ns.load(Ordering::Relaxed),
+            most_waiting_threads: self.most_threads.load(Ordering::Relaxed),
         }
     }
 }

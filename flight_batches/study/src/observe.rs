@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use flight_batches::health::Process;
-use flight_batches::load::{Connections, Delivery, Extent, Load};
+use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
 use flight_batches::table::{Shape, Table, checksum};
 use study_kit::server::Server;
 use study_kit::usage::{kib, settle_allocator};
@@ -93,9 +93,9 @@ fn measure_flight(
         let most = after.most_streams;
         ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
         metrics.put("streams_count", most as f64);
-        metrics.put("timer_late_us", after.mean_lateness_ns as f64 / 1e3);
-        metrics.put("timer_late_max_us", after.most_lateness_ns as f64 / 1e3);
-        metrics.put("waiting_threads_count", after.most_waiting_threads as f64);
+        metrics.put("timer_late_us", after.waited.mean_lateness_ns as f64 / 1e3);
+        metrics.put("timer_late_max_us", after.waited.most_lateness_ns as f64 / 1e3);
+        metrics.put("waiting_threads_count", after.waited.most_waiting_threads as f64);
         let table_kib = (case.setting.table_rows * table.row_bytes()) as f64 / 1024.0;
         describe_server(table_kib, &before.process, &after.process, delivery.mb_per_s(), metrics);
     }
@@ -111,23 +111,22 @@ fn describe(setting: &Setting, subject: Subject, batch_bytes: usize, delivery: &
     metrics.put("ideal_ratio", ideal.map(|ideal| rate / ideal));
     let batches = setting.batches_of_a_request();
     let mean_ms = if setting.extent == Extent::Whole {
-        let mean = delivery.latency.mean().map(milliseconds);
-        let max = delivery.latency.max().map(milliseconds);
-        metrics.put("slowest_ratio", max.zip(mean).map(|(max, mean)| max / mean));
+        let mean_ms = delivery.latency.mean() / 1e6;
+        metrics.put("slowest_ratio", delivery.latency.max() as f64 / 1e6 / mean_ms);
         // Without a delay that is no number, and left out.
-        let delays_ms = f64::from(setting.delay_us) * 1e-3 * batches as f64;
-        metrics.put("delays_ratio", mean.map(|mean| mean / delays_ms));
-        mean
+        metrics.put("delays_ratio", mean_ms / (f64::from(setting.delay_us) * 1e-3 * batches as f64));
+        mean_ms
     } else {
         // In a steady state so many requests in flight mean that each takes this long, whether one ended in the window or not.
-        Some((setting.requests * batches * batch_bytes) as f64 / 1e3 / rate)
+        (setting.requests * batches * batch_bytes) as f64 / 1e3 / rate
     };
     metrics.put("latency_mean_ms", mean_ms);
     for (name, times) in
         [("latency", &delivery.latency), ("first_batch", &delivery.first_batch), ("gap", &delivery.gap)]
     {
-        metrics.put(format!("{name}_p50_ms"), times.quantile(0.5).map(milliseconds));
-        metrics.put(format!("{name}_p99_ms"), times.quantile(0.99).map(milliseconds));
+        for (share, percent) in [(0.5, 50), (0.99, 99)] {
+            metrics.put(format!("{name}_p{percent}_ms"), quantile_s(times, share).map(|seconds| seconds * 1e3));
+        }
     }
     metrics.put("accepted_s", delivery.accepted.as_secs_f64());
     metrics.put("fairness_ratio", delivery.fairness());
@@ -146,10 +145,6 @@ fn describe_server(table_kib: f64, before: &Process, after: &Process, mb_per_s: 
     let peak = after.peak_rss_kib.map(kib);
     metrics.put("server_peak_rss_kib", peak);
     metrics.put("server_above_table_kib", peak.map(|peak| peak - table_kib));
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// Keeps a core busy; returns for how long.
