@@ -43,7 +43,6 @@ pub struct Process {
 
 impl Process {
     /// Of this process, which serves since `start`.
-    #[must_use]
     pub fn now(start: Instant) -> Self {
         let usage = getrusage(UsageWho::RUSAGE_SELF).ok();
         let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;

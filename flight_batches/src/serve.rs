@@ -8,9 +8,10 @@ use arrow_flight::flight_service_server::FlightServiceServer;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
+use tower::util::MapResponseLayer;
 
 use crate::service::Batches;
-use crate::uncopied::Uncopied;
+use crate::uncopied::uncopied;
 
 /// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -47,6 +48,7 @@ pub async fn serve(listener: TcpListener, batches: Batches, stop: impl Future<Ou
     let router = Server::builder()
         .tcp_nodelay(true)
         .http2_keepalive_interval(Some(KEEPALIVE))
-        .add_service(Uncopied(FlightServiceServer::new(batches)));
+        .layer(MapResponseLayer::new(uncopied))
+        .add_service(FlightServiceServer::new(batches));
     Ok(router.serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop).await?)
 }

@@ -91,7 +91,6 @@ impl Drop for InFlight {
 
 impl Batches {
     /// Serves `table`; `pool` is needed by [`Mode::Pool`].
-    #[must_use]
     pub fn new(table: Table, options: Options, pool: Option<Pool>) -> Self {
         let inner = Inner {
             encoded: Encoded::new(table.clone()),
@@ -158,8 +157,8 @@ impl Batches {
                 Ok(encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from).boxed())
             }
             Some(shared) => {
-                let schema = shared.schema();
-                let messages = numbers.flat_map(move |number| stream::iter(shared.batch(number))).map(Ok);
+                let schema = shared.schema.clone();
+                let messages = numbers.flat_map(move |number| stream::iter(shared.batches[number].clone())).map(Ok);
                 Ok(stream::once(async move { Ok(schema) }).chain(messages).boxed())
             }
         }
@@ -184,7 +183,6 @@ impl Batches {
     }
 
     /// What `do_action("health")` answers.
-    #[must_use]
     pub fn health(&self) -> Health {
         let Inner { options, waiting, start, streams, most_streams, begun_streams, .. } = &*self.inner;
         Health {

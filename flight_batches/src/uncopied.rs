@@ -4,9 +4,7 @@
 //! batch. Here the values stay where they are: of each message only what precedes them is written, and both go out as two pieces of the
 //! response's body. What arrives is byte for byte what tonic would have sent, which a test holds against tonic's encoder.
 
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 
 use arrow_flight::FlightData;
 use bytes::{BufMut, Bytes, BytesMut};
@@ -15,21 +13,19 @@ use http_body::Frame;
 use http_body_util::StreamBody;
 use prost::Message;
 use tonic::body::Body;
-use tonic::codegen::{BoxFuture, Service, http};
-use tonic::server::NamedService;
+use tonic::codegen::http;
 use tonic::{Response, Status};
 
 /// The messages of a response.
 pub type Messages = BoxStream<'static, Result<FlightData, Status>>;
 
-/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`Uncopied`] that
+/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`uncopied`] that
 /// is tonic's encoder, which takes a clone as its stream.
 #[derive(Clone)]
 pub struct Outgoing(Arc<Mutex<Option<Messages>>>);
 
 impl Outgoing {
     /// A response with these messages.
-    #[must_use]
     pub fn response(messages: Messages) -> Response<Messages> {
         let outgoing = Outgoing(Arc::new(Mutex::new(Some(messages))));
         let travels = outgoing.clone();
@@ -44,38 +40,13 @@ impl Outgoing {
     }
 }
 
-/// A service whose responses get the body that travels with them as [`Outgoing`], if one does.
-#[derive(Debug, Clone)]
-pub struct Uncopied<S>(pub S);
-
-impl<S, B> Service<http::Request<B>> for Uncopied<S>
-where
-    S: Service<http::Request<B>, Response = http::Response<Body>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = S::Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Self::Response, Infallible>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.0.poll_ready(context)
+/// Gives a response the body that travels with it as [`Outgoing`], if one does: for [`tower::util::MapResponseLayer`].
+pub fn uncopied(mut response: http::Response<Body>) -> http::Response<Body> {
+    let outgoing = response.extensions_mut().remove::<Outgoing>();
+    if let Some(messages) = outgoing.and_then(|outgoing| outgoing.take()) {
+        *response.body_mut() = Body::new(StreamBody::new(frames(messages)));
     }
-
-    fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let answered = self.0.call(request);
-        Box::pin(async move {
-            let mut response = answered.await?;
-            let outgoing = response.extensions_mut().remove::<Outgoing>();
-            if let Some(messages) = outgoing.and_then(|outgoing| outgoing.take()) {
-                *response.body_mut() = Body::new(StreamBody::new(frames(messages)));
-            }
-            Ok(response)
-        })
-    }
-}
-
-impl<S: NamedService> NamedService for Uncopied<S> {
-    const NAME: &'static str = S::NAME;
+    response
 }
 
 /// What a body is made of: two pieces per message, at the end the status.

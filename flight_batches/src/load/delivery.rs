@@ -69,13 +69,11 @@ impl Delivery {
     }
 
     /// Megabytes per second over all streams.
-    #[must_use]
     pub fn mb_per_s(&self) -> f64 {
         self.bytes as f64 / 1e6 / self.elapsed.as_secs_f64()
     }
 
     /// How evenly the streams were served: 1 if all got the same, 1/n if one of n got everything (Jain's index).
-    #[must_use]
     pub fn fairness(&self) -> f64 {
         let bytes = || self.bytes_per_stream.iter().map(|&bytes| bytes as f64);
         let (sum, squares): (f64, f64) = (bytes().sum(), bytes().map(|bytes| bytes.powi(2)).sum());
@@ -90,7 +88,6 @@ pub(super) fn record(times: &mut Histogram<u64>, time: Duration) {
 }
 
 /// The time in seconds that this share did not exceed; `None` without times.
-#[must_use]
 pub fn quantile_s(times: &Histogram<u64>, share: f64) -> Option<f64> {
     (!times.is_empty()).then(|| times.value_at_quantile(share) as f64 * 1e-9)
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 
 /// What one request wants.
 #[derive(Debug, Clone)]
@@ -17,6 +18,15 @@ pub struct Order {
     pub prefetch: usize,
     /// Where it is noted how it was waited.
     pub waiting: Arc<Waiting>,
+}
+
+/// A request under way.
+pub(super) struct Task {
+    pub(super) order: Order,
+    /// When there was a place for each of its batches.
+    pub(super) demand: mpsc::UnboundedReceiver<Instant>,
+    /// Where their numbers go.
+    pub(super) done: mpsc::UnboundedSender<usize>,
 }
 
 /// Why a request is not served.
@@ -79,7 +89,6 @@ impl Waiting {
     }
 
     /// What was counted so far.
-    #[must_use]
     pub fn so_far(&self) -> Waited {
         let timers = self.timers.load(Ordering::Relaxed);
         Waited {
