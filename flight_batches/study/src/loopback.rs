@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,13 +16,12 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub fn serve() -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     writeln!(io::stdout(), "listening on {}", listener.local_addr()?)?;
+    let chunk: Arc<[u8]> = vec![0x5a; CHUNK_BYTES].into();
     thread::spawn(move || {
         for mut socket in listener.incoming().flatten() {
             // The reader leaving is the end.
-            thread::spawn(move || {
-                let chunk = vec![0x5a; CHUNK_BYTES];
-                while socket.write_all(&chunk).is_ok() {}
-            });
+            let chunk = Arc::clone(&chunk);
+            thread::spawn(move || while socket.write_all(&chunk).is_ok() {});
         }
     });
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
