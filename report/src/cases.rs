@@ -19,6 +19,14 @@ pub struct Case {
     pub arguments: String,
 }
 
+impl Case {
+    /// Its scenario and arm.
+    #[must_use]
+    pub fn name(&self) -> (&str, &str) {
+        (&self.scenario, &self.arm)
+    }
+}
+
 /// Whether `text` is a name of a scenario or arm: small letters, digits and underscores.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
@@ -66,10 +74,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
         if !is_build(build) {
             return Err(fault(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv")));
         }
-        let seconds = match seconds.parse::<f64>() {
-            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
-            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
-        };
+        let seconds = time(seconds).map_err(fault)?;
         if !seen.insert((scenario, arm)) {
             return Err(fault(format!("the test case {scenario} {arm} stands twice")));
         }
@@ -86,6 +91,16 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
     }
     Ok(cases)
 }
+
+/// A time in seconds.
+///
+/// # Errors
+/// Says so if it is none.
+pub(crate) fn time(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && seconds.is_finite());
+    seconds.ok_or_else(|| format!("'{text}' is no time in seconds above zero"))
+}
+
 /// The lines of cases.tsv that are of these cases, named by scenario and arm.
 #[must_use]
 pub fn lines_of(text: &str, cases: &[(String, String)]) -> String {

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::cases::time;
 use crate::error::Error;
+use crate::files::{Schema, hex};
 
 /// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,12 +30,20 @@ pub struct PlannedRun {
     pub arguments: String,
 }
 
+impl PlannedRun {
+    /// Its test case, by scenario and arm.
+    #[must_use]
+    pub fn case(&self) -> (&str, &str) {
+        (&self.scenario, &self.arm)
+    }
+}
+
 /// plan.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanMeta {
     /// Version of the format.
-    pub schema: u32,
+    pub schema: Schema,
     /// Name of the study.
     pub study: String,
     /// The profile.
@@ -87,10 +97,6 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             return Err(fault(format!("{} columns instead of eight", fields.len())));
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
-        let seconds = match seconds.parse::<f64>() {
-            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
-            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
-        };
         Ok(PlannedRun {
             run: run.to_owned(),
             block: number(block)?,
@@ -98,7 +104,7 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             arm: arm.to_owned(),
             build: build.to_owned(),
             seed: number(seed)?,
-            seconds,
+            seconds: time(seconds).map_err(fault)?,
             arguments: arguments.to_owned(),
         })
     };
@@ -113,12 +119,4 @@ pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
         hash.update(part.as_bytes());
     }
     hex(&hash.finalize())
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::files::Schema;
+
 /// What a study wrote of one run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// Version of the format.
-    pub schema: u32,
+    pub schema: Schema,
     /// Id of the run.
     pub run: String,
     /// Name of the study.
@@ -80,9 +82,6 @@ impl Record {
     /// What is wrong with the record in itself, in words; `None` if nothing is.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
-        if self.schema != 1 {
-            return Some(format!("schema {} is unknown: this program reads 1", self.schema));
-        }
         if let Some((name, _)) = self.metrics.iter().find(|(name, _)| unit(name).is_none()) {
             return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }

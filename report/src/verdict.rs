@@ -3,8 +3,10 @@
 //! Two thresholds, never mixed. The floor guards "there is an effect"; the margin alone decides "there is none". What meets neither is
 //! inconclusive, so that noise, which widens intervals and raises floors, can only lead there.
 
+use strum::{EnumString, VariantNames};
+
 use crate::judged::{Estimate, Verdict};
-use crate::stats::{CONFIDENCE, Interval, binomial};
+use crate::stats::{CONFIDENCE, binomial};
 
 /// A range of values, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,7 +93,8 @@ pub fn band(estimate: &Estimate, band: Band) -> Verdict {
 }
 
 /// Which way a slope is claimed to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Direction {
     /// Grows with x.
     Up,
@@ -127,7 +130,8 @@ pub const EXPLAINS: f64 = 0.8;
 pub const EXPLAINS_NOT: f64 = 0.2;
 
 /// Whose cause a control isolates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Control {
     /// The claimed one: what it explains speaks for the claim.
     Claimed,
@@ -208,7 +212,7 @@ pub fn planted_missed(wide: &Estimate, size: f64) -> bool {
 /// The same rule as for A/A, since both ask whether the instrument has a bias that matters: the interval lies wholly beyond the margin.
 /// A point estimate beyond it is not enough, or noise would invalidate.
 #[must_use]
-pub fn order_failed(first: &Interval, margin: f64) -> bool {
+pub fn order_failed(first: &Estimate, margin: f64) -> bool {
     let limit = margin.ln_1p();
     first.level < 1.0 && (first.lo > limit || first.hi < -limit)
 }
@@ -220,22 +224,24 @@ pub fn order_failed(first: &Interval, margin: f64) -> bool {
 /// open. So "reproduced" means reproduced everywhere. Without verdicts nothing was measured.
 #[must_use]
 pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-    let rank = |verdict: &Verdict| match verdict {
-        Verdict::Invalid => 0,
-        Verdict::Unstable => 1,
-        Verdict::Reversed => 2,
-        Verdict::NotReproduced => 3,
-        Verdict::Refuted => 4,
-        // Of what leaves it open, the one that more measuring changes least.
-        Verdict::NotTestable => 5,
-        Verdict::NotTestableHere => 6,
-        Verdict::NotMeasured => 7,
-        Verdict::Inconclusive => 8,
-        Verdict::ReproducedSmaller => 9,
-        Verdict::ReproducedLarger => 10,
-        Verdict::ReproducedSizeUndecided => 11,
-        Verdict::Reproduced => 12,
-        Verdict::Confirmed => 13,
-    };
+    let rank = |verdict: &Verdict| WORST_FIRST.iter().position(|other| other == verdict);
     verdicts.into_iter().min_by_key(rank).unwrap_or(Verdict::NotMeasured)
 }
+
+/// Of what leaves a claim open, first what more measuring changes least.
+const WORST_FIRST: [Verdict; 14] = [
+    Verdict::Invalid,
+    Verdict::Unstable,
+    Verdict::Reversed,
+    Verdict::NotReproduced,
+    Verdict::Refuted,
+    Verdict::NotTestable,
+    Verdict::NotTestableHere,
+    Verdict::NotMeasured,
+    Verdict::Inconclusive,
+    Verdict::ReproducedSmaller,
+    Verdict::ReproducedLarger,
+    Verdict::ReproducedSizeUndecided,
+    Verdict::Reproduced,
+    Verdict::Confirmed,
+];

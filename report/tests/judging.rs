@@ -2,7 +2,7 @@
 
 use report::claims::Claims;
 use report::dataset::{Dataset, Sample};
-use report::judge::{self, Evidence, Origin};
+use report::judge::{self, Evidence};
 use report::judged::{Agreement, GoalStanding, JudgedClaim, JudgedStudy, Standing, Verdict};
 use report::record::{DuetPair, Order};
 
@@ -94,7 +94,7 @@ impl Samples {
 
     fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
         let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile }, Origin::default())
+        judge::study(Evidence { claims: &claims, data: &self.0, profile })
     }
 
     fn claim(&self, claims: &str) -> JudgedClaim {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use report::judged::{Estimate, Verdict};
 use report::stats::Interval;
 use report::verdict::{self, Band, Control, Direction};
+use strum::VariantArray as _;
 
 fn between(lo: f64, hi: f64) -> Estimate {
     Estimate { point: f64::midpoint(lo, hi), lo, hi, n: 12, level: 0.048 }
@@ -235,7 +236,8 @@ mod over_several_scenarios {
     #[test]
     fn only_reproduced_everywhere_is_reproduced() {
         assert_eq!(verdict::worst([Verdict::Reproduced; 3]), Verdict::Reproduced);
-        for other in Verdict::ALL.into_iter().filter(|other| !matches!(other, Verdict::Reproduced | Verdict::Confirmed))
+        for other in
+            Verdict::VARIANTS.iter().copied().filter(|other| !matches!(other, Verdict::Reproduced | Verdict::Confirmed))
         {
             assert_eq!(verdict::worst([Verdict::Reproduced, other, Verdict::Reproduced]), other);
         }
@@ -243,7 +245,7 @@ mod over_several_scenarios {
 
     #[test]
     fn a_failed_control_outweighs_everything_and_two_runs_that_disagree_all_but_that() {
-        for other in Verdict::ALL {
+        for other in Verdict::VARIANTS.iter().copied() {
             assert_eq!(verdict::worst([other, Verdict::Invalid]), Verdict::Invalid);
             if other != Verdict::Invalid {
                 assert_eq!(verdict::worst([other, Verdict::Unstable]), Verdict::Unstable);
@@ -270,7 +272,7 @@ mod over_several_scenarios {
 
     proptest! {
         #[test]
-        fn the_order_of_the_scenarios_does_not_matter(verdicts in prop::collection::vec(prop::sample::select(Verdict::ALL.to_vec()), 0..8)) {
+        fn the_order_of_the_scenarios_does_not_matter(verdicts in prop::collection::vec(prop::sample::select(Verdict::VARIANTS), 0..8)) {
             let reversed = verdict::worst(verdicts.iter().rev().copied());
             prop_assert_eq!(verdict::worst(verdicts), reversed);
         }

@@ -5,7 +5,8 @@ use super::canvas::{
 };
 use super::scale::{Axis, tick_labels};
 use crate::judged::{Estimate, JudgedClaim, Row, Scale, Verdict};
-use crate::render::{StudyView, figures, fmt};
+use crate::view::StudyView;
+use crate::{figures, fmt};
 
 const ROW: f64 = 44.0;
 const GROUP: f64 = 28.0;
@@ -79,7 +80,9 @@ fn columns(lines: &[Line]) -> Columns {
         .fold(0.0, f64::max);
     let side = lines
         .iter()
-        .map(|line| width_of(&figures::estimate(line.row), SMALL).max(width_of(line.claim.verdict.name(), TEXT) * 1.05))
+        .map(|line| {
+            width_of(&figures::estimate(line.row), SMALL).max(width_of(line.claim.verdict.into_str(), TEXT) * 1.05)
+        })
         .fold(0.0, f64::max);
     Columns { left: PADDING + label.min(WIDTH * 0.34) + 16.0, right: WIDTH - PADDING - side.min(WIDTH * 0.34) - 16.0 }
 }
@@ -328,7 +331,7 @@ fn describe(canvas: &mut Canvas, line: &Line, y: f64, columns: &Columns) {
     canvas.text(
         columns.right + 14.0,
         y - 2.0,
-        &shorten(line.claim.verdict.name(), TEXT, room),
+        &shorten(line.claim.verdict.into_str(), TEXT, room),
         Style::PLAIN.filled(colour).bold(),
     );
     canvas.text(columns.right + 14.0, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);

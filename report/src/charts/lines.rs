@@ -5,7 +5,7 @@ use super::canvas::{
 };
 use super::scale::Axis;
 use super::{Series, axis_title, counted, finite_max, median, x_grid};
-use crate::render::fmt;
+use crate::fmt;
 
 const HEIGHT: f64 = 360.0;
 /// Vertical distance that keeps two labels apart.

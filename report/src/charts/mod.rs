@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 
 use self::canvas::{Anchor, Canvas, GRID, MUTED, Style};
 use self::scale::Axis;
+use crate::fmt;
 use crate::page::{Chart, ChartKind};
-use crate::render::StudyView;
-use crate::render::fmt;
 use crate::stats;
+use crate::view::StudyView;
 
 /// The samples of one arm as points `(x, y)`, with the runs that failed.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,7 @@ pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
 
 /// File name of a study's chart, made of letters, digits, dashes and underscores.
 pub fn file_name(study: &str, chart: &str) -> String {
-    format!("{}.svg", crate::render::markdown::anchor(study, chart))
+    format!("{}.svg", crate::anchor::anchor(study, chart))
 }
 
 fn draw(view: &StudyView, chart: &Chart) -> String {

@@ -8,9 +8,10 @@ use super::canvas::{
 use super::lines::{End, direct_labels};
 use super::scale::Axis;
 use super::{axis_title, finite_max};
+use crate::fmt;
 use crate::histogram;
 use crate::page::Chart;
-use crate::render::{StudyView, fmt};
+use crate::view::StudyView;
 
 const HEIGHT: f64 = 380.0;
 /// Distance of two points of a line, in decades.

@@ -1,6 +1,6 @@
 //! Axes: where a value stands in pixels, and which values deserve a tick.
 
-use crate::render::fmt;
+use crate::fmt;
 
 /// A straight or logarithmic axis from `lo` to `hi` over the pixels `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,7 +5,7 @@ use super::canvas::{
 };
 use super::scale::Axis;
 use super::{Series, counted, finite_max, median, x_grid};
-use crate::render::fmt;
+use crate::fmt;
 
 const ROW: f64 = 38.0;
 

@@ -2,27 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::markdown::{Align, Table, cell, prose};
-use super::{StudyView, figures, fmt};
+use super::markdown::{Table, cell, prose};
+use crate::figures::{NOTHING, or_nothing};
 use crate::page::Better;
-use crate::{page, stats};
+use crate::view::StudyView;
+use crate::{fmt, page, stats};
 
 /// Stands in a cell whose runs failed.
 const FAILED: &str = "failed";
 
 /// The table with its title and note.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
-    let mut header = vec![(layout.row_header.as_str(), Align::Left)];
-    header.extend(layout.column.iter().map(|column| (column.header.as_str(), Align::Right)));
-    let header: Vec<(String, Align)> = header.into_iter().map(|(name, align)| (cell(name), align)).collect();
-    let header: Vec<(&str, Align)> = header.iter().map(|(name, align)| (name.as_str(), *align)).collect();
-    let mut table = Table::new(&header);
+    let first = Table::default().column(cell(&layout.row_header), "---");
+    let mut table = layout.column.iter().fold(first, |table, column| table.column(cell(&column.header), "--:"));
     let mut measured = false;
     for (position, row) in layout.row.iter().enumerate() {
         let mut cells = vec![cell(&row.label)];
         for column in &layout.column {
             let entry = entry(view, layout, row, column, position);
-            measured |= column.values.is_none() && entry != figures::NOTHING;
+            measured |= column.values.is_none() && entry != NOTHING;
             cells.push(entry);
         }
         table.row(cells);
@@ -42,19 +40,19 @@ fn entry(
     position: usize,
 ) -> String {
     if let Some(printed) = &column.values {
-        return printed.get(position).map_or_else(|| figures::NOTHING.to_owned(), |printed| cell(printed));
+        return or_nothing(printed.get(position), |printed| cell(printed));
     }
     // What both may say, the column decides.
     let arm = column.arm.as_deref().or(row.arm.as_deref());
     let Some(metric) = column.metric.as_deref().or(row.metric.as_deref()) else {
-        return figures::NOTHING.to_owned();
+        return NOTHING.to_owned();
     };
     let partners = partners(row, column);
     if let Some(arm) = arm {
         // Blocks of two measurements are no pairs.
         let source = view.source(&row.scenario, arm);
         if partners.iter().any(|other| view.source(&row.scenario, other) != source) {
-            return figures::NOTHING.to_owned();
+            return NOTHING.to_owned();
         }
     }
     let factor = column.factor.or(row.factor).unwrap_or(1.0);
@@ -75,10 +73,10 @@ fn entry(
             }
         }
         (None, Some(arm)) => print(median(arm, f64::INFINITY), digits),
-        (None, None) => figures::NOTHING.to_owned(),
+        (None, None) => NOTHING.to_owned(),
     };
     let arms: Vec<&str> = arm.into_iter().chain(column.best.iter().flatten().map(String::as_str)).collect();
-    let mark = if printed == figures::NOTHING { "" } else { view.mark(&row.scenario, &arms) };
+    let mark = if printed == NOTHING { "" } else { view.mark(&row.scenario, &arms) };
     format!("{printed}{mark}")
 }
 
@@ -105,7 +103,7 @@ fn ranked(arms: &[String], higher: bool, median: impl Fn(&str) -> Option<f64>) -
 /// The name of the best arm, or of several whose medians are printed alike.
 fn winners(ranked: &[(&str, f64)], digits: Option<usize>, labels: &BTreeMap<String, String>) -> String {
     let Some((_, best)) = ranked.first() else {
-        return figures::NOTHING.to_owned();
+        return NOTHING.to_owned();
     };
     if !best.is_finite() {
         return FAILED.to_owned();
@@ -121,7 +119,7 @@ fn winners(ranked: &[(&str, f64)], digits: Option<usize>, labels: &BTreeMap<Stri
 /// How many times better the best arm is than another: "1.6x".
 fn times(ranked: &[(&str, f64)], other: Option<f64>, higher: bool, digits: Option<usize>) -> String {
     let (Some((_, best)), Some(other)) = (ranked.first(), other) else {
-        return figures::NOTHING.to_owned();
+        return NOTHING.to_owned();
     };
     if !best.is_finite() || !other.is_finite() {
         return FAILED.to_owned();
@@ -129,7 +127,7 @@ fn times(ranked: &[(&str, f64)], other: Option<f64>, higher: bool, digits: Optio
     let ratio = if higher { best / other } else { other / best };
     // Nothing is a number of times better than nothing.
     if !ratio.is_finite() {
-        return figures::NOTHING.to_owned();
+        return NOTHING.to_owned();
     }
     format!("{}x", fmt::decimals(ratio, digits.unwrap_or(1)))
 }
@@ -171,7 +169,7 @@ fn values(
 /// A median over blocks in which a failed run counts as infinitely bad.
 fn print(median: Option<f64>, digits: Option<usize>) -> String {
     match median {
-        None => figures::NOTHING.to_owned(),
+        None => NOTHING.to_owned(),
         Some(median) if !median.is_finite() => FAILED.to_owned(),
         Some(median) => digits.map_or_else(|| fmt::number(median, 3), |digits| fmt::decimals(median, digits)),
     }

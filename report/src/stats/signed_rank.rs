@@ -3,7 +3,7 @@
 //! All exact, as R's `wilcox.test(exact = TRUE, conf.int = TRUE)`: the interval runs between two of the sorted Walsh averages,
 //! which two of them follows from the null distribution of the statistic. Ties stay as they are; an interval may have zero width.
 
-use super::median;
+use super::order::median;
 
 /// Fewest pairs for which a two-sided interval of 95 % exists.
 pub const FEWEST: usize = 6;

@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
-use super::fmt;
-use crate::judged::{Cause, Estimate, GoalStanding, JudgedClaim, Row, Scale, Standing};
+use crate::fmt;
+use crate::judged::{Estimate, GoalStanding, JudgedClaim, Row, Scale, Side, Standing};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -117,18 +117,11 @@ pub fn figure(row: &Row) -> String {
 }
 
 fn figure_of(row: &Row, estimate: &Estimate) -> String {
-    let figure = match &row.scale {
-        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => {
-            let met = fmt::decimals((estimate.point * estimate.n as f64).round(), 0);
-            let share = self::estimate(row);
-            return format!("{met} of {} {} ({share})", estimate.n, if estimate.n == 1 { "block" } else { "blocks" });
-        }
-        Scale::Share { .. } => {
-            // The word is in front; the interval is of the share.
-            self::estimate(row)
-        }
-        _ => self::estimate(row),
-    };
+    let figure = self::estimate(row);
+    if matches!(row.scale, Scale::Blocks { .. }) && estimate.n > 0 && estimate.point.is_finite() {
+        let met = fmt::decimals((estimate.point * estimate.n as f64).round(), 0);
+        return format!("{met} of {} ({figure})", fmt::plural(estimate.n, "block", "blocks"));
+    }
     format!("{figure}, {}", sample_size(estimate))
 }
 
@@ -145,55 +138,46 @@ pub fn sample_size(estimate: &Estimate) -> String {
 /// Medians of both sides with units, in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
 pub fn sides(row: &Row) -> String {
     match row.sides.as_slice() {
-        [] => String::new(),
-        [a, b] if a.metric == b.metric => {
-            format!("{} against {}", side_value(&a.metric, a.median), side_value(&b.metric, b.median))
-        }
-        sides => sides
-            .iter()
-            .map(|side| format!("{} {}", side.arm, side_value(&side.metric, side.median)))
-            .collect::<Vec<_>>()
-            .join(", "),
+        [a, b] if a.metric == b.metric => format!("{} against {}", side_value(a), side_value(b)),
+        sides => joined(sides, |side| format!("{} {}", side.arm, side_value(side))),
     }
 }
 
 /// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
 pub fn named_sides(row: &Row) -> String {
     let one_metric = row.sides.windows(2).all(|pair| pair[0].metric == pair[1].metric);
-    row.sides
-        .iter()
-        .map(|side| {
-            let value = side_value(&side.metric, side.median);
-            if one_metric {
-                format!("{} {value}", side.arm)
-            } else {
-                format!("{} {}: {value}", side.arm, fmt::metric_in_words(&side.metric))
-            }
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+    let metric =
+        |side: &Side| if one_metric { String::new() } else { format!(" {}:", fmt::metric_in_words(&side.metric)) };
+    joined(&row.sides, |side| format!("{}{} {}", side.arm, metric(side), side_value(side)))
 }
 
-fn side_value(metric: &str, median: f64) -> String {
-    if median.is_finite() { fmt::value(median, fmt::unit_of(metric)) } else { "failed".to_owned() }
+fn joined(sides: &[Side], said: impl Fn(&Side) -> String) -> String {
+    sides.iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
+fn side_value(side: &Side) -> String {
+    let value = || fmt::value(side.median, fmt::unit_of(&side.metric));
+    if side.median.is_finite() { value() } else { "failed".to_owned() }
+}
+
+/// What is said of a value that may not be there.
+pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), said)
 }
 
 /// The floor as a percentage, or `-` for a quantity that has none.
 pub fn floor(row: &Row) -> String {
-    row.floor.map_or_else(|| NOTHING.to_owned(), fmt::percent)
+    or_nothing(row.floor, fmt::percent)
 }
 
 /// The coverage of the interval: 0.039 is "96.1 %"; `-` for a single figure.
 pub fn coverage(row: &Row) -> String {
-    match &row.estimate {
-        Some(estimate) if has_interval(estimate) => fmt::percent(1.0 - estimate.level),
-        _ => NOTHING.to_owned(),
-    }
+    or_nothing(row.estimate.filter(has_interval), |estimate| fmt::percent(1.0 - estimate.level))
 }
 
 /// "1 failed run", "3 failed runs".
 pub fn failed(count: usize) -> String {
-    if count == 1 { "1 failed run".to_owned() } else { format!("{count} failed runs") }
+    fmt::plural(count, "failed run", "failed runs")
 }
 
 /// Our figure for the one-line summary of a claim: that of the row which decided it, with its scenario if there are several.
@@ -222,38 +206,22 @@ pub fn claim_cause(claim: &JudgedClaim) -> String {
 /// Whether the verdict states an effect, so that a reader asks for its cause.
 fn has_effect(claim: &JudgedClaim) -> bool {
     use crate::judged::Verdict::{Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed};
-    claim.kind != "cause"
-        && claim.kind != "equal"
-        && claim.kind != "band"
-        && claim.kind != "slope"
-        && matches!(
-            claim.verdict,
-            Reproduced | ReproducedSmaller | ReproducedLarger | ReproducedSizeUndecided | Reversed
-        )
-}
-
-/// What the evidence says of a cause, in words.
-pub fn standing(cause: &Cause) -> &'static str {
-    match cause.standing {
-        Standing::Cause => "the cause",
-        Standing::Part => "part of the cause",
-        Standing::NotCause => "not the cause",
-        Standing::Unknown => "unknown",
-    }
+    let stated = [Reproduced, ReproducedSmaller, ReproducedLarger, ReproducedSizeUndecided, Reversed];
+    matches!(claim.kind, "ratio" | "outcome" | "every") && stated.contains(&claim.verdict)
 }
 
 /// A goal's standing over its rows as printed in tables; unmet ones stand out.
 pub fn goal_standing(standing: GoalStanding) -> String {
     match standing {
-        GoalStanding::Met | GoalStanding::NotMeasured => standing.name().to_owned(),
-        GoalStanding::Missed | GoalStanding::Undecided => format!("**{}**", standing.name()),
+        GoalStanding::Met | GoalStanding::NotMeasured => standing.into_str().to_owned(),
+        GoalStanding::Missed | GoalStanding::Undecided => format!("**{}**", standing.into_str()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judged::{Side, Verdict};
+    use crate::judged::Verdict;
 
     fn ratio(point: f64, lo: f64, hi: f64, n: usize, level: f64) -> Row {
         Row {

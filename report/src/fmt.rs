@@ -231,6 +231,11 @@ pub fn duration(seconds: f64) -> String {
     format!("{} min {} s", decimals(minutes, 0), decimals((seconds - minutes * 60.0).floor(), 0))
 }
 
+/// "1 claim", "9 claims".
+pub fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// A p-value: "0.012", and "< 0.001" where more digits would promise too much.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { decimals(p, 3) }
