@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 use crate::verdict::{Band, Control, Direction};
 
 /// A value for all profiles, or one for each.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "a list of scenarios, or a table with a list for quick and one for full")]
 pub enum ByProfile<T> {
     /// The same whatever the profile.

@@ -3,16 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use strum::{EnumString, VariantNames};
+use toml::{Table, Value};
 
-use crate::claims::{
-    Aim, Blocks, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Goal, Kind, Of, Quantity, Size,
-};
+use crate::claims::{Aim, Bound, Cause, Claim, Claims, ControlCase, Form, Goal, Kind, Of, Quantity, Size};
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, chosen};
 use crate::record::unit;
 use crate::verdict::{Band, Control, Direction};
+
+/// Every key that means something in a table of some kind; a misspelt one is told from one in the wrong place.
+const KEYS: &str = "id text short original beside kind margin aa planted pending untestable size size_band band x direction \
+                    explains control at_least at_most share metric scenarios numerator denominator arm arms minus per factor unit \
+                    better resolution form blocks cause";
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -24,54 +29,11 @@ struct RawClaims {
     #[serde(default)]
     budget: BTreeMap<String, f64>,
     #[serde(default)]
-    claim: Vec<Raw>,
+    claim: Vec<Table>,
     #[serde(default)]
-    control: Vec<Raw>,
+    control: Vec<Table>,
     #[serde(default)]
-    goal: Vec<Raw>,
-}
-
-/// A table of the file, before it is known which keys belong together: whoever reads one takes it out, and what is left means nothing.
-/// Serde cannot refuse unknown keys of nested parts that share a table, so all keys stand side by side.
-#[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    id: Option<String>,
-    text: Option<String>,
-    short: Option<String>,
-    original: Option<String>,
-    beside: Option<String>,
-    kind: Option<String>,
-    margin: Option<f64>,
-    aa: Option<String>,
-    planted: Option<String>,
-    pending: Option<String>,
-    untestable: Option<String>,
-    size: Option<f64>,
-    size_band: Option<[f64; 2]>,
-    band: Option<[f64; 2]>,
-    x: Option<String>,
-    direction: Option<String>,
-    explains: Option<String>,
-    control: Option<String>,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
-    share: Option<f64>,
-    metric: Option<String>,
-    scenarios: Option<ByProfile<Vec<String>>>,
-    numerator: Option<String>,
-    denominator: Option<String>,
-    arm: Option<String>,
-    arms: Option<Vec<String>>,
-    minus: Option<String>,
-    per: Option<String>,
-    factor: Option<f64>,
-    unit: Option<String>,
-    better: Option<String>,
-    resolution: Option<f64>,
-    form: Option<String>,
-    blocks: Option<Blocks>,
-    cause: Option<Vec<Raw>>,
+    goal: Vec<Table>,
 }
 
 /// Which value is the better one.
@@ -90,9 +52,9 @@ enum ControlKind {
     Planted,
 }
 
-/// A table that is being read.
+/// A table that is being read: whoever reads a key takes it out, and what is left in the end means nothing.
 struct Reader<'a> {
-    raw: Raw,
+    table: Table,
     /// What messages call the table.
     name: String,
     /// A text by which the table is found in the file.
@@ -163,14 +125,15 @@ impl Claims {
 
 impl<'a> TomlFile<'a> {
     /// Reads every table by `read`.
-    fn each<T>(self, tables: Vec<Raw>, read: impl Fn(&mut Reader<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
-        let one = |raw: Raw| {
-            let (name, anchor) = match (&raw.id, &raw.short) {
-                (Some(id), _) => (id.clone(), format!("id = \"{id}\"")),
-                (None, Some(short)) => (short.clone(), format!("short = \"{short}\"")),
-                (None, None) => ("a table without id".to_owned(), "[[".to_owned()),
-            };
-            let mut reader = Reader { raw, name, anchor, file: self };
+    fn each<T>(self, tables: Vec<Table>, read: impl Fn(&mut Reader<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+        let one = |table: Table| {
+            let named = ["id", "short"].into_iter().find_map(|key| Some((key, table.get(key)?.as_str()?.to_owned())));
+            let anchor = named.as_ref().map_or_else(|| "[[".to_owned(), |(key, name)| format!("{key} = \"{name}\""));
+            let name = named.map_or_else(|| "a table without id".to_owned(), |(_, name)| name);
+            if let Some(key) = table.keys().find(|key| !KEYS.split(' ').any(|known| known == *key)) {
+                return Err(self.error_at(key, format!("unknown field `{key}` in {name}")));
+            }
+            let mut reader = Reader { table, name, anchor, file: self };
             let read = read(&mut reader)?;
             reader.refuse_rest().map(|()| read)
         };
@@ -183,47 +146,47 @@ impl Reader<'_> {
         self.file.error_at(&self.anchor, what)
     }
 
+    /// The value of a key, if it is there.
+    fn take<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, Error> {
+        let read = |value: Value| {
+            let place = format!("{key} = {value}");
+            value.try_into().map_err(|error| self.file.error_at(&place, error.message().trim().replace('\n', ", ")))
+        };
+        self.table.remove(key).map(read).transpose()
+    }
+
     /// The value of a key that must be there.
-    fn need<T: Clone>(&mut self, key: &str, pick: fn(&mut Raw) -> &mut Option<T>) -> Result<T, Error> {
-        self.inherit(key, pick, None)
+    fn need<T: DeserializeOwned>(&mut self, key: &str) -> Result<T, Error> {
+        self.take(key)?.ok_or_else(|| self.fault(format!("{} needs the key '{key}'", self.name)))
     }
 
     /// The value of a key that must be there, or has been said by an `outer` table.
-    fn inherit<T: Clone>(
-        &mut self,
-        key: &str,
-        pick: fn(&mut Raw) -> &mut Option<T>,
-        outer: Option<&T>,
-    ) -> Result<T, Error> {
-        let value = pick(&mut self.raw).take().or_else(|| outer.cloned());
-        value.ok_or_else(|| self.fault(format!("{} needs the key '{key}'", self.name)))
+    fn inherit<T: DeserializeOwned + Clone>(&mut self, key: &str, outer: Option<&T>) -> Result<T, Error> {
+        match outer {
+            Some(outer) if !self.table.contains_key(key) => Ok(outer.clone()),
+            _ => self.need(key),
+        }
     }
 
     /// The value of a key that is one of few names.
-    fn choice<T>(&mut self, key: &str, pick: fn(&mut Raw) -> &mut Option<String>) -> Result<Option<T>, Error>
-    where
-        T: FromStr + VariantNames,
-    {
-        let text = pick(&mut self.raw).take();
+    fn choice<T: FromStr + VariantNames>(&mut self, key: &str) -> Result<Option<T>, Error> {
+        let text: Option<String> = self.take(key)?;
         let read = |text: String| chosen(key, &text).map_err(|what| self.fault(format!("{}: {what}", self.name)));
         text.map(read).transpose()
     }
 
     /// Refuses the keys that nobody has taken.
     fn refuse_rest(&self) -> Result<(), Error> {
-        let rest = toml::Table::try_from(&self.raw).map_err(|error| self.fault(error.to_string()))?;
-        match rest.keys().next().map(String::as_str) {
-            None => Ok(()),
-            Some(key @ ("minus" | "per" | "factor" | "unit")) => {
-                let what = format!("the key '{key}' means nothing in {}: it belongs to a value of one arm", self.name);
-                Err(self.fault(what))
-            }
-            Some(key) => Err(self.fault(format!("the key '{key}' means nothing in {}", self.name))),
-        }
+        let Some(key) = self.table.keys().next() else {
+            return Ok(());
+        };
+        let of_value = ["minus", "per", "factor", "unit"].contains(&key.as_str());
+        let why = if of_value { ": it belongs to a value of one arm" } else { "" };
+        Err(self.fault(format!("the key '{key}' means nothing in {}{why}", self.name)))
     }
 
     fn margin(&mut self) -> Result<f64, Error> {
-        let margin = self.need("margin", |raw| &mut raw.margin)?;
+        let margin: f64 = self.need("margin")?;
         if margin > 0.0 && margin < 1.0 {
             return Ok(margin);
         }
@@ -231,7 +194,7 @@ impl Reader<'_> {
     }
 
     fn bound(&mut self) -> Result<Option<Bound>, Error> {
-        match (self.raw.at_most.take(), self.raw.at_least.take()) {
+        match (self.take::<f64>("at_most")?, self.take::<f64>("at_least")?) {
             (Some(_), Some(_)) => Err(self.fault(format!("{} has both at_most and at_least: keep one", self.name))),
             (Some(limit), None) => Ok(Some(Bound::AtMost(limit))),
             (None, limit) => Ok(limit.map(Bound::AtLeast)),
@@ -247,43 +210,42 @@ impl Reader<'_> {
 
     /// What one block yields; a cause takes what it does not say from `within`, the quantity of its claim.
     fn quantity(&mut self, within: Option<&Quantity>) -> Result<Quantity, Error> {
-        let metric = self.inherit("metric", |raw| &mut raw.metric, within.map(|outer| &outer.metric))?;
+        let metric = self.inherit("metric", within.map(|outer| &outer.metric))?;
         if metric != "process_s" && unit(&metric).is_none() {
             return Err(self.fault(format!("the metric '{metric}' of {} does not end in a unit", self.name)));
         }
-        let scenarios = self.inherit("scenarios", |raw| &mut raw.scenarios, within.map(|outer| &outer.scenarios))?;
-        let blocks = self.inherit("blocks", |raw| &mut raw.blocks, within.map(|outer| &outer.blocks))?;
+        let scenarios = self.inherit("scenarios", within.map(|outer| &outer.scenarios))?;
+        let blocks = self.inherit("blocks", within.map(|outer| &outer.blocks))?;
         if let Some(profile) = blocks.keys().find(|profile| !["quick", "full"].contains(&profile.as_str())) {
             let what = format!("blocks of {} names the profile '{profile}': only quick and full judge", self.name);
             return Err(self.fault(what));
         }
-        let form = match (self.choice("form", |raw| &mut raw.form)?, within) {
+        let form = match (self.choice("form")?, within) {
             (Some(form), _) => form,
             // A counter of one arm cannot come from a duet, even if the claim does.
-            (None, Some(outer)) if self.raw.arm.is_none() => outer.form,
+            (None, Some(outer)) if !self.table.contains_key("arm") => outer.form,
             (None, _) => Form::Process,
         };
-        let lower_is_better = match self.choice::<Better>("better", |raw| &mut raw.better)? {
+        let lower_is_better = match self.choice::<Better>("better")? {
             Some(better) => better == Better::Lower,
             None => within.is_none_or(|outer| outer.lower_is_better),
         };
-        let raw = &mut self.raw;
-        let of = match (raw.numerator.take(), raw.denominator.take(), raw.arm.take(), raw.arms.take()) {
+        let of = match (self.take("numerator")?, self.take("denominator")?, self.take("arm")?, self.take("arms")?) {
             (Some(numerator), Some(denominator), None, None) => Of::Ratio { numerator, denominator },
             (None, None, Some(arm), None) => Of::Value {
                 arm,
-                minus: raw.minus.take(),
-                per: raw.per.take(),
-                factor: raw.factor.take().unwrap_or(1.0),
-                unit: raw.unit.take().unwrap_or_else(|| unit(&metric).unwrap_or("s").to_owned()),
+                minus: self.take("minus")?,
+                per: self.take("per")?,
+                factor: self.take("factor")?.unwrap_or(1.0),
+                unit: self.take("unit")?.unwrap_or_else(|| unit(&metric).unwrap_or("s").to_owned()),
             },
-            (None, None, None, Some(arms)) if !arms.is_empty() => Of::Each(arms),
+            (None, None, None, Some(arms)) if !Vec::is_empty(&arms) => Of::Each(arms),
             _ => {
                 let choice = "either numerator and denominator, or arm, or (slopes only) arms";
                 return Err(self.fault(format!("{} needs {choice}", self.name)));
             }
         };
-        let resolution = raw.resolution.take().unwrap_or(0.0);
+        let resolution = self.take("resolution")?.unwrap_or(0.0);
         if form == Form::Duet && !matches!(of, Of::Ratio { .. }) {
             return Err(self.fault(format!("{} is a duet: it needs numerator and denominator", self.name)));
         }
@@ -292,34 +254,34 @@ impl Reader<'_> {
 
     fn claim(&mut self) -> Result<Claim, Error> {
         let mut claim = Claim {
-            id: self.need("id", |raw| &mut raw.id)?,
-            text: self.need("text", |raw| &mut raw.text)?,
-            original: self.need("original", |raw| &mut raw.original)?,
-            beside: self.raw.beside.take(),
+            id: self.need("id")?,
+            text: self.need("text")?,
+            original: self.need("original")?,
+            beside: self.take("beside")?,
             kind: Kind::Ratio { size: None },
             margin: 0.05,
             aa: None,
             planted: None,
             quantity: None,
-            pending: self.raw.pending.take(),
-            untestable: self.raw.untestable.take(),
+            pending: self.take("pending")?,
+            untestable: self.take("untestable")?,
             causes: Vec::new(),
         };
-        let kind = self.need("kind", |raw| &mut raw.kind)?;
+        let kind: String = self.need("kind")?;
         if !Kind::VARIANTS.contains(&kind.as_str()) {
             let known = Kind::VARIANTS.join(", ");
             return Err(self.fault(format!("{}: there is no kind '{kind}': choose one of {known}", claim.id)));
         }
-        if (claim.pending.is_some() || claim.untestable.is_some()) && self.raw.metric.is_none() {
+        if (claim.pending.is_some() || claim.untestable.is_some()) && !self.table.contains_key("metric") {
             // Nothing of the rest need be said yet, and what is said means nothing yet.
-            self.raw = Raw::default();
+            self.table.clear();
             return Ok(claim);
         }
         claim.margin = self.margin()?;
         claim.kind = self.claim_kind(&kind)?;
-        claim.aa = self.raw.aa.take();
-        claim.planted = self.raw.planted.take();
-        let causes = self.raw.cause.take().unwrap_or_default();
+        claim.aa = self.take("aa")?;
+        claim.planted = self.take("planted")?;
+        let causes = self.take("cause")?.unwrap_or_default();
         let quantity = self.quantity(None)?;
         let fits = match claim.kind {
             Kind::Slope { .. } => !matches!(quantity.of, Of::Value { .. }),
@@ -340,13 +302,13 @@ impl Reader<'_> {
         match name {
             "equal" => Ok(Kind::Equal),
             "band" => {
-                let band = self.raw.band.take().ok_or_else(|| self.lacks(name, "band = [lo, hi]"))?;
+                let band = self.take("band")?.ok_or_else(|| self.lacks(name, "band = [lo, hi]"))?;
                 Ok(Kind::Band(self.range("band", band)?))
             }
             "slope" => {
-                let x = self.raw.x.take().ok_or_else(|| self.lacks(name, "x, a metric"))?;
-                let direction = self.choice::<Direction>("direction", |raw| &mut raw.direction)?;
-                let aim = match (self.raw.band.take(), direction) {
+                let x = self.take("x")?.ok_or_else(|| self.lacks(name, "x, a metric"))?;
+                let direction = self.choice::<Direction>("direction")?;
+                let aim = match (self.take("band")?, direction) {
                     (Some(band), None) => Aim::Band(self.range("band", band)?),
                     (None, Some(direction)) => Aim::Direction(direction),
                     _ => return Err(self.lacks(name, "either band or direction (up, down or flat)")),
@@ -354,15 +316,14 @@ impl Reader<'_> {
                 Ok(Kind::Slope { x, aim })
             }
             "cause" => {
-                let explains = self.raw.explains.take();
-                let explains = explains.ok_or_else(|| self.lacks(name, "explains, the id of a claim"))?;
-                let control = self.choice::<Control>("control", |raw| &mut raw.control)?;
+                let explains = self.take("explains")?.ok_or_else(|| self.lacks(name, "explains, the id of a claim"))?;
+                let control = self.choice::<Control>("control")?;
                 let control = control.ok_or_else(|| self.lacks(name, "control = \"claimed\" or \"rival\""))?;
                 Ok(Kind::Cause { explains, control })
             }
             "outcome" => {
                 let bound = self.bound()?.ok_or_else(|| self.lacks(name, "at_least or at_most"))?;
-                let share = self.raw.share.take().filter(|share| (0.0..1.0).contains(share));
+                let share = self.take("share")?.filter(|share| (0.0..1.0).contains(share));
                 Ok(Kind::Outcome { bound, share: share.ok_or_else(|| self.lacks(name, "a share from 0 to below 1"))? })
             }
             "every" => Ok(Kind::Every { size: self.size(name)? }),
@@ -376,7 +337,7 @@ impl Reader<'_> {
     }
 
     fn size(&mut self, kind: &str) -> Result<Option<Size>, Error> {
-        match (self.raw.size.take(), self.raw.size_band.take()) {
+        match (self.take("size")?, self.take("size_band")?) {
             (Some(_), Some(_)) => Err(self.lacks(kind, "size or size_band, not both")),
             (Some(size), None) if size > 1.0 => Ok(Some(Size::Ratio(size))),
             (Some(_), None) => Err(self.lacks(kind, "a size above 1: state the ratio as the claim does")),
@@ -386,8 +347,7 @@ impl Reader<'_> {
     }
 
     fn cause(&mut self, claim: &Quantity) -> Result<Cause, Error> {
-        let short = self.need("short", |raw| &mut raw.short)?;
-        let text = self.need("text", |raw| &mut raw.text)?;
+        let (short, text) = (self.need::<String>("short")?, self.need("text")?);
         let bound = self.bound()?;
         let quantity = self.quantity(Some(claim))?;
         if bound.is_none() && !quantity.is_ratio() {
@@ -397,13 +357,13 @@ impl Reader<'_> {
     }
 
     fn control(&mut self) -> Result<ControlCase, Error> {
-        let id = self.need("id", |raw| &mut raw.id)?;
-        let kind = self.choice("kind", |raw| &mut raw.kind)?;
+        let id: String = self.need("id")?;
+        let kind = self.choice("kind")?;
         let kind = kind.ok_or_else(|| self.fault(format!("{id} needs the key 'kind'")))?;
-        let arm = self.need("arm", |raw| &mut raw.arm)?;
+        let arm: String = self.need("arm")?;
         let margin = self.margin()?;
         // The copy stands above the line, so that a planted handicap is a ratio above 1; a duet is listed as arm~twin.
-        let (copy, planted) = match (kind, self.raw.size.take()) {
+        let (copy, planted) = match (kind, self.take::<f64>("size")?) {
             (ControlKind::Aa, None) => (format!("{arm}@aa"), None),
             (ControlKind::Aa, Some(_)) => return Err(self.fault(format!("{id} of kind aa has no size"))),
             (ControlKind::Planted, Some(size)) if size > 1.0 => (format!("{arm}@slow"), Some(size)),
@@ -411,27 +371,21 @@ impl Reader<'_> {
                 return Err(self.fault(format!("{id} of kind planted needs size, a ratio above 1")));
             }
         };
-        let is_duet = self.raw.form.as_deref() == Some("duet");
+        let is_duet = self.table.get("form").and_then(Value::as_str) == Some("duet");
         let (numerator, denominator) = if is_duet && planted.is_none() { (arm, copy) } else { (copy, arm) };
-        let raw = &mut self.raw;
-        let quantity = Raw {
-            metric: raw.metric.take(),
-            scenarios: raw.scenarios.take(),
-            form: raw.form.take(),
-            blocks: raw.blocks.take(),
-            resolution: raw.resolution.take(),
-            numerator: Some(numerator),
-            denominator: Some(denominator),
-            ..Raw::default()
-        };
+        let of_quantity = ["metric", "scenarios", "form", "blocks", "resolution"];
+        let (quantity, rest) =
+            std::mem::take(&mut self.table).into_iter().partition(|(key, _)| of_quantity.contains(&key.as_str()));
+        self.table = rest;
         self.refuse_rest()?;
-        self.raw = quantity;
+        self.table = quantity;
+        self.table.insert("numerator".to_owned(), numerator.into());
+        self.table.insert("denominator".to_owned(), denominator.into());
         Ok(ControlCase { id, planted, margin, quantity: self.quantity(None)? })
     }
 
     fn goal(&mut self) -> Result<Goal, Error> {
-        let id = self.need("id", |raw| &mut raw.id)?;
-        let text = self.need("text", |raw| &mut raw.text)?;
+        let (id, text) = (self.need::<String>("id")?, self.need("text")?);
         let bound = self.bound()?;
         let bound = bound.ok_or_else(|| self.fault(format!("the goal {id} needs at_most or at_least")))?;
         Ok(Goal { id, text, quantity: self.quantity(None)?, bound })
