@@ -27,55 +27,48 @@ struct Lists {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct ListResult {
-    #[serde(rename = "command")]
-    _command: String,
-    #[serde(rename = "mean")]
-    _mean: f64,
-    #[serde(rename = "stddev")]
-    _stddev: Option<f64>,
-    #[serde(rename = "median")]
-    _median: f64,
+    command: String,
+    mean: f64,
+    stddev: Option<f64>,
+    median: f64,
     user: f64,
     system: f64,
-    #[serde(rename = "min")]
-    _min: f64,
-    #[serde(rename = "max")]
-    _max: f64,
+    min: f64,
+    max: f64,
     times: Vec<f64>,
-    #[serde(rename = "memory_usage_byte", default)]
-    _memory_usage_byte: Vec<u64>,
+    #[serde(default)]
+    memory_usage_byte: Vec<u64>,
     exit_codes: Vec<Option<i32>>,
-    #[serde(rename = "parameters", default)]
-    _parameters: serde_json::Map<String, serde_json::Value>,
+    #[serde(default)]
+    parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// 2.0.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct Objects {
     schema_version: u32,
-    #[serde(rename = "metadata")]
-    _metadata: serde_json::Value,
-    #[serde(rename = "primary_metric")]
-    _primary_metric: String,
+    metadata: serde_json::Value,
+    primary_metric: String,
     results: Vec<ObjectResult>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct ObjectResult {
-    #[serde(rename = "command")]
-    _command: String,
-    #[serde(rename = "name", default)]
-    _name: Option<String>,
+    command: String,
+    #[serde(default)]
+    name: Option<String>,
     measurements: Vec<Measurement>,
-    #[serde(rename = "parameters", default)]
-    _parameters: serde_json::Value,
-    #[serde(rename = "environment", default)]
-    _environment: serde_json::Value,
-    #[serde(rename = "summary")]
-    _summary: serde_json::Value,
+    #[serde(default)]
+    parameters: serde_json::Value,
+    #[serde(default)]
+    environment: serde_json::Value,
+    summary: serde_json::Value,
 }
 
 /// One run. Its other members depend on the machine: hardware counters are there or not.

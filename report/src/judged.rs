@@ -172,7 +172,6 @@ pub struct JudgedClaim {
     /// Id of the claim beside which this one is shown; such a claim is not counted.
     pub beside: Option<String>,
     pub kind: &'static str,
-    pub margin: f64,
     /// One row per scenario, or one pooled row and one per scenario for `every`.
     pub rows: Vec<Row>,
     /// The worst verdict over the rows, after controls and the comparison with the run before.

@@ -88,9 +88,9 @@ pub struct Table {
 }
 
 /// The dividend of a column that each row names for itself.
-pub const ROW: &str = "row";
+const ROW: &str = "row";
 
-/// A row of a table. What both row and column may say, the column decides.
+/// A row of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
@@ -138,6 +138,22 @@ pub struct Column {
     pub over: Option<String>,
     /// Fixed texts, one per row, instead of values.
     pub values: Option<Vec<String>>,
+}
+
+impl Column {
+    /// The column with what it leaves to `row`. What both may say, the column decides.
+    #[must_use]
+    pub fn in_row(&self, row: &TableRow) -> Column {
+        let column = self.clone();
+        Column {
+            arm: column.arm.or_else(|| row.arm.clone()),
+            metric: column.metric.or_else(|| row.metric.clone()),
+            dividend: if column.dividend.as_deref() == Some(ROW) { row.dividend.clone() } else { column.dividend },
+            factor: column.factor.or(row.factor),
+            digits: column.digits.or(row.digits),
+            ..column
+        }
+    }
 }
 
 /// Which of two medians is the better one.
@@ -235,10 +251,10 @@ impl Table {
                 if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {
                     return fault(&format!("divides what the row names, and {} names no dividend", row.label));
                 }
-                let lacks_arm = column.best.is_none() && row.arm.is_none() && column.arm.is_none();
-                if lacks_arm || row.metric.is_none() && column.metric.is_none() {
+                let in_row = column.in_row(row);
+                if in_row.metric.is_none() || in_row.best.is_none() && in_row.arm.is_none() {
+                    let what = if in_row.best.is_some() { "a metric" } else { "an arm and a metric" };
                     let cell = format!("{} / {}", row.label, column.header);
-                    let what = if column.best.is_some() { "a metric" } else { "an arm and a metric" };
                     return Err(file.error_at(&at, format!("cell {cell} of table {} needs {what}", self.id)));
                 }
             }

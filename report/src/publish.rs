@@ -14,7 +14,7 @@ use crate::judged::{Calibrated, JudgedStudy};
 use crate::render;
 use crate::results::{Folder, Newest, newest};
 use crate::supplement;
-use crate::view::{Published, StudyView};
+use crate::view::StudyView;
 
 /// Judges the newest sealed folder of every study below `results`.
 ///
@@ -88,14 +88,10 @@ fn calibrated(folder: &Folder) -> Option<Calibrated> {
 }
 
 /// The published sizes and ranges by claim.
-fn published(claims: &Claims) -> BTreeMap<String, Published> {
+fn published(claims: &Claims) -> BTreeMap<String, Size> {
     let of = |kind: &Kind| match kind {
-        Kind::Ratio { size: Some(Size::Ratio(size)) } | Kind::Every { size: Some(Size::Ratio(size)) } => {
-            Some(Published { size: Some(*size), band: None })
-        }
-        Kind::Ratio { size: Some(Size::Range(band)) }
-        | Kind::Every { size: Some(Size::Range(band)) }
-        | Kind::Band(band) => Some(Published { size: None, band: Some((band.lo, band.hi)) }),
+        Kind::Ratio { size } | Kind::Every { size } => *size,
+        Kind::Band(band) => Some(Size::Range(*band)),
         _ => None,
     };
     claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()

@@ -128,21 +128,15 @@ impl Folder {
         for planned in &self.plan {
             let run = by_id.get(planned.run.as_str());
             let error = run.map_or_else(|| Some("it did not run".to_owned()), |run| run.failure());
-            let record = run.and_then(|run| run.record.as_ref()).filter(|_| error.is_none());
-            let mut metrics = record.map(|record| record.metrics.clone()).unwrap_or_default();
-            if let (Some(export), None) = (run.and_then(|run| run.hyperfine.as_ref()), &error) {
-                metrics.insert("process_s".to_owned(), export.wall_s);
+            let mut sample = Sample { block: planned.block, error, ..Sample::default() };
+            if let (Some(run), None) = (run, &sample.error) {
+                let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
+                if let Some(record) = run.record.clone() {
+                    sample.metrics = record.metrics.into_iter().chain(process_s).collect();
+                    sample.pairs = record.pairs.unwrap_or_default();
+                    sample.histograms = record.histograms.unwrap_or_default();
+                }
             }
-            let sample = Sample {
-                run: planned.run.clone(),
-                block: planned.block,
-                seed: planned.seed,
-                metrics,
-                pairs: record.and_then(|record| record.pairs.clone()).unwrap_or_default(),
-                histograms: record.and_then(|record| record.histograms.clone()).unwrap_or_default(),
-                digest: record.map(|record| record.digest.clone()).unwrap_or_default(),
-                error,
-            };
             data.add(&planned.scenario, &planned.arm, sample);
         }
         data

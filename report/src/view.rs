@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::claims::Size;
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, JudgedClaim, JudgedStudy};
 use crate::page::Page;
@@ -21,20 +22,11 @@ pub struct StudyView {
     /// Why a value of the machine could not be read.
     pub reasons: BTreeMap<String, String>,
     /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
-    pub published: BTreeMap<String, Published>,
+    pub published: BTreeMap<String, Size>,
     /// Other measurements that stand in for what the whole one did not run, the newest first.
     pub supplements: Vec<Supplement>,
     /// What repeating an A/A control showed.
     pub calibration: Option<Calibrated>,
-}
-
-/// What the original printed of a claim, as numbers; nothing where it gave none.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Published {
-    /// `size` of the claim: a ratio.
-    pub size: Option<f64>,
-    /// `band` or `size_band` of the claim, in the scale of its figure.
-    pub band: Option<(f64, f64)>,
 }
 
 impl StudyView {

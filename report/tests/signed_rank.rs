@@ -3,9 +3,7 @@
 #![expect(clippy::float_cmp, reason = "what is exact must be equal, and infinities have no distance")]
 
 use proptest::prelude::*;
-use report::stats::signed_rank::{
-    Alternative, cumulative, interval_rank, p_value, p_value_against, quantile, walsh_averages,
-};
+use report::stats::signed_rank::{Alternative, cumulative, interval_rank, p_value_against, quantile, walsh_averages};
 use report::stats::{CONFIDENCE, Interval, PLANTED_CONFIDENCE, Pair, estimate};
 
 fn exact(differences: &[f64]) -> Vec<Pair> {
@@ -23,6 +21,11 @@ fn close(a: f64, b: f64) -> bool {
 #[track_caller]
 fn assert_close(actual: f64, expected: f64) {
     assert!(close(actual, expected), "{actual} is not {expected}");
+}
+
+/// The p-value against a middle of zero.
+fn p_value(differences: &[f64], alternative: Alternative) -> f64 {
+    p_value_against(&exact(differences), 0.0, alternative)
 }
 
 /// Hamilton's depression scale before and after a tranquilliser, nine patients (Hollander and Wolfe; R's `?wilcox.test`).

@@ -3,8 +3,11 @@
 use super::canvas::{
     Anchor, BAND, Canvas, GRID, INK, MUTED, Mark, PADDING, SMALL, Style, TEXT, WIDTH, heading, shorten, width_of, wrap,
 };
+use super::frame::widest;
 use super::scale::{Axis, tick_labels};
+use crate::claims::Size;
 use crate::judged::{Estimate, JudgedClaim, Row, Scale, Verdict};
+use crate::verdict::Band;
 use crate::view::StudyView;
 use crate::{figures, fmt};
 
@@ -17,8 +20,17 @@ struct Line<'a> {
     claim: &'a JudgedClaim,
     row: &'a Row,
     estimate: &'a Estimate,
-    size: Option<f64>,
-    band: Option<(f64, f64)>,
+    published: Option<Size>,
+}
+
+impl Line<'_> {
+    fn size(&self) -> Option<f64> {
+        if let Some(Size::Ratio(size)) = self.published { Some(size) } else { None }
+    }
+
+    fn band(&self) -> Option<Band> {
+        if let Some(Size::Range(band)) = self.published { Some(band) } else { None }
+    }
 }
 
 /// Where the columns of the picture stand.
@@ -60,8 +72,13 @@ fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
     view.judged.claims.iter().filter(|claim| claim.mark.is_empty()).filter_map(move |claim| {
         let row = claim.deciding_row()?;
         let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
-        let published = view.published.get(&claim.id).copied().unwrap_or_default();
-        Some(Line { study: &view.judged.study, claim, row, estimate, size: published.size, band: published.band })
+        Some(Line {
+            study: &view.judged.study,
+            claim,
+            row,
+            estimate,
+            published: view.published.get(&claim.id).copied(),
+        })
     })
 }
 
@@ -74,16 +91,11 @@ fn verdict_and_figure(line: &Line) -> String {
 }
 
 fn columns(lines: &[Line]) -> Columns {
-    let label = lines
-        .iter()
-        .map(|line| label_of(line, f64::INFINITY).iter().map(|text| width_of(text, TEXT)).fold(0.0, f64::max))
-        .fold(0.0, f64::max);
-    let side = lines
-        .iter()
-        .map(|line| {
-            width_of(&figures::estimate(line.row), SMALL).max(width_of(line.claim.verdict.into_str(), TEXT) * 1.05)
-        })
-        .fold(0.0, f64::max);
+    let labels: Vec<String> = lines.iter().flat_map(|line| label_of(line, f64::INFINITY)).collect();
+    let label = widest(labels.iter().map(String::as_str), TEXT);
+    let figures: Vec<String> = lines.iter().map(|line| figures::estimate(line.row)).collect();
+    let verdicts = widest(lines.iter().map(|line| line.claim.verdict.into_str()), TEXT);
+    let side = widest(figures.iter().map(String::as_str), SMALL).max(verdicts * 1.05);
     Columns { left: PADDING + label.min(WIDTH * 0.34) + 16.0, right: WIDTH - PADDING - side.min(WIDTH * 0.34) - 16.0 }
 }
 
@@ -113,8 +125,8 @@ enum Sign {
 
 /// Explains the marks that occur.
 fn legend(canvas: &mut Canvas, y: f64, lines: &[Line]) -> f64 {
-    let has_size = lines.iter().any(|line| line.size.is_some());
-    let has_band = lines.iter().any(|line| line.band.is_some());
+    let has_size = lines.iter().any(|line| line.size().is_some());
+    let has_band = lines.iter().any(|line| line.band().is_some());
     let entries = [
         (true, "as claimed", Sign::Estimate(Verdict::Reproduced)),
         (true, "not as claimed", Sign::Estimate(Verdict::Reversed)),
@@ -152,12 +164,7 @@ fn look(verdict: Verdict) -> (Mark, &'static str) {
         | Verdict::ReproducedSizeUndecided
         | Verdict::Confirmed => (Mark::Disc, AS_CLAIMED),
         Verdict::Reversed | Verdict::NotReproduced | Verdict::Refuted => (Mark::Square, NOT_AS_CLAIMED),
-        Verdict::Inconclusive
-        | Verdict::Invalid
-        | Verdict::Unstable
-        | Verdict::NotMeasured
-        | Verdict::NotTestableHere
-        | Verdict::NotTestable => (Mark::Ring, UNDECIDED),
+        _ => (Mark::Ring, UNDECIDED),
     }
 }
 
@@ -173,7 +180,7 @@ fn ratio_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
         if let Some(floor) = line.row.floor.filter(|floor| floor.is_finite()) {
             canvas.band((axis.at(1.0 / (1.0 + floor)), y - 15.0), (axis.at(1.0 + floor), y + 15.0), BAND);
         }
-        if let Some((lo, hi)) = line.band {
+        if let Some(Band { lo, hi }) = line.band() {
             canvas.band((axis.at(lo), y - 15.0), (axis.at(hi), y + 15.0), CLAIMED_BAND);
         }
         describe(canvas, line, y, columns);
@@ -192,25 +199,14 @@ fn ratio_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
 /// An axis that holds 1, every estimate, every floor and every published figure.
 fn ratio_axis(columns: &Columns, lines: &[&Line]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
-        let floor = line.row.floor.unwrap_or(0.0);
-        let estimate = line.estimate;
-        let band = line.band.unwrap_or((1.0, 1.0));
-        [
-            estimate.point,
-            estimate.lo,
-            estimate.hi,
-            line.size.unwrap_or(1.0),
-            band.0,
-            band.1,
-            1.0 + floor,
-            1.0 / (1.0 + floor),
-        ]
+        let above = 1.0 + line.row.floor.unwrap_or(0.0);
+        let Band { lo, hi } = line.band().unwrap_or(Band { lo: 1.0, hi: 1.0 });
+        let Estimate { point, lo: from, hi: to, .. } = *line.estimate;
+        [point, from, to, line.size().unwrap_or(1.0), lo, hi, above, 1.0 / above]
     });
     // Open ends have no place on the axis; an arrow stands for them.
-    let finite: Vec<f64> = ends.filter(|x| x.is_finite() && *x > 0.0).collect();
-    let least = finite.iter().copied().fold(1.0, f64::min);
-    let most = finite.iter().copied().fold(1.0, f64::max);
-    Axis::log(least, most, columns.left, columns.right)
+    let finite = || ends.clone().filter(|x| x.is_finite() && *x > 0.0);
+    Axis::log(finite().fold(1.0, f64::min), finite().fold(1.0, f64::max), columns.left, columns.right)
 }
 
 /// Grid lines with their labels, and which side of 1 speaks for the claim.
@@ -239,7 +235,7 @@ fn study_name(canvas: &mut Canvas, y: f64, group: Option<&str>) {
 /// The interval, the published figure and our estimate, in this order so that ours stays visible.
 fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
     whisker(canvas, line, y, axis);
-    if let Some(size) = line.size.filter(|size| axis.holds(*size)) {
+    if let Some(size) = line.size().filter(|size| axis.holds(*size)) {
         canvas.published((axis.at(size), y));
     }
     let (mark, colour) = look(line.claim.verdict);
@@ -253,7 +249,7 @@ fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
     each_row(lines, first, |line, y, group| {
         study_name(canvas, y, group);
         let axis = own_axis(line, columns);
-        if let Some((lo, hi)) = line.band {
+        if let Some(Band { lo, hi }) = line.band() {
             canvas.band((axis.at(lo), y - 13.0), (axis.at(hi), y + 8.0), CLAIMED_BAND);
         }
         canvas.line((columns.left, y + 8.0), (columns.right, y + 8.0), MUTED, 1.0);
@@ -294,16 +290,10 @@ fn with_symbol(line: &Line, label: &str, symbol: &str, tick: f64) -> String {
 }
 
 fn own_axis(line: &Line, columns: &Columns) -> Axis {
-    let finite = [
-        Some(line.estimate.point),
-        Some(line.estimate.lo),
-        Some(line.estimate.hi),
-        line.size,
-        line.band.map(|band| band.1),
-    ];
-    let finite: Vec<f64> = finite.into_iter().flatten().filter(|x| x.is_finite()).collect();
-    let least = finite.iter().copied().fold(0.0, f64::min);
-    let most = finite.iter().copied().fold(0.0, f64::max);
+    let Estimate { point, lo, hi, .. } = *line.estimate;
+    let published = line.size().into_iter().chain(line.band().map(|band| band.hi));
+    let finite = || [point, lo, hi].into_iter().chain(published.clone()).filter(|x| x.is_finite());
+    let (least, most) = (finite().fold(0.0, f64::min), finite().fold(0.0, f64::max));
     let most = if matches!(line.row.scale, Scale::Share { .. } | Scale::Blocks { .. }) { most.max(1.0) } else { most };
     if least < 0.0 {
         Axis::straight(least * 1.05, most.max(0.0) * 1.05, columns.left, columns.right)

@@ -25,7 +25,6 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedCon
         original: claim.original.clone(),
         beside: claim.beside.clone(),
         kind: claim.kind.into_str(),
-        margin: claim.margin,
         rows: Vec::new(),
         verdict: Verdict::NotMeasured,
         reason: String::new(),

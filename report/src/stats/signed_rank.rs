@@ -152,16 +152,8 @@ pub enum Alternative {
     Greater,
 }
 
-/// Exact p-value of `differences` against a middle of zero, given their sizes; 1 without differences.
-///
-/// Ties share a rank, zeros are ranked and then say nothing (Pratt). A difference that is not a number speaks against the alternative.
-#[must_use]
-pub fn p_value(differences: &[f64], alternative: Alternative) -> f64 {
-    let pairs: Vec<Pair> = differences.iter().map(|&difference| Pair::exact(difference)).collect();
-    p_value_against(&pairs, 0.0, alternative)
-}
-
-/// Exact p-value of `pairs` against a middle of `centre`, each pair taken at the end that speaks most against the alternative.
+/// Exact p-value of `pairs` against a middle of `centre`, each pair taken at the end that speaks most against the alternative; 1
+/// without pairs. Ties share a rank, zeros are ranked and then say nothing (Pratt); what is not a number speaks against the alternative.
 ///
 /// So it agrees with the interval of [`estimate`]: resolution and failed runs can only raise it. `centre` is zero for "no effect", and
 /// minus the logarithm of 1 + floor for "not reversed beyond the floor".
