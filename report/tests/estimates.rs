@@ -5,24 +5,11 @@
 use proptest::prelude::*;
 use report::record::{DuetPair, Order};
 use report::stats::signed_rank::{hodges_lehmann, interval_rank, walsh_averages};
-use report::stats::{CONFIDENCE, Interval, Pair, binomial, duet, estimate, floor, holm, share, slope};
+use report::stats::{CONFIDENCE, Interval, binomial, duet, floor, holm, share, slope};
 
-fn exact(differences: &[f64]) -> Vec<Pair> {
-    differences.iter().map(|&difference| Pair::exact(difference)).collect()
-}
+mod numbers;
 
-fn interval(differences: &[f64]) -> Interval {
-    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
-}
-
-fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
-}
-
-#[track_caller]
-fn assert_close(actual: f64, expected: f64) {
-    assert!(close(actual, expected), "{actual} is not {expected}");
-}
+use numbers::{assert_close, close, interval};
 
 mod floors {
     use super::*;

@@ -4,24 +4,11 @@
 
 use proptest::prelude::*;
 use report::stats::signed_rank::{Alternative, cumulative, interval_rank, p_value_against, quantile, walsh_averages};
-use report::stats::{CONFIDENCE, Interval, PLANTED_CONFIDENCE, Pair, estimate};
+use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, estimate};
 
-fn exact(differences: &[f64]) -> Vec<Pair> {
-    differences.iter().map(|&difference| Pair::exact(difference)).collect()
-}
+mod numbers;
 
-fn interval(differences: &[f64]) -> Interval {
-    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
-}
-
-fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
-}
-
-#[track_caller]
-fn assert_close(actual: f64, expected: f64) {
-    assert!(close(actual, expected), "{actual} is not {expected}");
-}
+use numbers::{assert_close, close, exact, interval};
 
 /// The p-value against a middle of zero.
 fn p_value(differences: &[f64], alternative: Alternative) -> f64 {
