@@ -7,7 +7,6 @@ use crate::error::Error;
 /// A test case: a scenario and an arm, and how to run it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// The scenario.
     pub scenario: String,
     /// The arm with its suffix; `A~B` for a duet.
     pub arm: String,

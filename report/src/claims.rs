@@ -32,13 +32,11 @@ pub type Blocks = BTreeMap<String, usize>;
 /// What claims.toml says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
-    /// Name of the study.
     pub study: String,
     /// Seconds that the plan of a profile may take, by profile.
     pub budget_s: BTreeMap<String, f64>,
     /// The claims, in order.
     pub claims: Vec<Claim>,
-    /// The controls.
     pub controls: Vec<ControlCase>,
     /// Our own aims.
     pub goals: Vec<Goal>,
@@ -49,7 +47,6 @@ pub struct Claims {
 pub struct Quantity {
     /// A metric of the record, or `process_s`.
     pub metric: String,
-    /// Scenarios by profile.
     pub scenarios: ByProfile<Vec<String>>,
     /// The arms it is made of.
     pub of: Of,
@@ -59,7 +56,6 @@ pub struct Quantity {
     pub resolution: f64,
     /// Process or duet.
     pub form: Form,
-    /// Blocks by profile.
     pub blocks: Blocks,
 }
 
@@ -75,7 +71,6 @@ pub enum Of {
     },
     /// Of one arm.
     Value {
-        /// The arm.
         arm: String,
         /// An arm whose value is subtracted.
         minus: Option<String>,
@@ -115,7 +110,6 @@ pub enum Form {
 /// One published statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// Its id.
     pub id: String,
     /// In our words.
     pub text: String,
@@ -123,7 +117,6 @@ pub struct Claim {
     pub original: String,
     /// Id of the claim beside which it stands.
     pub beside: Option<String>,
-    /// How it is judged.
     pub kind: Kind,
     /// Smallest ratio less one that matters.
     pub margin: f64,
@@ -146,10 +139,7 @@ pub struct Claim {
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kind {
     /// A difference, of a size if one is claimed.
-    Ratio {
-        /// The claimed size.
-        size: Option<Size>,
-    },
+    Ratio { size: Option<Size> },
     /// No difference.
     Equal,
     /// A value within a range.
@@ -176,10 +166,7 @@ pub enum Kind {
         share: f64,
     },
     /// A difference in every scenario.
-    Every {
-        /// The claimed size.
-        size: Option<Size>,
-    },
+    Every { size: Option<Size> },
 }
 
 /// How large a claimed difference is.
@@ -248,7 +235,6 @@ pub struct Cause {
 /// An A/A or planted control.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControlCase {
-    /// Its id.
     pub id: String,
     /// The planted ratio; `None` for A/A.
     pub planted: Option<f64>,
@@ -261,7 +247,6 @@ pub struct ControlCase {
 /// One of our own aims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
-    /// Its id.
     pub id: String,
     /// In words.
     pub text: String,

@@ -7,7 +7,6 @@ use crate::record::DuetPair;
 /// One run: a sample, or a failure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sample {
-    /// Block it belongs to.
     pub block: u64,
     /// Values by metric, `process_s` included; empty if the run failed.
     pub metrics: BTreeMap<String, f64>,
@@ -15,7 +14,6 @@ pub struct Sample {
     pub pairs: Vec<DuetPair>,
     /// Histograms by name, as the record holds them: decoded they would fill the memory.
     pub histograms: BTreeMap<String, String>,
-    /// Why the run failed.
     pub error: Option<String>,
 }
 

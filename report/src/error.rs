@@ -11,15 +11,12 @@ pub enum Error {
     Io {
         /// What was tried: `read`, `write`, ...
         action: &'static str,
-        /// The file.
         file: String,
-        /// The cause.
         source: io::Error,
     },
     /// A line of a file is not as docs/FORMAT.md says.
     #[error("{file}:{line}: {what}")]
     Line {
-        /// The file.
         file: String,
         /// The line, from 1.
         line: usize,
@@ -29,7 +26,6 @@ pub enum Error {
     /// A file or folder as a whole is not as docs/FORMAT.md says.
     #[error("{file}: {what}")]
     File {
-        /// The file or folder.
         file: String,
         /// What is wrong and how to mend it.
         what: String,

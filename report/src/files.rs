@@ -96,7 +96,6 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
 pub struct TomlFile<'a> {
     /// Its name, for messages.
     pub name: &'a str,
-    /// Its text.
     pub text: &'a str,
 }
 

@@ -36,13 +36,10 @@ pub fn unit_of(metric: &str) -> &'static str {
 
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
-    match metric {
-        "work_s" => return "work time".to_owned(),
-        "process_s" => return "process wall time".to_owned(),
-        "wall_s" => return "wall time".to_owned(),
-        "user_s" => return "user time".to_owned(),
-        "system_s" => return "system time".to_owned(),
-        _ => {}
+    let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];
+    let known = known.into_iter().chain([("user_s", "user time"), ("system_s", "system time")]);
+    if let Some((_, words)) = known.into_iter().find(|(name, _)| *name == metric) {
+        return words.to_owned();
     }
     let unit = unit_of(metric);
     let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
@@ -153,18 +150,14 @@ pub fn decimals(x: f64, places: usize) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("−", rest));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    let mut out = String::from(if is_zero { "" } else { sign });
+    let mut grouped = String::from(if is_zero { "" } else { sign });
     for (position, digit) in whole.chars().enumerate() {
         if position > 0 && (whole.len() - position).is_multiple_of(3) {
-            out.push(',');
+            grouped.push(',');
         }
-        out.push(digit);
+        grouped.push(digit);
     }
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
+    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
 }
 
 /// A round number without trailing zeros: 0.50 is "0.5", 100000 is "100,000".

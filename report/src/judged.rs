@@ -11,15 +11,12 @@ pub use crate::stats::Interval as Estimate;
 /// What repeating an A/A control showed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibrated {
-    /// The control.
     pub control: String,
-    /// Its scenarios.
     pub scenarios: Vec<String>,
     /// Blocks of a trial.
     pub blocks: usize,
     /// Trials that could be judged.
     pub trials: usize,
-    /// Failed runs.
     pub failed: usize,
     /// Trials whose interval leaves out that there is no difference.
     pub misses: usize,

@@ -12,7 +12,6 @@ use crate::files::{Schema, from_json};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Version of the format.
     pub schema: Schema,
     /// Values by name; `None` where one could not be read.
     pub values: BTreeMap<String, Option<Value>>,

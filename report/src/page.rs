@@ -14,7 +14,6 @@ use crate::judged::Verdict;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
-    /// Version of the format.
     pub schema: Schema,
     /// Heading of the study's section.
     pub title: String,
@@ -47,7 +46,6 @@ pub struct Page {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// The advice.
     pub text: String,
     /// Shown only then; always if absent.
     pub when: Option<When>,
@@ -69,7 +67,6 @@ pub struct When {
 pub struct Table {
     /// Name for links.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// What a reader must know to read it.
     pub note: Option<String>,
@@ -81,7 +78,6 @@ pub struct Table {
     pub labels: BTreeMap<String, String>,
     /// Heading of the first column.
     pub row_header: String,
-    /// Rows, in order.
     pub row: Vec<TableRow>,
     /// Columns after the first, in order.
     pub column: Vec<Column>,
@@ -114,7 +110,6 @@ pub struct TableRow {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Heading.
     pub header: String,
     /// The arm of its cells.
     pub arm: Option<String>,
@@ -172,7 +167,6 @@ pub enum Better {
 pub struct Chart {
     /// Name of the file, with the study's name in front.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// What it looks like.
     pub kind: ChartKind,

@@ -12,15 +12,12 @@ use crate::files::{Schema, hex};
 /// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRun {
-    /// Its id.
     pub run: String,
     /// Its block within the scenario.
     pub block: u64,
-    /// The scenario.
     pub scenario: String,
     /// The arm, as cases.tsv names it.
     pub arm: String,
-    /// The build.
     pub build: String,
     /// Seed of the input.
     pub seed: u64,
@@ -42,11 +39,8 @@ impl PlannedRun {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanMeta {
-    /// Version of the format.
     pub schema: Schema,
-    /// Name of the study.
     pub study: String,
-    /// The profile.
     pub profile: String,
     /// Seed from which the order follows.
     pub seed: u64,

@@ -10,13 +10,9 @@ use crate::files::Schema;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Version of the format.
     pub schema: Schema,
-    /// Id of the run.
     pub run: String,
-    /// Name of the study.
     pub study: String,
-    /// The scenario.
     pub scenario: String,
     /// The arm, with suffix; the first arm of a duet.
     pub arm: String,
@@ -24,7 +20,6 @@ pub struct Record {
     pub versus: Option<String>,
     /// Seed of the input.
     pub seed: u64,
-    /// Number of the block.
     pub block: u64,
     /// Fingerprint of the answer; empty if the arm has none to compare.
     pub digest: String,
@@ -32,7 +27,6 @@ pub struct Record {
     pub metrics: BTreeMap<String, f64>,
     /// Alternations of a duet.
     pub pairs: Option<Vec<DuetPair>>,
-    /// Why the run failed.
     pub error: Option<String>,
     /// Compressed histograms in base64 by name, which ends in the unit of their values; not judged.
     pub histograms: Option<BTreeMap<String, String>>,

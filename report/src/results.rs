@@ -20,19 +20,12 @@ use crate::runs::{self, MemoryRun, Run};
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
-    /// claims.toml as it stands.
-    pub claims_text: String,
-    /// cases.tsv as it stands.
-    pub cases_text: String,
-    /// plan.tsv as it stands.
-    pub plan_text: String,
-    /// What is judged.
+    /// Hash of claims.toml, cases.tsv and plan.tsv as they stand.
+    pub hash: String,
     pub claims: Claims,
     /// How it is presented.
     pub page: Page,
-    /// The test cases.
     pub cases: Vec<Case>,
-    /// The planned runs.
     pub plan: Vec<PlannedRun>,
     /// What the plan says of itself.
     pub meta: PlanMeta,
@@ -40,7 +33,6 @@ pub struct Folder {
     pub runs: Vec<Run>,
     /// What came of the memory passes.
     pub memory: Vec<MemoryRun>,
-    /// The machine.
     pub machine: Machine,
 }
 
@@ -101,21 +93,9 @@ impl Folder {
             let ((claims_text, claims), (cases_text, cases), (plan_text, plan)) = (claims?, cases?, plan?);
             let memory = memory.map_or(Some(Vec::new()), |read| Some(read?.1))?;
             let (page, meta, runs, machine) = (page?.1, meta?, runs?.1, machine?.1);
+            let hash = plan_file::hash(&claims_text, &cases_text, &plan_text);
             let path = path.to_owned();
-            Some(Folder {
-                path,
-                claims_text,
-                cases_text,
-                plan_text,
-                claims,
-                page,
-                cases,
-                plan,
-                meta,
-                runs,
-                memory,
-                machine,
-            })
+            Some(Folder { path, hash, claims, page, cases, plan, meta, runs, memory, machine })
         };
         whole().ok_or(faults)
     }

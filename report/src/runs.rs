@@ -11,7 +11,6 @@ use crate::record::Record;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Id of the run.
     pub run: String,
     /// Exit code of the command, as hyperfine or the shell saw it.
     pub exit: i32,
@@ -27,9 +26,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryRun {
-    /// Number of the pass.
     pub pass: u32,
-    /// The scenario.
     pub scenario: String,
     /// The arm, as cases.tsv names it.
     pub arm: String,

@@ -14,11 +14,8 @@ use crate::results::Folder;
 pub struct Supplement {
     /// Path of the results folder, relative to the results root.
     pub folder: String,
-    /// Its profile.
     pub profile: String,
-    /// Seed of its plan.
     pub plan_seed: u64,
-    /// Hash of its plan.
     pub plan_hash: String,
     /// Planned runs of what is taken from it.
     pub runs: usize,
@@ -30,7 +27,6 @@ pub struct Supplement {
     pub judged: BTreeSet<String>,
     /// The scenarios that the whole measurement ran, too, with other arms or in fewer blocks.
     pub shared: BTreeSet<String>,
-    /// All its samples.
     pub data: Dataset,
     /// The machine in a few words if it is of another kind than that of the whole measurement.
     pub other_machine: Option<String>,

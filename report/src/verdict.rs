@@ -11,9 +11,7 @@ use crate::stats::{CONFIDENCE, binomial};
 /// A range of values, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// Lower end.
     pub lo: f64,
-    /// Upper end.
     pub hi: f64,
 }
 
@@ -113,13 +111,13 @@ pub fn slope(estimate: &Estimate, margin: f64, direction: Direction) -> Verdict 
         return Verdict::Inconclusive;
     }
     let flat = Band { lo: -margin, hi: margin };
+    let (up, down) = (estimate.lo > margin, estimate.hi < -margin);
     match direction {
         Direction::Flat => band(estimate, flat),
         _ if flat.contains(estimate) => Verdict::NotReproduced,
-        Direction::Up if estimate.lo > margin => Verdict::Reproduced,
-        Direction::Up if estimate.hi < -margin => Verdict::Reversed,
-        Direction::Down if estimate.hi < -margin => Verdict::Reproduced,
-        Direction::Down if estimate.lo > margin => Verdict::Reversed,
+        Direction::Up if up => Verdict::Reproduced,
+        Direction::Down if down => Verdict::Reproduced,
+        _ if up || down => Verdict::Reversed,
         _ => Verdict::Inconclusive,
     }
 }

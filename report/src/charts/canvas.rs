@@ -49,7 +49,6 @@ pub enum Anchor {
 pub struct Style {
     /// Size in pixels.
     pub size: f64,
-    /// Colour.
     pub fill: &'static str,
     /// Side of the point.
     pub anchor: Anchor,
@@ -85,13 +84,9 @@ impl Style {
 /// A shape for a point, so that colour is never the only difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// A disc.
     Disc,
-    /// A square.
     Square,
-    /// A triangle.
     Triangle,
-    /// A diamond.
     Diamond,
     /// A ring, for what is undecided.
     Ring,

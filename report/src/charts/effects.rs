@@ -24,6 +24,10 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
+    fn is_share(&self) -> bool {
+        matches!(self.row.scale, Scale::Share { .. } | Scale::Blocks { .. })
+    }
+
     fn size(&self) -> Option<f64> {
         if let Some(Size::Ratio(size)) = self.published { Some(size) } else { None }
     }
@@ -59,11 +63,10 @@ pub fn draw(studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> String
         y = value_panel(&mut canvas, y + 14.0, &columns, &others);
     }
     y = absent(&mut canvas, y, studies, is_shown);
-    let description = lines
-        .iter()
-        .map(|line| format!("{} {}: {}", line.study, line.claim.id, verdict_and_figure(line)))
-        .collect::<Vec<_>>()
-        .join("; ");
+    let said = |line: &Line| {
+        format!("{} {}: {}, {}", line.study, line.claim.id, figures::estimate(line.row), line.claim.verdict)
+    };
+    let description = lines.iter().map(said).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
@@ -84,10 +87,6 @@ fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
 
 fn is_ratio(line: &Line) -> bool {
     matches!(line.row.scale, Scale::Ratio { .. }) && line.estimate.point > 0.0
-}
-
-fn verdict_and_figure(line: &Line) -> String {
-    format!("{}, {}", figures::estimate(line.row), line.claim.verdict)
 }
 
 fn columns(lines: &[Line]) -> Columns {
@@ -175,8 +174,7 @@ fn ratio_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
     let first = top + 38.0;
     let bottom = first + height_of(lines);
     ratio_grid(canvas, &axis, columns, (first, bottom));
-    each_row(lines, first, |line, y, group| {
-        study_name(canvas, y, group);
+    each_row(canvas, lines, first, |canvas, line, y| {
         if let Some(floor) = line.row.floor.filter(|floor| floor.is_finite()) {
             canvas.band((axis.at(1.0 / (1.0 + floor)), y - 15.0), (axis.at(1.0 + floor), y + 15.0), BAND);
         }
@@ -187,12 +185,9 @@ fn ratio_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
         draw_estimate(canvas, line, y, &axis);
     });
     canvas.line((one, first), (one, bottom), INK, 1.2);
-    canvas.text(
-        f64::midpoint(columns.left, columns.right),
-        bottom + 37.0,
-        "ratio of the two arms (logarithmic; 1 = no difference)",
-        Style::NOTE.anchored(Anchor::Middle),
-    );
+    let middle = f64::midpoint(columns.left, columns.right);
+    let title = "ratio of the two arms (logarithmic; 1 = no difference)";
+    canvas.text(middle, bottom + 37.0, title, Style::NOTE.anchored(Anchor::Middle));
     bottom + 37.0
 }
 
@@ -225,13 +220,6 @@ fn ratio_grid(canvas: &mut Canvas, axis: &Axis, columns: &Columns, (top, bottom)
     }
 }
 
-/// The name of a study above its first row.
-fn study_name(canvas: &mut Canvas, y: f64, group: Option<&str>) {
-    if let Some(group) = group {
-        canvas.text(PADDING, y - ROW / 2.0 - 7.0, group, Style::PLAIN.filled(MUTED).bold());
-    }
-}
-
 /// The interval, the published figure and our estimate, in this order so that ours stays visible.
 fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
     whisker(canvas, line, y, axis);
@@ -246,20 +234,20 @@ fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
 fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]) -> f64 {
     canvas.text(PADDING, top + 14.0, "Values, slopes and shares; every row has its own axis", Style::PLAIN.bold());
     let first = top + 24.0;
-    each_row(lines, first, |line, y, group| {
-        study_name(canvas, y, group);
+    each_row(canvas, lines, first, |canvas, line, y| {
         let axis = own_axis(line, columns);
         if let Some(Band { lo, hi }) = line.band() {
             canvas.band((axis.at(lo), y - 13.0), (axis.at(hi), y + 8.0), CLAIMED_BAND);
         }
         canvas.line((columns.left, y + 8.0), (columns.right, y + 8.0), MUTED, 1.0);
         let ticks = axis.ticks(5);
-        let (labels, symbol) = tick_labels(&ticks, unit_of(line));
+        let unit = if let Scale::Value { unit, .. } = &line.row.scale { unit } else { "" };
+        let (labels, symbol) = tick_labels(&ticks, unit);
         let mut free = columns.left;
         for (tick, label) in ticks.iter().zip(&labels) {
             let x = axis.at(*tick);
             canvas.line((x, y + 5.0), (x, y + 8.0), MUTED, 1.0);
-            let text = with_symbol(line, label, &symbol, *tick);
+            let text = if line.is_share() { fmt::percent(*tick) } else { fmt::join(label, &symbol) };
             let width = width_of(&text, SMALL);
             let (anchor, left) =
                 if x <= columns.left + 1.0 { (Anchor::Start, x) } else { (Anchor::Middle, x - width / 2.0) };
@@ -275,26 +263,12 @@ fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
     first + height_of(lines)
 }
 
-fn unit_of<'a>(line: &'a Line) -> &'a str {
-    match &line.row.scale {
-        Scale::Value { unit, .. } => unit,
-        _ => "",
-    }
-}
-
-fn with_symbol(line: &Line, label: &str, symbol: &str, tick: f64) -> String {
-    match &line.row.scale {
-        Scale::Share { .. } | Scale::Blocks { .. } => fmt::percent(tick),
-        _ => fmt::join(label, symbol),
-    }
-}
-
 fn own_axis(line: &Line, columns: &Columns) -> Axis {
     let Estimate { point, lo, hi, .. } = *line.estimate;
     let published = line.size().into_iter().chain(line.band().map(|band| band.hi));
     let finite = || [point, lo, hi].into_iter().chain(published.clone()).filter(|x| x.is_finite());
     let (least, most) = (finite().fold(0.0, f64::min), finite().fold(0.0, f64::max));
-    let most = if matches!(line.row.scale, Scale::Share { .. } | Scale::Blocks { .. }) { most.max(1.0) } else { most };
+    let most = if line.is_share() { most.max(1.0) } else { most };
     if least < 0.0 {
         Axis::straight(least * 1.05, most.max(0.0) * 1.05, columns.left, columns.right)
     } else {
@@ -316,15 +290,12 @@ fn describe(canvas: &mut Canvas, line: &Line, y: f64, columns: &Columns) {
         canvas.text(PADDING, baseline, &shorten(text, style.size, room), style);
         baseline += step;
     }
-    let room = WIDTH - PADDING - columns.right - 14.0;
+    let left = columns.right + 14.0;
+    let room = WIDTH - PADDING - left;
     let (_, colour) = look(line.claim.verdict);
-    canvas.text(
-        columns.right + 14.0,
-        y - 2.0,
-        &shorten(line.claim.verdict.into_str(), TEXT, room),
-        Style::PLAIN.filled(colour).bold(),
-    );
-    canvas.text(columns.right + 14.0, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);
+    let verdict = shorten(line.claim.verdict.into_str(), TEXT, room);
+    canvas.text(left, y - 2.0, &verdict, Style::PLAIN.filled(colour).bold());
+    canvas.text(left, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);
 }
 
 /// The interval as a line; an open end gets an arrow at the edge of the axis.
@@ -346,23 +317,20 @@ fn whisker(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
 
 /// Height of rows with a heading where a new study begins.
 fn height_of(lines: &[&Line]) -> f64 {
-    let mut height = 0.0;
-    each_row(lines, 0.0, |_, y, _| height = y + ROW / 2.0);
-    height
+    let studies = lines.chunk_by(|a, b| a.study == b.study).count();
+    ROW * lines.len() as f64 + GROUP * studies as f64
 }
 
-/// Calls `draw` with the middle of each row, and with the study's name where a new study begins.
-fn each_row<'a>(lines: &[&Line<'a>], top: f64, mut draw: impl FnMut(&Line<'a>, f64, Option<&'a str>)) {
+/// Calls `draw` with the middle of each row, and names a study above its first.
+fn each_row(canvas: &mut Canvas, lines: &[&Line], top: f64, draw: impl Fn(&mut Canvas, &Line, f64)) {
     let mut y = top;
-    let mut study = "";
-    for line in lines {
-        let group = (line.study != study).then_some(line.study);
-        if group.is_some() {
-            y += GROUP;
+    for rows in lines.chunk_by(|a, b| a.study == b.study) {
+        canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style::PLAIN.filled(MUTED).bold());
+        y += GROUP;
+        for line in rows {
+            draw(canvas, line, y + ROW / 2.0);
+            y += ROW;
         }
-        study = line.study;
-        draw(line, y + ROW / 2.0, group);
-        y += ROW;
     }
 }
 

@@ -12,7 +12,6 @@ const LABEL: f64 = 17.0;
 /// The samples of one arm as points `(x, y)`, with the runs that failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Name of the arm.
     pub arm: String,
     /// The samples of each scenario in turn; x is 0 where a chart has none.
     pub groups: Vec<Vec<(f64, f64)>>,
@@ -67,7 +66,6 @@ pub struct End<'a> {
 
 /// What stands around the lines of a chart.
 pub struct Plot<'a> {
-    /// Heading.
     pub title: &'a str,
     /// What is said below the heading.
     pub notes: Vec<String>,

@@ -14,9 +14,7 @@ pub(super) const ALL: &str = "all";
 /// What the judge works on: the claims and samples of one results folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// What is judged.
     pub claims: &'a Claims,
-    /// The samples.
     pub data: &'a Dataset,
     /// `quick`, `full` or `smoke`.
     pub profile: &'a str,

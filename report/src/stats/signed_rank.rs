@@ -41,11 +41,8 @@ impl Pair {
 pub struct Interval {
     /// The estimate: the median of the Walsh averages.
     pub point: f64,
-    /// Lower end.
     pub lo: f64,
-    /// Upper end.
     pub hi: f64,
-    /// Number of pairs.
     pub n: usize,
     /// Actual two-sided error rate; 1 if there are too few pairs for an interval, which is then the whole line.
     pub level: f64,
