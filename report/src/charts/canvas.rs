@@ -319,24 +319,3 @@ pub fn heading(canvas: &mut Canvas, title: &str, notes: &[String]) -> f64 {
     }
     y
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_text_is_wrapped_and_no_line_is_wider_than_allowed() {
-        let text = "a sentence of some length with one_very_long_word_that_never_ends_and_cannot_be_broken in it";
-        for line in wrap(text, TEXT, 120.0) {
-            assert!(width_of(&line, TEXT) <= 120.0, "{line}");
-        }
-    }
-
-    #[test]
-    fn odd_characters_leave_the_picture_well_formed() {
-        let mut canvas = Canvas::new();
-        canvas.text(10.0, 10.0, "a<b & \u{1}\"c\" > d", Style::PLAIN);
-        let picture = canvas.finish(40.0, "<&>", "\u{0}");
-        assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");
-    }
-}
