@@ -76,52 +76,33 @@ fn a_manifest_that_is_none_is_named_with_its_line() {
     assert!(findings(&folder)[0].contains("SHA256SUMS"), "{:?}", findings(&folder));
 }
 
-#[test]
-fn a_deleted_line_is_a_missing_run() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| {
-        let mut lines = lines(text);
-        lines.remove(4);
-        lines.concat()
-    });
-    expect_one(&folder, "runs.jsonl", 0, "toy-0005");
+/// Changes the lines of a file.
+fn in_lines(text: &str, change: impl Fn(&mut Vec<String>)) -> String {
+    let mut lines = lines(text);
+    change(&mut lines);
+    lines.concat()
 }
 
 #[test]
-fn a_line_that_stands_twice_is_found_at_the_second() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| {
-        let mut lines = lines(text);
-        lines.insert(5, lines[4].clone());
-        lines.concat()
-    });
-    expect_one(&folder, "runs.jsonl", 6, "toy-0005 stands twice");
+fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
+    let another = |text: &str| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999");
+    let changes: [(&dyn Fn(&str) -> String, usize, &str); 6] = [
+        (&|text| in_lines(text, |lines| drop(lines.remove(4))), 0, "toy-0005"),
+        (&|text| in_lines(text, |lines| lines.insert(5, lines[4].clone())), 6, "toy-0005 stands twice"),
+        (&|text| in_lines(text, |lines| lines.swap(4, 5)), 6, "order"),
+        (&another, 34, "toy-9999 is not planned"),
+        (&|text| text[..text.len() - 20].to_owned(), 33, "interrupted"),
+        (&|text| text.replacen("\"exit\":0", "\"exit\":9", 1), 1, "toy-0001 failed: exit code 9"),
+    ];
+    for (change, line, what) in changes {
+        let (_results, folder) = sealed();
+        forge(&folder, "runs.jsonl", change);
+        expect_one(&folder, "runs.jsonl", line, what);
+    }
 }
 
 #[test]
-fn a_run_out_of_order_or_out_of_the_plan_is_found() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| {
-        let mut lines = lines(text);
-        lines.swap(4, 5);
-        lines.concat()
-    });
-    expect_one(&folder, "runs.jsonl", 6, "order");
-
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999"));
-    expect_one(&folder, "runs.jsonl", 34, "toy-9999 is not planned");
-}
-
-#[test]
-fn a_torn_last_line_is_the_mark_of_an_interruption() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| text[..text.len() - 20].to_owned());
-    expect_one(&folder, "runs.jsonl", 33, "interrupted");
-}
-
-#[test]
-fn unknown_and_missing_fields_are_named_with_their_line() {
+fn what_a_record_lacks_does_not_know_or_says_of_another_run_is_named_with_its_line() {
     for (from, to, what) in [
         ("\"digest\":", "\"digits\":", "unknown field `digits`"),
         ("\"exit\":0", "\"exit\":0,\"host\":\"x\"", "unknown field `host`"),
@@ -129,17 +110,6 @@ fn unknown_and_missing_fields_are_named_with_their_line() {
         ("\"seed\":0,", "", "missing field `seed`"),
         ("\"schema\":1", "\"schema\":2", "schema 2 is unknown"),
         ("\"work_s\":", "\"work\":", "does not end in a unit"),
-    ] {
-        let (_results, folder) = sealed();
-        let line = line_of(&read(&folder, "runs.jsonl"), from);
-        forge(&folder, "runs.jsonl", |text| text.replacen(from, to, 1));
-        expect_one(&folder, "runs.jsonl", line, what);
-    }
-}
-
-#[test]
-fn a_record_that_is_not_of_its_planned_run_is_found() {
-    for (from, to, what) in [
         ("\"block\":3", "\"block\":4", "block '4', planned is '3'"),
         ("\"scenario\":\"small\"", "\"scenario\":\"tiny\"", "scenario 'tiny', planned is 'small'"),
         ("\"arm\":\"b@slow\"", "\"arm\":\"b\"", "arm 'b', planned is 'b@slow'"),
@@ -161,13 +131,6 @@ fn arms_that_give_different_answers_are_found() {
     let line = text[..place].matches('\n').count() + 1;
     forge(&folder, "runs.jsonl", |text| format!("{}{}", &text[..place], text[place..].replacen("big-1", "another", 1)));
     expect_one(&folder, "runs.jsonl", line, "another answer");
-}
-
-#[test]
-fn a_plan_that_was_changed_afterwards_has_another_hash() {
-    let (_results, folder) = sealed();
-    forge(&folder, "claims.toml", |text| text.replacen("margin = 0.05", "margin = 0.50", 1));
-    expect_one(&folder, "plan.json", 0, "hash");
 }
 
 #[test]
@@ -211,19 +174,17 @@ fn an_incomplete_measurement_is_not_sealed() {
 }
 
 #[test]
-fn advice_about_a_claim_that_is_not_there_is_found() {
-    let (_results, folder) = sealed();
-    forge(&folder, "page.toml", |text| {
-        format!("{text}[[advice]]\ntext = \"Do.\"\nwhen = {{ claim = \"C9\", verdicts = [\"reproduced\"] }}\n")
-    });
-    expect_one(&folder, "page.toml", 0, "the claim C9");
-}
-
-#[test]
-fn a_machine_value_without_reason_is_refused() {
-    let (_results, folder) = sealed();
-    forge(&folder, "machine.json", |text| text.replace("\"governor\":\"", "\"gouverneur\":\""));
-    expect_one(&folder, "machine.json", 0, "governor is null without a reason");
+fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
+    let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", verdicts = [\"reproduced\"] }\n";
+    for (name, from, to, file, what) in [
+        ("claims.toml", "margin = 0.05", "margin = 0.50", "plan.json", "hash"),
+        ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),
+        ("machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, name, |text| text.replacen(from, to, 1));
+        expect_one(&folder, file, 0, what);
+    }
 }
 
 /// Changes plan.tsv and everything that vouches for it, so that only its content can give it away.
