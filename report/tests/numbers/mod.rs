@@ -1,4 +1,5 @@
 //! Numbers that are compared, and intervals of differences known exactly.
+#![allow(dead_code, reason = "every test file uses a part of it")]
 
 use report::stats::{CONFIDENCE, Interval, Pair, estimate};
 
