@@ -20,7 +20,6 @@ pub struct Case {
 
 impl Case {
     /// Its scenario and arm.
-    #[must_use]
     pub fn name(&self) -> (&str, &str) {
         (&self.scenario, &self.arm)
     }
@@ -101,7 +100,6 @@ pub(crate) fn time(text: &str) -> Result<f64, String> {
 }
 
 /// The lines of cases.tsv that are of these cases, named by scenario and arm.
-#[must_use]
 pub fn lines_of(text: &str, cases: &[(String, String)]) -> String {
     let is_wanted = |line: &&str| {
         let mut columns = line.split('\t');

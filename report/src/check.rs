@@ -16,7 +16,6 @@ use crate::results::{Folder, load};
 use crate::runs::Run;
 
 /// Everything that is wrong with a sealed folder, one finding per line.
-#[must_use]
 pub fn check(path: &Path) -> Vec<Error> {
     let mut findings = manifest::differences(path).unwrap_or_else(Vec::from);
     findings.extend(Folder::open(path).map_or_else(

@@ -87,7 +87,6 @@ pub enum Of {
 
 impl Of {
     /// The arms, each for itself.
-    #[must_use]
     pub fn arms(&self) -> Vec<&String> {
         match self {
             Of::Ratio { numerator, denominator } => vec![numerator, denominator],
@@ -210,7 +209,6 @@ pub enum Bound {
 
 impl Bound {
     /// Whether `value` keeps the bound.
-    #[must_use]
     pub fn met_by(self, value: f64) -> bool {
         match self {
             Bound::AtMost(limit) => value <= limit,
@@ -264,31 +262,26 @@ impl Quantity {
     }
 
     /// The scenarios in `profile`.
-    #[must_use]
     pub fn scenarios(&self, profile: &str) -> &[String] {
         self.scenarios.of(profile).map_or(&[], Vec::as_slice)
     }
 
     /// Whether `profile` measures it.
-    #[must_use]
     pub fn is_measured(&self, profile: &str) -> bool {
         self.blocks.get(profile).is_some_and(|&blocks| blocks > 0) && !self.scenarios(profile).is_empty()
     }
 
     /// Whether its samples are processes that alternate its two arms.
-    #[must_use]
     pub fn is_duet(&self) -> bool {
         self.form == Form::Duet
     }
 
     /// Whether it is a ratio of two arms.
-    #[must_use]
     pub fn is_ratio(&self) -> bool {
         matches!(self.of, Of::Ratio { .. })
     }
 
     /// The arms of the test cases it needs, as cases.tsv names them.
-    #[must_use]
     pub fn arms(&self) -> Vec<String> {
         match &self.of {
             Of::Ratio { numerator, denominator } if self.is_duet() => vec![format!("{numerator}~{denominator}")],
@@ -297,7 +290,6 @@ impl Quantity {
     }
 
     /// The test cases it needs in `profile`, as scenario and arm.
-    #[must_use]
     pub fn cases(&self, profile: &str) -> Vec<(String, String)> {
         let arms = self.arms();
         let of = |scenario: &String| arms.iter().map(|arm| (scenario.clone(), arm.clone())).collect::<Vec<_>>();
@@ -305,7 +297,6 @@ impl Quantity {
     }
 
     /// Whether it is about memory.
-    #[must_use]
     pub fn is_memory(&self) -> bool {
         self.metric.ends_with("_kib") || self.metric.ends_with("_bytes")
     }
@@ -313,13 +304,11 @@ impl Quantity {
 
 impl Claims {
     /// The claim called `id`.
-    #[must_use]
     pub fn claim(&self, id: &str) -> Option<&Claim> {
         self.claims.iter().find(|claim| claim.id == id)
     }
 
     /// The control called `id`.
-    #[must_use]
     pub fn control(&self, id: &str) -> Option<&ControlCase> {
         self.controls.iter().find(|control| control.id == id)
     }
@@ -336,7 +325,6 @@ impl Claims {
     }
 
     /// Whether both ask the same, be it with other numbers of blocks: a later round may be larger or smaller than the one before.
-    #[must_use]
     pub fn ask_as(&self, other: &Claims) -> bool {
         self.without_blocks() == other.without_blocks()
     }
@@ -356,7 +344,6 @@ impl Claims {
     }
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.
-    #[must_use]
     pub fn blocks(&self, profile: &str) -> BTreeMap<(String, String), usize> {
         let mut needed = BTreeMap::new();
         for (_, quantity) in self.quantities() {

@@ -47,14 +47,12 @@ impl Dataset {
     }
 
     /// The samples of a test case, in the order of their blocks; empty if it did not run.
-    #[must_use]
     pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
         // A tuple of references cannot look up a tuple of strings.
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
     }
 
     /// How many runs of the case failed.
-    #[must_use]
     pub fn failed(&self, scenario: &str, arm: &str) -> usize {
         self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()
     }

@@ -112,7 +112,6 @@ impl TomlFile<'_> {
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
-    #[must_use]
     pub fn error_at(&self, needle: &str, what: impl Into<String>) -> Error {
         let value = needle.split_once("= ").map(|(_, value)| value);
         let place = self.text.find(needle).or_else(|| self.text.find(value?));

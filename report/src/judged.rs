@@ -119,7 +119,6 @@ pub struct Row {
 
 impl Row {
     /// Whether anything of it was measured.
-    #[must_use]
     pub fn has_figure(&self) -> bool {
         self.estimate.is_some() || !self.sides.is_empty()
     }
@@ -184,13 +183,11 @@ pub struct JudgedClaim {
 
 impl JudgedClaim {
     /// The row that the one-line summary shows: the one that decided the verdict, else the first.
-    #[must_use]
     pub fn deciding_row(&self) -> Option<&Row> {
         self.rows.iter().find(|row| row.verdict == self.verdict).or_else(|| self.rows.first())
     }
 
     /// The cause in a few words: those that stand, `part: ` before partial ones, or `cause unknown`.
-    #[must_use]
     pub fn cause_in_short(&self) -> String {
         let named = self.causes.iter().filter_map(|cause| match cause.standing {
             Standing::Cause => Some(cause.short.clone()),

@@ -39,7 +39,6 @@ impl Machine {
     }
 
     /// Whether both are of one kind: the same processor model and number of cores, known in both.
-    #[must_use]
     pub fn is_like(&self, other: &Machine) -> bool {
         ["cpu_model", "cpu_count"].iter().all(|name| {
             let value = |machine: &Machine| machine.values.get(*name).cloned().flatten();

@@ -32,13 +32,11 @@ pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
 }
 
 /// The sum of a file with this content.
-#[must_use]
 pub fn sum(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
 /// The manifest's text, as `sha256sum` writes it.
-#[must_use]
 pub fn to_text(sums: &BTreeMap<String, String>) -> String {
     sums.iter().fold(String::new(), |mut text, (name, sum)| {
         let _ = writeln!(text, "{sum}  {name}");

@@ -267,7 +267,6 @@ impl Table {
 
 impl Chart {
     /// File name of the chart: the study's name and its own, of letters, digits, dashes and underscores.
-    #[must_use]
     pub fn file_name(&self, study: &str) -> String {
         format!("{}.svg", anchor(study, &self.id))
     }

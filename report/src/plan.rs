@@ -40,7 +40,6 @@ pub struct Part {
 
 impl Part {
     /// Whether it takes in the scenario.
-    #[must_use]
     pub fn holds(&self, scenario: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
     }
@@ -143,7 +142,6 @@ pub fn plan(
 
 /// The A/A control of a time or rate in `profile` that takes the least time, so that it can be repeated most often. Memory hardly varies:
 /// repeating it would show little.
-#[must_use]
 pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
@@ -160,13 +158,11 @@ pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -
 
 impl Plan {
     /// Whether the plan takes longer than it may.
-    #[must_use]
     pub fn over_budget(&self) -> bool {
         self.budget_s.is_some_and(|budget| self.planned_s > budget)
     }
 
     /// The plan for people: per scenario its arms, blocks and seconds.
-    #[must_use]
     pub fn table(&self) -> String {
         let mut scenarios: BTreeMap<&str, (BTreeMap<&str, usize>, f64)> = BTreeMap::new();
         for run in &self.runs {

@@ -29,7 +29,6 @@ pub struct PlannedRun {
 
 impl PlannedRun {
     /// Its test case, by scenario and arm.
-    #[must_use]
     pub fn case(&self) -> (&str, &str) {
         (&self.scenario, &self.arm)
     }
@@ -70,7 +69,6 @@ pub struct Calibration {
 }
 
 /// The content of plan.tsv.
-#[must_use]
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
     runs.iter().fold(String::new(), |mut text, run| {
         let PlannedRun { run, block, scenario, arm, build, seed, seconds, arguments } = run;
@@ -106,7 +104,6 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
 }
 
 /// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.
-#[must_use]
 pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
     let mut hash = Sha256::new();
     for part in [claims, cases, plan] {

@@ -58,14 +58,12 @@ pub enum Order {
 pub const UNITS: [&str; 10] = ["_per_s", "_s", "_ms", "_us", "_ns", "_kib", "_bytes", "_count", "_percent", "_ratio"];
 
 /// The unit that a metric's name ends in, without the underscore; `None` for a name without one.
-#[must_use]
 pub fn unit(metric: &str) -> Option<&'static str> {
     UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
 }
 
 impl Record {
     /// The test case's arm as cases.tsv names it: `A~B` for a duet.
-    #[must_use]
     pub fn case_arm(&self) -> String {
         match &self.versus {
             Some(versus) => format!("{}~{versus}", self.arm),
@@ -74,7 +72,6 @@ impl Record {
     }
 
     /// What is wrong with the record in itself, in words; `None` if nothing is.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
         if let Some((name, _)) = self.metrics.iter().find(|(name, _)| unit(name).is_none()) {
             return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));

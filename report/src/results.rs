@@ -101,7 +101,6 @@ impl Folder {
     }
 
     /// The samples of all planned runs; a run that left nothing is a failed sample.
-    #[must_use]
     pub fn dataset(&self) -> Dataset {
         let by_id: BTreeMap<&str, &Run> = self.runs.iter().map(|run| (run.run.as_str(), run)).collect();
         let mut data = Dataset::default();
@@ -123,7 +122,6 @@ impl Folder {
     }
 
     /// Failed runs as run, scenario, arm and error.
-    #[must_use]
     pub fn failures(&self) -> Vec<(String, String, String, String)> {
         let planned: BTreeMap<&str, &PlannedRun> = self.plan.iter().map(|run| (run.run.as_str(), run)).collect();
         self.runs
@@ -136,14 +134,12 @@ impl Folder {
     }
 
     /// Seconds spent in the runs, by hyperfine.
-    #[must_use]
     pub fn measured_s(&self) -> f64 {
         self.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum()
     }
 
     /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
     /// of the same process.
-    #[must_use]
     pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
         let mut compared = 0;
         let mut differing = Vec::new();

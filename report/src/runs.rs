@@ -64,7 +64,6 @@ pub struct GnuTime {
 
 impl Run {
     /// Why the run counts as failed; `None` if it succeeded.
-    #[must_use]
     pub fn failure(&self) -> Option<String> {
         let recorded = self.record.as_ref().and_then(|record| record.error.clone());
         if recorded.is_some() {

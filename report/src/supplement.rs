@@ -34,7 +34,6 @@ pub struct Supplement {
 
 impl Supplement {
     /// The mark of what is taken from it: `†`, and `‡` if it was measured on another kind of machine.
-    #[must_use]
     pub fn mark(&self) -> &'static str {
         if self.other_machine.is_some() { "‡" } else { "†" }
     }
@@ -53,13 +52,11 @@ impl Supplement {
     }
 
     /// The other machine behind a comma; empty if it is of the same kind.
-    #[must_use]
     pub fn machine(&self) -> String {
         self.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default()
     }
 
     /// Whether the test case is shown from it.
-    #[must_use]
     pub fn has(&self, scenario: &str, arm: &str) -> bool {
         self.cases.iter().any(|(of, other)| of == scenario && other == arm)
     }

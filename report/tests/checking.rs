@@ -86,7 +86,8 @@ fn in_lines(text: &str, change: impl Fn(&mut Vec<String>)) -> String {
 #[test]
 fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
     let another = |text: &str| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999");
-    let changes: [(&dyn Fn(&str) -> String, usize, &str); 6] = [
+    type Change<'a> = &'a dyn Fn(&str) -> String;
+    let changes: [(Change, usize, &str); 6] = [
         (&|text| in_lines(text, |lines| drop(lines.remove(4))), 0, "toy-0005"),
         (&|text| in_lines(text, |lines| lines.insert(5, lines[4].clone())), 6, "toy-0005 stands twice"),
         (&|text| in_lines(text, |lines| lines.swap(4, 5)), 6, "order"),

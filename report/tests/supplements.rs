@@ -13,41 +13,23 @@ use support::{
 
 mod support;
 
-/// What only the full profile measures.
-const MORE: &str = r#"
-[[claim]]
-id = "C3"
-text = "a is slower than b on a huge input"
-original = "15 s against 10 s"
-kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["huge"]
-size = 1.5
-margin = 0.05
-blocks = { full = 12 }
+/// A goal that only the full profile judges.
+fn goal(id: &str, text: &str, arm: &str, scenarios: &str) -> String {
+    format!(
+        "\n[[goal]]\nid = \"{id}\"\ntext = \"{text}\"\nmetric = \"work_s\"\nnumerator = \"{arm}\"\ndenominator = \"b\"\n\
+         scenarios = {scenarios}\nat_most = 2.0\nblocks = {{ full = 12 }}\n"
+    )
+}
 
-[[goal]]
-id = "steady"
-text = "a takes at most twice as long as b on a huge input"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["huge"]
-at_most = 2.0
-blocks = { full = 12 }
-
-[[goal]]
-id = "everywhere"
-text = "a takes at most twice as long as b on a huge and on a giant input"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["huge", "giant"]
-at_most = 2.0
-blocks = { full = 12 }
-"#;
+/// What only the full profile measures: [`CLAIMS`] with its first claim once more on a huge input, and two goals.
+fn more() -> String {
+    let claim = CLAIMS.split("\n\n").find(|table| table.contains("id = \"C1\"")).expect("there is a claim C1");
+    let claim = claim.replace("C1", "C3").replace("big", "huge").replace("quick = 8, ", "");
+    let claim = claim.replace("\naa = \"aa\"\nplanted = \"slow\"", "");
+    let steady = goal("steady", "a takes at most twice as long as b on a huge input", "a", "[\"huge\"]");
+    let everywhere = goal("everywhere", "the same on a giant input, too", "a", "[\"huge\", \"giant\"]");
+    format!("\n{claim}\n{steady}{everywhere}")
+}
 
 const PAGE: &str = r#"schema = 1
 title = "toy: a made-up study"
@@ -77,7 +59,7 @@ metric = "work_s"
 "#;
 
 fn whole() -> Toy {
-    Toy { claims: format!("{CLAIMS}{MORE}"), page: PAGE.to_owned(), ..Toy::default() }
+    Toy { claims: format!("{CLAIMS}{}", more()), page: PAGE.to_owned(), ..Toy::default() }
 }
 
 /// The full profile, of which only the scenarios in `part` are measured.
@@ -207,18 +189,7 @@ fn of_two_partial_measurements_the_newer_counts_per_scenario() {
 fn an_arm_that_the_whole_measurement_did_not_run_comes_from_another_one() {
     let temp = temporary();
     // A goal that only full judges, on a scenario of which quick ran other arms.
-    let goal = r#"
-[[goal]]
-id = "third"
-text = "c takes at most twice as long as b"
-metric = "work_s"
-numerator = "c"
-denominator = "b"
-scenarios = ["big"]
-at_most = 2.0
-blocks = { full = 12 }
-"#;
-    let claims = format!("{CLAIMS}{goal}");
+    let claims = format!("{CLAIMS}{}", goal("third", "c takes at most twice as long as b", "c", "[\"big\"]"));
     let page = PAGE.replace(
         "column = [",
         r#"column = [

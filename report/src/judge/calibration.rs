@@ -12,7 +12,6 @@ const POWER: f64 = 0.9;
 /// Judges the trials of a calibration; `None` if claims.toml lacks its control, or there is no whole trial.
 ///
 /// A trial is judged as a claim would be, with the pairs of the next trial in the part of the A/A control that sets the floor.
-#[must_use]
 pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Calibrated> {
     let control = evidence.claims.control(&calibration.control)?;
     let blocks = *control.quantity.blocks.get(evidence.profile)?;

@@ -16,7 +16,6 @@ pub use evidence::Evidence;
 pub use supplement::add;
 
 /// Judges everything in a results folder; what the folder says of itself is left empty.
-#[must_use]
 pub fn study(evidence: Evidence<'_>) -> JudgedStudy {
     let controls: Vec<JudgedControl> =
         evidence.claims.controls.iter().map(|control| control::judge(evidence, control)).collect();

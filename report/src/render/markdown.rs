@@ -46,7 +46,6 @@ impl Table {
     }
 
     /// The table with a further column, which `rule` aligns.
-    #[must_use]
     pub fn column(mut self, heading: String, rule: &str) -> Self {
         self.header.push(heading);
         self.rule.push(rule.to_owned());

@@ -12,7 +12,6 @@ const VERDICT: usize = 26;
 const WIDTH: usize = 100;
 
 /// Per claim its id, verdict and text, and beneath it the figure, the cause, or why there is none.
-#[must_use]
 pub fn verdict_table(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {

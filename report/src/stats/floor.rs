@@ -20,7 +20,6 @@ const SEED: u64 = 0x000F_1004;
 /// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. With
 /// fewer pairs than `n` they are drawn again; with more, without repetition. Neither the order of the pairs nor their signs matter.
 /// A failed run (an infinite or missing ratio) is infinite noise: enough of them make the floor infinite, and nothing exceeds it.
-#[must_use]
 pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
     if aa_log_ratios.is_empty() || n == 0 {
         return margin;

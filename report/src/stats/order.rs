@@ -3,7 +3,6 @@
 /// The median; the mean of the middle two if their number is even, which is not a number between opposite infinities; `None` of nothing.
 ///
 /// Selected and not sorted for: floors take thousands.
-#[must_use]
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     if values.is_empty() {
         return None;
@@ -20,7 +19,6 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
 ///
 /// # Panics
 /// Of no values.
-#[must_use]
 pub fn reached_by(share: f64, mut values: Vec<f64>) -> f64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
     let place = (share * values.len() as f64).ceil() as usize - 1;

@@ -24,13 +24,11 @@ pub struct Pair {
 
 impl Pair {
     /// A difference known exactly.
-    #[must_use]
     pub fn exact(difference: f64) -> Self {
         Pair { lo: difference, mid: difference, hi: difference }
     }
 
     /// A pair whose both sides failed: it may lie anywhere, and has no middle that could stand for it.
-    #[must_use]
     pub fn unknown() -> Self {
         Pair { lo: f64::NEG_INFINITY, mid: f64::NAN, hi: f64::INFINITY }
     }
@@ -53,7 +51,6 @@ pub struct Interval {
 /// The lower end comes from the lower ends of the pairs, the upper from the upper, so that a pair which is not known exactly can only
 /// widen the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the
 /// result is ever NaN.
-#[must_use]
 pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
     let n = pairs.len();
     let ends = |pick: fn(&Pair) -> f64| pairs.iter().map(pick).collect::<Vec<f64>>();
@@ -70,7 +67,6 @@ pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
 /// Which Walsh average, counted from either end, bounds the interval of `n` pairs, and the error rate that this leaves.
 ///
 /// `None` if no interval of this `confidence` exists, because even the widest errs too often.
-#[must_use]
 pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
     let rank = quantile(alpha / 2.0, n).max(1);
@@ -82,7 +78,6 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 /// The Hodges-Lehmann estimate: the median of the Walsh averages that are known.
 ///
 /// `None` without any, or if the median lies between opposite infinities.
-#[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let known = walsh_averages(values).filter(|average| !average.is_nan()).collect();
     median(known).filter(|middle| !middle.is_nan())
@@ -105,13 +100,11 @@ fn unless_nan(value: f64, otherwise: f64) -> f64 {
 }
 
 /// P(V <= `statistic`) for `n` pairs without effect: R's `psignrank`.
-#[must_use]
 pub fn cumulative(statistic: usize, n: usize) -> f64 {
     distribution(1..=n).iter().take(statistic.saturating_add(1)).sum::<f64>().min(1.0)
 }
 
 /// The smallest v with P(V <= v) >= `probability`: R's `qsignrank`.
-#[must_use]
 pub fn quantile(probability: f64, n: usize) -> usize {
     let mut sum = 0.0;
     // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
@@ -154,7 +147,6 @@ pub enum Alternative {
 ///
 /// So it agrees with the interval of [`estimate`]: resolution and failed runs can only raise it. `centre` is zero for "no effect", and
 /// minus the logarithm of 1 + floor for "not reversed beyond the floor".
-#[must_use]
 pub fn p_value_against(pairs: &[Pair], centre: f64, alternative: Alternative) -> f64 {
     let less = || p_value_less(pairs.iter().map(|pair| pair.hi - centre));
     let greater = || p_value_less(pairs.iter().map(|pair| centre - pair.lo));
