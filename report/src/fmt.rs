@@ -36,13 +36,10 @@ pub fn unit_of(metric: &str) -> &'static str {
 
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
-    match metric {
-        "work_s" => return "work time".to_owned(),
-        "process_s" => return "process wall time".to_owned(),
-        "wall_s" => return "wall time".to_owned(),
-        "user_s" => return "user time".to_owned(),
-        "system_s" => return "system time".to_owned(),
-        _ => {}
+    let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];
+    let known = known.into_iter().chain([("user_s", "user time"), ("system_s", "system time")]);
+    if let Some((_, words)) = known.into_iter().find(|(name, _)| *name == metric) {
+        return words.to_owned();
     }
     let unit = unit_of(metric);
     let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
@@ -153,18 +150,14 @@ pub fn decimals(x: f64, places: usize) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("−", rest));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    let mut out = String::from(if is_zero { "" } else { sign });
+    let mut grouped = String::from(if is_zero { "" } else { sign });
     for (position, digit) in whole.chars().enumerate() {
         if position > 0 && (whole.len() - position).is_multiple_of(3) {
-            out.push(',');
+            grouped.push(',');
         }
-        out.push(digit);
+        grouped.push(digit);
     }
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
+    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
 }
 
 /// A round number without trailing zeros: 0.50 is "0.5", 100000 is "100,000".
@@ -231,75 +224,12 @@ pub fn duration(seconds: f64) -> String {
     format!("{} min {} s", decimals(minutes, 0), decimals((seconds - minutes * 60.0).floor(), 0))
 }
 
+/// "1 claim", "9 claims".
+pub fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// A p-value: "0.012", and "< 0.001" where more digits would promise too much.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { decimals(p, 3) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_take_the_unit_that_fits_their_size() {
-        assert_eq!(value(1.234_5, "s"), "1.23 s");
-        assert_eq!(value(0.012_34, "s"), "12.3 ms");
-        assert_eq!(value(184.2, "ns"), "184 ns");
-        assert_eq!(value(2_500.0, "us"), "2.50 ms");
-        assert_eq!(value(0.000_000_5, "s"), "500 ns");
-        assert_eq!(value(0.0, "s"), "0 s");
-    }
-
-    #[test]
-    fn memory_counts_and_rates_are_readable() {
-        assert_eq!(value(85_900.0, "kib"), "83.9 MiB");
-        assert_eq!(value(512.0, "bytes"), "512 B");
-        assert_eq!(value(2_000_100.0, "count"), "2,000,100");
-        assert_eq!(value(1_234_567.8, "per_s"), "1,234,568/s");
-        assert_eq!(value(12.34, "percent"), "12.3 %");
-        assert_eq!(value(3.5, "B/txn"), "3.50 B/txn");
-    }
-
-    #[test]
-    fn rounding_up_to_the_next_digit_adds_no_digit() {
-        assert_eq!(number(9.996, 3), "10.0");
-        assert_eq!(value(0.999_9, "s"), "1.00 s");
-        assert_eq!(decimals(-0.000_1, 2), "0.00");
-    }
-
-    #[test]
-    fn huge_tiny_and_unreadable_numbers_stay_short() {
-        assert_eq!(number(1.234e18, 3), "1.23 × 10^18");
-        assert_eq!(number(4.0e-9, 2), "4.0 × 10^−9");
-        assert_eq!(decimals(f64::INFINITY, 2), "∞");
-        assert_eq!(decimals(f64::NAN, 2), "not a number");
-        assert!(value(1e300, "s").len() < 24);
-    }
-
-    #[test]
-    fn percentages_and_changes_carry_one_decimal_at_most_two() {
-        assert_eq!(percent(0.05), "5 %");
-        assert_eq!(percent(0.023_4), "2.3 %");
-        assert_eq!(percent(0.003_9), "0.39 %");
-        assert_eq!(change(1.187), "+18.7 %");
-        assert_eq!(change(0.9), "−10.0 %");
-        assert_eq!(duration(7_500.0), "2 h 5 min");
-        assert_eq!(p_value(0.000_2), "< 0.001");
-    }
-
-    #[test]
-    fn the_unit_of_a_metric_is_the_end_of_its_name() {
-        assert_eq!(unit_of("work_s"), "s");
-        assert_eq!(unit_of("rows_per_s"), "per_s");
-        assert_eq!(unit_of("mb_per_s"), "mb_per_s");
-        assert_eq!(value(1270.4, "mb_per_s"), "1,270 MB/s");
-        assert_eq!(unit_of("latency_p99_us"), "us");
-        assert_eq!(unit_of("bytes"), "bytes");
-        assert_eq!(unit_of("odd"), "");
-        assert_eq!(metric_in_words("peak_rss_kib"), "peak RSS");
-        assert_eq!(metric_in_words("minor_faults_count"), "minor faults");
-        assert_eq!(metric_in_words("mb_per_s"), "throughput");
-        assert_eq!(metric_in_words("ideal_mb_per_s"), "ideal throughput");
-        assert_eq!(metric_in_words("throughput_mb_per_s"), "throughput");
-    }
 }

@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
-use super::fmt;
-use crate::judged::{Cause, Estimate, GoalStanding, JudgedClaim, Row, Scale, Standing};
+use crate::fmt;
+use crate::judged::{Estimate, GoalStanding, JudgedClaim, Row, Scale, Side, Standing};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -117,18 +117,11 @@ pub fn figure(row: &Row) -> String {
 }
 
 fn figure_of(row: &Row, estimate: &Estimate) -> String {
-    let figure = match &row.scale {
-        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => {
-            let met = fmt::decimals((estimate.point * estimate.n as f64).round(), 0);
-            let share = self::estimate(row);
-            return format!("{met} of {} {} ({share})", estimate.n, if estimate.n == 1 { "block" } else { "blocks" });
-        }
-        Scale::Share { .. } => {
-            // The word is in front; the interval is of the share.
-            self::estimate(row)
-        }
-        _ => self::estimate(row),
-    };
+    let figure = self::estimate(row);
+    if matches!(row.scale, Scale::Blocks { .. }) && estimate.n > 0 && estimate.point.is_finite() {
+        let met = fmt::decimals((estimate.point * estimate.n as f64).round(), 0);
+        return format!("{met} of {} ({figure})", fmt::plural(estimate.n, "block", "blocks"));
+    }
     format!("{figure}, {}", sample_size(estimate))
 }
 
@@ -145,55 +138,46 @@ pub fn sample_size(estimate: &Estimate) -> String {
 /// Medians of both sides with units, in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
 pub fn sides(row: &Row) -> String {
     match row.sides.as_slice() {
-        [] => String::new(),
-        [a, b] if a.metric == b.metric => {
-            format!("{} against {}", side_value(&a.metric, a.median), side_value(&b.metric, b.median))
-        }
-        sides => sides
-            .iter()
-            .map(|side| format!("{} {}", side.arm, side_value(&side.metric, side.median)))
-            .collect::<Vec<_>>()
-            .join(", "),
+        [a, b] if a.metric == b.metric => format!("{} against {}", side_value(a), side_value(b)),
+        sides => joined(sides, |side| format!("{} {}", side.arm, side_value(side))),
     }
 }
 
 /// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
 pub fn named_sides(row: &Row) -> String {
     let one_metric = row.sides.windows(2).all(|pair| pair[0].metric == pair[1].metric);
-    row.sides
-        .iter()
-        .map(|side| {
-            let value = side_value(&side.metric, side.median);
-            if one_metric {
-                format!("{} {value}", side.arm)
-            } else {
-                format!("{} {}: {value}", side.arm, fmt::metric_in_words(&side.metric))
-            }
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+    let metric =
+        |side: &Side| if one_metric { String::new() } else { format!(" {}:", fmt::metric_in_words(&side.metric)) };
+    joined(&row.sides, |side| format!("{}{} {}", side.arm, metric(side), side_value(side)))
 }
 
-fn side_value(metric: &str, median: f64) -> String {
-    if median.is_finite() { fmt::value(median, fmt::unit_of(metric)) } else { "failed".to_owned() }
+fn joined(sides: &[Side], said: impl Fn(&Side) -> String) -> String {
+    sides.iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
+fn side_value(side: &Side) -> String {
+    let value = || fmt::value(side.median, fmt::unit_of(&side.metric));
+    if side.median.is_finite() { value() } else { "failed".to_owned() }
+}
+
+/// What is said of a value that may not be there.
+pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), said)
 }
 
 /// The floor as a percentage, or `-` for a quantity that has none.
 pub fn floor(row: &Row) -> String {
-    row.floor.map_or_else(|| NOTHING.to_owned(), fmt::percent)
+    or_nothing(row.floor, fmt::percent)
 }
 
 /// The coverage of the interval: 0.039 is "96.1 %"; `-` for a single figure.
 pub fn coverage(row: &Row) -> String {
-    match &row.estimate {
-        Some(estimate) if has_interval(estimate) => fmt::percent(1.0 - estimate.level),
-        _ => NOTHING.to_owned(),
-    }
+    or_nothing(row.estimate.filter(has_interval), |estimate| fmt::percent(1.0 - estimate.level))
 }
 
 /// "1 failed run", "3 failed runs".
 pub fn failed(count: usize) -> String {
-    if count == 1 { "1 failed run".to_owned() } else { format!("{count} failed runs") }
+    fmt::plural(count, "failed run", "failed runs")
 }
 
 /// Our figure for the one-line summary of a claim: that of the row which decided it, with its scenario if there are several.
@@ -222,101 +206,14 @@ pub fn claim_cause(claim: &JudgedClaim) -> String {
 /// Whether the verdict states an effect, so that a reader asks for its cause.
 fn has_effect(claim: &JudgedClaim) -> bool {
     use crate::judged::Verdict::{Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed};
-    claim.kind != "cause"
-        && claim.kind != "equal"
-        && claim.kind != "band"
-        && claim.kind != "slope"
-        && matches!(
-            claim.verdict,
-            Reproduced | ReproducedSmaller | ReproducedLarger | ReproducedSizeUndecided | Reversed
-        )
-}
-
-/// What the evidence says of a cause, in words.
-pub fn standing(cause: &Cause) -> &'static str {
-    match cause.standing {
-        Standing::Cause => "the cause",
-        Standing::Part => "part of the cause",
-        Standing::NotCause => "not the cause",
-        Standing::Unknown => "unknown",
-    }
+    let stated = [Reproduced, ReproducedSmaller, ReproducedLarger, ReproducedSizeUndecided, Reversed];
+    matches!(claim.kind, "ratio" | "outcome" | "every") && stated.contains(&claim.verdict)
 }
 
 /// A goal's standing over its rows as printed in tables; unmet ones stand out.
 pub fn goal_standing(standing: GoalStanding) -> String {
     match standing {
-        GoalStanding::Met | GoalStanding::NotMeasured => standing.name().to_owned(),
-        GoalStanding::Missed | GoalStanding::Undecided => format!("**{}**", standing.name()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::judged::{Side, Verdict};
-
-    fn ratio(point: f64, lo: f64, hi: f64, n: usize, level: f64) -> Row {
-        Row {
-            scenario: "big".to_owned(),
-            scale: Scale::Ratio { numerator: "a".to_owned(), denominator: "b".to_owned(), metric: "work_s".to_owned() },
-            estimate: Some(Estimate { point, lo, hi, n, level }),
-            sides: vec![
-                Side { arm: "a".to_owned(), metric: "work_s".to_owned(), median: 1.75 },
-                Side { arm: "b".to_owned(), metric: "work_s".to_owned(), median: 0.012 },
-            ],
-            floor: Some(0.023),
-            verdict: Verdict::Reproduced,
-            p_value: None,
-            failed: 0,
-        }
-    }
-
-    #[test]
-    fn a_ratio_names_its_arms_interval_n_and_absolute_values() {
-        let row = ratio(1.312, 1.28, 1.354, 12, 0.042);
-        assert_eq!(figure(&row), "a ÷ b 1.31 [1.28, 1.35], n = 12; 1.75 s against 12.0 ms");
-        assert_eq!(coverage(&row), "95.8 %");
-        assert_eq!(floor(&row), "2.3 %");
-    }
-
-    #[test]
-    fn open_ends_and_single_figures_say_so() {
-        let open = ratio(2.0, 1.5, f64::INFINITY, 8, 0.039);
-        assert_eq!(estimate(&open), "2.00 [1.50, no upper bound]");
-        let below = ratio(0.5, 0.0, 0.7, 8, 0.039);
-        assert_eq!(estimate(&below), "0.50 [no lower bound, 0.70]");
-        let single = ratio(1.2, 1.2, 1.2, 1, 1.0);
-        assert_eq!(figure(&single), "a ÷ b 1.20, single run; 1.75 s against 12.0 ms");
-        assert_eq!(interval(&single), None);
-        let none = Row { estimate: None, ..single };
-        assert_eq!(figure(&none), NOTHING);
-    }
-
-    #[test]
-    fn values_share_one_unit_and_shares_are_percentages() {
-        let row = Row {
-            scale: Scale::Value {
-                metric: "work_s".to_owned(),
-                of: "channel".to_owned(),
-                per: None,
-                unit: "ns".to_owned(),
-            },
-            estimate: Some(Estimate { point: 1_840.0, lo: 900.0, hi: 2_010.0, n: 12, level: 0.042 }),
-            ..ratio(1.0, 1.0, 1.0, 1, 1.0)
-        };
-        assert_eq!(estimate(&row), "1.84 µs [0.90 µs, 2.01 µs]");
-        let share = Row {
-            scale: Scale::Share { of: "T2".to_owned() },
-            estimate: Some(Estimate { point: 0.873, lo: 0.7, hi: 1.02, n: 12, level: 0.042 }),
-            ..row.clone()
-        };
-        assert!(figure(&share).starts_with("share of T2 87.3 % [70 %, 102 %], n = 12"), "{}", figure(&share));
-        let blocks = Row {
-            scale: Scale::Blocks { criterion: "failed requests".to_owned() },
-            estimate: Some(Estimate { point: 0.875, lo: 0.47, hi: 1.0, n: 8, level: 0.05 }),
-            sides: vec![],
-            ..row
-        };
-        assert_eq!(figure(&blocks), "in 7 of 8 blocks (87.5 % [47 %, 100 %])");
+        GoalStanding::Met | GoalStanding::NotMeasured => standing.into_str().to_owned(),
+        GoalStanding::Missed | GoalStanding::Undecided => format!("**{}**", standing.into_str()),
     }
 }
