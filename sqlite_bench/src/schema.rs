@@ -49,15 +49,6 @@ pub enum JoinIndex {
     Present,
 }
 
-/// What becomes of the oldest block when one is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Growth {
-    /// It stays: the table grows, and the published query slows with it.
-    Growing,
-    /// It goes: the table keeps its size.
-    Constant,
-}
-
 /// A block and its transactions, all of them derived from its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
@@ -118,16 +109,6 @@ pub fn insert(connection: &Connection, block: Block) -> rusqlite::Result<()> {
         let (from, to, amount) = block.transaction(index);
         statement.execute(params![id, from, to, amount])?;
     }
-    Ok(())
-}
-
-/// Deletes a block and its transactions, if it is there.
-///
-/// # Errors
-/// What SQLite says.
-pub fn delete(connection: &Connection, number: u64) -> rusqlite::Result<()> {
-    connection.prepare_cached("DELETE FROM transactions WHERE block_id = ?1")?.execute([signed(number)])?;
-    connection.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([signed(number)])?;
     Ok(())
 }
 

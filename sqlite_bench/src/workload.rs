@@ -23,14 +23,14 @@ pub struct Workload {
     /// How long new operations are begun.
     pub window: Duration,
     /// How reads are begun.
-    pub load: Load,
+    pub reads: Loop,
     /// How many writes there are.
     pub writes: Writes,
 }
 
 /// How reads are begun.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
+pub enum Loop {
     /// Each reader waits for its answer, pauses and asks again, as published: who is not answered does not ask.
     Closed,
     /// Reads begin on a schedule, whatever became of those before.
@@ -63,7 +63,7 @@ impl Workload {
             think: Duration::from_millis(5),
             rest: Duration::ZERO,
             window,
-            load: Load::Closed,
+            reads: Loop::Closed,
             writes: Writes::Steady,
         }
     }
@@ -93,20 +93,20 @@ impl Workload {
     /// loop spread over a cycle, as nothing makes the writers of different databases keep step.
     #[must_use]
     pub fn first_write(&self, database: usize) -> Duration {
-        match self.load {
-            Load::Closed => Duration::ZERO,
+        match self.reads {
+            Loop::Closed => Duration::ZERO,
             #[expect(clippy::cast_precision_loss, reason = "databases are few")]
-            Load::Open { .. } => self.write_cycle().mul_f64(database as f64 / self.databases as f64),
+            Loop::Open { .. } => self.write_cycle().mul_f64(database as f64 / self.databases as f64),
         }
     }
 
     /// Reads that the schedule of the open loop has; none in the closed loop.
     #[must_use]
     pub fn scheduled_reads(&self) -> u64 {
-        match self.load {
-            Load::Closed => 0,
+        match self.reads {
+            Loop::Closed => 0,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
-            Load::Open { reads_per_s } => {
+            Loop::Open { reads_per_s } => {
                 (reads_per_s * self.window.as_secs_f64()).floor() as u64 * self.databases as u64
             }
         }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::{Operations, READ_SKIP, Run, broken};
+use super::history::READ_SKIP;
+use super::operations::Operations;
+use super::run::{Run, broken};
 use crate::design::AccessError;
 
 /// All readers, until operations are no longer begun and the last is answered.
@@ -14,7 +16,7 @@ pub(super) async fn read_all(run: &Arc<Run>, records: Vec<Operations>) -> Result
     for (reader, operations) in records.into_iter().enumerate() {
         readers.spawn(read(Arc::clone(run), reader % run.workload.databases, operations));
     }
-    let mut all = Operations::new();
+    let mut all = Operations::default();
     while let Some(joined) = readers.join_next().await {
         all.add(&joined.map_err(broken)?);
     }

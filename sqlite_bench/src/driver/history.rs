@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::broken;
+use super::run::broken;
 use crate::design::{AccessError, Design};
 use crate::schema::{self, Block, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 

@@ -7,25 +7,20 @@ use std::time::{Duration, Instant};
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// Counts threads until it is stopped.
-pub(super) struct Sampler<'a> {
-    start: Instant,
-    progress: &'a (dyn Fn(Duration) + Sync),
+#[derive(Default)]
+pub(super) struct Sampler {
     stopped: AtomicBool,
     peak: AtomicU64,
 }
 
-impl<'a> Sampler<'a> {
-    pub(super) fn start(start: Instant, progress: &'a (dyn Fn(Duration) + Sync)) -> Self {
-        Sampler { start, progress, stopped: AtomicBool::new(false), peak: AtomicU64::new(0) }
-    }
-
-    /// Runs until [`Sampler::stop`].
-    pub(super) fn run(&self) {
+impl Sampler {
+    /// Runs until [`Sampler::stop`]; calls `progress` each time with the time since `start`.
+    pub(super) fn run(&self, start: Instant, progress: &dyn Fn(Duration)) {
         while !self.stopped.load(Ordering::Relaxed) {
             if let Some(threads) = count() {
                 self.peak.fetch_max(threads, Ordering::Relaxed);
             }
-            (self.progress)(self.start.elapsed());
+            progress(start.elapsed());
             std::thread::sleep(PERIOD);
         }
     }
@@ -34,14 +29,19 @@ impl<'a> Sampler<'a> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Most threads at a time.
+    /// Most threads at a time; `None` where they cannot be counted.
     pub(super) fn peak(&self) -> Option<u64> {
         Some(self.peak.load(Ordering::Relaxed)).filter(|&peak| peak > 0)
     }
 }
 
-/// Threads of this process; `None` where there is no `/proc`.
+/// Threads of this process.
+#[cfg(target_os = "linux")]
 fn count() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Threads:"))?.trim().parse().ok()
+    u64::try_from(procfs::process::Process::myself().ok()?.stat().ok()?.num_threads).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn count() -> Option<u64> {
+    None
 }

@@ -8,9 +8,9 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::broken;
+use super::run::broken;
+use super::times::Times;
 use crate::design::AccessError;
-use study_kit::distribution::Distribution;
 
 /// How often the task wants to run.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -21,7 +21,7 @@ const BLOCKED_AFTER: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Default)]
 pub struct Ticks {
     /// How late they were.
-    pub late: Distribution,
+    pub late: Times,
     /// How long the runtime was blocked: the sum of all times of over 50 ms between two turns.
     pub blocked: Duration,
 }
