@@ -1,9 +1,6 @@
-//! Why a verb could not run.
+//! Names that mean nothing, and errors of one line.
 
-use std::io;
-use std::path::Path;
-
-/// Why a verb could not run.
+/// What was asked for does not exist.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that stands for nothing.
@@ -17,53 +14,27 @@ pub enum Error {
         choices: String,
     },
     /// An arm that the scenario has no work for.
-    #[error("the arm {arm} does not run in {scenario}: the verb `arms` lists what does")]
+    #[error("the arm {arm} does not run in {scenario}: choose one of {choices}")]
     Mismatch {
         /// The arm.
         arm: String,
         /// The scenario.
         scenario: String,
-    },
-    /// A file cannot be written or read.
-    #[error("cannot {action} {path}")]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A run that the overview started failed.
-    #[error("{scenario} {arm} failed: {why}")]
-    Sample {
-        /// The scenario.
-        scenario: String,
-        /// The arm.
-        arm: String,
-        /// What it said, or how it ended.
-        why: String,
+        /// The arms that do.
+        choices: String,
     },
 }
 
-/// A file that cannot be used: `action` completes "cannot".
-pub fn file_error(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::File { action, path: path.display().to_string(), source }
-}
-
-/// A name of which there is none, and those there are.
-pub fn unknown<'a>(what: &'static str, given: &str, choices: impl IntoIterator<Item = &'a str>) -> Error {
-    let choices: Vec<&str> = choices.into_iter().collect();
-    Error::UnknownName { what, given: given.to_owned(), choices: choices.join(", ") }
+impl Error {
+    /// A name of which there is none, and those there are.
+    pub fn unknown<'a>(what: &'static str, given: &str, choices: impl IntoIterator<Item = &'a str>) -> Self {
+        let choices = choices.into_iter().collect::<Vec<_>>().join(", ");
+        Error::UnknownName { what, given: given.to_owned(), choices }
+    }
 }
 
 /// An error with its causes in one line.
-pub fn one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text.replace(['\n', '\r'], " ")
+#[must_use]
+pub fn one_line(error: &anyhow::Error) -> String {
+    format!("{error:#}").replace(['\n', '\r'], " ")
 }
