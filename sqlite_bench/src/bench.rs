@@ -62,8 +62,7 @@ impl Bench {
             let span = start();
             let tally = driver::drive(&runtime, &design, &workload, seed, progress)?;
             let cost = stop(span);
-            let check =
-                driver::verify(&*design, &tally.acknowledged, arm.keeps_its_size, arm.commits_statements);
+            let check = driver::verify(&*design, &tally.acknowledged, arm.keeps_its_size, arm.commits_statements);
             // That operations fail is what a negative control is there to show.
             let failures = || tally.reads.complaint("reads").or_else(|| tally.writes.complaint("writes"));
             let failures = || if arm.role == Role::NegativeControl { None } else { failures() };

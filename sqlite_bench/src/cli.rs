@@ -48,10 +48,11 @@ enum Command {
 }
 
 /// Carries out a command line, of which the first word is the program, where `arms` can be chosen from. Prints an error once.
-pub fn run(arms: Vec<&'static Arm>, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn run(arms: &[&'static Arm], arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     carry_out(arms, arguments.into_iter().collect()).unwrap_or_else(|error| {
         // Whoever reads our output has had enough of it: that is no failure of ours.
-        if error.root_cause().downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        if error.root_cause().downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        {
             return ExitCode::SUCCESS;
         }
         // If nobody listens there, nothing can be done about it.
@@ -60,17 +61,17 @@ pub fn run(arms: Vec<&'static Arm>, arguments: impl IntoIterator<Item = OsString
     })
 }
 
-fn carry_out(arms: Vec<&'static Arm>, mut arguments: Vec<OsString>) -> anyhow::Result<ExitCode> {
+fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Result<ExitCode> {
     if arguments.len() < 2 {
         arguments.push("compare".into());
     }
-    let known = arms.clone();
+    let known = arms.to_owned();
     let parser = Command::command().mut_subcommand("compare", |compare| {
         compare.mut_arg("arms", |given| given.value_parser(move |name: &str| find(&known, name)))
     });
     let matches = parser.get_matches_from(arguments);
     match Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()) {
-        Command::Describe => print(&describe(&arms)).map(|()| ExitCode::SUCCESS),
+        Command::Describe => print(&describe(arms)).map(|()| ExitCode::SUCCESS),
         Command::Compare(comparison) => {
             let comparison = comparison.checked()?;
             let rows = compare::measure(&comparison)?;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    sqlite_bench::cli::run(sqlite_bench::design::ARMS.iter().collect(), std::env::args_os())
+    sqlite_bench::cli::run(&sqlite_bench::design::ARMS.each_ref(), std::env::args_os())
 }

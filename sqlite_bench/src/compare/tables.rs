@@ -97,7 +97,8 @@ fn summary(comparison: &Comparison, rows: &[Row], metric: &str, last: &str) -> V
     let line = |&hold: &Duration| {
         let rows: Vec<Option<&Row>> = arms.iter().map(|arm| find(rows, arm, hold)).collect();
         let best = best(&rows, metric);
-        let is_best = |row: &Row| !row.is_faulty() && best.is_some_and(|best| row.figure(metric) == figure(metric, best));
+        let is_best =
+            |row: &Row| !row.is_faulty() && best.is_some_and(|best| row.figure(metric) == figure(metric, best));
         let cells = rows.iter().map(|row| match row {
             Some(row) if is_best(row) => format!("**{}**", row.figure(metric)),
             Some(row) if row.is_faulty() && row.metrics.contains_key(metric) => row.figure(metric) + FAULTY,

@@ -29,8 +29,8 @@ pub trait Database: Send + Sync + 'static {
 pub struct Databases<D> {
     /// By number.
     pub each: Vec<D>,
-    /// How a block is written: [`hold_and_insert`], [`insert_and_hold`], [`transact`] or another way.
-    pub put: fn(&Connection, Block, Duration) -> rusqlite::Result<()>,
+    /// How a block is written.
+    pub put: Put,
 }
 
 impl<D: Database> Design for Databases<D> {
@@ -48,21 +48,34 @@ impl<D: Database> Design for Databases<D> {
     }
 }
 
-/// Databases of one connection each in memory, as published, filled.
+/// How a block is written: [`hold_and_insert`], [`insert_and_hold`], [`transact`] or another way.
+pub type Put = fn(&Connection, Block, Duration) -> rusqlite::Result<()>;
+
+impl<D: Database + From<Connection>> Databases<D> {
+    /// One connection each, in memory, as published, filled.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn in_memory(setup: &Setup, index: JoinIndex, put: Put) -> Result<Self, AccessError> {
+        let filled = (0..setup.databases).map(|_| {
+            let connection = Connection::open_in_memory()?;
+            schema::create(&connection, index, setup.seed)?;
+            Ok(D::from(connection))
+        });
+        Ok(Databases { each: filled.collect::<rusqlite::Result<_>>()?, put })
+    }
+}
+
+/// [`Databases::in_memory`] as the design of an arm.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn in_memory<D: Database + From<Connection>>(
     setup: &Setup,
     index: JoinIndex,
-    put: fn(&Connection, Block, Duration) -> rusqlite::Result<()>,
+    put: Put,
 ) -> Result<Arc<dyn Design>, AccessError> {
-    let filled = (0..setup.databases).map(|_| {
-        let connection = Connection::open_in_memory()?;
-        schema::create(&connection, index, setup.seed)?;
-        Ok(D::from(connection))
-    });
-    Ok(Arc::new(Databases { each: filled.collect::<rusqlite::Result<_>>()?, put }))
+    Ok(Arc::new(Databases::<D>::in_memory(setup, index, put)?))
 }
 
 /// Holds the database that `connection` is locked for, and inserts the block statement by statement, as published.

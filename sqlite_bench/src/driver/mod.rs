@@ -110,9 +110,9 @@ fn drive_all(
     reads: Vec<Operations>,
     writes: Vec<Operations>,
 ) -> Result<(Operations, Vec<writer::Written>), AccessError> {
-    let mut writers = JoinSet::new();
+    let mut tasks = JoinSet::new();
     for (database, operations) in writes.into_iter().enumerate() {
-        writers.spawn_on(writer::write(Arc::clone(run), database, operations), runtime.handle());
+        tasks.spawn_on(writer::write(Arc::clone(run), database, operations), runtime.handle());
     }
     let reads = match run.workload.reads {
         Loop::Closed => runtime.block_on(closed::read_all(run, reads))?,
@@ -120,7 +120,7 @@ fn drive_all(
     };
     let written = runtime.block_on(async {
         let mut written = Vec::with_capacity(run.workload.databases);
-        while let Some(joined) = writers.join_next().await {
+        while let Some(joined) = tasks.join_next().await {
             written.push(joined.map_err(broken)?);
         }
         Ok::<_, AccessError>(written)

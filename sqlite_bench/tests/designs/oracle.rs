@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sqlite_bench::design::{Arm, Design};
-use sqlite_bench::schema::{self, Block, READ_ROWS, Row, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
+use sqlite_bench::schema::{Block, READ_ROWS, Row, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
-use crate::{DATABASES, SEED};
+use super::{DATABASES, SEED};
 
 /// A database as somebody would write it who knows no SQL.
 #[derive(Default)]
@@ -85,29 +85,26 @@ pub fn history() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..50)
 }
 
-/// Runs a history; digests of all reads, that of the last state of each database at the end.
-pub async fn run(arm: Arm, design: &dyn Design, history: &[Step]) -> Vec<String> {
+/// Runs a history: every read returns what it should, and so does a last one of each database.
+pub async fn run(arm: &Arm, design: &dyn Design, history: &[Step]) {
     let mut oracles: Vec<Oracle> = (0..DATABASES).map(|_| Oracle::new()).collect();
     let mut next = [SEED_BLOCKS; DATABASES];
-    let mut digests = Vec::new();
     let last = (0..DATABASES).map(|database| Step::Read { database, skip: 50 });
     for step in history.iter().copied().chain(last) {
         match step {
             Step::Write { database } => {
                 design.write(database, Block::written(next[database], SEED), Duration::ZERO).await.unwrap();
-                oracles[database].write(next[database], arm.keeps_its_size());
+                oracles[database].write(next[database], arm.keeps_its_size);
                 next[database] += 1;
             }
             Step::Read { database, skip } => {
                 let rows = design.read(database, skip).await.unwrap();
-                assert_eq!(rows, oracles[database].read(skip), "{arm}: {step:?}");
-                digests.push(schema::digest(&rows));
+                assert_eq!(rows, oracles[database].read(skip), "{}: {step:?}", arm.name);
             }
         }
     }
     for (database, oracle) in oracles.iter().enumerate() {
         let found = design.inspect(database).await.unwrap();
-        assert_eq!((&found.blocks, found.integrity.as_str()), (&oracle.blocks, "ok"), "{arm}");
+        assert_eq!((&found.blocks, found.integrity.as_str()), (&oracle.blocks, "ok"), "{}", arm.name);
     }
-    digests
 }
