@@ -14,25 +14,14 @@ fn program() -> PathBuf {
         // Whoever builds otherwise keeps those builds; this one goes elsewhere.
         cargo.env_remove(name).env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/as_measured"));
     }
-    let output = cargo
-        .args([
-            "build",
-            "--release",
-            "--locked",
-            "--bin",
-            "sqrt_tasks",
-            "--message-format",
-            "json",
-            "--manifest-path",
-            manifest,
-        ])
-        .output()
-        .unwrap();
+    let build =
+        ["build", "--release", "--locked", "-p", "sqrt_tasks_study", "--message-format", "json", "--manifest-path"];
+    let output = cargo.args(build).arg(manifest).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).unwrap();
     let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).unwrap();
-        let is_program = message["target"]["name"] == "sqrt_tasks" && message["target"]["kind"][0] == "bin";
+        let is_program = message["target"]["name"] == "sqrt_tasks_study" && message["target"]["kind"][0] == "bin";
         message["executable"].as_str().filter(|_| is_program).map(PathBuf::from)
     });
     programs.next_back().expect("cargo names the program")
