@@ -22,7 +22,8 @@ pub fn arms() -> Vec<&'static Arm> {
 type SpawnBlocking = OnThread<Mutex<Connection>>;
 
 #[rustfmt::skip]
-static ARMS: [Arm; 14] = [
+/// The arms that exist only to be compared.
+pub static ARMS: [Arm; 14] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
         |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)).committing_statements(),
     Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
