@@ -18,7 +18,6 @@ pub type Metrics = BTreeMap<&'static str, f64>;
 const SLOW_HOLDS: f64 = 1.5;
 
 /// The numbers of a run under `workload`, where `hold` decides what is slow; what has no value, as the quantile of nothing, is left out.
-#[must_use]
 pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
     let Tally { reads, writes, ticks, .. } = tally;
     let (service, response) = (&reads.service, &reads.response);
@@ -98,7 +97,6 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn count(value: u64) -> f64 {
     value as f64
 }

@@ -53,7 +53,6 @@ pub enum Writes {
 
 impl Workload {
     /// The published setting with this hold: 8 databases, 3 readers of each, which pause for 5 ms, and writers that do not; 4 workers.
-    #[must_use]
     pub const fn published(hold: Duration, window: Duration) -> Self {
         Workload {
             databases: 8,
@@ -69,13 +68,11 @@ impl Workload {
     }
 
     /// From one write to the next if nothing but the hold and the pause takes time: a step of the timer is allowed for the write itself.
-    #[must_use]
     pub fn write_cycle(&self) -> Duration {
         self.hold + self.rest + TIMER_STEP
     }
 
     /// Writes that fit into the window at that pace; 0 where nothing but their own cost limits them.
-    #[must_use]
     pub fn expected_writes(&self) -> u64 {
         match self.writes {
             Writes::Never => 0,
@@ -91,17 +88,14 @@ impl Workload {
 
     /// When the writer of a database begins, and by how much its window is later: all at once in the closed loop, as published; in the open
     /// loop spread over a cycle, as nothing makes the writers of different databases keep step.
-    #[must_use]
     pub fn first_write(&self, database: usize) -> Duration {
         match self.reads {
             Loop::Closed => Duration::ZERO,
-            #[expect(clippy::cast_precision_loss, reason = "databases are few")]
             Loop::Open { .. } => self.write_cycle().mul_f64(database as f64 / self.databases as f64),
         }
     }
 
     /// Reads that the schedule of the open loop has; none in the closed loop.
-    #[must_use]
     pub fn scheduled_reads(&self) -> u64 {
         match self.reads {
             Loop::Closed => 0,

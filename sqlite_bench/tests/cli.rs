@@ -1,5 +1,7 @@
 //! The program as a person types it.
 
+#![cfg(feature = "cli")]
+
 use std::fs;
 use std::process::{Command as Process, Stdio};
 

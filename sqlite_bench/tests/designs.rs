@@ -1,5 +1,7 @@
 //! The crate's designs do the same work and keep it, and the check after a run notices if one does not.
 
+#![cfg(feature = "cli")]
+
 #[path = "designs/common.rs"]
 mod common;
 

@@ -1,5 +1,7 @@
 //! The load driver: what it schedules, what it counts, and that it does not hide a system that stands still.
 
+#![cfg(feature = "cli")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

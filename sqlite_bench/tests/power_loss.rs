@@ -4,7 +4,7 @@
 //! runs on a VFS that knows what was synced, and the power is cut at hundreds of moments, in the middle of commits, of checkpoints and of
 //! restarts of the log. That weaker settings lose writes by the same means shows that the means work.
 
-#![cfg(unix)]
+#![cfg(all(unix, feature = "cli"))]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;

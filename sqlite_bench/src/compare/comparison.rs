@@ -1,5 +1,6 @@
 //! What is compared, as it is typed. Nothing here measures.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,8 +71,9 @@ impl Comparison {
     /// # Errors
     /// Says what makes none.
     pub fn checked(mut self) -> anyhow::Result<Self> {
-        keep_first(&mut self.arms, |one, other| one.name == other.name);
-        keep_first(&mut self.holds, |one, other| one == other);
+        let (mut names, mut holds) = (HashSet::new(), HashSet::new());
+        self.arms.retain(|arm| names.insert(arm.name));
+        self.holds.retain(|&hold| holds.insert(hold));
         let tasks = (usize::from(self.readers) + 1) * usize::from(self.databases);
         ensure!(tasks <= MOST_TASKS, "--databases x (--readers + 1) is {tasks}: at most {MOST_TASKS}");
         let holds = self.holds.iter().map(|&hold| ("--holds", hold));
@@ -102,7 +104,6 @@ impl Comparison {
     /// For how long operations are begun at this hold: as given, or 4.5 holds, but at least 2.05 s and at most 12 s or 1.2 holds.
     ///
     /// The odd shares keep the end of the window away from the end of a write, which would make the last one a matter of chance.
-    #[must_use]
     pub fn window(&self, hold: Duration) -> Duration {
         const LEAST: Duration = Duration::from_millis(2_050);
         const MOST: Duration = Duration::from_secs(12);
@@ -110,7 +111,6 @@ impl Comparison {
     }
 
     /// What is asked of an arm at this hold.
-    #[must_use]
     pub fn workload(&self, hold: Duration) -> Workload {
         let closed = Workload {
             databases: self.databases.into(),
@@ -126,7 +126,6 @@ impl Comparison {
     }
 
     /// How long the run of an arm takes about: writes that have begun are waited for.
-    #[must_use]
     pub fn expected_time(&self, hold: Duration) -> Duration {
         self.window(hold) + hold.mul_f64(0.8)
     }
@@ -135,15 +134,6 @@ impl Comparison {
     pub fn runs(&self) -> impl Iterator<Item = (Duration, &'static Arm)> + '_ {
         self.holds.iter().flat_map(|&hold| self.arms.iter().map(move |&arm| (hold, arm)))
     }
-}
-
-fn keep_first<T: Copy>(values: &mut Vec<T>, same: impl Fn(T, T) -> bool) {
-    let mut kept: Vec<T> = Vec::with_capacity(values.len());
-    values.retain(|&value| {
-        let is_new = !kept.iter().any(|&other| same(value, other));
-        kept.extend(is_new.then_some(value));
-        is_new
-    });
 }
 
 /// What these arguments of `compare`, separated by spaces, come to.

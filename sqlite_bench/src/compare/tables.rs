@@ -55,7 +55,6 @@ const FAILURES: &[(&str, &str)] = &[
 const FAILURES_LEGEND: &str = "Busy (the database was locked) and unanswered (given up) are parts of the failed reads.";
 
 /// The tables of the published document, one of what it leaves out, and what failed.
-#[must_use]
 pub fn tables(comparison: &Comparison, rows: &[Row]) -> String {
     let mut text = setting(comparison);
     for (title, metric, last) in SUMMARIES {

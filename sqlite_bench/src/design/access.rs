@@ -26,7 +26,6 @@ pub struct Setup {
 
 impl Setup {
     /// The file of a database.
-    #[must_use]
     pub fn file(&self, database: usize) -> PathBuf {
         self.folder.join(format!("{database}.db"))
     }

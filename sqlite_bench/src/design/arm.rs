@@ -45,13 +45,11 @@ pub struct Arm {
 
 impl Arm {
     /// An arm whose writes are whole or not there, and which keeps all of them.
-    #[must_use]
     pub const fn new(role: Role, name: &'static str, text: &'static str, open: Open) -> Self {
         Arm { name, title: name, role, text, open, keeps_its_size: false, commits_statements: false }
     }
 
     /// With every statement committed alone.
-    #[must_use]
     pub const fn committing_statements(self) -> Self {
         Arm { commits_statements: true, ..self }
     }

@@ -7,12 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::access::{AccessError, Answer, Design, Inspection, Setup};
+use crate::pool::Work;
 use crate::schema::{self, Block, JoinIndex, Row};
-
-/// What is done with a connection.
-pub trait Work<T>: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static {}
-
-impl<T, F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static> Work<T> for F {}
 
 /// One database, as a design reaches it.
 pub trait Database: Send + Sync + 'static {

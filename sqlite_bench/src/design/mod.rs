@@ -7,5 +7,5 @@ mod published;
 
 pub use access::{AccessError, Answer, Design, Inspection, Setup, blocking, failed};
 pub use arm::{Arm, Role, UnknownArm, find};
-pub use database::{Database, Databases, Put, Work, hold_and_insert, in_memory, insert_and_hold, transact};
+pub use database::{Database, Databases, Put, hold_and_insert, in_memory, insert_and_hold, transact};
 pub use published::{ARMS, Lock, OnThread};

@@ -7,8 +7,8 @@ use rusqlite::Connection;
 
 use super::access::{AccessError, Setup, blocking, failed};
 use super::arm::{Arm, Role};
-use super::database::{Database, Databases, Work, hold_and_insert, in_memory, insert_and_hold};
-use crate::pool::{Options, Pool};
+use super::database::{Database, Databases, hold_and_insert, in_memory, insert_and_hold};
+use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, JoinIndex};
 
 /// The published designs, and this crate's pool.

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::run::broken;
-use crate::design::{AccessError, Design};
+use crate::design::{AccessError, Design, failed};
 use crate::schema::{self, Block, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
 /// Blocks that are written before a run.
@@ -56,7 +55,7 @@ pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize)
             reads.spawn(async move { design.read(database, READ_SKIP).await.map(drop) });
         }
         while let Some(joined) = reads.join_next().await {
-            joined.map_err(broken)??;
+            joined.map_err(failed)??;
         }
     }
     Ok(())

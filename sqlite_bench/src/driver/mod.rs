@@ -5,34 +5,31 @@
 //! in the schedule. What a request waits for a worker is in the second alone: leaving it out is coordinated omission.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
 
 use crate::design::{AccessError, Design};
 use crate::workload::{Loop, Workload, Writes};
 
-mod closed;
 mod history;
-mod open;
 mod operations;
-mod run;
-mod threads;
+mod tasks;
 mod ticks;
 mod times;
-mod writer;
 
 pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify, warm_up};
-pub use operations::{LATE_AFTER, Operations, Recorder};
+pub use operations::{LATE_AFTER, Operations};
 pub use ticks::Ticks;
 pub use times::Times;
 
-use run::{Run, broken};
+use tasks::{Run, Written, broken, read_in_turns, read_on_schedule, write};
 
-/// The thread that drives, and the one that samples.
+/// The thread that drives, and the one that counts threads.
 const DRIVER_THREADS: u64 = 2;
+/// How often threads are counted.
+const COUNT_PERIOD: Duration = Duration::from_millis(50);
 
 /// What was counted in a run.
 #[derive(Debug, Clone)]
@@ -70,7 +67,7 @@ pub fn drive(
     let writers = if workload.writes == Writes::Never { 0 } else { workload.databases };
     // Made before the clock starts: they take as long as some reads.
     let records = |count| (0..count).map(|_| Operations::default()).collect();
-    let (read_records, write_records) = (records(readers), records(writers));
+    let (of_readers, of_writers) = (records(readers), records(writers));
     let run = Arc::new(Run {
         design: Arc::clone(design),
         workload: *workload,
@@ -78,52 +75,61 @@ pub fn drive(
         start: Instant::now(),
         writers_left: AtomicUsize::new(writers),
     });
-    let ticker = ticks::start(runtime);
-    let threads = threads::Sampler::default();
+    let done = Arc::new(AtomicBool::new(false));
+    let ticks = runtime.spawn(ticks::tick(Arc::clone(&done)));
+    let most_threads = AtomicU64::new(0);
     let driven = std::thread::scope(|scope| {
-        scope.spawn(|| threads.run(run.start, progress));
-        let driven = drive_all(runtime, &run, read_records, write_records);
-        threads.stop();
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                most_threads.fetch_max(threads().unwrap_or(0), Ordering::Relaxed);
+                progress(run.start.elapsed());
+                std::thread::sleep(COUNT_PERIOD);
+            }
+        });
+        let driven = drive_all(runtime, &run, of_readers, of_writers);
+        done.store(true, Ordering::Relaxed);
         driven
     });
     let (reads, written) = driven?;
+    let most_threads = Some(most_threads.into_inner()).filter(|&threads| threads > 0);
     let mut tally = Tally {
         reads,
         writes: Operations::default(),
-        ticks: runtime.block_on(ticker.stop())?,
-        threads: threads.peak().map(|peak| peak.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
+        ticks: runtime.block_on(ticks).map_err(broken)?,
+        threads: most_threads.map(|most| most.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
         writing: Duration::ZERO,
         acknowledged: vec![Acknowledged::default(); workload.databases],
     };
-    for written in written {
+    for (database, written) in written.into_iter().enumerate() {
         tally.writes.add(&written.operations);
         tally.writing = tally.writing.max(written.end.saturating_duration_since(run.start));
-        tally.acknowledged[written.database] = written.acknowledged;
+        tally.acknowledged[database] = written.acknowledged;
     }
     Ok(tally)
 }
 
-/// Readers and writers, from begin to end.
+/// Readers and writers, from begin to end; what was written by database.
 fn drive_all(
     runtime: &Runtime,
     run: &Arc<Run>,
-    reads: Vec<Operations>,
-    writes: Vec<Operations>,
-) -> Result<(Operations, Vec<writer::Written>), AccessError> {
-    let mut tasks = JoinSet::new();
-    for (database, operations) in writes.into_iter().enumerate() {
-        tasks.spawn_on(writer::write(Arc::clone(run), database, operations), runtime.handle());
-    }
+    of_readers: Vec<Operations>,
+    of_writers: Vec<Operations>,
+) -> Result<(Operations, Vec<Written>), AccessError> {
+    let begin = |(database, record)| runtime.spawn(write(Arc::clone(run), database, record));
+    let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
     let reads = match run.workload.reads {
-        Loop::Closed => runtime.block_on(closed::read_all(run, reads))?,
-        Loop::Open { reads_per_s } => open::read_all(runtime, run, reads_per_s, reads),
+        Loop::Closed => runtime.block_on(read_in_turns(run, of_readers))?,
+        Loop::Open { reads_per_s } => read_on_schedule(runtime, run, reads_per_s, of_readers),
     };
-    let written = runtime.block_on(async {
-        let mut written = Vec::with_capacity(run.workload.databases);
-        while let Some(joined) = tasks.join_next().await {
-            written.push(joined.map_err(broken)?);
-        }
-        Ok::<_, AccessError>(written)
-    })?;
+    let written =
+        writers.into_iter().map(|writer| runtime.block_on(writer).map_err(broken)).collect::<Result<_, _>>()?;
     Ok((reads, written))
+}
+
+/// Threads of this process; `None` where they cannot be counted.
+fn threads() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return u64::try_from(procfs::process::Process::myself().ok()?.stat().ok()?.num_threads).ok();
+    #[cfg(not(target_os = "linux"))]
+    None
 }

@@ -1,6 +1,5 @@
 //! What became of operations: counts of every way to end, and both times of those that were answered.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::times::Times;
@@ -82,60 +81,24 @@ impl Operations {
     }
 
     /// Those that ended, well or not.
-    #[must_use]
     pub fn ended(&self) -> u64 {
         self.answered + self.busy + self.failed
     }
 
     /// Everything that did not end well.
-    #[must_use]
     pub fn failures(&self) -> u64 {
         self.busy + self.failed + self.unanswered
     }
 
     /// How many of these `what` failed, and what the first said; `None` if all were answered.
-    #[must_use]
     pub fn complaint(&self, what: &str) -> Option<String> {
         let (failures, first) = (self.failures(), self.first_error.as_deref().unwrap_or("no answer"));
         (failures > 0).then(|| format!("{failures} of {} {what} failed: {first}", self.answered + failures))
     }
 
     /// Time per answer of one who asks, pauses included; `None` without answers or without a loop.
-    #[must_use]
     pub fn period(&self) -> Option<Duration> {
         let answers = u32::try_from(self.answered).ok().filter(|&answers| answers > 0)?;
         (!self.asking.is_zero()).then(|| self.asking / answers)
-    }
-}
-
-/// Operations that many tasks record.
-#[derive(Debug, Default)]
-pub struct Recorder(Mutex<Operations>);
-
-impl Recorder {
-    /// Counts into `operations`.
-    #[must_use]
-    pub fn new(operations: Operations) -> Self {
-        Recorder(Mutex::new(operations))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Operations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts an operation, as [`Operations::record`].
-    pub fn record(&self, result: Result<(), AccessError>, due: Instant, begin: Instant, end: Instant, in_window: bool) {
-        self.lock().record(result, due, begin, end, in_window);
-    }
-
-    /// How many have ended, well or not.
-    #[must_use]
-    pub fn ended(&self) -> u64 {
-        self.lock().ended()
-    }
-
-    /// Adds what was counted so far to `sum`.
-    pub fn add_to(&self, sum: &mut Operations) {
-        sum.add(&self.lock());
     }
 }

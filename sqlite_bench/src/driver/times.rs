@@ -30,32 +30,26 @@ impl Times {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
     /// How many are longer than `limit`.
-    #[must_use]
     pub fn count_above(&self, limit: Duration) -> u64 {
         self.count() - self.0.count_between(0, nanoseconds(limit))
     }
 
     /// The mean in milliseconds; `None` without times.
-    #[must_use]
     pub fn mean_ms(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.0.mean() / 1e6)
     }
 
     /// The time that this share of the operations did not exceed, in milliseconds: the longest for 1; `None` without times.
-    #[must_use]
     pub fn quantile_ms(&self, share: f64) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "an hour has less than 2^53 nanoseconds")]
         (self.count() > 0).then(|| self.0.value_at_quantile(share) as f64 / 1e6)
     }
 
     /// In nanoseconds.
-    #[must_use]
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.0
     }

@@ -25,9 +25,6 @@ const TABLE: &str = "CREATE TABLE numbers (number INTEGER PRIMARY KEY)";
 const INSERT: &str = "INSERT INTO numbers (number) VALUES (?1)";
 
 /// Lets 256 tasks write to one database in `folder` for `window`, with at most `batch` writes in a commit.
-///
-/// # Errors
-/// If the database cannot be opened, a write fails, or not all that were acknowledged are there.
 pub fn run(batch: NonZero<usize>, window: Duration, folder: &Path) -> Result<Metrics> {
     let folder = own_folder(folder)?;
     let pool = Pool::open(folder.path().join("commits.db"), &Options { batch, ..Options::default() })?;

@@ -3,13 +3,13 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`cases`] | the arms and the scenarios |
-//! | [`sample`] | one run of one of them |
-//! | [`designs`] | designs that exist only to be compared |
-//! | [`commits`] | what a commit costs on disk, alone and in company |
+//! | `sample` | one run of one of them |
+//! | `designs` | designs that exist only to be compared |
+//! | `commits` | what a commit costs on disk, alone and in company |
 
 pub mod cases;
-pub mod commits;
-pub mod designs;
-pub mod sample;
+mod commits;
+mod designs;
+mod sample;
 
 pub use sample::SqliteBench;

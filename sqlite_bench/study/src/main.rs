@@ -1,4 +1,4 @@
-//! The measurement of `sqlite_bench`: [`sqlite_bench_study::cases`] says what is run, [`sqlite_bench_study::sample`] runs it once.
+//! The measurement of `sqlite_bench`: [`sqlite_bench_study::cases`] says what is run, [`sqlite_bench_study::SqliteBench`] runs it once.
 
 use std::process::ExitCode;
 

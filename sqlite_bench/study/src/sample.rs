@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use sqlite_bench::bench::Bench;
 use sqlite_bench::design::find;
-use sqlite_bench::driver::Recorder;
+use sqlite_bench::driver::Operations;
 use sqlite_bench::workload::{Loop, Workload};
 use sqlite_bench::{cli, metrics};
 use study_kit::usage::settle_allocator;
@@ -78,12 +79,13 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
 
 /// What recording a sample costs, on the way that the open loop takes: under the lock, with both times.
 fn record(samples: u32) -> Observation {
-    let recorder = Recorder::default();
+    let operations = Mutex::new(Operations::default());
     let due = Instant::now();
     let span = Span::start();
     for index in 0..samples {
         let begin = due + Duration::from_micros(u64::from(index % 1_000));
-        recorder.record(Ok(()), due, begin, begin + Duration::from_nanos(u64::from(index) * 37), true);
+        let end = begin + Duration::from_nanos(u64::from(index) * 37);
+        operations.lock().unwrap_or_else(PoisonError::into_inner).record(Ok(()), due, begin, end, true);
     }
     let cost = span.end();
     let mut metrics = cost.metrics();

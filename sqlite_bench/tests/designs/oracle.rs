@@ -31,14 +31,14 @@ impl Oracle {
         self.blocks.push((number, transactions));
         for index in 0..transactions {
             let random = mix(SEED ^ (number << 16) ^ index);
-            self.rows.push(Row {
-                transaction: self.rows.iter().map(|row| row.transaction).max().unwrap_or(0) + 1,
-                block: i64::try_from(number).unwrap(),
-                hash: format!("{:016x}{:016x}", mix(number ^ SEED), mix(number + SEED)),
-                from: format!("account_{:04}", random % 1000),
-                to: format!("account_{:04}", (random >> 20) % 1000),
-                amount: i64::try_from((random >> 40) % 1_000_000).unwrap(),
-            });
+            self.rows.push((
+                self.rows.iter().map(|row| row.0).max().unwrap_or(0) + 1,
+                i64::try_from(number).unwrap(),
+                format!("{:016x}{:016x}", mix(number ^ SEED), mix(number + SEED)),
+                format!("account_{:04}", random % 1000),
+                format!("account_{:04}", (random >> 20) % 1000),
+                i64::try_from((random >> 40) % 1_000_000).unwrap(),
+            ));
         }
     }
 
@@ -48,14 +48,14 @@ impl Oracle {
         if keeps_its_size {
             let gone = number - SEED_BLOCKS;
             self.blocks.retain(|&(block, _)| block != gone);
-            self.rows.retain(|row| row.block != i64::try_from(gone).unwrap());
+            self.rows.retain(|row| row.1 != i64::try_from(gone).unwrap());
         }
     }
 
     /// The newest transactions of blocks after the first `skip` ones.
     pub fn read(&self, skip: u64) -> Vec<Row> {
-        let mut rows: Vec<Row> = self.rows.iter().filter(|row| row.block.unsigned_abs() > skip).cloned().collect();
-        rows.sort_by_key(|row| Reverse((row.block, row.transaction)));
+        let mut rows: Vec<Row> = self.rows.iter().filter(|row| row.1.unsigned_abs() > skip).cloned().collect();
+        rows.sort_by_key(|row| Reverse((row.1, row.0)));
         rows.truncate(usize::try_from(READ_ROWS).unwrap());
         rows
     }
