@@ -122,18 +122,3 @@ fn damage_is_noticed() {
     let wrong = opened.verdict(&runtime, &[], &[], true).unwrap();
     assert!(wrong.starts_with("database 0 is damaged: ") && wrong.contains("amount"), "{wrong}");
 }
-
-#[test]
-fn a_write_waits_for_another_connection_that_holds_the_database() {
-    common::a_write_waits_for_another_connection(arm("wal_threads"));
-}
-
-#[test]
-fn a_write_that_waited_in_vain_says_that_the_database_is_locked() {
-    common::writes_that_waited_in_vain_say_so([arm("wal_threads")].into_iter());
-}
-
-#[test]
-fn reads_of_the_pool_go_on_during_a_write_and_see_what_was_before_it() {
-    common::reads_go_on_during_a_write(arm("wal_threads"));
-}

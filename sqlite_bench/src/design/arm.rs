@@ -50,6 +50,7 @@ impl Arm {
     }
 
     /// With every statement committed alone.
+    #[must_use]
     pub const fn committing_statements(self) -> Self {
         Arm { commits_statements: true, ..self }
     }

@@ -1,13 +1,12 @@
 //! What designs have in common, whoever tests them: the crate its own, the measurement those that it adds.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
-use sqlite_bench::design::{AccessError, Arm, Design, Setup};
+use sqlite_bench::design::{Arm, Design, Setup};
 use sqlite_bench::driver::{self, Acknowledged, HISTORY_WRITES};
-use sqlite_bench::schema::{self, Block, Row, SEED_BLOCKS};
+use sqlite_bench::schema::{self, SEED_BLOCKS};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -22,7 +21,7 @@ pub const DATABASES: usize = 2;
 /// Number of the first block after the history.
 pub const NEXT: u64 = SEED_BLOCKS + HISTORY_WRITES;
 /// No operation takes longer than this, be it on a machine with much else to do.
-const LIMIT: Duration = Duration::from_secs(30);
+pub const LIMIT: Duration = Duration::from_secs(30);
 
 pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
@@ -119,93 +118,4 @@ pub fn arms_keep_what_they_acknowledged(arms: impl Iterator<Item = &'static Arm>
             assert_eq!(runtime.block_on(verdict).unwrap(), None, "{}", arm.name);
         }
     }
-}
-
-/// Another connection that holds the first database until it is dropped.
-fn lock(opened: &Opened) -> Connection {
-    let stranger = opened.stranger();
-    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
-    stranger
-}
-
-pub fn a_write_waits_for_another_connection(arm: &Arm) {
-    let runtime = runtime();
-    let _entered = runtime.enter();
-    let opened = open_with_history(&runtime, arm);
-    let held = lock(&opened);
-    let released = Arc::new(AtomicBool::new(false));
-    let holder = {
-        let released = Arc::clone(&released);
-        std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(300));
-            released.store(true, Ordering::Release);
-            drop(held);
-        })
-    };
-    let written = runtime.block_on(opened.design.write(0, Block::written(NEXT, SEED), Duration::ZERO));
-    assert!(written.is_ok(), "{}: {written:?}", arm.name);
-    assert!(released.load(Ordering::Acquire), "{}: two writers at a time", arm.name);
-    holder.join().unwrap();
-    assert_eq!(opened.verdict(&runtime, &[NEXT], &[], false), None, "{}", arm.name);
-}
-
-/// All at once, because each takes as long as a connection waits.
-pub fn writes_that_waited_in_vain_say_so(arms: impl Iterator<Item = &'static Arm>) {
-    let runtime = runtime();
-    let _entered = runtime.enter();
-    let waits: Vec<_> = arms
-        .map(|arm| {
-            let opened = open_with_history(&runtime, arm);
-            let held = lock(&opened);
-            let design = Arc::clone(&opened.design);
-            let begin = Instant::now();
-            let write = runtime.spawn(async move {
-                let result = design.write(0, Block::written(NEXT, SEED), Duration::ZERO).await;
-                (result, begin.elapsed())
-            });
-            (arm.name, opened, held, write)
-        })
-        .collect();
-    for (arm, opened, held, write) in waits {
-        let (result, took) = runtime.block_on(write).unwrap();
-        assert!(matches!(result, Err(AccessError::Busy(_))), "{arm}: {result:?}");
-        assert!(took < LIMIT, "{arm}: {took:?}");
-        // The databases beside it and the time after it are none the worse.
-        runtime.block_on(opened.design.write(1, Block::written(NEXT, SEED), Duration::ZERO)).unwrap();
-        drop(held);
-        runtime.block_on(opened.design.write(0, Block::written(NEXT + 1, SEED), Duration::ZERO)).unwrap();
-        assert_eq!(opened.verdict(&runtime, &[NEXT + 1], &[NEXT], false), None, "{arm}");
-    }
-}
-
-/// Reads the first database until a write that holds it for 300 ms has ended; what each read came to.
-fn read_during_a_write(runtime: &Runtime, opened: &Opened) -> Vec<Result<Vec<Row>, AccessError>> {
-    let design = Arc::clone(&opened.design);
-    let write = runtime.spawn(async move {
-        let hold = Duration::from_millis(300);
-        design.write(0, Block::written(NEXT, SEED), hold).await
-    });
-    let mut reads = Vec::new();
-    while !write.is_finished() {
-        reads.push(runtime.block_on(opened.design.read(0, driver::READ_SKIP)));
-    }
-    runtime.block_on(write).unwrap().unwrap();
-    reads
-}
-
-pub fn reads_go_on_during_a_write(arm: &Arm) {
-    let runtime = runtime();
-    let _entered = runtime.enter();
-    let mut oracle = Oracle::new();
-    (SEED_BLOCKS..NEXT).for_each(|number| oracle.write(number, false));
-    let before = oracle.read(driver::READ_SKIP);
-    oracle.write(NEXT, false);
-    let after = oracle.read(driver::READ_SKIP);
-    let opened = open_with_history(&runtime, arm);
-    let reads: Vec<Vec<Row>> = read_during_a_write(&runtime, &opened).into_iter().map(Result::unwrap).collect();
-    let old = reads.iter().take_while(|&rows| *rows == before).count();
-    // The block can be seen from its commit on, which is before its writer hears of it; and then for good.
-    assert!(reads[old..].iter().all(|rows| *rows == after), "{}", arm.name);
-    assert!(old > 1, "{}: {old} of {} reads", arm.name, reads.len());
-    assert_eq!(runtime.block_on(opened.design.read(0, driver::READ_SKIP)).unwrap(), after, "{}", arm.name);
 }

@@ -6,12 +6,12 @@ use std::time::Instant;
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Options, Pool};
 
-use super::{SAFETY, behind, file, held_up, ids, insert, integrity, opened, options};
+use super::common::{SAFETY, behind, created, file, held_up, ids, insert, integrity, options};
 
 /// A database whose table `entries` is damaged and whose table `sound` is not.
 fn damaged(folder: &tempfile::TempDir) -> Pool {
     let path = file(folder);
-    let pool = opened(&path, &options());
+    let pool = created(&path, &options());
     pool.write_blocking(|db| db.execute_batch("CREATE TABLE sound (id INTEGER PRIMARY KEY)")).unwrap();
     for id in 0..50 {
         pool.write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(2000))", [id]))
@@ -36,7 +36,7 @@ fn a_damaged_page_is_named_and_the_rest_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let pool = damaged(&folder);
     for id in 0..20 {
-        let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(|db| insert(db, 1_000)).map(drop)];
+        let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(insert(1_000)).map(drop)];
         for said in said {
             let error = said.unwrap_err();
             assert!(matches!(error, Error::Corrupt(_)) && error.to_string().contains("restore a copy"), "{error}");
@@ -53,11 +53,8 @@ fn who_shared_a_commit_with_a_damaged_page_may_try_again_and_then_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let pool = damaged(&folder);
     let release = held_up(&pool);
-    let writes = [
-        behind(&pool, |db| into_sound(db, 1)),
-        behind(&pool, |db| insert(db, 1_000)),
-        behind(&pool, |db| into_sound(db, 2)),
-    ];
+    let writes =
+        [behind(&pool, |db| into_sound(db, 1)), behind(&pool, insert(1_000)), behind(&pool, |db| into_sound(db, 2))];
     drop(release);
     let [one, own, two] = writes.map(|write| write.join().unwrap());
     assert!(matches!(own, Err(Error::Corrupt(_))), "{own:?}");
@@ -98,7 +95,7 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
         eprintln!("skipped: this user may not mount a small disk");
         return;
     };
-    let pool = opened(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
+    let pool = created(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
     let mut acknowledged = Vec::new();
     let start = Instant::now();
     let error = loop {
