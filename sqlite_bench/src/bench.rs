@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::design::{Arm, Role, Setup};
+use crate::design::{AccessError, Arm, Role, Setup};
 use crate::driver::{self, Tally};
 use crate::workload::Workload;
 
@@ -64,12 +64,11 @@ impl Bench {
             let cost = stop(span);
             let check = driver::verify(&*design, &tally.acknowledged, arm.keeps_its_size, arm.commits_statements);
             // That operations fail is what a negative control is there to show.
-            let failures = || tally.reads.complaint("reads").or_else(|| tally.writes.complaint("writes"));
-            let failures = || if arm.role == Role::NegativeControl { None } else { failures() };
-            let fault = runtime.block_on(check)?.or_else(failures);
+            let complaint = || tally.reads.complaint("reads").or_else(|| tally.writes.complaint("writes"));
+            let fault = runtime.block_on(check)?.or_else(|| complaint().filter(|_| arm.role != Role::NegativeControl));
             Ok(Measured { digest, tally, cost, fault })
         };
-        let measured: Result<_, crate::design::AccessError> = measure();
+        let measured: Result<_, AccessError> = measure();
         measured.with_context(|| format!("cannot use the databases of {}", arm.name))
     }
 }

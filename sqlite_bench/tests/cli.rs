@@ -132,14 +132,10 @@ fn databases_lie_where_they_are_asked_to_and_are_gone_afterwards() {
 }
 
 #[test]
-fn an_unknown_arm_lists_the_arms() {
+fn an_unknown_arm_lists_the_arms_and_an_unknown_word_is_refused() {
     let every = predicate::function(|text: &str| ARMS.iter().all(|arm| text.contains(arm.name)));
     let assert = sqlite_bench(&folder()).args(["compare", "--arm", "direct,x"]).assert();
     assert.code(2).stdout("").stderr(every.and(predicate::str::contains("unknown arm 'x'")));
-}
-
-#[test]
-fn an_unknown_word_is_refused() {
     let assert = sqlite_bench(&folder()).arg("x").assert();
     assert.code(2).stdout("").stderr(predicate::str::contains("unrecognized subcommand"));
 }
@@ -147,39 +143,34 @@ fn an_unknown_word_is_refused() {
 #[test]
 fn nonsense_is_refused_before_anything_runs() {
     for (arguments, part) in [
-        (["--rate", "0"], "--rate 0"),
-        (["--rate", "NaN"], "--rate NaN"),
-        (["--rate", "1e12"], "1,000,000"),
-        (["--rate", "1"], "no read"),
-        (["--holds", "2min,61min"], "--holds 3660s is too long"),
-        (["--duration", "0s"], "--duration"),
-        (["--readers", "999"], ""),
-        (["--directory", "absent"], "absent"),
-        (["--directory", "file"], "file"),
-        (["--directory", "/proc"], "/proc"),
-        (["--record", "absent/r.jsonl"], "absent/r.jsonl"),
+        ("--rate 0", "--rate 0 is no rate"),
+        ("--rate=-1", "--rate -1 is no rate"),
+        ("--rate NaN", "--rate NaN is no rate"),
+        ("--rate 1e12", "at most 1,000,000"),
+        ("--rate 1 --duration 200ms", "schedules no read"),
+        ("--holds 2min,61min", "--holds 3660s is too long"),
+        ("--think 61min", "--think 3660s is too long"),
+        ("--duration 61min", "--duration 3660s is too long"),
+        ("--duration 0s", "--duration must be longer"),
+        ("--databases 1000 --readers 4", "--databases x (--readers + 1) is 5000: at most 4000"),
+        ("--directory absent", "absent"),
+        ("--directory file", "file"),
+        ("--directory /proc", "/proc"),
+        ("--record absent/r.jsonl", "absent/r.jsonl"),
     ] {
         let folder = folder();
         fs::write(folder.path().join("file"), "").expect("written");
-        let databases = if part.is_empty() { "1000" } else { "8" };
-        let fixed = ["compare", "--arm", "wal_threads", "--databases", databases];
-        // What is given twice is refused by the parser, so that a base must not name it.
-        let window: &[&str] = if arguments[0] == "--duration" { &[] } else { &["--duration", "200ms"] };
-        let assert = sqlite_bench(&folder).args(fixed).args(window).args(arguments).assert();
+        let assert =
+            sqlite_bench(&folder).args(["compare", "--arm", "wal_threads"]).args(arguments.split(' ')).assert();
         assert.code(2).stdout("").stderr(one_line(part));
     }
-    for (flag, value) in [
-        ("--databases", "0"),
-        ("--readers", "0"),
-        ("--workers", "0"),
-        ("--holds", "100"),
-        ("--holds", "-1s"),
-        ("--think", "fast"),
-        ("--rate", "x"),
-        ("--arm", ""),
-    ] {
-        let value = format!("{flag}={value}");
-        let assert = sqlite_bench(&folder()).args(["compare", &value]).assert();
+    for given in
+        ["--databases=0", "--readers=0", "--readers=1001", "--workers=0", "--holds=", "--holds=100", "--holds=-1s"]
+            .into_iter()
+            .chain(["--think=fast", "--rate=x", "--arm="])
+    {
+        let (flag, _) = given.split_once('=').expect("a value");
+        let assert = sqlite_bench(&folder()).args(["compare", given]).assert();
         assert.code(2).stdout("").stderr(predicate::str::starts_with("error: ").and(predicate::str::contains(flag)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use sqlite_bench::pool::{Error, Options, Pool};
 
 mod common;
 
-use common::{Written, behind, file, held_up, ids, insert, integrity, opened, options};
+use common::{Mounted, Written, behind, file, held_up, ids, insert, integrity, mount, opened, options};
 
 fn count(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT COUNT(*) FROM entries", [], |row| row.get(0))
@@ -62,27 +62,14 @@ fn a_job_that_fails_or_panics_takes_nobody_with_it() {
     let (_folder, pool) = opened(&options());
     let release = held_up(&pool);
     let good = waiting(&pool, 0..5);
-    let failing = std::thread::spawn({
-        let pool = pool.clone();
-        move || {
-            pool.write_blocking(|db| {
-                db.execute("INSERT INTO entries (id, value) VALUES (100, 100)", [])?;
-                db.execute("INSERT INTO nowhere VALUES (1)", [])
-            })
-        }
+    let failing = behind(&pool, |db| {
+        insert(100)(db)?;
+        db.execute("INSERT INTO nowhere VALUES (1)", [])
     });
-    let panicking = std::thread::spawn({
-        let pool = pool.clone();
-        move || {
-            pool.write_blocking(|db| -> rusqlite::Result<()> {
-                db.execute("INSERT INTO entries (id, value) VALUES (101, 101)", [])?;
-                panic!("a bug of the caller");
-            })
-        }
+    let panicking = behind(&pool, |db| {
+        insert(101)(db)?;
+        panic!("a bug of the caller");
     });
-    while pool.stats().waiting_writes < 7 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
     drop(release);
     join(good);
     let error = failing.join().unwrap().unwrap_err();
@@ -287,34 +274,17 @@ fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
     );
 }
 
-/// A folder that nobody can write to, not even root: a mount that is read-only. `None` where mounting is not allowed.
-struct ReadOnlyMount(PathBuf);
-
-impl ReadOnlyMount {
-    fn of(folder: &Path) -> Option<Self> {
-        let run = |args: &[&str]| {
-            let path = folder.to_str()?;
-            let done = Command::new("mount").args(args).arg(path).stderr(Stdio::null()).status().ok()?;
-            done.success().then_some(())
-        };
-        run(&["--bind", folder.to_str()?])?;
-        let mount = ReadOnlyMount(folder.to_owned());
-        run(&["-o", "remount,ro,bind"])?;
-        Some(mount)
-    }
-}
-
-impl Drop for ReadOnlyMount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
+/// Makes a folder one that nobody can write to, not even root; `None` where mounting is not allowed.
+fn read_only(folder: &Path) -> Option<Mounted<'_>> {
+    let mounted = mount(folder, &["--bind", folder.to_str()?]).then_some(Mounted(folder))?;
+    mount(folder, &["-o", "remount,ro,bind"]).then_some(mounted)
 }
 
 #[test]
 fn a_read_only_folder_is_refused_in_one_clear_line() {
     let (folder, pool) = opened(&options());
     pool.close().unwrap();
-    let said = if let Some(_mount) = ReadOnlyMount::of(folder.path()) {
+    let said = if let Some(_mounted) = read_only(folder.path()) {
         Pool::open(file(&folder), &options()).unwrap_err().to_string()
     } else {
         let mut permissions = std::fs::metadata(folder.path()).unwrap().permissions();

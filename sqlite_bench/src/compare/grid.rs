@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use indicatif::HumanCount;
+
 /// What has no value.
 pub(super) const NONE: &str = "-";
 
@@ -59,15 +61,8 @@ pub(super) fn figure(metric: &str, value: f64) -> String {
 /// With so many decimals, and commas between thousands.
 pub(super) fn grouped(value: f64, decimals: usize) -> String {
     let digits = format!("{value:.decimals$}");
-    let whole = digits.find('.').unwrap_or(digits.len());
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && index < whole && (whole - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    format!("{}{rest}", HumanCount(whole.parse().unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::comparison::Comparison;
 use crate::bench::{self, Bench, Measured};
@@ -54,9 +54,9 @@ pub fn measure(comparison: &Comparison) -> Result<Vec<Row>> {
         let bench = Bench { arm, workload: comparison.workload(hold), folder: folder.clone(), seed: comparison.seed };
         let progress = |elapsed: Duration| bar.set_position(millis(before + elapsed.min(expected)));
         let measured = bench.measure(&progress, Instant::now, |start| start.elapsed());
-        let row = row(&bench, measured.as_ref());
+        let (row, record) = row_and_record(&bench, measured)?;
         if let Some(file) = &comparison.record {
-            append(file, &record(&bench, &row, measured.as_ref().ok())?)?;
+            append(file, &format!("{record}\n"))?;
         }
         if bar.is_hidden() {
             // Whoever has closed standard error does not want to know.
@@ -84,36 +84,33 @@ fn folder(comparison: &Comparison) -> Result<PathBuf> {
     }
 }
 
-/// What came of a run, as a row of the tables.
-fn row(bench: &Bench, measured: Result<&Measured<Duration>, &anyhow::Error>) -> Row {
-    let Bench { arm, workload, .. } = *bench;
-    let (metrics, fault, first_error) = match measured {
-        Ok(Measured { tally, cost, fault, .. }) => {
-            let mut metrics = metrics::of(tally, &workload, workload.hold);
-            metrics.insert("work_s", cost.as_secs_f64());
-            let first_error = tally.reads.first_error.as_ref().or(tally.writes.first_error.as_ref());
-            (metrics, fault.clone(), first_error.cloned())
-        }
-        Err(error) => (Metrics::new(), Some(format!("{error:#}")), None),
-    };
-    Row { arm, hold: workload.hold, metrics, fault: fault.map(|fault| fault.replace('\n', " ")), first_error }
-}
-
-/// The record of a run, as of any test case of the measurement, under a scenario of its own: one line.
-fn record(bench: &Bench, row: &Row, measured: Option<&Measured<Duration>>) -> Result<String> {
+/// What came of a run: a row of the tables, and its record, as of any test case of the measurement, under a scenario of its own.
+fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> Result<(Row, Value)> {
+    let Bench { arm, workload, seed, .. } = *bench;
+    let mut row = Row { arm, hold: workload.hold, metrics: Metrics::new(), fault: None, first_error: None };
     let mut record = json!({
-        "schema": 1, "run": "compare", "study": env!("CARGO_PKG_NAME"), "scenario": "compare", "arm": bench.arm.name,
-        "seed": bench.seed, "block": 0, "digest": "", "metrics": {},
+        "schema": 1, "run": "compare", "study": env!("CARGO_PKG_NAME"), "scenario": "compare", "arm": arm.name,
+        "seed": seed, "block": 0, "digest": "", "metrics": {},
     });
-    match (&row.fault, measured) {
-        (None, Some(measured)) => {
-            record["digest"] = json!(measured.digest);
-            record["metrics"] = json!(row.metrics);
-            record["histograms"] = json!(metrics::histograms(&measured.tally)?);
+    match measured {
+        Ok(Measured { digest, tally, cost, fault }) => {
+            row.metrics = metrics::of(&tally, &workload, workload.hold);
+            row.metrics.insert("work_s", cost.as_secs_f64());
+            if fault.is_none() {
+                record["digest"] = json!(digest);
+                record["metrics"] = json!(row.metrics);
+                record["histograms"] = json!(metrics::histograms(&tally)?);
+            }
+            row.fault = fault;
+            row.first_error = tally.reads.first_error.or(tally.writes.first_error);
         }
-        (fault, _) => record["error"] = json!(fault),
+        Err(error) => row.fault = Some(format!("{error:#}")),
     }
-    Ok(format!("{record}\n"))
+    if let Some(fault) = &mut row.fault {
+        *fault = fault.replace('\n', " ");
+        record["error"] = json!(fault);
+    }
+    Ok((row, record))
 }
 
 /// Appends to `file`, in one write: an interruption leaves a line out or leaves it whole.

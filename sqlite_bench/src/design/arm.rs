@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
 use strum::IntoStaticStr;
 
 use super::access::{AccessError, Design, Setup};
@@ -49,6 +50,12 @@ impl Arm {
         Arm { name, title: name, role, text, open, keeps_its_size: false, commits_statements: false }
     }
 
+    /// With a name that the document gives it.
+    #[must_use]
+    pub const fn titled(self, title: &'static str) -> Self {
+        Arm { title, ..self }
+    }
+
     /// With every statement committed alone.
     #[must_use]
     pub const fn committing_statements(self) -> Self {
@@ -56,22 +63,12 @@ impl Arm {
     }
 }
 
-/// A name that no arm has.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("unknown arm '{given}': choose one of {choices}")]
-pub struct UnknownArm {
-    given: String,
-    choices: String,
-}
-
 /// The one of `arms` that is called `name`.
 ///
 /// # Errors
-/// If none is.
-pub fn find(arms: &[&'static Arm], name: &str) -> Result<&'static Arm, UnknownArm> {
+/// If none is: lists them.
+pub fn find(arms: &[&'static Arm], name: &str) -> anyhow::Result<&'static Arm> {
+    let choices = || arms.iter().map(|arm| arm.name).collect::<Vec<_>>().join(", ");
     let found = arms.iter().find(|arm| arm.name == name);
-    found.copied().ok_or_else(|| UnknownArm {
-        given: name.to_owned(),
-        choices: arms.iter().map(|arm| arm.name).collect::<Vec<_>>().join(", "),
-    })
+    found.copied().with_context(|| format!("unknown arm '{name}': choose one of {}", choices()))
 }

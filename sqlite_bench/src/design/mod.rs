@@ -2,10 +2,11 @@
 
 mod access;
 mod arm;
-mod database;
 mod published;
 
-pub use access::{AccessError, Answer, Design, Inspection, Setup, blocking, failed};
-pub use arm::{Arm, Role, UnknownArm, find};
-pub use database::{Database, Databases, Put, hold_and_insert, in_memory, insert_and_hold, transact};
+pub use access::{
+    AccessError, Answer, Database, Databases, Design, Inspection, Put, Setup, blocking, failed, hold_and_insert,
+    in_memory, insert_and_hold, transact,
+};
+pub use arm::{Arm, Role, find};
 pub use published::{ARMS, Lock, OnThread};

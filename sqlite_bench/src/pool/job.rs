@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rusqlite::Connection;
 
-use super::Error;
+use super::error::Error;
 
 /// What is done with a connection: any closure that takes one and returns what the caller wants of it, or SQLite's error.
 pub trait Work<T>: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static {}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::Error;
+use super::error::Error;
 use super::guard::Guard;
 
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.

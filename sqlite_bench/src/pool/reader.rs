@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::Error;
+use super::error::Error;
 use super::queue::Queue;
 use super::stats::{Counters, count};
 

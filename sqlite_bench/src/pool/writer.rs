@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 
 use super::checkpoint::{Mode, Signal, checkpoint};
+use super::error::Error;
 use super::guard::{Guard, SAVEPOINT};
 use super::job::BoxedJob;
+use super::options::Options;
 use super::queue::Queue;
 use super::stats::{Counters, count};
-use super::{Error, Options};
 
 /// A commit that has been under way for so long takes no further writes: those that are in it wait for it.
 const GROUP_TIME: Duration = Duration::from_millis(5);

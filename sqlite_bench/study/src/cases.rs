@@ -98,7 +98,6 @@ const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
     Setting::Access { workload, on_disk: false }
 }
 
-const MIRROR: &str = "direct spawn_blocking tokio_rusqlite";
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite sb_fair wal_threads";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
     sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool \
@@ -112,7 +111,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
         &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
-    Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, MIRROR)]),
+    Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, "direct spawn_blocking tokio_rusqlite")]),
     Scenario::new("open_100ms", open(ms(100), ms(2_000), false),
         &[measured(2.2, OPEN), measured(2.2, "wal_threads_40 wal_blocking wal_inline deadpool")]),
     Scenario::new("open_100ms_disk", open(ms(100), ms(2_000), true), &[measured(2.2, "wal_threads")]),

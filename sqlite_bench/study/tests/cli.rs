@@ -1,7 +1,6 @@
 //! The program as the measurement types it.
 
 use std::fs;
-use std::process::Command as Process;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
@@ -32,31 +31,6 @@ fn cases(profile: &str) -> Vec<Vec<String>> {
     let output = study(&folder()).args(["arms", "--profile", profile]).output().expect("it ran");
     let text = String::from_utf8(output.stdout).expect("text");
     text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
-}
-
-#[test]
-fn every_profile_lists_cases_of_five_columns_that_can_be_prepared() {
-    for profile in ["smoke", "quick", "full"] {
-        let cases = cases(profile);
-        assert!(cases.len() > 20, "{profile}");
-        let mut scenarios: Vec<&str> = cases.iter().map(|case| case[0].as_str()).collect();
-        scenarios.dedup();
-        scenarios.sort_unstable();
-        scenarios.dedup();
-        for scenario in scenarios {
-            study(&folder()).args(["prepare", "--scenario", scenario, "--seed", "2"]).assert().success().stdout("");
-        }
-        for case in &cases {
-            assert_eq!(case.len(), 5, "{case:?}");
-            assert!(case[3].parse::<f64>().expect("seconds") > 0.0, "{case:?}");
-            assert_eq!(case[4], format!("run --scenario {} --arm {}", case[0], case[1]));
-        }
-    }
-    let folder = folder();
-    assert_eq!(
-        study(&folder).arg("arms").output().expect("it ran").stdout,
-        study(&folder).args(["arms", "--profile", "quick"]).output().expect("it ran").stdout,
-    );
 }
 
 #[test]
@@ -118,15 +92,6 @@ fn all_arms_can_be_compared_and_have_the_same_digest() {
 }
 
 #[test]
-fn describe_has_a_line_for_every_arm() {
-    let every = predicate::function(|text: &str| {
-        text.lines().count() == arms().len()
-            && text.lines().zip(arms()).all(|(line, arm)| line.starts_with(arm.name) && line.ends_with(arm.text))
-    });
-    study(&folder()).arg("describe").assert().success().stderr("").stdout(every);
-}
-
-#[test]
 fn a_name_that_stands_for_nothing_lists_what_does() {
     for (arguments, part) in [
         (vec!["run", "--scenario", "x", "--arm", "direct"], "choose one of hold_100ms"),
@@ -154,15 +119,4 @@ fn a_run_that_cannot_have_its_databases_is_a_recorded_failure() {
     let record = &records(&folder, "r.jsonl")[0];
     assert!(record["error"].as_str().expect("a failure").starts_with("cannot create a folder in "), "{record}");
     assert_eq!((&record["metrics"], &record["digest"]), (&Value::Object(serde_json::Map::new()), &"".into()));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_closed_standard_output_ends_quietly() {
-    for words in ["arms --profile full", "describe", "run --scenario smoke --arm direct"] {
-        // The reader is gone before the first line.
-        let script = format!("exec 3>/dev/null; {{ sleep 0.1; \"$0\" {words}; echo $? >&2; }} | true");
-        let piped = Process::new("sh").args(["-c", &script]).arg(cargo_bin("sqlite_bench_study")).output();
-        assert_eq!(String::from_utf8_lossy(&piped.expect("it ran").stderr), "0\n", "{words}");
-    }
 }

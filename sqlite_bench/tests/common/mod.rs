@@ -1,6 +1,7 @@
 //! What the tests of the pool share.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -85,4 +86,19 @@ pub fn behind(pool: &Pool, work: impl Work<usize>) -> Written {
         std::thread::sleep(Duration::from_millis(1));
     }
     thread
+}
+
+/// Whether what `arguments` say could be mounted at `folder`.
+pub fn mount(folder: &Path, arguments: &[&str]) -> bool {
+    let mounted = Command::new("mount").args(arguments).arg(folder).stderr(Stdio::null()).status();
+    mounted.is_ok_and(|status| status.success())
+}
+
+/// Unmounts a folder when it is dropped.
+pub struct Mounted<'a>(pub &'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
 }

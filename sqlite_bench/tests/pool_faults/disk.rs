@@ -1,12 +1,11 @@
 //! Faults of the file and of the disk it is on.
 
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Options, Pool};
 
-use super::common::{SAFETY, behind, created, file, held_up, ids, insert, integrity, options};
+use super::common::{Mounted, SAFETY, behind, created, file, held_up, ids, insert, integrity, mount, options};
 
 /// A database whose table `entries` is damaged and whose table `sound` is not.
 fn damaged(folder: &tempfile::TempDir) -> Pool {
@@ -31,6 +30,10 @@ fn into_sound(db: &Connection, id: i64) -> rusqlite::Result<usize> {
     db.execute("INSERT INTO sound VALUES (?1)", [id])
 }
 
+fn sound(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get(0))
+}
+
 #[test]
 fn a_damaged_page_is_named_and_the_rest_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -44,7 +47,6 @@ fn a_damaged_page_is_named_and_the_rest_goes_on() {
         // At once, as the next one in the queue would be.
         pool.write_blocking(move |db| into_sound(db, id)).unwrap();
     }
-    let sound = |db: &Connection| db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(sound).unwrap(), 20);
 }
 
@@ -64,38 +66,18 @@ fn who_shared_a_commit_with_a_damaged_page_may_try_again_and_then_succeeds() {
             pool.write_blocking(move |db| into_sound(db, id)).unwrap();
         }
     }
-    let sound = |db: &Connection| db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(sound).unwrap(), 2);
-}
-
-/// A file system of 512 kB. `None` where mounting is not allowed.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mounted() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=512k", "tmpfs"])
-            .arg(folder.path())
-            .stderr(Stdio::null())
-            .status();
-        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).status();
-    }
 }
 
 #[test]
 fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
-    let Some(disk) = SmallDisk::mounted() else {
+    let folder = tempfile::tempdir().unwrap();
+    if !mount(folder.path(), &["-t", "tmpfs", "-o", "size=512k", "tmpfs"]) {
         eprintln!("skipped: this user may not mount a small disk");
         return;
-    };
-    let pool = created(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
+    }
+    let _disk = Mounted(folder.path());
+    let pool = created(&file(&folder), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
     let mut acknowledged = Vec::new();
     let start = Instant::now();
     let error = loop {
@@ -113,7 +95,7 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
     assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
     assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
     drop(pool);
-    let pool = Pool::open(file(&disk.0), &options()).unwrap();
+    let pool = Pool::open(file(&folder), &options()).unwrap();
     assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
     drop(pool);
 }
