@@ -51,12 +51,12 @@ enum Command {
 pub fn run(arms: &[&'static Arm], arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     carry_out(arms, arguments.into_iter().collect()).unwrap_or_else(|error| {
         // Whoever reads our output has had enough of it: that is no failure of ours.
-        if error.root_cause().downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-        {
+        let cause = error.root_cause().downcast_ref::<io::Error>();
+        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
         }
         // If nobody listens there, nothing can be done about it.
-        let _ = writeln!(io::stderr(), "error: {error:#}");
+        let _ = writeln!(io::stderr(), "error: {}", format!("{error:#}").replace('\n', " "));
         ExitCode::from(2)
     })
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> Result
 fn append(file: &Path, text: &str) -> Result<()> {
     let opened = OpenOptions::new().create(true).append(true).open(file);
     let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
-    written.map_err(|error| anyhow!(error).context(format!("cannot write {}", file.display())))
+    written.with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn millis(time: Duration) -> u64 {

@@ -18,13 +18,14 @@ const FAULTY: &str = " !";
 /// The arm that improvements are multiples of: it blocks the workers.
 const BASE: &str = "direct";
 
-/// The document's tables: title, metric and heading of the last column. Of counts the highest is best, of times the lowest.
-const SUMMARIES: [(&str, &str, &str); 5] = [
-    ("READ THROUGHPUT (requests)", "reads_count", "Best Improvement"),
-    ("WRITE THROUGHPUT (operations)", "writes_count", "Best Improvement"),
-    ("P99 READ LATENCY (ms)", "read_p99_ms", "Best"),
-    ("MAX READ LATENCY (ms)", "read_max_ms", "Best"),
-    ("AVERAGE READ LATENCY (ms)", "read_avg_ms", "Notes"),
+/// The document's tables: title, metric, heading of the last column, and what it says behind the names of the best. Of counts the highest is
+/// best, and the last column says by how much; of times the lowest, and it says whose that is.
+const SUMMARIES: [(&str, &str, &str, &str); 5] = [
+    ("READ THROUGHPUT (requests)", "reads_count", "Best Improvement", ""),
+    ("WRITE THROUGHPUT (operations)", "writes_count", "Best Improvement", ""),
+    ("P99 READ LATENCY (ms)", "read_p99_ms", "Best", ""),
+    ("MAX READ LATENCY (ms)", "read_max_ms", "Best", ""),
+    ("AVERAGE READ LATENCY (ms)", "read_avg_ms", "Notes", " lowest"),
 ];
 /// When reads were answered, and what became of writes and of the runtime: headings and metrics.
 const RESPONSES: &[(&str, &str)] = &[
@@ -57,8 +58,8 @@ const FAILURES_LEGEND: &str = "Busy (the database was locked) and unanswered (gi
 /// The tables of the published document, one of what it leaves out, and what failed.
 pub fn tables(comparison: &Comparison, rows: &[Row]) -> String {
     let mut text = setting(comparison);
-    for (title, metric, last) in SUMMARIES {
-        let lines = summary(comparison, rows, metric, last);
+    for (title, metric, last, adverb) in SUMMARIES {
+        let lines = summary(comparison, rows, metric, last, adverb);
         let upright = markdown(&lines);
         let is_wide = upright.lines().next().is_some_and(|line| line.chars().count() > WIDTH);
         let table = if is_wide { markdown(&turned(&lines)) } else { upright };
@@ -90,7 +91,7 @@ fn setting(comparison: &Comparison) -> String {
 }
 
 /// A table of the document: a line per hold, a column per arm, and what to make of them.
-fn summary(comparison: &Comparison, rows: &[Row], metric: &str, last: &str) -> Vec<Vec<String>> {
+fn summary(comparison: &Comparison, rows: &[Row], metric: &str, last: &str, adverb: &str) -> Vec<Vec<String>> {
     let arms = &comparison.arms;
     let heading = once("Write Delay").chain(arms.iter().map(|arm| arm.title)).chain([last]);
     let line = |&hold: &Duration| {
@@ -105,11 +106,10 @@ fn summary(comparison: &Comparison, rows: &[Row], metric: &str, last: &str) -> V
             None => NONE.to_owned(),
         });
         let winners: Vec<&Row> = rows.iter().flatten().copied().filter(|row| is_best(row)).collect();
-        let verdict = match (best, last) {
-            (None, _) => NONE.to_owned(),
-            (Some(best), "Best Improvement") => improvement(best, &rows, metric),
-            (Some(_), "Notes") => winner(&winners, " lowest", comparison.window(hold)),
-            (Some(_), _) => winner(&winners, "", comparison.window(hold)),
+        let verdict = match best {
+            None => NONE.to_owned(),
+            Some(best) if metric.ends_with("_count") => improvement(best, &rows, metric),
+            Some(_) => winner(&winners, adverb, comparison.window(hold)),
         };
         once(format!("**{}**", label(hold))).chain(cells).chain([verdict]).collect()
     };

@@ -13,7 +13,7 @@ use study_kit::{Scenario, always, full, measured, smoke};
 use crate::designs::{AwaitedLock, Deadpool, LockedByTask, ParkingLot, Reads, Store};
 use crate::designs::{checked_out, hold_outside, insert_and_drop_oldest};
 
-/// The crate's arms and those that exist only to be compared. `ARM_40` is the same with 40 databases.
+/// The crate's arms and those that exist only to be compared.
 pub fn arms() -> Vec<&'static Arm> {
     design::ARMS.iter().chain(&ARMS).collect()
 }
@@ -21,8 +21,8 @@ pub fn arms() -> Vec<&'static Arm> {
 /// One connection in memory, under std's mutex, on the blocking pool.
 type SpawnBlocking = OnThread<Mutex<Connection>>;
 
-#[rustfmt::skip]
 /// The arms that exist only to be compared.
+#[rustfmt::skip]
 pub static ARMS: [Arm; 14] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
         |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)).committing_statements(),

@@ -43,13 +43,10 @@ fn a_case_of_each_kind_runs_as_it_is_listed() {
             continue;
         }
         ran.push(&case[0]);
-        let tail = ["--seed", "1", "--block", "4", "--run", "r-1", "--record", "r.jsonl"];
+        let tail = ["--seed", "1", "--record", "r.jsonl"];
         study(&folder).args(case[4].split(' ')).args(tail).assert().success().stdout("").stderr("");
         let record = records(&folder, "r.jsonl").pop().expect("a record");
-        for (field, value) in [("scenario", &case[0]), ("arm", &case[1])] {
-            assert_eq!(record[field], value.as_str());
-        }
-        assert_eq!((&record["run"], &record["seed"], &record["block"]), (&"r-1".into(), &1.into(), &4.into()));
+        assert_eq!((&record["scenario"], &record["arm"]), (&case[0].as_str().into(), &case[1].as_str().into()));
         assert!(record["metrics"]["work_s"].as_f64().expect("a time") > 0.0 && record.get("error").is_none());
     }
     assert_eq!(ran.len(), 4, "{ran:?}");
@@ -62,10 +59,7 @@ fn a_run_prints_one_record_with_a_digest_and_histograms() {
     let text = String::from_utf8(output.expect("it ran").stdout).expect("text");
     assert_eq!(text.lines().count(), 1);
     let record: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(
-        (&record["schema"], &record["study"], &record["run"]),
-        (&1.into(), &"sqlite_bench".into(), &"manual".into())
-    );
+    assert_eq!((&record["schema"], &record["study"]), (&1.into(), &"sqlite_bench".into()));
     assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
     for name in ["read_service_ns", "read_response_ns", "write_service_ns", "ticker_late_ns"] {
         assert!(record["histograms"][name].as_str().expect(name).len() > 100, "{name}");
