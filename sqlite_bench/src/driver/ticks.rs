@@ -4,13 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::broken;
-use crate::design::AccessError;
-use study_kit::distribution::Distribution;
+use super::times::Times;
 
 /// How often the task wants to run.
 const PERIOD: Duration = Duration::from_millis(1);
@@ -21,34 +17,13 @@ const BLOCKED_AFTER: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Default)]
 pub struct Ticks {
     /// How late they were.
-    pub late: Distribution,
+    pub late: Times,
     /// How long the runtime was blocked: the sum of all times of over 50 ms between two turns.
     pub blocked: Duration,
 }
 
-/// A ticker under way.
-pub(super) struct Ticker {
-    done: Arc<AtomicBool>,
-    task: JoinHandle<Ticks>,
-}
-
-/// Starts ticking on `runtime`.
-pub(super) fn start(runtime: &Runtime) -> Ticker {
-    let done = Arc::new(AtomicBool::new(false));
-    let task = runtime.spawn(tick(Arc::clone(&done)));
-    Ticker { done, task }
-}
-
-impl Ticker {
-    /// Stops; how the ticks came.
-    pub(super) async fn stop(self) -> Result<Ticks, AccessError> {
-        self.done.store(true, Ordering::Relaxed);
-        self.task.await.map_err(broken)
-    }
-}
-
-/// Every tick has its intended time, and one that comes late does not shift the next: a delay is counted by all the ticks it hits.
-async fn tick(done: Arc<AtomicBool>) -> Ticks {
+/// Ticks until it is `done`. Every tick has its intended time, and one that comes late does not shift the next: a delay is counted by all the ticks it hits.
+pub(super) async fn tick(done: Arc<AtomicBool>) -> Ticks {
     let mut ticks = Ticks::default();
     let mut intended = Instant::now();
     let mut turn = intended;

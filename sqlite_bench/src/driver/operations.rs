@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
+use super::times::Times;
 use crate::design::AccessError;
-use study_kit::distribution::Distribution;
 
 /// A request is late if its response takes longer than this.
 pub const LATE_AFTER: Duration = Duration::from_millis(10);
 
-/// Operations of one kind.
+/// Reads, or writes.
 #[derive(Debug, Clone, Default)]
 pub struct Operations {
     /// Answered, within the window.
@@ -26,9 +24,9 @@ pub struct Operations {
     /// Without an answer when the driver gave up waiting.
     pub unanswered: u64,
     /// From when the task first ran.
-    pub service: Distribution,
+    pub service: Times,
     /// From when the operation was due.
-    pub response: Distribution,
+    pub response: Times,
     /// What the first failure said.
     pub first_error: Option<String>,
     /// Time of all who asked, from the begin of the run to their last answer.
@@ -36,12 +34,6 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// None yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Operations::default()
-    }
-
     /// Counts an operation that was due, began and ended at these times.
     pub fn record(
         &mut self,
@@ -88,47 +80,25 @@ impl Operations {
         }
     }
 
+    /// Those that ended, well or not.
+    pub fn ended(&self) -> u64 {
+        self.answered + self.busy + self.failed
+    }
+
     /// Everything that did not end well.
-    #[must_use]
     pub fn failures(&self) -> u64 {
         self.busy + self.failed + self.unanswered
     }
 
+    /// How many of these `what` failed, and what the first said; `None` if all were answered.
+    pub fn complaint(&self, what: &str) -> Option<String> {
+        let (failures, first) = (self.failures(), self.first_error.as_deref().unwrap_or("no answer"));
+        (failures > 0).then(|| format!("{failures} of {} {what} failed: {first}", self.answered + failures))
+    }
+
     /// Time per answer of one who asks, pauses included; `None` without answers or without a loop.
-    #[must_use]
     pub fn period(&self) -> Option<Duration> {
         let answers = u32::try_from(self.answered).ok().filter(|&answers| answers > 0)?;
         (!self.asking.is_zero()).then(|| self.asking / answers)
-    }
-}
-
-/// Operations that many tasks record.
-#[derive(Debug, Default)]
-pub struct Recorder {
-    operations: Mutex<Operations>,
-}
-
-impl Recorder {
-    /// Counts into `operations`.
-    #[must_use]
-    pub fn new(operations: Operations) -> Self {
-        Recorder { operations: Mutex::new(operations) }
-    }
-
-    /// Counts an operation, as [`Operations::record`].
-    pub fn record(&self, result: Result<(), AccessError>, due: Instant, begin: Instant, end: Instant, in_window: bool) {
-        self.operations.lock().record(result, due, begin, end, in_window);
-    }
-
-    /// How many have ended, well or not.
-    #[must_use]
-    pub fn ended(&self) -> u64 {
-        let operations = self.operations.lock();
-        operations.answered + operations.busy + operations.failed
-    }
-
-    /// Adds what was counted so far to `sum`.
-    pub fn add_to(&self, sum: &mut Operations) {
-        sum.add(&self.operations.lock());
     }
 }
