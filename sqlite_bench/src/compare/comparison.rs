@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_hours(1);
 const MOST_SCHEDULED: f64 = 1e6;
 /// Most readers and writers together: some arms have a thread for each.
 const MOST_TASKS: usize = 4_000;
-/// Pause of the writers in the open loop, as in the study: without one, some designs never let a reader in.
+/// Pause of the writers in the open loop, as in the measurement: without one, some designs never let a reader in.
 const REST: Duration = Duration::from_millis(5);
 
 /// Arms and the setting in which they are compared; the defaults are the published setting but for its length.

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::process::Command as Process;
 
 use assert_cmd::cargo::cargo_bin;
 
@@ -57,13 +57,7 @@ fn a_line_of_100_mb_in_a_file_is_one_row_error_in_bounded_memory() {
 #[test]
 fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end() {
     let folder = Folder::new();
-    let mut child = folder
-        .process("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program can be started");
+    let mut child = folder.spawn("-");
     // Whoever refuses the header early closes the pipe: that is as good as reading it all.
     let written = write_long_line(child.stdin.take().expect("it was piped"), "type,client,", "\n");
     if let Err(error) = written {
@@ -80,13 +74,7 @@ fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end(
 fn a_line_of_100_mb_on_standard_input_is_one_row_error_in_bounded_memory() {
     let folder = Folder::new();
     for (engine, _) in Setup::NAMED {
-        let mut child = folder
-            .process(&format!("--engine {engine} -"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
+        let mut child = folder.spawn(&format!("--engine {engine} -"));
         let mut stdin = child.stdin.take().expect("it was piped");
         write_long_line(&mut stdin, PAYMENTS, "\n").expect("the program reads on");
         // The program still waits for more rows, so its peak can be read from outside.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command as Process;
+use std::process::{Child, Command as Process, Stdio};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
@@ -53,6 +53,13 @@ impl Folder {
         let mut command = cargo_bin_cmd!("txn_engine");
         command.current_dir(self.0.path()).args(typed.split_whitespace());
         command
+    }
+
+    /// The same, running, all its streams piped.
+    fn spawn(&self, typed: &str) -> Child {
+        let mut process = self.process(typed);
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        process.spawn().expect("the program can be started")
     }
 
     /// The same for tests that hold the pipes themselves.

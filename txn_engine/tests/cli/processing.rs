@@ -84,12 +84,7 @@ fn a_reader_that_hangs_up_after_one_line_ends_the_run_quietly() {
     let rows = rows.concat();
     folder.write("clients.csv", format!("{HEADER}{rows}"));
     for typed in ["clients.csv", "async clients.csv", "generate --rows 1000000"] {
-        let mut child = folder
-            .process(typed)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
+        let mut child = folder.spawn(typed);
         let mut first_line = String::new();
         let mut reader = BufReader::with_capacity(64, child.stdout.take().expect("it was piped"));
         reader.read_line(&mut first_line).expect("there is a first line");
