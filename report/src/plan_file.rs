@@ -5,20 +5,19 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::cases::time;
 use crate::error::Error;
+use crate::files::{Schema, hex};
 
 /// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRun {
-    /// Its id.
     pub run: String,
     /// Its block within the scenario.
     pub block: u64,
-    /// The scenario.
     pub scenario: String,
     /// The arm, as cases.tsv names it.
     pub arm: String,
-    /// The build.
     pub build: String,
     /// Seed of the input.
     pub seed: u64,
@@ -28,15 +27,19 @@ pub struct PlannedRun {
     pub arguments: String,
 }
 
+impl PlannedRun {
+    /// Its test case, by scenario and arm.
+    pub fn case(&self) -> (&str, &str) {
+        (&self.scenario, &self.arm)
+    }
+}
+
 /// plan.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanMeta {
-    /// Version of the format.
-    pub schema: u32,
-    /// Name of the study.
+    pub schema: Schema,
     pub study: String,
-    /// The profile.
     pub profile: String,
     /// Seed from which the order follows.
     pub seed: u64,
@@ -66,7 +69,6 @@ pub struct Calibration {
 }
 
 /// The content of plan.tsv.
-#[must_use]
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
     runs.iter().fold(String::new(), |mut text, run| {
         let PlannedRun { run, block, scenario, arm, build, seed, seconds, arguments } = run;
@@ -87,10 +89,6 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             return Err(fault(format!("{} columns instead of eight", fields.len())));
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
-        let seconds = match seconds.parse::<f64>() {
-            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
-            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
-        };
         Ok(PlannedRun {
             run: run.to_owned(),
             block: number(block)?,
@@ -98,7 +96,7 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             arm: arm.to_owned(),
             build: build.to_owned(),
             seed: number(seed)?,
-            seconds,
+            seconds: time(seconds).map_err(fault)?,
             arguments: arguments.to_owned(),
         })
     };
@@ -106,19 +104,10 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
 }
 
 /// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.
-#[must_use]
 pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
     let mut hash = Sha256::new();
     for part in [claims, cases, plan] {
         hash.update(part.as_bytes());
     }
     hex(&hash.finalize())
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use report::cases;
 use report::claims::Claims;
-use report::error::{Error, TomlFile};
+use report::error::Error;
+use report::files::TomlFile;
 use report::plan::{Part, Plan, plan};
 use report::plan_file::{self, PlannedRun};
 

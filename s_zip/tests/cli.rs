@@ -1,11 +1,14 @@
 //! The program as a person types it.
 #![cfg(feature = "cli")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
+use common::forged::{stored, zip};
 use predicates::prelude::*;
 use tempfile::TempDir;
 
@@ -147,26 +150,11 @@ fn an_archive_does_not_hold_itself() {
         .stderr(predicate::str::contains("itself"));
 }
 
-/// A stored entry in an archive made by hand, because no writer here makes such names.
-fn hostile(name: &str, data: &[u8]) -> Vec<u8> {
-    let crc = crc32fast::hash(data).to_le_bytes();
-    let size = u32::try_from(data.len()).expect("small").to_le_bytes();
-    let length = u16::try_from(name.len()).expect("short").to_le_bytes();
-    let facts = [[10, 0, 0, 0, 0, 0, 0, 0, 0x21, 0].as_slice(), &crc, &size, &size, &length, &[0, 0]].concat();
-    let mut archive = [b"PK\x03\x04".as_slice(), &facts, name.as_bytes(), data].concat();
-    let directory = u32::try_from(archive.len()).expect("small").to_le_bytes();
-    let central = [b"PK\x01\x02\x14\x00".as_slice(), &facts, &[0; 14], name.as_bytes()].concat();
-    let bytes = u32::try_from(central.len()).expect("small").to_le_bytes();
-    archive.extend(central);
-    archive.extend([b"PK\x05\x06\0\0\0\0\x01\0\x01\0".as_slice(), &bytes, &directory, &[0, 0]].concat());
-    archive
-}
-
 #[test]
 fn hostile_archives_are_refused_and_write_nothing_outside() {
     let folder = TempDir::new().expect("a folder");
     for name in ["../evil.txt", "/tmp/s_zip-evil.txt", "a/../../evil.txt", "C:/evil.txt", "a\\..\\evil.txt"] {
-        fs::write(folder.path().join("evil.zip"), hostile(name, b"evil")).expect("written");
+        fs::write(folder.path().join("evil.zip"), zip(&[stored(name, b"evil")]).bytes).expect("written");
         s_zip(&folder)
             .args(["extract", "evil.zip", "--into", "in"])
             .assert()
@@ -176,7 +164,7 @@ fn hostile_archives_are_refused_and_write_nothing_outside() {
         assert!(listing(folder.path()).iter().all(|(path, _)| path.ends_with("evil.zip")), "{name}");
     }
     assert!(!Path::new("/tmp/s_zip-evil.txt").exists());
-    fs::write(folder.path().join("screen.zip"), hostile("red\u{1b}[31m", b"")).expect("written");
+    fs::write(folder.path().join("screen.zip"), zip(&[stored("red\u{1b}[31m", b"")]).bytes).expect("written");
     let plain = predicate::str::contains("\u{1b}").not();
     s_zip(&folder).args(["list", "screen.zip"]).assert().success().stdout(plain);
 }
@@ -237,19 +225,11 @@ fn a_full_disk_is_one_line_and_a_closed_output_is_quiet() {
     assert_eq!(String::from_utf8_lossy(&piped.stderr), "");
 }
 
-#[cfg(feature = "study")]
 #[test]
-fn the_verbs_of_the_study_answer() {
+fn without_arguments_it_says_what_can_be_typed() {
     let folder = TempDir::new().expect("a folder");
-    let line = predicate::str::contains("entry_5m\tasync~sync\trelease\t");
-    s_zip(&folder).args(["arms"]).assert().success().stdout(line);
-    s_zip(&folder).args(["prepare", "--scenario", "ticker", "--seed", "2"]).assert().success();
-    s_zip(&folder)
-        .args(["run", "--scenario", "calls_1", "--arm", "sync", "--record", "r.jsonl"])
-        .assert()
-        .success()
-        .stdout("");
-    assert_eq!(fs::read_to_string(folder.path().join("r.jsonl")).expect("recorded").lines().count(), 1);
-    let choices = predicate::str::contains("entries_50");
-    s_zip(&folder).args(["run", "--scenario", "x", "--arm", "sync"]).assert().code(2).stderr(choices);
+    let words = || predicate::str::contains("create").and(predicate::str::contains("extract"));
+    s_zip(&folder).assert().code(2).stdout("").stderr(words());
+    s_zip(&folder).arg("--help").assert().success().stdout(words());
+    s_zip(&folder).args(["extract", "--help"]).assert().success().stdout(predicate::str::contains("Examples:"));
 }

@@ -70,6 +70,16 @@ arms_of! {
 }
 
 impl<S> Scenario<S> {
+    /// A scenario of release builds.
+    pub const fn new(name: &'static str, setting: S, arms: &'static [Arms]) -> Self {
+        Scenario { name, build: "release", setting, arms }
+    }
+
+    /// A scenario of another build.
+    pub const fn built(build: &'static str, name: &'static str, setting: S, arms: &'static [Arms]) -> Self {
+        Scenario { name, build, setting, arms }
+    }
+
     /// Its arms in `profile`, each with the expected seconds.
     pub fn arms_in(&self, profile: Profile) -> impl Iterator<Item = (&'static str, f64)> {
         let arms = self.arms.iter().filter(move |arms| arms.profiles.contains(&profile));

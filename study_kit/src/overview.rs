@@ -25,14 +25,15 @@ struct Sample {
 pub fn tables<S: Study>() -> Result<String> {
     let page = Page::parse(S::PAGE)?;
     let shown: BTreeSet<(&str, &str)> = page.table.iter().flat_map(Table::cases).collect();
-    let cases: Vec<(&str, &str)> = shown.into_iter().filter(|case| runs_here(S::SCENARIOS, *case)).collect();
+    let in_quick = |&(scenario, arm)| Some((runs_here(S::SCENARIOS, scenario, arm)?, arm));
+    let cases: Vec<_> = shown.iter().filter_map(in_quick).collect();
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}");
     let bar = ProgressBar::new(cases.len() as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let mut samples = HashMap::new();
     for (scenario, arm) in cases {
-        bar.set_message(format!("{scenario} {arm}"));
-        let sample = sample(scenario, arm).with_context(|| format!("{scenario} {arm} failed"))?;
-        samples.insert((scenario, arm), sample);
+        bar.set_message(format!("{} {arm}", scenario.name));
+        let sample = S::prepare(&scenario.setting, 0).and_then(|()| sample(scenario.name, arm));
+        samples.insert((scenario.name, arm), sample.with_context(|| format!("{} {arm} failed", scenario.name))?);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -41,10 +42,10 @@ pub fn tables<S: Study>() -> Result<String> {
     Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
 }
 
-/// Whether quick runs the case, with the build that this program is.
-fn runs_here<S>(scenarios: &[Scenario<S>], (scenario, arm): (&str, &str)) -> bool {
-    let named = scenarios.iter().filter(|listed| listed.name == scenario && listed.build == "release");
-    named.flat_map(|listed| listed.arms_in(Profile::Quick)).any(|(listed, _)| listed == arm)
+/// The scenario, if quick runs the arm in it with the build that this program is.
+fn runs_here<S>(scenarios: &'static [Scenario<S>], scenario: &str, arm: &str) -> Option<&'static Scenario<S>> {
+    let mut named = scenarios.iter().filter(|listed| listed.name == scenario && listed.build == "release");
+    named.find(|listed| listed.arms_in(Profile::Quick).any(|(listed, _)| listed == arm))
 }
 
 /// The metrics of one run in a process of its own, with the time of the process, `process_s`.

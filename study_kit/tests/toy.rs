@@ -13,12 +13,11 @@ struct Toy;
 impl Study for Toy {
     type Setting = usize;
     const NAME: &'static str = "toy";
-    const SCENARIOS: &'static [Scenario<usize>] = &[Scenario {
-        name: "n_3",
-        build: "release",
-        setting: 3,
-        arms: &[always(0.1, "sum sum@aa sum@slow broken sum~other sum@slow~sum sum~wrong sum~fickle")],
-    }];
+    const SCENARIOS: &'static [Scenario<usize>] = &[Scenario::new(
+        "n_3",
+        3,
+        &[always(0.1, "sum sum@aa sum@slow broken sum~other sum@slow~sum sum~wrong sum~fickle")],
+    )];
     const PAGE: &'static str = "";
 
     fn pairs(setting: &usize) -> usize {

@@ -5,8 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use assert_cmd::assert::Assert;
 use report::plan_file::{self, PlannedRun};
 use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// When measurements of the tests were made, one after the other.
+pub const FIRST: &str = "20261121T050000Z";
+pub const SECOND: &str = "20261121T060000Z";
+pub const THIRD: &str = "20261121T070000Z";
 
 /// Two claims, their controls and a goal over the scenario `big`, eight blocks in quick.
 pub const CLAIMS: &str = r#"schema = 1
@@ -98,6 +105,59 @@ metric = "work_s"
 /// The program under test.
 pub fn report() -> Command {
     assert_cmd::cargo::cargo_bin_cmd!("report")
+}
+
+/// An empty folder.
+pub fn temporary() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// The usual toy, measured and sealed.
+pub fn sealed() -> (TempDir, PathBuf) {
+    let results = temporary();
+    let folder = Toy::default().seal(results.path(), FIRST, usual);
+    (results, folder)
+}
+
+/// What `report check` finds in a folder.
+pub fn findings(folder: &Path) -> Vec<String> {
+    report::check::check(folder).iter().map(ToString::to_string).collect()
+}
+
+/// A folder in which the toy can be planned by these claims.
+pub fn plannable(claims: &str) -> TempDir {
+    let folder = temporary();
+    write(folder.path(), "claims.toml", claims);
+    write(folder.path(), "cases.tsv", &Toy::default().cases);
+    folder
+}
+
+/// `report plan` of the quick profile.
+pub fn plan(folder: &Path, more: &[&str]) -> Assert {
+    report().arg("plan").arg(folder).args(["--profile", "quick", "--seed", "1"]).args(more).assert()
+}
+
+/// `report render` into a folder.
+pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
+    let mut command = report();
+    command
+        .arg("render")
+        .arg(results)
+        .arg("--out")
+        .arg(into.join("REPORT.md"))
+        .arg("--charts")
+        .arg(into.join("charts"));
+    for file in splice {
+        command.arg("--splice").arg(file);
+    }
+    command.assert()
+}
+
+/// What `report render` writes: the report and a chart each.
+pub fn rendered<const N: usize>(results: &Path, charts: [&str; N]) -> (String, [String; N]) {
+    let folder = temporary();
+    render(results, folder.path(), &[]).success();
+    (read(folder.path(), "REPORT.md"), charts.map(|chart| read(&folder.path().join("charts"), chart)))
 }
 
 /// What a run of a made-up study comes to.

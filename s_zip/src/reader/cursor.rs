@@ -25,6 +25,24 @@ impl<'a> Cursor<'a> {
         Some(*head)
     }
 
+    /// The next numbers of two bytes.
+    pub fn u16s<const N: usize>(&mut self) -> Option<[u16; N]> {
+        let mut numbers = [0; N];
+        for number in &mut numbers {
+            *number = self.u16()?;
+        }
+        Some(numbers)
+    }
+
+    /// The next numbers of four bytes.
+    pub fn u32s<const N: usize>(&mut self) -> Option<[u32; N]> {
+        let mut numbers = [0; N];
+        for number in &mut numbers {
+            *number = self.u32()?;
+        }
+        Some(numbers)
+    }
+
     pub fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_le_bytes)
     }

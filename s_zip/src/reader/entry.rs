@@ -5,9 +5,10 @@ use std::io::{Read, Seek};
 use crate::format::{
     DESCRIPTOR, EXTRA_TIME, EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_HEADER, LOCAL_HEADER_BYTES,
 };
+use crate::name::shown;
 
 use super::cursor::Cursor;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::{fill, gather, seek};
 use super::text;
 
@@ -179,20 +180,11 @@ impl Local {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
         let signature = cursor.u32()?;
-        cursor.u16()?;
-        let (flags, method) = (cursor.u16()?, cursor.u16()?);
-        // Time and date: the directory's are taken.
-        cursor.u32()?;
-        Some(Local {
-            signature,
-            flags,
-            method,
-            crc32: cursor.u32()?,
-            compressed: cursor.u32()?,
-            uncompressed: cursor.u32()?,
-            name_bytes: cursor.u16()?,
-            extra_bytes: cursor.u16()?,
-        })
+        // Time and date are taken from the directory.
+        let [_needed, flags, method, _time, _date] = cursor.u16s()?;
+        let [crc32, compressed, uncompressed] = cursor.u32s()?;
+        let [name_bytes, extra_bytes] = cursor.u16s()?;
+        Some(Local { signature, flags, method, crc32, compressed, uncompressed, name_bytes, extra_bytes })
     }
 }
 
