@@ -194,11 +194,11 @@ fn an_ideal_is_drawn_only_where_the_data_are() {
 
 #[test]
 fn an_ideal_that_depends_on_the_type_says_whose_it_is() {
-    let rows = [("async", 1_000.0), ("sync", 500.0)]
+    let rows = [("async", 1_000.0), ("sync\u{1}", 500.0)]
         .map(|(kind, ideal)| Row { ideal_mb_per_s: Some(ideal), ..row(kind, 0.01, 1_000, 10) });
     let (folder, _) = drawn(&rows);
     let texts = texts(&svg(folder.path(), "throughput_10ms.svg"));
-    for name in ["ideal, 1,000 rows (async)", "ideal, 1,000 rows (sync)"] {
+    for name in ["ideal, 1,000 rows (async)", "ideal, 1,000 rows (sync )"] {
         assert!(texts.contains(&name.to_owned()), "{texts:?}");
     }
 }

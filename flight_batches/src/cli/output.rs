@@ -1,4 +1,4 @@
-//! Standard output that arrives whole, and the allocator as it is in a program that has run for a while.
+//! Standard output that arrives whole.
 
 use std::io::{self, Write};
 

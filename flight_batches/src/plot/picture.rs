@@ -163,7 +163,7 @@ where
         let row: i32 = others.map(|distance| i32::from(distance < 0.25)).sum();
         let (side, across) = if part(end.0) < 0.8 { (HPos::Left, 14) } else { (HPos::Right, -14) };
         let style = text(SMALL, MUTED).pos(Pos::new(side, VPos::Top));
-        EmptyElement::at(*end) + Text::new(format!("ideal, {}", ideal.whose), (across, 6 + 36 * row), style)
+        EmptyElement::at(*end) + Text::new(printable(&format!("ideal, {}", ideal.whose)), (across, 6 + 36 * row), style)
     }))?;
     // Backwards: what is drawn last, the first server with its small batches, does not cover all of the others.
     let pens = || chart.series.iter().rev().map(|series| (Pen::new(series.server, series.size), &series.line));
@@ -189,7 +189,7 @@ where
     Ok(())
 }
 
-/// A cross that shows on any mark, behind what sets it off.
+/// A cross that shows on any mark: its halo, and the cross.
 fn cross(at: (i32, i32)) -> [Cross<(i32, i32), i32>; 2] {
     [Cross::new(at, 14, WHITE.stroke_width(9)), Cross::new(at, 12, INK.stroke_width(4))]
 }
@@ -277,11 +277,16 @@ fn text(size: i32, colour: RGBColor) -> TextStyle<'static> {
     (FONT, size).into_font().color(&colour)
 }
 
-/// As much of a text as a line of the legend has room for; characters that XML forbids become spaces.
+/// A text in which characters that XML forbids are spaces.
+fn printable(text: &str) -> String {
+    let is_forbidden = |part: char| part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}');
+    text.chars().map(|part| if is_forbidden(part) { ' ' } else { part }).collect()
+}
+
+/// As much of a text as a line of the legend has room for.
 fn shorten(text: &str) -> String {
     const MOST: usize = 29;
-    let is_forbidden = |part: char| part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}');
-    let mut out: String = text.chars().map(|part| if is_forbidden(part) { ' ' } else { part }).collect();
+    let mut out = printable(text);
     if let Some((end, _)) = out.char_indices().nth(MOST) {
         out.truncate(end);
         out.push('…');
