@@ -57,6 +57,11 @@ impl Samples {
         self.metric("s", arm, "work_s", values)
     }
 
+    /// Twelve blocks in which `a` takes `ratio` times as much of the metric as `b`, with little noise.
+    fn both(self, scenario: &str, metric: &str, ratio: f64) -> Self {
+        self.metric(scenario, "a", metric, &near(ratio, 0.01, 12)).metric(scenario, "b", metric, &near(1.0, 0.0, 12))
+    }
+
     /// One run per block with two metrics.
     fn metrics(mut self, scenario: &str, arm: &str, names: [&str; 2], values: impl Iterator<Item = [f64; 2]>) -> Self {
         for (block, pair) in (0..).zip(values) {
@@ -100,9 +105,26 @@ impl Samples {
     }
 }
 
+/// Work of `a` and `b` in a row of blocks.
+fn works(a: &[f64], b: &[f64]) -> Samples {
+    Samples::default().work("a", a).work("b", b)
+}
+
 /// Twelve blocks of `a` at `ratio` times `b`, with little noise.
 fn ratio_of(ratio: f64) -> Samples {
-    Samples::default().work("a", &near(ratio, 0.01, 12)).work("b", &near(1.0, 0.0, 12))
+    Samples::default().both("s", "work_s", ratio)
+}
+
+/// The number of blocks that the first row rests on.
+fn n(claim: &JudgedClaim) -> Option<usize> {
+    claim.rows[0].estimate.as_ref().map(|estimate| estimate.n)
+}
+
+/// The study as it is judged after a round in which `a / b` was `before`.
+fn compared(claims: &str, before: f64, now: f64) -> JudgedStudy {
+    let mut study = ratio_of(now).judge(claims);
+    judge::compare(&mut study, &[ratio_of(before).judge(claims)]);
+    study
 }
 
 /// Expects verdicts by the ratio of `a` to `b`.
@@ -139,8 +161,7 @@ fn a_claim_about_whole_processes_stays_open_where_one_is_too_short_to_be_timed_w
     assert_eq!((claim.verdict, claim.rows[0].verdict), (Inconclusive, Inconclusive));
     assert!(claim.reason.contains("a process took 0.199 s"), "{}", claim.reason);
     // The clock inside the process does not see its start.
-    let inside = Samples::default().work("a", &near(0.06, 0.01, 12)).work("b", &near(0.03, 0.0, 12));
-    assert_eq!(inside.verdict(RATIO), Reproduced);
+    assert_eq!(works(&near(0.06, 0.01, 12), &[0.03; 12]).verdict(RATIO), Reproduced);
 }
 
 #[test]
@@ -167,8 +188,7 @@ fn the_row_carries_estimate_interval_medians_and_level() {
 
 #[test]
 fn too_few_blocks_decide_nothing() {
-    let samples = Samples::default().work("a", &near(2.0, 0.0, 5)).work("b", &near(1.0, 0.0, 5));
-    assert_eq!(samples.verdict(RATIO), Inconclusive);
+    assert_eq!(works(&[2.0; 5], &[1.0; 5]).verdict(RATIO), Inconclusive);
     assert_eq!(Samples::default().verdict(RATIO), Inconclusive, "no samples at all");
 }
 
@@ -176,18 +196,15 @@ fn too_few_blocks_decide_nothing() {
 fn blocks_beyond_the_plan_of_the_claim_are_not_looked_at() {
     let mut a = near(1.0, 0.0, 20);
     a[12..].fill(9.0);
-    let samples = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 20));
-    let claim = samples.claim(RATIO);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    let claim = works(&a, &[1.0; 20]).claim(RATIO);
+    assert_eq!(n(&claim), Some(12));
     assert_eq!(claim.verdict, NotReproduced);
 }
 
 #[test]
 fn a_claim_over_several_scenarios_takes_the_worst_verdict() {
     let claims = RATIO.replace("[\"s\"]", "[\"s\", \"t\"]");
-    let samples =
-        ratio_of(1.2).metric("t", "a", "work_s", &near(0.8, 0.01, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
-    let claim = samples.claim(&claims);
+    let claim = ratio_of(1.2).both("t", "work_s", 0.8).claim(&claims);
     assert_eq!(claim.rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), [Reproduced, Reversed]);
     assert_eq!(claim.verdict, Reversed);
     assert_eq!(claim.deciding_row().map(|row| row.scenario.as_str()), Some("t"));
@@ -310,7 +327,7 @@ fn a_slope_is_judged_by_a_band_or_a_direction() {
     ] {
         let claim = growing(exponent).claim(&slope_claim(aim));
         assert_eq!(claim.verdict, verdict, "{aim}, measured {exponent}: {:?}", claim.rows[0].estimate);
-        assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+        assert_eq!(n(&claim), Some(8));
     }
 }
 
@@ -331,7 +348,7 @@ fn a_failed_run_leaves_a_slope_open_instead_of_leaving_the_block_out() {
     let claim = failed.claim(&slope_claim("band = [0.95, 1.05]"));
     assert_eq!(claim.verdict, Inconclusive, "{:?}", claim.rows[0]);
     assert_eq!(claim.rows[0].failed, 4);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+    assert_eq!(n(&claim), Some(8));
 }
 
 fn cause_claim(control: &str) -> String {
@@ -379,7 +396,7 @@ fn a_block_in_which_nothing_is_known_does_not_meet_an_outcome() {
     let of = "metric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"b\"\nat_most = 2.0\nshare = 0.5";
     let claims = claim_of("outcome", of);
     let failed = [f64::INFINITY; 12];
-    assert_eq!(Samples::default().work("a", &failed).work("b", &failed).verdict(&claims), NotReproduced);
+    assert_eq!(works(&failed, &failed).verdict(&claims), NotReproduced);
 }
 
 #[test]
@@ -387,14 +404,7 @@ fn every_holds_unless_one_scenario_goes_the_other_way() {
     let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
     let over = |t: f64| {
         let all = [("s", 1.4), ("t", t), ("u", 1.4)];
-        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| {
-            samples.metric(scenario, "a", "work_s", &near(ratio, 0.01, 12)).metric(
-                scenario,
-                "b",
-                "work_s",
-                &near(1.0, 0.0, 12),
-            )
-        })
+        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| samples.both(scenario, "work_s", ratio))
     };
     assert_eq!(over(1.2).verdict(&claims), Reproduced);
     assert_eq!(over(1.0).verdict(&claims), Reproduced, "no difference in one scenario reverses nothing");
@@ -426,36 +436,30 @@ fn what_was_not_or_cannot_be_measured_says_why() {
 
 #[test]
 fn failed_runs_count_as_infinitely_bad_and_are_never_dropped() {
+    let (failed, well) = ([f64::INFINITY; 12], [1.0; 12]);
     let mut a = near(1.5, 0.01, 12);
     a[3] = f64::INFINITY;
-    let one = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    let one = works(&a, &well).claim(RATIO);
     assert_eq!((one.verdict, one.rows[0].failed), (Reproduced, 1), "the failure only makes a worse");
-    assert_eq!(one.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    assert_eq!(n(&one), Some(12));
 
-    let all = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    let all = works(&failed, &well).claim(RATIO);
     let estimate = all.rows[0].estimate.as_ref().expect("failed runs are samples");
     assert!(estimate.lo.is_infinite() && estimate.hi.is_infinite(), "{estimate:?}");
     assert_eq!(all.verdict, Reproduced);
-
-    let both = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &[f64::INFINITY; 12]).claim(RATIO);
+    let both = works(&failed, &failed).claim(RATIO);
     assert_eq!((both.verdict, both.rows[0].failed), (Inconclusive, 24));
 
     // Of a throughput, the worst is nothing at all.
     let rate = RATIO.replace("work_s", "requests_per_s") + "better = \"higher\"\n";
-    let samples = Samples::default().metric("s", "a", "requests_per_s", &[f64::INFINITY; 12]);
-    let samples = samples.metric("s", "b", "requests_per_s", &near(1.0, 0.0, 12));
-    assert_eq!(samples.verdict(&rate), Reversed);
+    let samples = Samples::default().metric("s", "a", "requests_per_s", &failed);
+    assert_eq!(samples.metric("s", "b", "requests_per_s", &well).verdict(&rate), Reversed);
 }
 
 #[test]
 fn a_counted_metric_is_known_only_to_within_its_resolution() {
-    let count = |level: f64| near(level, 0.0, 12);
-    let samples = Samples::default().metric("s", "a", "switches_count", &count(3.0)).metric(
-        "s",
-        "b",
-        "switches_count",
-        &count(2.0),
-    );
+    let samples = Samples::default().metric("s", "a", "switches_count", &[3.0; 12]);
+    let samples = samples.metric("s", "b", "switches_count", &[2.0; 12]);
     let claims = RATIO.replace("work_s", "switches_count");
     assert_eq!(samples.verdict(&claims), Reproduced);
     assert_eq!(samples.verdict(&format!("{claims}resolution = 1\n")), Inconclusive);
@@ -466,16 +470,12 @@ fn duet_claim() -> String {
 }
 
 #[test]
-fn a_duet_gives_one_ratio_per_process() {
-    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0).claim(&duet_claim());
-    assert_eq!(claim.verdict, Reproduced);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
+    let duet = |first: f64| Samples::default().duet("a~b", &near(1.05, 0.005, 12), first).claim(&duet_claim());
+    let claim = duet(1.0);
+    assert_eq!((claim.verdict, n(&claim)), (Reproduced, Some(12)));
     assert!((claim.rows[0].sides[0].median - 0.0105).abs() < 1e-4, "{:?}", claim.rows[0].sides);
-}
-
-#[test]
-fn a_duet_in_which_going_first_matters_is_invalid() {
-    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.10).claim(&duet_claim());
+    let claim = duet(1.10);
     assert_eq!(claim.verdict, Invalid);
     assert!(claim.reason.contains("first"), "{}", claim.reason);
 }
@@ -488,18 +488,13 @@ fn the_controls_of_duets_are_duets_of_an_arm_and_its_copy() {
              margin = 0.02\nblocks = {{ quick = 12 }}\n{rest}"
         )
     };
-    let claims = format!(
-        "{}aa = \"aa\"\nplanted = \"planted\"\n{}{}",
-        duet_claim(),
-        control("aa", ""),
-        control("planted", "size = 1.04\n")
-    );
+    let controls = control("aa", "") + &control("planted", "size = 1.04\n");
+    let claims = format!("{}aa = \"aa\"\nplanted = \"planted\"\n{controls}", duet_claim());
     let samples = |aa: f64, slow: f64| {
-        Samples::default().duet("a~b", &near(1.05, 0.002, 12), 1.0).duet("b~b@aa", &near(aa, 0.002, 12), 1.0).duet(
-            "b@slow~b",
-            &near(slow, 0.002, 12),
-            1.0,
-        )
+        let duets = [("a~b", 1.05), ("b~b@aa", aa), ("b@slow~b", slow)];
+        duets
+            .into_iter()
+            .fold(Samples::default(), |samples, (arm, ratio)| samples.duet(arm, &near(ratio, 0.002, 12), 1.0))
     };
     assert_eq!(samples(1.0, 1.04).verdict(&claims), Reproduced);
     assert_eq!(samples(1.0, 1.0).verdict(&claims), Invalid, "the planted effect is not found");
@@ -576,33 +571,23 @@ fn holm_adjusts_over_the_claims_of_the_study() {
 #[test]
 fn of_every_the_pooled_row_enters_holm() {
     let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\"]");
-    let samples =
-        ratio_of(1.4).metric("t", "a", "work_s", &near(1.0, 0.02, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
-    let claim = samples.claim(&claims);
+    let claim = ratio_of(1.4).both("t", "work_s", 1.0).claim(&claims);
     assert!(claim.rows[0].p_value < claim.rows[2].p_value, "the scenario t shows nothing");
     assert_eq!(claim.holm, claim.rows[0].p_value);
 }
 
 #[test]
 fn a_claim_that_two_runs_judge_differently_is_unstable() {
-    let compared = |before: f64, now: f64| {
-        let mut study = ratio_of(now).judge(RATIO);
-        judge::compare(&mut study, &[ratio_of(before).judge(RATIO)]);
-        study
-    };
-    let study = compared(1.2, 0.8);
-    assert_eq!(study.claims[0].verdict, Unstable);
-    assert!(
-        study.claims[0].reason.contains("reproduced") && study.claims[0].reason.contains("reversed"),
-        "{}",
-        study.claims[0].reason
-    );
+    let study = compared(RATIO, 1.2, 0.8);
+    let claim = &study.claims[0];
+    assert_eq!(claim.verdict, Unstable);
+    assert!(claim.reason.contains("reproduced") && claim.reason.contains("reversed"), "{}", claim.reason);
     let repeats = study.rounds.expect("it was compared").repeats;
     assert_eq!(repeats[0].verdicts, [Some(Reversed), Some(Reproduced)]);
-
-    assert_eq!(compared(1.2, 1.3).claims[0].verdict, Reproduced);
-    assert_eq!(compared(1.05, 1.2).claims[0].verdict, Reproduced, "inconclusive is no judgement");
-    assert_eq!(compared(1.2, 1.05).claims[0].verdict, Inconclusive);
+    // Inconclusive is no judgement.
+    for (before, now, verdict) in [(1.2, 1.3, Reproduced), (1.05, 1.2, Reproduced), (1.2, 1.05, Inconclusive)] {
+        assert_eq!(compared(RATIO, before, now).claims[0].verdict, verdict, "{before}, then {now}");
+    }
 }
 
 #[test]
@@ -655,14 +640,10 @@ fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
 #[test]
 fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
     let claims = RATIO.replace("margin", "size = 1.44\nmargin");
-    let compared = |before: f64, now: f64| {
-        let mut study = ratio_of(now).judge(&claims);
-        judge::compare(&mut study, &[ratio_of(before).judge(&claims)]);
-        study.claims[0].verdict
-    };
     // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
     assert_eq!(ratio_of(1.2).verdict(&claims), ReproducedSizeUndecided);
-    assert_eq!(compared(1.2, 1.5), Reproduced);
-    assert_eq!(compared(1.5, 1.2), ReproducedSizeUndecided);
-    assert_eq!(compared(1.1, 1.5), Unstable, "smaller and of the claimed size cannot both be right");
+    // Smaller and of the claimed size cannot both be right.
+    for (before, now, verdict) in [(1.2, 1.5, Reproduced), (1.5, 1.2, ReproducedSizeUndecided), (1.1, 1.5, Unstable)] {
+        assert_eq!(compared(&claims, before, now).claims[0].verdict, verdict, "{before}, then {now}");
+    }
 }
