@@ -30,7 +30,9 @@ fn sealed(results: &Path, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
 /// As usual, but in one of the five trials the copy takes a third longer.
 fn one_bad_trial(run: &PlannedRun) -> Outcome {
     match usual(run) {
-        Outcome::Took(work_s, kib) if run.arm == "b@aa" && run.block / BLOCKS == 2 => Outcome::Took(work_s * 1.33, kib),
+        Outcome::Took(work_s, kib) if run.case.arm == "b@aa" && run.block / BLOCKS == 2 => {
+            Outcome::Took(work_s * 1.33, kib)
+        }
         other => other,
     }
 }

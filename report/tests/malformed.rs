@@ -4,45 +4,9 @@ use report::cases;
 use report::claims::Claims;
 use report::page::Page;
 use report::plan_file;
-use support::line_of;
+use support::{PAGE, line_of};
 
 mod support;
-
-const PAGE: &str = r#"schema = 1
-title = "toy"
-question = "Is it?"
-
-[[advice]]
-text = "Do not."
-when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
-
-[[table]]
-id = "times"
-title = "Times"
-row_header = "Input"
-row = [{ label = "big", scenario = "big" }]
-column = [
-    { header = "a (s)", arm = "a", metric = "work_s" },
-    { header = "theirs", values = ["1.5"] },
-]
-
-[[chart]]
-id = "scaling"
-title = "Scaling"
-kind = "lines"
-scenarios = ["big"]
-arms = ["a"]
-metric = "work_s"
-x = "rows_count"
-
-[[chart]]
-id = "arms"
-title = "Arms"
-kind = "strip"
-scenarios = ["big"]
-arms = ["a"]
-metric = "work_s"
-"#;
 
 /// Replaces `from` by `to` once and expects the reader to refuse the result at the line where `at` stands then, saying `what`.
 fn refuse<T>(
@@ -155,7 +119,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
     for change in [
         ["schema = 1", "schema = 3", "schema = 3", "schema 3 is unknown"],
         ["row_header", "row_heading", "row_heading", "unknown field `row_heading`"],
-        ["title = \"toy\"\n", "", "schema", "missing field `title`"],
+        ["title = \"toy: a made-up study\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
         ["[\"1.5\"]", "[\"1.5\", \"2.5\"]", "\"theirs\"", "2 values for 1 rows"],
         ["\"reversed\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
