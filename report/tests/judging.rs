@@ -1,131 +1,13 @@
 //! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
 
-use report::claims::Claims;
-use report::dataset::{Dataset, Sample};
-use report::judge::{self, Evidence};
 use report::judged::Verdict::{
     self, Confirmed, Inconclusive, Invalid, NotMeasured, NotReproduced, NotTestable, NotTestableHere, Refuted,
-    Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed, Unstable,
+    Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed,
 };
-use report::judged::{Agreement, GoalStanding, JudgedClaim, JudgedStudy, Standing};
-use report::record::{DuetPair, Order};
+use report::judged::{GoalStanding, Standing};
+use samples::{AA, RATIO, Samples, n, near, ratio_of, works};
 
-const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
-const RATIO: &str = r#"
-[[claim]]
-id = "C"
-text = "a is slower than b"
-original = "1.2"
-kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12, full = 20 }
-"#;
-
-/// `n` values near `level` that differ by up to `spread` of it, the same every time.
-fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
-    // Multiples of the golden ratio are spread evenly and never in step with the blocks.
-    (1..=n).map(|i| level * (1.0 + spread * 2.0 * ((i as f64 * 0.618_033_988_75).fract() - 0.5))).collect()
-}
-
-#[derive(Default)]
-struct Samples(Dataset);
-
-impl Samples {
-    fn sample(block: u64) -> Sample {
-        Sample { block, ..Sample::default() }
-    }
-
-    /// One run per block; an infinite value stands for a failed run.
-    fn metric(mut self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
-        for (block, &value) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            if value.is_finite() {
-                sample.metrics.insert(metric.to_owned(), value);
-            } else {
-                sample.error = Some("wrong answer".to_owned());
-            }
-            self.0.add(scenario, arm, sample);
-        }
-        self
-    }
-
-    fn work(self, arm: &str, values: &[f64]) -> Self {
-        self.metric("s", arm, "work_s", values)
-    }
-
-    /// Twelve blocks in which `a` takes `ratio` times as much of the metric as `b`, with little noise.
-    fn both(self, scenario: &str, metric: &str, ratio: f64) -> Self {
-        self.metric(scenario, "a", metric, &near(ratio, 0.01, 12)).metric(scenario, "b", metric, &near(1.0, 0.0, 12))
-    }
-
-    /// One run per block with two metrics.
-    fn metrics(mut self, scenario: &str, arm: &str, names: [&str; 2], values: impl Iterator<Item = [f64; 2]>) -> Self {
-        for (block, pair) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            sample.metrics = names.iter().map(|name| (*name).to_owned()).zip(pair).collect();
-            self.0.add(scenario, arm, sample);
-        }
-        self
-    }
-
-    /// One process of twenty pairs per ratio; `first` multiplies the time of the arm that goes first.
-    fn duet(mut self, arm: &str, ratios: &[f64], first: f64) -> Self {
-        for (block, &ratio) in (0..).zip(ratios) {
-            let mut sample = Self::sample(block);
-            sample.pairs = (0..20)
-                .map(|turn| match turn % 2 {
-                    0 => DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
-                    _ => DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
-                })
-                .collect();
-            self.0.add("s", arm, sample);
-        }
-        self
-    }
-
-    fn judge(&self, claims: &str) -> JudgedStudy {
-        self.judge_in("quick", claims)
-    }
-
-    fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
-        let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile })
-    }
-
-    fn claim(&self, claims: &str) -> JudgedClaim {
-        self.judge(claims).claims.remove(0)
-    }
-
-    fn verdict(&self, claims: &str) -> Verdict {
-        self.claim(claims).verdict
-    }
-}
-
-/// Work of `a` and `b` in a row of blocks.
-fn works(a: &[f64], b: &[f64]) -> Samples {
-    Samples::default().work("a", a).work("b", b)
-}
-
-/// Twelve blocks of `a` at `ratio` times `b`, with little noise.
-fn ratio_of(ratio: f64) -> Samples {
-    Samples::default().both("s", "work_s", ratio)
-}
-
-/// The number of blocks that the first row rests on.
-fn n(claim: &JudgedClaim) -> Option<usize> {
-    claim.rows[0].estimate.as_ref().map(|estimate| estimate.n)
-}
-
-/// The study as it is judged after a round in which `a / b` was `before`.
-fn compared(claims: &str, before: f64, now: f64) -> JudgedStudy {
-    let mut study = ratio_of(now).judge(claims);
-    judge::compare(&mut study, &[ratio_of(before).judge(claims)]);
-    study
-}
+mod samples;
 
 /// Expects verdicts by the ratio of `a` to `b`.
 #[track_caller]
@@ -209,17 +91,6 @@ fn a_claim_over_several_scenarios_takes_the_worst_verdict() {
     assert_eq!(claim.verdict, Reversed);
     assert_eq!(claim.deciding_row().map(|row| row.scenario.as_str()), Some("t"));
 }
-
-const AA: &str = r#"aa = "noise"
-[[control]]
-id = "noise"
-kind = "aa"
-arm = "b"
-metric = "work_s"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12 }
-"#;
 
 #[test]
 fn noise_between_copies_makes_a_claim_inconclusive_and_never_equal() {
@@ -574,76 +445,4 @@ fn of_every_the_pooled_row_enters_holm() {
     let claim = ratio_of(1.4).both("t", "work_s", 1.0).claim(&claims);
     assert!(claim.rows[0].p_value < claim.rows[2].p_value, "the scenario t shows nothing");
     assert_eq!(claim.holm, claim.rows[0].p_value);
-}
-
-#[test]
-fn a_claim_that_two_runs_judge_differently_is_unstable() {
-    let study = compared(RATIO, 1.2, 0.8);
-    let claim = &study.claims[0];
-    assert_eq!(claim.verdict, Unstable);
-    assert!(claim.reason.contains("reproduced") && claim.reason.contains("reversed"), "{}", claim.reason);
-    let repeats = study.rounds.expect("it was compared").repeats;
-    assert_eq!(repeats[0].verdicts, [Some(Reversed), Some(Reproduced)]);
-    // Inconclusive is no judgement.
-    for (before, now, verdict) in [(1.2, 1.3, Reproduced), (1.05, 1.2, Reproduced), (1.2, 1.05, Inconclusive)] {
-        assert_eq!(compared(RATIO, before, now).claims[0].verdict, verdict, "{before}, then {now}");
-    }
-}
-
-#[test]
-fn rounds_agree_leave_open_or_contradict_each_other() {
-    // Effects of one profile or the other, this round's first; margins of 5 %, so that 1.05 is open.
-    let agreement = |now: (f64, &str), earlier: &[(f64, &str)]| {
-        let round = |&(effect, profile): &(f64, &str)| {
-            let mut study = ratio_of(effect).judge(RATIO);
-            study.profile = profile.to_owned();
-            study
-        };
-        let mut study = round(&now);
-        judge::compare(&mut study, &earlier.iter().map(round).collect::<Vec<_>>());
-        let repeat = study.rounds.expect("it was compared").repeats.remove(0);
-        (repeat.agreement, study.claims[0].verdict)
-    };
-    let (quick, full) = ("quick", "full");
-    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Reproduced));
-    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Reproduced));
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Reproduced));
-    // What two quick rounds left in doubt, a full one may settle.
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Reproduced));
-    // Another profile in between does not hide the run before.
-    assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Unstable));
-    // What no round measured is no repetition.
-    let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
-    let mut study = unmeasured();
-    judge::compare(&mut study, &[unmeasured()]);
-    assert_eq!(study.claims[0].verdict, NotMeasured);
-    assert!(study.rounds.expect("it was compared").repeats.is_empty());
-    let mut alone = ratio_of(1.2).judge(RATIO);
-    judge::compare(&mut alone, &[]);
-    assert_eq!(alone.rounds, None);
-}
-
-#[test]
-fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
-    let with = |copies: f64, effect: f64| {
-        ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(&format!("{RATIO}{AA}"))
-    };
-    let mut study = with(1.0, 1.2);
-    judge::compare(&mut study, &[with(1.2, 0.8)]);
-    assert_eq!(study.claims[0].verdict, Reproduced);
-    let rounds = study.rounds.expect("it was compared");
-    assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
-    assert!(rounds.measured[0].failed_controls.is_empty());
-    assert_eq!(rounds.measured[1].failed_controls, ["noise"]);
-}
-
-#[test]
-fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
-    let claims = RATIO.replace("margin", "size = 1.44\nmargin");
-    // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
-    assert_eq!(ratio_of(1.2).verdict(&claims), ReproducedSizeUndecided);
-    // Smaller and of the claimed size cannot both be right.
-    for (before, now, verdict) in [(1.2, 1.5, Reproduced), (1.5, 1.2, ReproducedSizeUndecided), (1.1, 1.5, Unstable)] {
-        assert_eq!(compared(&claims, before, now).claims[0].verdict, verdict, "{before}, then {now}");
-    }
 }
