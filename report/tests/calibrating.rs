@@ -57,7 +57,7 @@ fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apa
 
 #[test]
 fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
-    let control = |metric: &str| format!("metric = \"{metric}\"\nscenarios = [\"big\"]\nmargin = 0.05\nblocks");
+    let control = |metric: &str| format!("metric = \"{metric}\", scenarios = [\"big\"], margin = 0.05, blocks");
     let temp = plannable(&CLAIMS.replace(&control("work_s"), &control("peak_rss_kib")));
     let plan = |more: &[&str]| plan(temp.path(), &[&["--show"], more].concat());
     // Memory hardly varies: its control does not count.

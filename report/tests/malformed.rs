@@ -32,7 +32,7 @@ fn refuse<T>(
 fn claims_with_unknown_keys_or_words_are_refused() {
     for change in [
         ["schema = 1", "schema = 2", "schema = 2", "schema 2 is unknown"],
-        ["margin = 0.05\nsize = 1.1", "marign = 0.05\nsize = 1.1", "marign", "unknown field `marign`"],
+        ["margin = 0.05, size = 1.1", "marign = 0.05, size = 1.1", "marign", "unknown field `marign`"],
         ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
         ["kind = \"ratio\"", "kind = \"ration\"", "\"C1\"", "ratio, equal, band"],
         ["kind = \"aa\"", "kind = \"ab\"", "\"aa\"", "choose aa or planted"],
@@ -67,8 +67,8 @@ fn claims_with_missing_or_impossible_values_are_refused() {
         ["kind = \"equal\"", "kind = \"cause\"", "\"C2\"", "explains"],
         ["kind = \"equal\"", "kind = \"outcome\"", "\"C2\"", "at_least or at_most"],
         ["kind = \"equal\"", "kind = \"outcome\"\nat_most = 1.0\nshare = 1.5", "\"C2\"", "share from 0"],
-        ["kind = \"planted\"", "kind = \"planted\"\nminus = \"a\"", "\"slow\"", "'minus' means nothing"],
-        ["size = 1.1\n", "", "\"slow\"", "needs size"],
+        ["kind = \"planted\"", "kind = \"planted\", minus = \"a\"", "\"slow\"", "'minus' means nothing"],
+        ["size = 1.1, ", "", "\"slow\"", "needs size"],
         ["at_most = 2.0\n", "", "\"fast\"", "at_most or at_least"],
         ["at_most = 2.0\n", "at_most = 2.0\nat_least = 1.0\n", "\"fast\"", "keep one"],
         [

@@ -18,28 +18,11 @@ pub const THIRD: &str = "20261121T070000Z";
 /// Two claims, their controls and a goal over the scenario `big`, eight blocks in quick.
 pub const CLAIMS: &str = r#"schema = 1
 study = "toy"
-
-[budget]
-quick_s = 60
-
-[[control]]
-id = "aa"
-kind = "aa"
-arm = "b"
-metric = "work_s"
-scenarios = ["big"]
-margin = 0.05
-blocks = { quick = 8 }
-
-[[control]]
-id = "slow"
-kind = "planted"
-arm = "b"
-metric = "work_s"
-scenarios = ["big"]
-margin = 0.05
-size = 1.1
-blocks = { quick = 8 }
+budget = { quick_s = 60 }
+control = [
+    { id = "aa", kind = "aa", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, blocks = { quick = 8 } },
+    { id = "slow", kind = "planted", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, size = 1.1, blocks = { quick = 8 } },
+]
 
 [[claim]]
 id = "C1"
