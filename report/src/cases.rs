@@ -19,6 +19,12 @@ pub struct Case {
 }
 
 impl Case {
+    /// The test case of scenario, arm, build and arguments.
+    pub(crate) fn new(columns: [&str; 4], seconds: f64) -> Self {
+        let [scenario, arm, build, arguments] = columns.map(str::to_owned);
+        Case { scenario, arm, build, seconds, arguments }
+    }
+
     /// Its scenario and arm.
     pub fn name(&self) -> (&str, &str) {
         (&self.scenario, &self.arm)
@@ -76,13 +82,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
         if !seen.insert((scenario, arm)) {
             return Err(fault(format!("the test case {scenario} {arm} stands twice")));
         }
-        cases.push(Case {
-            scenario: scenario.to_owned(),
-            arm: arm.to_owned(),
-            build: build.to_owned(),
-            seconds,
-            arguments: arguments.to_owned(),
-        });
+        cases.push(Case::new([scenario, arm, build, arguments], seconds));
     }
     if cases.is_empty() {
         return Err(Error::file(file, "there is no test case in it"));

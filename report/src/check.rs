@@ -75,7 +75,7 @@ fn part_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
 
 /// Every case of cases.tsv is planned and run as it says there, and nothing else; no run is planned twice.
 fn plan_against_cases(folder: &Folder, file: &Path) -> Vec<Error> {
-    let planned: BTreeSet<(&str, &str)> = folder.plan.iter().map(PlannedRun::case).collect();
+    let planned: BTreeSet<(&str, &str)> = folder.plan.iter().map(|run| run.case.name()).collect();
     let listed: BTreeMap<(&str, &str), &Case> = folder.cases.iter().map(|case| (case.name(), case)).collect();
     let missing = listed.keys().filter(|case| !planned.contains(*case)).map(|(scenario, arm)| {
         Error::file(file, format!("the test case {scenario} {arm} of cases.tsv is not planned"))
@@ -89,8 +89,8 @@ fn plan_against_cases(folder: &Folder, file: &Path) -> Vec<Error> {
         if !seen.insert(run.run.as_str()) {
             findings.push(Error::line(file, index + 1, format!("the run {} is planned twice", run.run)));
         }
-        let is_other = |case: &&Case| (&case.build, &case.arguments) != (&run.build, &run.arguments);
-        if listed.get(&run.case()).is_some_and(is_other) {
+        let is_other = |case: &&Case| (&case.build, &case.arguments) != (&run.case.build, &run.case.arguments);
+        if listed.get(&run.case.name()).is_some_and(is_other) {
             let what = format!("the run {} has another build or other arguments than cases.tsv says", run.run);
             findings.push(Error::line(file, index + 1, what));
         }
@@ -122,7 +122,8 @@ fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
         findings.extend(run.record.as_ref().and_then(|record| misfit(record, plan, &folder.claims.study)).map(fault));
     }
     let missing = folder.plan.iter().filter(|plan| !seen.contains(plan.run.as_str()));
-    let missing = missing.map(|plan| format!("the run {} ({} {}) is missing", plan.run, plan.scenario, plan.arm));
+    let missing = missing
+        .map(|PlannedRun { run, case, .. }| format!("the run {run} ({} {}) is missing", case.scenario, case.arm));
     findings.extend(missing.map(|what| Error::file(file, what)));
     findings
 }
@@ -160,8 +161,8 @@ fn misfit(record: &Record, plan: &PlannedRun, study: &str) -> Option<String> {
         .fault()
         .or_else(|| wrong("run", &record.run, &plan.run))
         .or_else(|| wrong("study", &record.study, study))
-        .or_else(|| wrong("scenario", &record.scenario, &plan.scenario))
-        .or_else(|| wrong("arm", &record.case_arm(), &plan.arm))
+        .or_else(|| wrong("scenario", &record.scenario, &plan.case.scenario))
+        .or_else(|| wrong("arm", &record.case_arm(), &plan.case.arm))
         .or_else(|| wrong("seed", &record.seed.to_string(), &plan.seed.to_string()))
         .or_else(|| wrong("block", &record.block.to_string(), &plan.block.to_string()))
 }

@@ -149,8 +149,9 @@ impl Reader<'_> {
     /// The value of a key, if it is there.
     fn take<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, Error> {
         let read = |value: Value| {
-            let place = format!("{key} = {value}");
-            value.try_into().map_err(|error| self.file.error_at(&place, error.message().trim().replace('\n', ", ")))
+            let written = format!("{key} = {value}");
+            let place = if self.file.text.contains(&written) { &written } else { &self.anchor };
+            value.try_into().map_err(|error| self.file.error_at(place, error.message().trim().replace('\n', ", ")))
         };
         self.table.remove(key).map(read).transpose()
     }

@@ -31,10 +31,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
             make_plan(&folder, profile, seed, part, calibrate.map(usize::from), show)
         }
-        Command::Cases { folder, profile, cross_checked } => {
-            print(&select_cases(&folder, profile, cross_checked)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Cases { folder, profile, cross_checked } => print(&select_cases(&folder, profile, cross_checked)?),
         Command::Seal { folder } => Ok(all(check::seal(&folder))),
         Command::Check { paths } => check_all(&paths),
         Command::Verdicts { results, study } => {
@@ -45,8 +42,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                     return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
                 }
             }
-            print(&render::verdict_table(&studies))?;
-            Ok(ExitCode::SUCCESS)
+            print(&render::verdict_table(&studies))
         }
         Command::Render { results, out, charts, splice } => {
             publish::render(&results, &out, &charts, &splice)?;
@@ -141,17 +137,14 @@ fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
             return Err(anyhow!("{} holds no results folder: is the path right?", path.display()));
         }
         folders += below.len();
-        findings.extend(below.iter().flat_map(|folder| check::check(folder)));
+        findings.extend(below.iter().flat_map(|folder| check::check(folder)).map(Error::from));
     }
     for finding in &findings {
-        print(&format!("{}\n", in_full(finding)))?;
+        print(&format!("{finding:#}\n"))?;
     }
-    let found = findings.len();
-    eprintln!(
-        "checked {folders} folders: {}",
-        if found == 0 { "all is well".to_owned() } else { format!("{found} findings") }
-    );
-    Ok(if found == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
+    let found = if findings.is_empty() { "all is well".to_owned() } else { format!("{} findings", findings.len()) };
+    eprintln!("checked {folders} folders: {found}");
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
 }
 
 /// Prints several errors at once, one line each, and says how to exit.
@@ -159,21 +152,14 @@ fn all(result: Result<(), Vec<report::error::Error>>) -> ExitCode {
     let Err(errors) = result else {
         return ExitCode::SUCCESS;
     };
-    for error in &errors {
-        eprintln!("report: {}", in_full(error));
+    for error in errors {
+        eprintln!("report: {:#}", Error::from(error));
     }
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// An error with its causes in one line.
-fn in_full(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {}", in_full(cause)),
-        None => error.to_string(),
-    }
-}
-
-fn print(text: &str) -> Result<(), Error> {
+fn print(text: &str) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
+    Ok(ExitCode::SUCCESS)
 }

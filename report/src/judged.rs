@@ -32,7 +32,18 @@ pub struct Calibrated {
 
 /// Outcome of a claim, in the words of the glossary and in its order; tables print them, and `when` in page.toml names them.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Display, EnumString, IntoStaticStr, VariantArray, VariantNames,
+    Debug,
+    Default,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
 )]
 #[serde(try_from = "String")]
 #[strum(serialize_all = "lowercase", const_into_str)]
@@ -64,6 +75,7 @@ pub enum Verdict {
     /// Two runs of the plan disagree.
     Unstable,
     /// Not measured in this profile, or not yet.
+    #[default]
     #[strum(serialize = "not measured")]
     NotMeasured,
     /// The machine is too small or hides what is needed.
@@ -160,7 +172,7 @@ pub enum Standing {
 }
 
 /// A claim with everything the report says about it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct JudgedClaim {
     pub id: String,
     pub text: String,

@@ -119,22 +119,14 @@ pub fn plan(
         blocks.sort_by_key(|((_, block), _)| block / of_trial.max(1) as u64);
     }
     let mut runs = Vec::new();
-    for ((scenario, block), mut cases) in blocks {
+    for ((_, block), mut cases) in blocks {
         cases.shuffle(&mut rng);
         for case in cases {
-            runs.push(PlannedRun {
-                run: format!("{}-{:04}", claims.study, runs.len() + 1),
-                block,
-                scenario: scenario.to_owned(),
-                arm: case.arm.clone(),
-                build: case.build.clone(),
-                seed: block % INPUT_SEEDS,
-                seconds: case.seconds,
-                arguments: case.arguments.clone(),
-            });
+            let run = format!("{}-{:04}", claims.study, runs.len() + 1);
+            runs.push(PlannedRun { run, block, seed: block % INPUT_SEEDS, case: case.clone() });
         }
     }
-    let planned_s = runs.iter().map(|run| run.seconds).sum();
+    let planned_s = runs.iter().map(|run| run.case.seconds).sum();
     // A budget is one of everything.
     let budget_s = claims.budget_s.get(profile).copied().filter(|_| part.only.is_none() && repeated.is_none());
     Ok(Plan { runs, planned_s, budget_s })
@@ -165,10 +157,10 @@ impl Plan {
     /// The plan for people: per scenario its arms, blocks and seconds.
     pub fn table(&self) -> String {
         let mut scenarios: BTreeMap<&str, (BTreeMap<&str, usize>, f64)> = BTreeMap::new();
-        for run in &self.runs {
-            let (arms, seconds) = scenarios.entry(&run.scenario).or_default();
-            *arms.entry(&run.arm).or_default() += 1;
-            *seconds += run.seconds;
+        for Case { scenario, arm, seconds: of_run, .. } in self.runs.iter().map(|run| &run.case) {
+            let (arms, seconds) = scenarios.entry(scenario).or_default();
+            *arms.entry(arm).or_default() += 1;
+            *seconds += of_run;
         }
         let mut text = format!("{:<26} {:>8}  arms (blocks)\n", "scenario", "seconds");
         for (scenario, (arms, seconds)) in scenarios {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::cases::time;
+use crate::cases::{Case, time};
 use crate::error::Error;
 use crate::files::{Schema, hex};
 
@@ -15,23 +15,10 @@ pub struct PlannedRun {
     pub run: String,
     /// Its block within the scenario.
     pub block: u64,
-    pub scenario: String,
-    /// The arm, as cases.tsv names it.
-    pub arm: String,
-    pub build: String,
     /// Seed of the input.
     pub seed: u64,
-    /// Expected wall time, in seconds.
-    pub seconds: f64,
-    /// The arguments that run it.
-    pub arguments: String,
-}
-
-impl PlannedRun {
-    /// Its test case, by scenario and arm.
-    pub fn case(&self) -> (&str, &str) {
-        (&self.scenario, &self.arm)
-    }
+    /// What is run.
+    pub case: Case,
 }
 
 /// plan.json.
@@ -71,7 +58,7 @@ pub struct Calibration {
 /// The content of plan.tsv.
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
     runs.iter().fold(String::new(), |mut text, run| {
-        let PlannedRun { run, block, scenario, arm, build, seed, seconds, arguments } = run;
+        let PlannedRun { run, block, seed, case: Case { scenario, arm, build, seconds, arguments } } = run;
         let _ = writeln!(text, "{run}\t{block}\t{scenario}\t{arm}\t{build}\t{seed}\t{seconds}\t{arguments}");
         text
     })
@@ -89,16 +76,8 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             return Err(fault(format!("{} columns instead of eight", fields.len())));
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
-        Ok(PlannedRun {
-            run: run.to_owned(),
-            block: number(block)?,
-            scenario: scenario.to_owned(),
-            arm: arm.to_owned(),
-            build: build.to_owned(),
-            seed: number(seed)?,
-            seconds: time(seconds).map_err(fault)?,
-            arguments: arguments.to_owned(),
-        })
+        let case = Case::new([scenario, arm, build, arguments], time(seconds).map_err(fault)?);
+        Ok(PlannedRun { run: run.to_owned(), block: number(block)?, seed: number(seed)?, case })
     };
     text.lines().enumerate().map(read).collect()
 }

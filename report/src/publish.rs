@@ -44,8 +44,7 @@ fn study(newest: &Newest, results: &Path) -> Result<StudyView, Error> {
         data,
         published: published(&folder.claims),
         page: folder.page,
-        machine: folder.machine.values,
-        reasons: folder.machine.reasons,
+        machine: folder.machine,
         supplements,
         calibration: calibration.and_then(|folder| calibrated(&folder)),
     })

@@ -82,17 +82,16 @@ impl Record {
         if let Some(name) = self.histograms.iter().flat_map(BTreeMap::keys).find(|name| unit(name).is_none()) {
             return Some(format!("histogram '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
-        match (&self.error, &self.pairs, &self.versus) {
-            (Some(_), ..) if !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty() => {
-                Some("a failure has neither metrics, pairs nor digest".to_owned())
-            }
-            (None, None, Some(_)) => Some("a duet needs pairs".to_owned()),
-            (_, Some(_), None) => Some("pairs stand only in duets: 'versus' is missing".to_owned()),
-            (_, Some(pairs), _) if pairs.is_empty() => Some("a duet needs at least one pair".to_owned()),
-            (_, Some(pairs), _) if pairs.iter().any(|pair| pair.a_s <= 0.0 || pair.b_s <= 0.0) => {
-                Some("the times of a duet are above zero".to_owned())
-            }
-            _ => None,
-        }
+        let is_timeless = |pair: &DuetPair| pair.a_s <= 0.0 || pair.b_s <= 0.0;
+        let has_result = !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty();
+        let fault = match (&self.error, &self.pairs, &self.versus) {
+            (Some(_), ..) if has_result => "a failure has neither metrics, pairs nor digest",
+            (None, None, Some(_)) => "a duet needs pairs",
+            (_, Some(_), None) => "pairs stand only in duets: 'versus' is missing",
+            (_, Some(pairs), _) if pairs.is_empty() => "a duet needs at least one pair",
+            (_, Some(pairs), _) if pairs.iter().any(is_timeless) => "the times of a duet are above zero",
+            _ => return None,
+        };
+        Some(fault.to_owned())
     }
 }

@@ -116,7 +116,7 @@ impl Folder {
                     sample.histograms = record.histograms.unwrap_or_default();
                 }
             }
-            data.add(&planned.scenario, &planned.arm, sample);
+            data.add(&planned.case.scenario, &planned.case.arm, sample);
         }
         data
     }
@@ -127,7 +127,7 @@ impl Folder {
         self.runs
             .iter()
             .filter_map(|run| {
-                let case = planned.get(run.run.as_str())?;
+                let case = &planned.get(run.run.as_str())?.case;
                 Some((run.run.clone(), case.scenario.clone(), case.arm.clone(), run.failure()?))
             })
             .collect()

@@ -67,7 +67,7 @@ impl Supplement {
 /// # Errors
 /// If one cannot be read.
 pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supplement>, Error> {
-    let shared: BTreeSet<String> = main.plan.iter().map(|run| run.scenario.clone()).collect();
+    let shared: BTreeSet<String> = main.plan.iter().map(|run| run.case.scenario.clone()).collect();
     let mut shown = cases_of(main);
     let mut judged: BTreeSet<(String, String)> = BTreeSet::new();
     let mut found = Vec::new();
@@ -100,7 +100,7 @@ pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supp
         };
         let is_taken =
             |scenario: &str, arm: &str| supplement.judged.contains(scenario) || supplement.has(scenario, arm);
-        let runs = folder.plan.iter().filter(|run| is_taken(&run.scenario, &run.arm)).count();
+        let runs = folder.plan.iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
         let failed = folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count();
         (supplement.runs, supplement.failed) = (runs, failed);
         found.push(supplement);
@@ -110,7 +110,7 @@ pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supp
 
 /// The test cases that a measurement ran, by scenario and arm.
 fn cases_of(folder: &Folder) -> BTreeSet<(String, String)> {
-    folder.plan.iter().map(|run| (run.scenario.clone(), run.arm.clone())).collect()
+    folder.plan.iter().map(|run| (run.case.scenario.clone(), run.case.arm.clone())).collect()
 }
 
 /// The scenarios that `profile` asks for and `main_profile` does not judge.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::claims::Size;
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, JudgedClaim, JudgedStudy};
+use crate::machine::Machine;
 use crate::page::Page;
 use crate::supplement::Supplement;
 
@@ -17,10 +18,8 @@ pub struct StudyView {
     pub page: Page,
     /// The samples behind tables and charts.
     pub data: Dataset,
-    /// The machine by name of the value; `None` where it could not be read.
-    pub machine: BTreeMap<String, Option<serde_json::Value>>,
-    /// Why a value of the machine could not be read.
-    pub reasons: BTreeMap<String, String>,
+    /// The machine.
+    pub machine: Machine,
     /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
     pub published: BTreeMap<String, Size>,
     /// Other measurements that stand in for what the whole one did not run, the newest first.

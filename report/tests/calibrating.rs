@@ -30,7 +30,9 @@ fn sealed(results: &Path, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
 /// As usual, but in one of the five trials the copy takes a third longer.
 fn one_bad_trial(run: &PlannedRun) -> Outcome {
     match usual(run) {
-        Outcome::Took(work_s, kib) if run.arm == "b@aa" && run.block / BLOCKS == 2 => Outcome::Took(work_s * 1.33, kib),
+        Outcome::Took(work_s, kib) if run.case.arm == "b@aa" && run.block / BLOCKS == 2 => {
+            Outcome::Took(work_s * 1.33, kib)
+        }
         other => other,
     }
 }
@@ -55,7 +57,7 @@ fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apa
 
 #[test]
 fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
-    let control = |metric: &str| format!("metric = \"{metric}\"\nscenarios = [\"big\"]\nmargin = 0.05\nblocks");
+    let control = |metric: &str| format!("metric = \"{metric}\", scenarios = [\"big\"], margin = 0.05, blocks");
     let temp = plannable(&CLAIMS.replace(&control("work_s"), &control("peak_rss_kib")));
     let plan = |more: &[&str]| plan(temp.path(), &[&["--show"], more].concat());
     // Memory hardly varies: its control does not count.

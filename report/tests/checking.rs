@@ -83,10 +83,12 @@ fn in_lines(text: &str, change: impl Fn(&mut Vec<String>)) -> String {
     lines.concat()
 }
 
+/// A forgery of a file.
+type Change<'a> = &'a dyn Fn(&str) -> String;
+
 #[test]
 fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
     let another = |text: &str| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999");
-    type Change<'a> = &'a dyn Fn(&str) -> String;
     let changes: [(Change, usize, &str); 6] = [
         (&|text| in_lines(text, |lines| drop(lines.remove(4))), 0, "toy-0005"),
         (&|text| in_lines(text, |lines| lines.insert(5, lines[4].clone())), 6, "toy-0005 stands twice"),
@@ -137,7 +139,7 @@ fn arms_that_give_different_answers_are_found() {
 #[test]
 fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
     let results = temporary();
-    let folder = Toy::default().seal(results.path(), FIRST, |run| match (run.arm.as_str(), run.block) {
+    let folder = Toy::default().seal(results.path(), FIRST, |run| match (run.case.arm.as_str(), run.block) {
         ("a", 2) => Outcome::Failed("the balance of client 3 differs"),
         _ => usual(run),
     });
@@ -251,7 +253,7 @@ fn faults_of_several_files_are_all_named_at_once() {
     forge(&folder, "page.toml", |text| text.replacen("row_header", "row_heading", 1));
     forge(&folder, "runs.jsonl", |text| text.replacen("\"exit\":0", "\"exit\":0,\"host\":\"x\"", 2));
     let found = findings(&folder);
-    for place in ["cases.tsv:5: ", "page.toml:8: ", "runs.jsonl:1: ", "runs.jsonl:2: "] {
+    for place in ["cases.tsv:5: ", "page.toml:12: ", "runs.jsonl:1: ", "runs.jsonl:2: "] {
         assert!(found.iter().any(|finding| finding.contains(place)), "{place} is not in {found:#?}");
     }
 }

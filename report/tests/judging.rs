@@ -1,109 +1,13 @@
 //! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
 
-use report::claims::Claims;
-use report::dataset::{Dataset, Sample};
-use report::judge::{self, Evidence};
 use report::judged::Verdict::{
     self, Confirmed, Inconclusive, Invalid, NotMeasured, NotReproduced, NotTestable, NotTestableHere, Refuted,
-    Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed, Unstable,
+    Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed,
 };
-use report::judged::{Agreement, GoalStanding, JudgedClaim, JudgedStudy, Standing};
-use report::record::{DuetPair, Order};
+use report::judged::{GoalStanding, Standing};
+use samples::{AA, RATIO, Samples, n, near, ratio_of, works};
 
-const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
-const RATIO: &str = r#"
-[[claim]]
-id = "C"
-text = "a is slower than b"
-original = "1.2"
-kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12, full = 20 }
-"#;
-
-/// `n` values near `level` that differ by up to `spread` of it, the same every time.
-fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
-    // Multiples of the golden ratio are spread evenly and never in step with the blocks.
-    (1..=n).map(|i| level * (1.0 + spread * 2.0 * ((i as f64 * 0.618_033_988_75).fract() - 0.5))).collect()
-}
-
-#[derive(Default)]
-struct Samples(Dataset);
-
-impl Samples {
-    fn sample(block: u64) -> Sample {
-        Sample { block, ..Sample::default() }
-    }
-
-    /// One run per block; an infinite value stands for a failed run.
-    fn metric(mut self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
-        for (block, &value) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            if value.is_finite() {
-                sample.metrics.insert(metric.to_owned(), value);
-            } else {
-                sample.error = Some("wrong answer".to_owned());
-            }
-            self.0.add(scenario, arm, sample);
-        }
-        self
-    }
-
-    fn work(self, arm: &str, values: &[f64]) -> Self {
-        self.metric("s", arm, "work_s", values)
-    }
-
-    /// One run per block with two metrics.
-    fn metrics(mut self, scenario: &str, arm: &str, names: [&str; 2], values: impl Iterator<Item = [f64; 2]>) -> Self {
-        for (block, pair) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            sample.metrics = names.iter().map(|name| (*name).to_owned()).zip(pair).collect();
-            self.0.add(scenario, arm, sample);
-        }
-        self
-    }
-
-    /// One process of twenty pairs per ratio; `first` multiplies the time of the arm that goes first.
-    fn duet(mut self, arm: &str, ratios: &[f64], first: f64) -> Self {
-        for (block, &ratio) in (0..).zip(ratios) {
-            let mut sample = Self::sample(block);
-            sample.pairs = (0..20)
-                .map(|turn| match turn % 2 {
-                    0 => DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
-                    _ => DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
-                })
-                .collect();
-            self.0.add("s", arm, sample);
-        }
-        self
-    }
-
-    fn judge(&self, claims: &str) -> JudgedStudy {
-        self.judge_in("quick", claims)
-    }
-
-    fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
-        let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile })
-    }
-
-    fn claim(&self, claims: &str) -> JudgedClaim {
-        self.judge(claims).claims.remove(0)
-    }
-
-    fn verdict(&self, claims: &str) -> Verdict {
-        self.claim(claims).verdict
-    }
-}
-
-/// Twelve blocks of `a` at `ratio` times `b`, with little noise.
-fn ratio_of(ratio: f64) -> Samples {
-    Samples::default().work("a", &near(ratio, 0.01, 12)).work("b", &near(1.0, 0.0, 12))
-}
+mod samples;
 
 /// Expects verdicts by the ratio of `a` to `b`.
 #[track_caller]
@@ -139,8 +43,7 @@ fn a_claim_about_whole_processes_stays_open_where_one_is_too_short_to_be_timed_w
     assert_eq!((claim.verdict, claim.rows[0].verdict), (Inconclusive, Inconclusive));
     assert!(claim.reason.contains("a process took 0.199 s"), "{}", claim.reason);
     // The clock inside the process does not see its start.
-    let inside = Samples::default().work("a", &near(0.06, 0.01, 12)).work("b", &near(0.03, 0.0, 12));
-    assert_eq!(inside.verdict(RATIO), Reproduced);
+    assert_eq!(works(&near(0.06, 0.01, 12), &[0.03; 12]).verdict(RATIO), Reproduced);
 }
 
 #[test]
@@ -167,8 +70,7 @@ fn the_row_carries_estimate_interval_medians_and_level() {
 
 #[test]
 fn too_few_blocks_decide_nothing() {
-    let samples = Samples::default().work("a", &near(2.0, 0.0, 5)).work("b", &near(1.0, 0.0, 5));
-    assert_eq!(samples.verdict(RATIO), Inconclusive);
+    assert_eq!(works(&[2.0; 5], &[1.0; 5]).verdict(RATIO), Inconclusive);
     assert_eq!(Samples::default().verdict(RATIO), Inconclusive, "no samples at all");
 }
 
@@ -176,33 +78,19 @@ fn too_few_blocks_decide_nothing() {
 fn blocks_beyond_the_plan_of_the_claim_are_not_looked_at() {
     let mut a = near(1.0, 0.0, 20);
     a[12..].fill(9.0);
-    let samples = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 20));
-    let claim = samples.claim(RATIO);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    let claim = works(&a, &[1.0; 20]).claim(RATIO);
+    assert_eq!(n(&claim), Some(12));
     assert_eq!(claim.verdict, NotReproduced);
 }
 
 #[test]
 fn a_claim_over_several_scenarios_takes_the_worst_verdict() {
     let claims = RATIO.replace("[\"s\"]", "[\"s\", \"t\"]");
-    let samples =
-        ratio_of(1.2).metric("t", "a", "work_s", &near(0.8, 0.01, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
-    let claim = samples.claim(&claims);
+    let claim = ratio_of(1.2).both("t", "work_s", 0.8).claim(&claims);
     assert_eq!(claim.rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), [Reproduced, Reversed]);
     assert_eq!(claim.verdict, Reversed);
     assert_eq!(claim.deciding_row().map(|row| row.scenario.as_str()), Some("t"));
 }
-
-const AA: &str = r#"aa = "noise"
-[[control]]
-id = "noise"
-kind = "aa"
-arm = "b"
-metric = "work_s"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12 }
-"#;
 
 #[test]
 fn noise_between_copies_makes_a_claim_inconclusive_and_never_equal() {
@@ -310,7 +198,7 @@ fn a_slope_is_judged_by_a_band_or_a_direction() {
     ] {
         let claim = growing(exponent).claim(&slope_claim(aim));
         assert_eq!(claim.verdict, verdict, "{aim}, measured {exponent}: {:?}", claim.rows[0].estimate);
-        assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+        assert_eq!(n(&claim), Some(8));
     }
 }
 
@@ -331,7 +219,7 @@ fn a_failed_run_leaves_a_slope_open_instead_of_leaving_the_block_out() {
     let claim = failed.claim(&slope_claim("band = [0.95, 1.05]"));
     assert_eq!(claim.verdict, Inconclusive, "{:?}", claim.rows[0]);
     assert_eq!(claim.rows[0].failed, 4);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+    assert_eq!(n(&claim), Some(8));
 }
 
 fn cause_claim(control: &str) -> String {
@@ -379,7 +267,7 @@ fn a_block_in_which_nothing_is_known_does_not_meet_an_outcome() {
     let of = "metric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"b\"\nat_most = 2.0\nshare = 0.5";
     let claims = claim_of("outcome", of);
     let failed = [f64::INFINITY; 12];
-    assert_eq!(Samples::default().work("a", &failed).work("b", &failed).verdict(&claims), NotReproduced);
+    assert_eq!(works(&failed, &failed).verdict(&claims), NotReproduced);
 }
 
 #[test]
@@ -387,14 +275,7 @@ fn every_holds_unless_one_scenario_goes_the_other_way() {
     let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
     let over = |t: f64| {
         let all = [("s", 1.4), ("t", t), ("u", 1.4)];
-        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| {
-            samples.metric(scenario, "a", "work_s", &near(ratio, 0.01, 12)).metric(
-                scenario,
-                "b",
-                "work_s",
-                &near(1.0, 0.0, 12),
-            )
-        })
+        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| samples.both(scenario, "work_s", ratio))
     };
     assert_eq!(over(1.2).verdict(&claims), Reproduced);
     assert_eq!(over(1.0).verdict(&claims), Reproduced, "no difference in one scenario reverses nothing");
@@ -426,36 +307,30 @@ fn what_was_not_or_cannot_be_measured_says_why() {
 
 #[test]
 fn failed_runs_count_as_infinitely_bad_and_are_never_dropped() {
+    let (failed, well) = ([f64::INFINITY; 12], [1.0; 12]);
     let mut a = near(1.5, 0.01, 12);
     a[3] = f64::INFINITY;
-    let one = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    let one = works(&a, &well).claim(RATIO);
     assert_eq!((one.verdict, one.rows[0].failed), (Reproduced, 1), "the failure only makes a worse");
-    assert_eq!(one.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    assert_eq!(n(&one), Some(12));
 
-    let all = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    let all = works(&failed, &well).claim(RATIO);
     let estimate = all.rows[0].estimate.as_ref().expect("failed runs are samples");
     assert!(estimate.lo.is_infinite() && estimate.hi.is_infinite(), "{estimate:?}");
     assert_eq!(all.verdict, Reproduced);
-
-    let both = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &[f64::INFINITY; 12]).claim(RATIO);
+    let both = works(&failed, &failed).claim(RATIO);
     assert_eq!((both.verdict, both.rows[0].failed), (Inconclusive, 24));
 
     // Of a throughput, the worst is nothing at all.
     let rate = RATIO.replace("work_s", "requests_per_s") + "better = \"higher\"\n";
-    let samples = Samples::default().metric("s", "a", "requests_per_s", &[f64::INFINITY; 12]);
-    let samples = samples.metric("s", "b", "requests_per_s", &near(1.0, 0.0, 12));
-    assert_eq!(samples.verdict(&rate), Reversed);
+    let samples = Samples::default().metric("s", "a", "requests_per_s", &failed);
+    assert_eq!(samples.metric("s", "b", "requests_per_s", &well).verdict(&rate), Reversed);
 }
 
 #[test]
 fn a_counted_metric_is_known_only_to_within_its_resolution() {
-    let count = |level: f64| near(level, 0.0, 12);
-    let samples = Samples::default().metric("s", "a", "switches_count", &count(3.0)).metric(
-        "s",
-        "b",
-        "switches_count",
-        &count(2.0),
-    );
+    let samples = Samples::default().metric("s", "a", "switches_count", &[3.0; 12]);
+    let samples = samples.metric("s", "b", "switches_count", &[2.0; 12]);
     let claims = RATIO.replace("work_s", "switches_count");
     assert_eq!(samples.verdict(&claims), Reproduced);
     assert_eq!(samples.verdict(&format!("{claims}resolution = 1\n")), Inconclusive);
@@ -466,16 +341,12 @@ fn duet_claim() -> String {
 }
 
 #[test]
-fn a_duet_gives_one_ratio_per_process() {
-    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0).claim(&duet_claim());
-    assert_eq!(claim.verdict, Reproduced);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
+    let duet = |first: f64| Samples::default().duet("a~b", &near(1.05, 0.005, 12), first).claim(&duet_claim());
+    let claim = duet(1.0);
+    assert_eq!((claim.verdict, n(&claim)), (Reproduced, Some(12)));
     assert!((claim.rows[0].sides[0].median - 0.0105).abs() < 1e-4, "{:?}", claim.rows[0].sides);
-}
-
-#[test]
-fn a_duet_in_which_going_first_matters_is_invalid() {
-    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.10).claim(&duet_claim());
+    let claim = duet(1.10);
     assert_eq!(claim.verdict, Invalid);
     assert!(claim.reason.contains("first"), "{}", claim.reason);
 }
@@ -488,18 +359,13 @@ fn the_controls_of_duets_are_duets_of_an_arm_and_its_copy() {
              margin = 0.02\nblocks = {{ quick = 12 }}\n{rest}"
         )
     };
-    let claims = format!(
-        "{}aa = \"aa\"\nplanted = \"planted\"\n{}{}",
-        duet_claim(),
-        control("aa", ""),
-        control("planted", "size = 1.04\n")
-    );
+    let controls = control("aa", "") + &control("planted", "size = 1.04\n");
+    let claims = format!("{}aa = \"aa\"\nplanted = \"planted\"\n{controls}", duet_claim());
     let samples = |aa: f64, slow: f64| {
-        Samples::default().duet("a~b", &near(1.05, 0.002, 12), 1.0).duet("b~b@aa", &near(aa, 0.002, 12), 1.0).duet(
-            "b@slow~b",
-            &near(slow, 0.002, 12),
-            1.0,
-        )
+        let duets = [("a~b", 1.05), ("b~b@aa", aa), ("b@slow~b", slow)];
+        duets
+            .into_iter()
+            .fold(Samples::default(), |samples, (arm, ratio)| samples.duet(arm, &near(ratio, 0.002, 12), 1.0))
     };
     assert_eq!(samples(1.0, 1.04).verdict(&claims), Reproduced);
     assert_eq!(samples(1.0, 1.0).verdict(&claims), Invalid, "the planted effect is not found");
@@ -576,93 +442,7 @@ fn holm_adjusts_over_the_claims_of_the_study() {
 #[test]
 fn of_every_the_pooled_row_enters_holm() {
     let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\"]");
-    let samples =
-        ratio_of(1.4).metric("t", "a", "work_s", &near(1.0, 0.02, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
-    let claim = samples.claim(&claims);
+    let claim = ratio_of(1.4).both("t", "work_s", 1.0).claim(&claims);
     assert!(claim.rows[0].p_value < claim.rows[2].p_value, "the scenario t shows nothing");
     assert_eq!(claim.holm, claim.rows[0].p_value);
-}
-
-#[test]
-fn a_claim_that_two_runs_judge_differently_is_unstable() {
-    let compared = |before: f64, now: f64| {
-        let mut study = ratio_of(now).judge(RATIO);
-        judge::compare(&mut study, &[ratio_of(before).judge(RATIO)]);
-        study
-    };
-    let study = compared(1.2, 0.8);
-    assert_eq!(study.claims[0].verdict, Unstable);
-    assert!(
-        study.claims[0].reason.contains("reproduced") && study.claims[0].reason.contains("reversed"),
-        "{}",
-        study.claims[0].reason
-    );
-    let repeats = study.rounds.expect("it was compared").repeats;
-    assert_eq!(repeats[0].verdicts, [Some(Reversed), Some(Reproduced)]);
-
-    assert_eq!(compared(1.2, 1.3).claims[0].verdict, Reproduced);
-    assert_eq!(compared(1.05, 1.2).claims[0].verdict, Reproduced, "inconclusive is no judgement");
-    assert_eq!(compared(1.2, 1.05).claims[0].verdict, Inconclusive);
-}
-
-#[test]
-fn rounds_agree_leave_open_or_contradict_each_other() {
-    // Effects of one profile or the other, this round's first; margins of 5 %, so that 1.05 is open.
-    let agreement = |now: (f64, &str), earlier: &[(f64, &str)]| {
-        let round = |&(effect, profile): &(f64, &str)| {
-            let mut study = ratio_of(effect).judge(RATIO);
-            study.profile = profile.to_owned();
-            study
-        };
-        let mut study = round(&now);
-        judge::compare(&mut study, &earlier.iter().map(round).collect::<Vec<_>>());
-        let repeat = study.rounds.expect("it was compared").repeats.remove(0);
-        (repeat.agreement, study.claims[0].verdict)
-    };
-    let (quick, full) = ("quick", "full");
-    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Reproduced));
-    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Reproduced));
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Reproduced));
-    // What two quick rounds left in doubt, a full one may settle.
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Reproduced));
-    // Another profile in between does not hide the run before.
-    assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Unstable));
-    // What no round measured is no repetition.
-    let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
-    let mut study = unmeasured();
-    judge::compare(&mut study, &[unmeasured()]);
-    assert_eq!(study.claims[0].verdict, NotMeasured);
-    assert!(study.rounds.expect("it was compared").repeats.is_empty());
-    let mut alone = ratio_of(1.2).judge(RATIO);
-    judge::compare(&mut alone, &[]);
-    assert_eq!(alone.rounds, None);
-}
-
-#[test]
-fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
-    let with = |copies: f64, effect: f64| {
-        ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(&format!("{RATIO}{AA}"))
-    };
-    let mut study = with(1.0, 1.2);
-    judge::compare(&mut study, &[with(1.2, 0.8)]);
-    assert_eq!(study.claims[0].verdict, Reproduced);
-    let rounds = study.rounds.expect("it was compared");
-    assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
-    assert!(rounds.measured[0].failed_controls.is_empty());
-    assert_eq!(rounds.measured[1].failed_controls, ["noise"]);
-}
-
-#[test]
-fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
-    let claims = RATIO.replace("margin", "size = 1.44\nmargin");
-    let compared = |before: f64, now: f64| {
-        let mut study = ratio_of(now).judge(&claims);
-        judge::compare(&mut study, &[ratio_of(before).judge(&claims)]);
-        study.claims[0].verdict
-    };
-    // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
-    assert_eq!(ratio_of(1.2).verdict(&claims), ReproducedSizeUndecided);
-    assert_eq!(compared(1.2, 1.5), Reproduced);
-    assert_eq!(compared(1.5, 1.2), ReproducedSizeUndecided);
-    assert_eq!(compared(1.1, 1.5), Unstable, "smaller and of the claimed size cannot both be right");
 }

@@ -106,7 +106,7 @@ fn rendering_twice_gives_the_same_bytes() {
     render(temp.path(), again.path(), &[]).success();
     let effects = read(once.path(), "charts/effects.svg");
     assert!(effects.contains("published") && !effects.contains("published range"), "one size is a mark, not a range");
-    for file in ["REPORT.md", "charts/effects.svg", "charts/toy-big.svg"] {
+    for file in ["REPORT.md", "charts/effects.svg", "charts/toy-arms.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }
     let text = read(once.path(), "REPORT.md");
@@ -148,7 +148,7 @@ fn the_newest_folder_is_rendered_and_compared_with_the_one_before() {
     let temp = temporary();
     let toy = Toy::default();
     toy.seal(temp.path(), FIRST, usual);
-    let reversed = |run: &report::plan_file::PlannedRun| match (run.arm.as_str(), usual(run)) {
+    let reversed = |run: &report::plan_file::PlannedRun| match (run.case.arm.as_str(), usual(run)) {
         ("a", Outcome::Took(seconds, memory)) => Outcome::Took(seconds / 2.5, memory),
         (_, outcome) => outcome,
     };

@@ -9,6 +9,7 @@ use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
 use report::dataset::Dataset;
 use report::judged::{Estimate, JudgedClaim, JudgedStudy, Verdict};
+use report::machine::Machine;
 use report::page::Page;
 use report::render::{report_md, splice_blocks};
 use report::view::StudyView;
@@ -57,7 +58,7 @@ fn empty() -> StudyView {
         },
         page,
         data: Dataset::default(),
-        machine: BTreeMap::new(),
+        machine: Machine::default(),
         ..fixture::view()
     }
 }
@@ -336,7 +337,7 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
     nasty.clone_into(&mut view.page.title);
     nasty.clone_into(&mut view.page.chart[0].title);
     nasty.clone_into(&mut view.page.table[0].column[0].header);
-    view.machine.insert("host | <b>".to_owned(), Some(serde_json::json!(nasty)));
+    view.machine.values.insert("host | <b>".to_owned(), Some(serde_json::json!(nasty)));
     let views = [view];
     let report = report_md(&views);
     for report in [&report, &report_md(&[fixture::view(), empty()])] {

@@ -104,12 +104,8 @@ mod ratio {
         fn swapping_the_arms_swaps_reproduced_and_reversed(lo in -1.0..1.0_f64, width in 0.0..1.0_f64, floor in 0.05..0.5_f64) {
             let plain = verdict::ratio(&between(lo.exp(), (lo + width).exp()), 0.05, floor, None);
             let swapped = verdict::ratio(&between((-lo - width).exp(), (-lo).exp()), 0.05, floor, None);
-            let expected = match plain {
-                Reproduced => Reversed,
-                Reversed => Reproduced,
-                other => other,
-            };
-            prop_assert_eq!(swapped, expected);
+            let turned = [(Reproduced, Reversed), (Reversed, Reproduced)].into_iter().find(|(before, _)| *before == plain);
+            prop_assert_eq!(swapped, turned.map_or(plain, |(_, after)| after));
         }
     }
 }
@@ -129,20 +125,21 @@ fn an_interval_that_cannot_be_computed_is_inconclusive_in_every_kind() {
 }
 
 #[test]
-fn arms_are_equal_inside_the_margin_different_outside_and_else_undecided() {
-    assert_eq!(verdict::equal(&between(0.97, 1.04), 0.05), Reproduced);
-    assert_eq!(verdict::equal(&between(1.06, 1.2), 0.05), NotReproduced);
-    assert_eq!(verdict::equal(&between(0.8, 0.95), 0.05), NotReproduced);
-    assert_eq!(verdict::equal(&between(1.0, 1.2), 0.05), Inconclusive);
-}
-
-#[test]
-fn a_value_is_inside_its_band_outside_it_or_undecided() {
+fn equal_arms_and_values_are_inside_their_range_outside_it_or_undecided() {
+    for (lo, hi, verdict) in
+        [(0.97, 1.04, Reproduced), (1.06, 1.2, NotReproduced), (0.8, 0.95, NotReproduced), (1.0, 1.2, Inconclusive)]
+    {
+        assert_eq!(verdict::equal(&between(lo, hi), 0.05), verdict, "[{lo}, {hi}]");
+    }
     let band = Band { lo: 100.0, hi: 300.0 };
-    assert_eq!(verdict::band(&between(100.0, 300.0), band), Reproduced);
-    assert_eq!(verdict::band(&between(310.0, 400.0), band), NotReproduced);
-    assert_eq!(verdict::band(&between(5.0, 9.0), band), NotReproduced);
-    assert_eq!(verdict::band(&between(250.0, 350.0), band), Inconclusive);
+    for (lo, hi, verdict) in [
+        (100.0, 300.0, Reproduced),
+        (310.0, 400.0, NotReproduced),
+        (5.0, 9.0, NotReproduced),
+        (250.0, 350.0, Inconclusive),
+    ] {
+        assert_eq!(verdict::band(&between(lo, hi), band), verdict, "[{lo}, {hi}]");
+    }
 }
 
 #[test]

@@ -25,12 +25,7 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedCon
         original: claim.original.clone(),
         beside: claim.beside.clone(),
         kind: claim.kind.into_str(),
-        rows: Vec::new(),
-        verdict: Verdict::NotMeasured,
-        reason: String::new(),
-        causes: Vec::new(),
-        mark: "",
-        holm: None,
+        ..JudgedClaim::default()
     };
     if let Some(reason) = &claim.untestable {
         judged.verdict = Verdict::NotTestable;

@@ -1,11 +1,12 @@
 //! Sections 5 to 7: threats and limits, the machine, and how to rebuild the file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use serde_json::Value;
 
 use super::markdown::{Table, bullets, cell, code, prose, section};
+use crate::machine::Machine;
 use crate::view::StudyView;
 use crate::{figures, fmt};
 
@@ -41,12 +42,11 @@ fn machines(studies: &[StudyView]) -> String {
     let Some(first) = studies.first() else {
         return "Nothing has been recorded yet.".to_owned();
     };
-    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.keys()).collect();
+    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.values.keys()).collect();
     if names.is_empty() {
         return "No value was recorded.".to_owned();
     }
-    let shown =
-        |view: &StudyView, name: &str| printed(name, view.machine.get(name).unwrap_or(&None).as_ref(), &view.reasons);
+    let shown = |view: &StudyView, name: &str| printed(&view.machine, name);
     let is_same = |name: &&&String| studies.iter().all(|view| shown(view, name) == shown(first, name));
     let (same, differing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_same(name));
     let mut out = String::new();
@@ -61,7 +61,7 @@ fn machines(studies: &[StudyView]) -> String {
         let mut table = Table::new("|Study|Value");
         for name in differing {
             // A study without a build has no value of it.
-            let with = studies.iter().filter(|view| view.machine.contains_key(name));
+            let with = studies.iter().filter(|view| view.machine.values.contains_key(name));
             for (position, view) in with.enumerate() {
                 let label = if position == 0 { in_words(name) } else { String::new() };
                 table.row([label, code(&view.judged.study), shown(view, name)]);
@@ -79,18 +79,15 @@ fn in_words(name: &str) -> String {
 }
 
 /// A value as a cell; what could not be read gives its reason.
-fn printed(name: &str, value: Option<&Value>, reasons: &BTreeMap<String, String>) -> String {
-    match value {
-        None | Some(Value::Null) => {
-            let reason = reasons.get(name).map_or("no reason recorded", |reason| reason.as_str());
+fn printed(machine: &Machine, name: &str) -> String {
+    match machine.values.get(name).and_then(Option::as_ref) {
+        None => {
+            let reason = machine.reasons.get(name).map_or("no reason recorded", String::as_str);
             format!("*not read: {}*", cell(reason))
         }
         Some(Value::String(text)) if text.trim().is_empty() => figures::NOTHING.to_owned(),
         Some(Value::String(text)) => cell(text),
-        Some(Value::Number(number)) => {
-            number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x))
-        }
-        Some(other) => cell(&other.to_string()),
+        Some(number) => number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x)),
     }
 }
 
