@@ -1,4 +1,12 @@
-//! Names that mean nothing, and errors of one line.
+//! Names that mean nothing, and how a program says that it failed.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Ran, and found failures.
+pub const FOUND_FAILURES: u8 = 1;
+/// Could not run.
+pub const COULD_NOT_RUN: u8 = 2;
 
 /// What was asked for does not exist.
 #[derive(Debug, thiserror::Error)]
@@ -37,4 +45,30 @@ impl Error {
 #[must_use]
 pub fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").replace(['\n', '\r'], " ")
+}
+
+/// Prints `error` with its causes in one line and says how to exit.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    // Whoever reads our output has had enough of it: that is no failure of ours.
+    if error.chain().any(broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    // If nobody listens there, nothing can be done about it.
+    let _ = writeln!(io::stderr(), "error: {}", one_line(error));
+    ExitCode::from(COULD_NOT_RUN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_failure() {
+        let code = |kind| format!("{:?}", report(&anyhow::Error::from(io::Error::from(kind)).context("cannot write")));
+        assert_eq!(code(io::ErrorKind::BrokenPipe), format!("{:?}", ExitCode::SUCCESS));
+        assert_eq!(code(io::ErrorKind::StorageFull), format!("{:?}", ExitCode::from(COULD_NOT_RUN)));
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`study`] | what a study says of itself, and its program: the verbs |
+//! | [`study`] | what a study says of itself |
+//! | [`program`] | its program: the verbs |
 //! | [`case`] | scenarios with their arms, as one table; a test case of them |
 //! | [`run`] | one process, one sample or one duet |
 //! | [`record`] | the line of JSON that a run appends |
@@ -18,6 +19,7 @@ pub mod error;
 pub mod metrics;
 pub mod overview;
 pub mod page;
+pub mod program;
 pub mod record;
 pub mod run;
 pub mod server;
@@ -27,9 +29,9 @@ pub mod usage;
 pub use case::{Arms, Profile, Scenario, TestCase, always, full, measured, quick, smoke, smoke_full, smoke_quick};
 pub use error::Error;
 pub use metrics::Metrics;
+pub use program::main;
 pub use record::{Observation, encode};
-pub use run::{Turn, Turns};
-pub use study::{Study, main};
+pub use study::{Study, Turn, Turns};
 pub use usage::Span;
 
 /// The example of the README, compiled.

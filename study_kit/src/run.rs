@@ -6,27 +6,12 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
 use crate::error::{Error, one_line};
-use crate::metrics::Metrics;
 use crate::record::{Observation, Pair, Record, Request};
-use crate::study::Study;
+use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
 pub const PROCESS_HANDICAP: f64 = 1.10;
-
-/// What one turn of an arm in a duet came to.
-#[derive(Debug, Default)]
-pub struct Turn {
-    /// How long the work took, in seconds.
-    pub seconds: f64,
-    /// Fingerprint of the answer.
-    pub digest: String,
-    /// What else is worth keeping. That of an arm's first turn enters the record.
-    pub metrics: Metrics,
-}
-
-/// One side of a duet, made ready: each call does the work once and checks the answer.
-pub type Turns<'a> = Box<dyn FnMut() -> Result<Turn> + 'a>;
 
 /// Runs the test case once. The record holds the sample, or why there is none.
 ///

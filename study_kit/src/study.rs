@@ -1,23 +1,28 @@
-//! What a study says of itself, and its program: the verbs of docs/FORMAT.md.
+//! What a study says of itself.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use strum::VariantNames;
+use anyhow::{Result, bail};
 
-use crate::case::{self, Profile, Scenario, TestCase};
-use crate::error::{Error, one_line};
-use crate::overview;
-use crate::record::{Observation, Request};
-use crate::run::{self, Turns};
+use crate::case::{Scenario, TestCase};
+use crate::error::{Error, report};
+use crate::metrics::Metrics;
+use crate::record::Observation;
 
-/// Ran, and found failures.
-pub const FOUND_FAILURES: u8 = 1;
-/// Could not run.
-pub const COULD_NOT_RUN: u8 = 2;
+/// What one turn of an arm in a duet came to.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// How long the work took, in seconds.
+    pub seconds: f64,
+    /// Fingerprint of the answer.
+    pub digest: String,
+    /// What else is worth keeping. That of an arm's first turn enters the record.
+    pub metrics: Metrics,
+}
+
+/// One side of a duet, made ready: each call does the work once and checks the answer.
+pub type Turns<'a> = Box<dyn FnMut() -> Result<Turn> + 'a>;
 
 /// A study: what it is called, what is run, and how one run is made.
 pub trait Study {
@@ -63,115 +68,5 @@ pub trait Study {
     fn word(arguments: &[OsString]) -> ExitCode {
         let word = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
         report(&Error::unknown("word", &word, ["arms", "prepare", "run"]).into())
-    }
-}
-
-const EXAMPLES: &str =
-    "Without arguments: every case of the document's tables once, in a process of its own, and the tables.
-Examples: `arms --profile full`, `prepare --scenario S`, `run --scenario S --arm A --versus B`.
-Exit codes: 0 done, 1 ran and found failures, 2 could not run.";
-
-#[derive(Parser)]
-#[command(about = "The measurement of one study", after_help = EXAMPLES, disable_help_subcommand = true)]
-struct Cli {
-    #[command(subcommand)]
-    verb: Option<Verb>,
-}
-
-#[derive(Subcommand)]
-enum Verb {
-    /// List the test cases: scenario, arm, build, expected seconds, arguments; tab-separated
-    Arms {
-        /// smoke, quick or full
-        #[arg(long, default_value = "quick", value_parser = profile)]
-        profile: Profile,
-    },
-    /// Write a scenario's input
-    Prepare {
-        /// The scenario, as `arms` lists it
-        #[arg(long)]
-        scenario: String,
-        /// Seed of the input
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-    },
-    /// Run one test case once and record it
-    Run(Request),
-    #[command(external_subcommand)]
-    Word(Vec<OsString>),
-}
-
-fn profile(name: &str) -> Result<Profile, Error> {
-    name.parse().map_err(|_| Error::unknown("profile", name, Profile::VARIANTS.iter().copied()))
-}
-
-/// The program of study `S`.
-#[must_use]
-pub fn main<S: Study>() -> ExitCode {
-    let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).get_matches();
-    let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
-    carry_out::<S>(verb).unwrap_or_else(|error| report(&error))
-}
-
-fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
-    match verb {
-        None => print(&overview::tables::<S>()?)?,
-        Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile))?,
-        Some(Verb::Prepare { scenario, seed }) => {
-            S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;
-        }
-        Some(Verb::Run(request)) => {
-            let record = run::run::<S>(&request)?;
-            record.write(request.record.as_deref())?;
-            if !record.succeeded() {
-                return Ok(ExitCode::from(FOUND_FAILURES));
-            }
-        }
-        Some(Verb::Word(arguments)) => return Ok(S::word(&arguments)),
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Prints `text` and makes sure that all of it arrived.
-fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
-}
-
-/// Prints `error` with its causes in one line and says how to exit.
-fn report(error: &anyhow::Error) -> ExitCode {
-    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    };
-    // Whoever reads our output has had enough of it: that is no failure of ours.
-    if error.chain().any(broken_pipe) {
-        return ExitCode::SUCCESS;
-    }
-    // If nobody listens there, nothing can be done about it.
-    let _ = writeln!(io::stderr(), "error: {}", one_line(error));
-    ExitCode::from(COULD_NOT_RUN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reader_that_has_gone_is_no_failure() {
-        let code = |kind| format!("{:?}", report(&anyhow::Error::from(io::Error::from(kind)).context("cannot write")));
-        assert_eq!(code(io::ErrorKind::BrokenPipe), format!("{:?}", ExitCode::SUCCESS));
-        assert_eq!(code(io::ErrorKind::StorageFull), format!("{:?}", ExitCode::from(COULD_NOT_RUN)));
-    }
-
-    #[test]
-    fn a_verb_has_the_defaults_of_the_contract() {
-        let typed = |words: &str| Cli::try_parse_from(words.split(' ')).map(|cli| cli.verb);
-        assert!(matches!(typed("toy arms"), Ok(Some(Verb::Arms { profile: Profile::Quick }))));
-        assert!(matches!(typed("toy prepare --scenario n_1"), Ok(Some(Verb::Prepare { seed: 0, .. }))));
-        let Ok(Some(Verb::Run(request))) = typed("toy run --scenario n_1 --arm a") else { panic!("another verb") };
-        assert_eq!((request.seed, request.block, request.run.as_str(), request.record), (0, 0, "manual", None));
-        assert!(matches!(typed("toy serve --addr x"), Ok(Some(Verb::Word(words))) if words.len() == 3));
-        let error = typed("toy arms --profile all").err().unwrap().to_string();
-        assert!(error.contains("choose one of smoke, quick, full"), "{error}");
     }
 }
