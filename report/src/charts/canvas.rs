@@ -103,21 +103,15 @@ pub fn dash(position: usize) -> &'static str {
 }
 
 /// A drawing under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Canvas {
     content: Group,
-}
-
-impl Default for Canvas {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Canvas {
     /// An empty drawing.
     pub fn new() -> Self {
-        Self { content: Group::new() }
+        Self::default()
     }
 
     /// Text at a baseline point.

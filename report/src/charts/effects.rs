@@ -156,12 +156,11 @@ const UNDECIDED: &str = "#57606a";
 const CLAIMED_BAND: &str = "#f6dcc8";
 
 fn look(verdict: Verdict) -> (Mark, &'static str) {
+    use Verdict::{Confirmed, Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller};
     match verdict {
-        Verdict::Reproduced
-        | Verdict::ReproducedSmaller
-        | Verdict::ReproducedLarger
-        | Verdict::ReproducedSizeUndecided
-        | Verdict::Confirmed => (Mark::Disc, AS_CLAIMED),
+        Reproduced | ReproducedSmaller | ReproducedLarger | ReproducedSizeUndecided | Confirmed => {
+            (Mark::Disc, AS_CLAIMED)
+        }
         Verdict::Reversed | Verdict::NotReproduced | Verdict::Refuted => (Mark::Square, NOT_AS_CLAIMED),
         _ => (Mark::Ring, UNDECIDED),
     }
