@@ -1,6 +1,6 @@
 # The front door: `make` alone prints the targets. The work is in scripts/, the knobs in scripts/config.sh.
 
-# A new study adds its name here, and nowhere else.
+# A new study adds its name here and its folder in Cargo.toml, and nowhere else.
 STUDIES := txn_engine s_zip sqlite_bench sqrt_tasks flight_batches
 CRATES  := study_kit $(STUDIES) report
 
@@ -49,10 +49,10 @@ report: ## Write REPORT.md, charts/ and the tables in the README files from resu
 ##@ Develop
 
 test: ## Format, lints and tests of every crate, and the checks of the scripts
-	@scripts/test.sh --scripts $(CRATES)
+	@scripts/test.sh --scripts --measuring $(STUDIES)
 
-$(CHECKS): check-%: ## Format, lints and tests of one crate
-	@scripts/test.sh $*
+$(CHECKS): check-%: ## Format, lints and tests of one crate, for a study of its measurement, too
+	@scripts/test.sh $* $(if $(filter $*,$(STUDIES)),$*_study)
 
 smoke: setup ## Run every test case once, check budgets and that REPORT.md is up to date
 	@scripts/smoke.sh $(STUDIES)

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Does:   builds a crate with cargo, in its locked versions.
-# Reads:  CRATE/Cargo.toml, CRATE/Cargo.lock, and CRATE/builds.tsv for a build with a name of its own.
+# Does:   builds a package with cargo, in its locked versions.
+# Reads:  the manifests and lock files, and STUDY/study/builds.tsv for a build with a name of its own.
 # Writes: target/.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/build.sh CRATE [BUILD...]
-Builds the crate as `release` (the default), `dev`, or a name from CRATE/builds.tsv.
+usage: scripts/build.sh PACKAGE [BUILD...]
+Builds a crate, `report`, or the measurement of a study (STUDY_study) as `release` (the default), `dev`, or a name from STUDY/study/builds.tsv.
 EOF
 }
 
@@ -23,9 +23,13 @@ build_dev_fast() {
 }
 
 build() {
-  local crate=$1 name=$2 row environment='' arguments=''
+  local crate=$1 name=$2 row environment='' arguments='' named
+  name_package "$crate"
   case $name in
-    release) arguments=--release ;;
+    release)
+      arguments=--release
+      # In haste one build serves all that measure: the one that the tests have made.
+      if [ "${FAST_BUILDS:-}" = yes ] && [ "$crate" != "${crate%_study}" ]; then named=(--manifest-path "$ROOT/Cargo.toml" --workspace); fi ;;
     dev) if [ "${FAST_BUILDS:-}" = yes ]; then build_dev_fast "$crate"; return; fi ;;
     *)
       row=$(build_row "$crate" "$name")
@@ -37,7 +41,7 @@ build() {
   # Both are words separated by spaces, by the contract of builds.tsv.
   # shellcheck disable=SC2086
   env $environment cargo build ${cargo_options[@]+"${cargo_options[@]}"} --locked \
-    --manifest-path "$ROOT/$crate/Cargo.toml" $arguments ||
+    "${named[@]}" $arguments ||
     die "cargo could not build $crate ($name)"
 }
 
@@ -46,7 +50,7 @@ main() {
   case $crate in -h | --help) usage; exit 0 ;; '') usage >&2; exit 2 ;; esac
   shift
   need cargo 'install Rust from https://rustup.rs'
-  [ -f "$crate/Cargo.toml" ] || die "there is no crate '$crate' here"
+  [ -f "${crate%_study}/Cargo.toml" ] || die "there is no crate '$crate' here"
   [ $# -gt 0 ] || set -- release
   for name in "$@"; do
     (build "$crate" "$name") # a subshell, because the target folder of one build must not reach the next

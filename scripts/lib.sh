@@ -56,12 +56,21 @@ has_results() { compgen -G "$RESULTS/*/*/SHA256SUMS" >/dev/null; }
 
 load_average() { if [ -r /proc/loadavg ]; then cut -d ' ' -f 1 /proc/loadavg; else sysctl -n vm.loadavg | tr -d '{}' | awk '{ print $1 }'; fi; }
 
-# build_row CRATE BUILD: the line of a named build in the crate's builds.tsv.
-build_row() {
-  awk -F '\t' -v name="$2" '$1 == name { print; found = 1 } END { exit !found }' "$1/builds.tsv" ||
-    die "$1/builds.tsv has no build '$2'"
+# What measures a study is the package STUDY_study in STUDY/study/; it, the kit and the report are the workspace of the root.
+# name_package PACKAGE: sets `named` to the cargo arguments that name it.
+name_package() {
+  # shellcheck disable=SC2034  # for build.sh and test.sh
+  case $1 in
+    *_study | study_kit | report) named=(--manifest-path "$ROOT/Cargo.toml" -p "$1") ;;
+    *) named=(--manifest-path "$ROOT/$1/Cargo.toml") ;;
+  esac
 }
-# binary CRATE BUILD: where build.sh puts the executable.
+# build_row PACKAGE BUILD: the line of a named build in the study's builds.tsv.
+build_row() {
+  local table=${1%_study}/study/builds.tsv
+  awk -F '\t' -v name="$2" '$1 == name { print; found = 1 } END { exit !found }' "$table" || die "$table has no build '$2'"
+}
+# binary PACKAGE BUILD: where build.sh puts the executable.
 binary() {
   local row
   case $2 in

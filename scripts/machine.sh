@@ -51,14 +51,14 @@ tools() {
   local binary build status
   fact rustc "$(rustc --version)" ''
   fact cargo "$(cargo --version)" ''
-  fact cargo_lock_sha256 "$(sha256 "$study/Cargo.lock" | cut -d ' ' -f 1)" ''
-  for binary in "$work"/bin/*/"$study"; do
+  fact cargo_lock_sha256 "$(sha256 Cargo.lock | cut -d ' ' -f 1)" ''
+  for binary in "$work"/bin/*/"${study}_study"; do
     build=$(basename "$(dirname "$binary")")
     fact "binary_${build}_sha256" "$(sha256 "$binary" | cut -d ' ' -f 1)" ''
   done
   fact commit "$(git rev-parse --verify --quiet HEAD 2>/dev/null || true)" 'not in a git repository with a commit'
   # Only what the measurement rests on: a REPORT.md that is being written does not make the code another one.
-  if status=$(git status --porcelain -- "$study" scripts .cargo Makefile 2>/dev/null); then
+  if status=$(git status --porcelain -- "$study" study_kit Cargo.toml Cargo.lock scripts .cargo Makefile 2>/dev/null); then
     fact dirty "$(if [ -n "$status" ]; then echo yes; else echo no; fi)" ''
   else fact dirty '' 'not in a git repository'; fi
   fact hyperfine "$("$(find_hyperfine)" --version)" ''

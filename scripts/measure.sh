@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does:   measures one study: every run of its plan once, through hyperfine; resumes what was interrupted.
-# Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verbs `arms` and `prepare`.
+# Reads:  STUDY/study/{claims.toml,page.toml,builds.tsv} and the verbs `arms` and `prepare` of STUDY_study.
 # Writes: results/.partial/STUDY-PROFILE[-only]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -39,7 +39,8 @@ parse() {
     shift
   done
   [ -n "$study" ] || { usage >&2; exit 2; }
-  [ -f "$study/claims.toml" ] || die "'$study' is not a study: no $study/claims.toml (try --help)"
+  home=$study/study program=${study}_study
+  [ -f "$home/claims.toml" ] || die "'$study' is not a study: no $home/claims.toml (try --help)"
   case $PROFILE in
     smoke) results=$SMOKE_RESULTS memory_passes=$MEMORY_PASSES_SMOKE ;;
     quick) results=$RESULTS memory_passes=$MEMORY_PASSES_QUICK ;;
@@ -78,7 +79,7 @@ show_plan() {
 main() {
   parse "$@"
   "$SCRIPTS/build.sh" report
-  "$SCRIPTS/build.sh" "$study"
+  "$SCRIPTS/build.sh" "$program"
   [ -z "$plan_only" ] || show_plan
   [ "${FAST_BUILDS:-}" != yes ] || [ "$PROFILE" = smoke ] || die 'FAST_BUILDS=yes makes builds that are not worth measuring'
   hyperfine=$(find_hyperfine) || die "no hyperfine from 1.15 to 2.0 was found: run make setup"

@@ -27,7 +27,7 @@ measure_case() {
   [ -z "$gnu_time" ] || command=("$gnu_time" -f "$TIME_FORMAT" -o "$work/time.json")
   # The arguments are words separated by single spaces, by the contract of `arms`.
   # shellcheck disable=SC2206
-  command+=("$work/bin/$build/$study" $arguments --seed 0 --block 0 --run "memory-$pass" --record "$work/record.jsonl")
+  command+=("$work/bin/$build/${study}_study" $arguments --seed 0 --block 0 --run "memory-$pass" --record "$work/record.jsonl")
   printf '== memory pass %s: %s %s\n' "$pass" "$scenario" "$arm" >>"$log"
   guarded logged "$log" "${command[@]}" || code=$?
   # For a failed command GNU time puts a remark in front: only the last line is ours.

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
-# Reads:  STUDY/{claims.toml,page.toml,builds.tsv} and the study's verb `arms`.
+# Reads:  STUDY/study/{claims.toml,page.toml,builds.tsv} and the verb `arms` of STUDY_study.
 # Writes: results/.partial/STUDY-PROFILE[-only|-calibration]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
-# shellcheck shell=bash disable=SC2154  # study, report, results, record, work, plan_only, only, blocks, trials and part are set by measure.sh
+# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, only, blocks, trials and part are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
 stage() {
   local build
   rm -rf "$1"
   mkdir -p "$1" || die "$1 cannot be written"
-  cp "$study/claims.toml" "$study/page.toml" "$1/"
-  "$(binary "$study" release)" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$study arms' failed"
+  cp "$home/claims.toml" "$home/page.toml" "$1/"
+  "$(binary "$program" release)" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$program arms' failed"
   select_cases "$1"
   [ -z "$plan_only" ] || return 0
   for build in $(cut -f 3 "$1/cases.tsv" | sort -u) release; do
-    "$SCRIPTS/build.sh" "$study" "$build"
+    "$SCRIPTS/build.sh" "$program" "$build"
     mkdir -p "$1/bin/$build"
-    cp "$(binary "$study" "$build")" "$1/bin/$build/"
+    cp "$(binary "$program" "$build")" "$1/bin/$build/"
   done
   (cd "$1" && sha256 claims.toml cases.tsv bin/*/*) >"$1/identity"
   [ -z "$only" ] || echo "blocks ${blocks:-all}" >>"$1/identity"
@@ -72,7 +72,7 @@ seal() {
   local folder suffix=$PROFILE
   [ -z "$trials" ] || suffix=calibration
   "$SCRIPTS/machine.sh" after "$study" "$record"
-  cp "$study/page.toml" "$record/"
+  cp "$home/page.toml" "$record/"
   "$report" seal "$record" || die "$record could not be sealed (see above)"
   while folder=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$folder" ]; do sleep 1; done
   mkdir -p "$results/$study"

@@ -2,14 +2,14 @@
 # Does:   prepares the inputs of a plan and makes its runs, one process each; sourced by measure.sh, which sets the variables.
 # Reads:  FOLDER/plan.tsv, the binaries in FOLDER.work/bin/.
 # Writes: FOLDER/runs.jsonl, one line per run; the output of the runs goes to a log below target/.
-# shellcheck shell=bash disable=SC2154  # study, hyperfine, record, work and log are set by measure.sh
+# shellcheck shell=bash disable=SC2154  # program, hyperfine, record, work and log are set by measure.sh
 
 # Inputs are made before the first run, so that no run pays for them.
 prepare() {
   local scenario seed
   while read -r scenario seed; do
-    guarded "$work/bin/release/$study" prepare --scenario "$scenario" --seed "$seed" ||
-      die "'$study prepare --scenario $scenario --seed $seed' failed (see above)"
+    guarded "$work/bin/release/$program" prepare --scenario "$scenario" --seed "$seed" ||
+      die "'$program prepare --scenario $scenario --seed $seed' failed (see above)"
   done < <(cut -f 3,6 "$record/plan.tsv" | sort -u)
 }
 
@@ -19,7 +19,7 @@ measure_run() {
   rm -f "$work/hyperfine.json" "$work/record.jsonl"
   printf '== %s %s %s\n' "$id" "$3" "$4" >>"$log"
   guarded logged "$log" "$hyperfine" -N -r 1 --style none --output inherit --export-json "$work/hyperfine.json" \
-    "$(quote "$work/bin/$build/$study") $arguments --seed $seed --block $block --run $id --record $(quote "$work/record.jsonl")" || code=$?
+    "$(quote "$work/bin/$build/$program") $arguments --seed $seed --block $block --run $id --record $(quote "$work/record.jsonl")" || code=$?
   # hyperfine leaves an empty file for a failed command.
   if [ "$code" = 0 ]; then samples=$(tr -d '\r\n' <"$work/hyperfine.json"); fi
   result=$(json_line "$work/record.jsonl")

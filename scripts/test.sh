@@ -7,8 +7,9 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/test.sh [--scripts] CRATE...
-Each crate: cargo fmt --check, clippy without warnings, cargo test. --scripts: shellcheck and scripts/tests/*.sh.
+usage: scripts/test.sh [--scripts] [--measuring] PACKAGE...
+Each package: cargo fmt --check, clippy without warnings, cargo test; a study is its crate. --measuring: the workspace of the root, with what
+measures all studies. --scripts: shellcheck and scripts/tests/*.sh.
 The last line is "N passed, N failed": every test of cargo and every check counts as one.
 EOF
 }
@@ -24,28 +25,31 @@ check() {
 
 # Adds up the result line that libtest prints per test binary; a build that fails has none and counts as one failure.
 cargo_tests() {
-  local crate=$1 features=${2:-} output=target/test-$1.log code=0 ok bad
+  local crate=$1 features=$2 output=target/test-$1.log code=0 ok bad
+  shift 2
   say "== $crate: cargo test $features"
   # The features are words separated by spaces.
   # shellcheck disable=SC2086
   cargo test ${cargo_options[@]+"${cargo_options[@]}"} ${test_options[@]+"${test_options[@]}"} --locked --no-fail-fast \
-    --manifest-path "$crate/Cargo.toml" $features </dev/null 2>&1 | tee "$output" || code=$?
+    "$@" $features </dev/null 2>&1 | tee "$output" || code=$?
   read -r ok bad < <(awk '/^test result: / { ok += $4; bad += $6 } END { print ok + 0, bad + 0 }' "$output")
   if [ "$code" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
   passed=$((passed + ok)) failed=$((failed + bad))
   [ "$bad" = 0 ] || failures+="  $crate: cargo test $features ($bad)"$'\n'
 }
 
-check_crate() {
-  local manifest=$1/Cargo.toml features
-  check "$1: cargo fmt" cargo fmt --check --manifest-path "$manifest"
+# check_package NAME CARGO_ARGUMENTS...
+check_package() {
+  local name=$1 features
+  shift
+  check "$name: cargo fmt" cargo fmt --all --check --manifest-path "$2"
   # As the tests are built, because what both need, like procedural macros, is then built once.
-  check "$1: cargo clippy" cargo clippy ${cargo_options[@]+"${cargo_options[@]}"} ${test_options[@]+"${test_options[@]}"} --locked \
-    --all-targets --manifest-path "$manifest" -- -D warnings
-  cargo_tests "$1"
+  check "$name: cargo clippy" cargo clippy ${cargo_options[@]+"${cargo_options[@]}"} ${test_options[@]+"${test_options[@]}"} --locked \
+    --all-targets "$@" -- -D warnings
+  cargo_tests "$name" '' "$@"
   # Other sets of features that must work, one line of arguments for cargo each.
-  if [ -f "$1/features.txt" ]; then
-    while IFS= read -r features; do cargo_tests "$1" "$features"; done <"$1/features.txt"
+  if [ -f "$name/features.txt" ]; then
+    while IFS= read -r features; do cargo_tests "$name" "$features" "$@"; done <"$name/features.txt"
   fi
 }
 
@@ -58,15 +62,24 @@ check_scripts() {
 }
 
 main() {
-  local crate scripts=''
-  case ${1:-} in
-    -h | --help) usage; exit 0 ;;
-    --scripts) scripts=yes; shift ;;
-  esac
+  local name scripts='' measuring='' named
+  while :; do
+    case ${1:-} in
+      -h | --help) usage; exit 0 ;;
+      --scripts) scripts=yes ;;
+      --measuring) measuring=yes ;;
+      *) break ;;
+    esac
+    shift
+  done
   [ $# -gt 0 ] || { usage >&2; exit 2; }
   "$SCRIPTS/setup.sh" --test
   mkdir -p target
-  for crate in "$@"; do check_crate "$crate"; done
+  for name in "$@"; do
+    name_package "$name"
+    check_package "$name" "${named[@]}"
+  done
+  if [ -n "$measuring" ]; then check_package measuring --manifest-path Cargo.toml --workspace; fi
   if [ -n "$scripts" ]; then check_scripts; fi
   [ "$failed" = 0 ] || printf 'failed:\n%s' "$failures"
   echo "$passed passed, $failed failed"

@@ -4,13 +4,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use flight_batches::load::{Connections, Form, Load};
+use flight_batches::load::{Connections, Extent, Load};
 use flight_batches::produce::Mode;
-use flight_batches::serve::Listener;
+use flight_batches::serve;
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table};
 use flight_batches::ticket::Ticket;
+use strum::VariantArray;
 
 fn do_get(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -18,13 +19,13 @@ fn do_get(criterion: &mut Criterion) {
     let table = Table::new(shape).expect("a table");
     let mut group = criterion.benchmark_group("do_get");
     group.throughput(Throughput::Bytes(table.bytes() as u64)).sample_size(20);
-    for encoding in Encoding::ALL {
+    for &encoding in Encoding::VARIANTS {
         let options = Options { mode: Mode::Async, prefetch: 1, encoding, memory: Memory::default() };
         let batches = Batches::new(table.clone(), options, None);
         let endpoint = runtime.block_on(async {
-            let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
-            let endpoint = format!("http://{}", listener.address().expect("an address"));
-            tokio::spawn(listener.serve(batches, std::future::pending()));
+            let listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
+            let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+            tokio::spawn(serve::serve(listener, batches, std::future::pending()));
             endpoint
         });
         let connections = runtime.block_on(Connections::open(&endpoint, 1)).expect("the server is there");
@@ -32,14 +33,14 @@ fn do_get(criterion: &mut Criterion) {
             let load = Load {
                 ticket: Ticket { records_per_batch: records, batch_generation_delay: 0.0, batches: None },
                 requests: 1,
-                form: Form::Whole,
+                extent: Extent::Whole,
                 first: None,
                 patience: Duration::from_mins(1),
             };
-            group.bench_function(BenchmarkId::new(encoding.name(), records), |bencher| {
+            group.bench_function(BenchmarkId::new(encoding.to_string(), records), |bencher| {
                 bencher.iter(|| {
-                    let outcome = runtime.block_on(load.run(&connections));
-                    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+                    let delivery = runtime.block_on(load.run(&connections));
+                    assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
                 });
             });
         }

@@ -1,181 +1,106 @@
-//! What can be typed, turned into one closed set of commands.
+//! The command line: parse, dispatch, print the error once with its chain.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `arguments` | what can be typed |
+//! | `serve` | the server: signals and standard input at its edge |
+//! | `child` | servers that `bench` starts itself |
+//! | `output` | standard output that arrives whole |
 
-use std::net::SocketAddr;
-use std::num::NonZero;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use anyhow::Context;
+use clap::Parser;
+use tokio::runtime::Runtime;
 
-use flight_batches::produce::Mode;
-use flight_batches::service::Encoding;
-use study_kit::Verb;
+mod arguments;
+mod child;
+mod output;
+mod serve;
 
-const EXAMPLES: &str = "Examples:
-  flight_batches serve --mode async --addr 127.0.0.1:8815
-  flight_batches bench --delays 0.01 --requests 10,100 --out results.csv
-  flight_batches bench --endpoint http://10.0.0.7:8815 --endpoint http://10.0.0.7:8816
-  flight_batches plot results.csv --out plots
+use self::arguments::{Benching, Cli, Command, Plotting};
+use self::child::Server;
+use self::output::print;
+use crate::bench::Target;
+use crate::{plot, results};
 
-Exit codes: 0 done, 1 requests failed, 2 could not run.
-Without arguments: the published cells once, async and sync, with many real requests and with one.";
+/// Ran, and found failures.
+const FOUND_FAILURES: u8 = 1;
+/// Could not run.
+const COULD_NOT_RUN: u8 = 2;
 
-/// Serves Arrow record batches that take a while to come, and puts thousands of real streams on such servers.
-#[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
-#[command(mut_subcommand("prepare", |prepare| {
-    prepare.about("Make ready what a scenario needs").mut_arg("seed", |seed| seed.help("Seed of the table"))
-}))]
-pub struct Cli {
-    #[command(subcommand)]
-    command: Option<Word>,
-}
-
-#[derive(Debug, Subcommand)]
-enum Word {
-    /// Serve the table over Arrow Flight until interrupted; streams in flight are finished
-    Serve(Serving),
-    /// Measure servers over a grid of delays, rows and requests, and write results.csv
-    Bench(Benching),
-    /// Draw `throughput_1ms.png` and its kin from results.csv
-    Plot(Plotting),
-    /// Send bytes over TCP alone
-    #[command(hide = true)]
-    Loopback(Listening),
-    #[command(flatten)]
-    Study(Verb),
-}
-
-/// Where to listen.
-#[derive(Debug, Args)]
-pub struct Listening {
-    /// Address to listen on; port 0 takes one that is free. Other machines are let in only if you say so: 0.0.0.0:8815
-    #[arg(long, default_value = "127.0.0.1:8815")]
-    pub addr: SocketAddr,
-    /// Stop when standard input ends: for programs that start this one
-    #[arg(long, hide = true)]
-    pub until_stdin_closes: bool,
-}
-
-/// What `serve` serves, and how.
-#[derive(Debug, Args)]
-pub struct Serving {
-    #[command(flatten)]
-    pub listening: Listening,
-    /// Who waits for a batch: async, sync (a thread per request), pool, `spawn_blocking`, `sleep_in_poll`
-    #[arg(long, default_value = "async")]
-    pub mode: Mode,
-    /// Threads of the mode pool
-    #[arg(long, default_value = "8")]
-    pub pool: NonZero<usize>,
-    /// Batches worked on ahead of the one that is asked for, or all
-    #[arg(long, default_value = "1")]
-    pub prefetch: Prefetch,
-    /// stock (by arrow-flight, for each request) or shared (once, all requests share the bytes)
-    #[arg(long, default_value = "stock")]
-    pub encoding: Encoding,
-    /// Rows of the table
-    #[arg(long, default_value = "1000000")]
-    pub rows: NonZero<usize>,
-    /// Columns of the table
-    #[arg(long, default_value = "50")]
-    pub cols: NonZero<usize>,
-    /// Seed of the table's values
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// MiB that the messages of all streams may take: they get smaller as streams get more
-    #[arg(long, default_value = "256")]
-    pub memory: NonZero<usize>,
-}
-
-/// How many batches are worked on ahead.
-#[derive(Debug, Clone, Copy)]
-pub struct Prefetch(pub usize);
-
-impl FromStr for Prefetch {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "all" {
-            return Ok(Prefetch(usize::MAX));
+/// Runs the command that `arguments` are, without the name of the program in front: for `main`, and for programs that start themselves as
+/// a server with the word `serve`.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    settle_allocator();
+    let arguments = std::iter::once(OsString::from("flight_batches")).chain(arguments);
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(cli) => match cli.command {
+            Command::Serve(serving) => serve::serve(&serving).map(|()| ExitCode::SUCCESS),
+            Command::Bench(benching) => bench(&benching),
+            Command::Plot(plotting) => draw(&plotting).map(|()| ExitCode::SUCCESS),
+        },
+        Err(refusal) => {
+            // If nobody listens there, nothing can be done about it.
+            let _ = refusal.print();
+            return if refusal.use_stderr() { ExitCode::from(COULD_NOT_RUN) } else { ExitCode::SUCCESS };
         }
-        text.parse().map(Prefetch).map_err(|_| "a number of batches, or all".to_owned())
-    }
-}
-
-/// What `bench` measures.
-#[derive(Debug, Args)]
-pub struct Benching {
-    /// A server to measure, like `http://127.0.0.1:8815`; several take turns. Without it an async and a sync server are started
-    #[arg(long)]
-    pub endpoint: Vec<String>,
-    /// Rows of a batch
-    #[arg(long, value_delimiter = ',', default_value = "1000,5000,10000")]
-    pub rows: Vec<usize>,
-    /// Requests in flight
-    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000")]
-    pub requests: Vec<usize>,
-    /// Seconds that each batch takes to come
-    #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1")]
-    pub delays: Vec<f64>,
-    /// Batches of a request; the table once without it. A request that ends is followed by the next
-    #[arg(long)]
-    pub batches: Option<NonZero<usize>>,
-    /// Seconds that are counted per cell
-    #[arg(long, default_value_t = 1.5)]
-    pub window: f64,
-    /// Seconds before they begin
-    #[arg(long, default_value_t = 0.5)]
-    pub warm_up: f64,
-    /// Connections per server that share the requests
-    #[arg(long, default_value = "32")]
-    pub connections: NonZero<usize>,
-    /// Seconds without a message after which a request has failed
-    #[arg(long, default_value_t = 60.0)]
-    pub patience: f64,
-    /// The file to write
-    #[arg(long, default_value = "results.csv")]
-    pub out: PathBuf,
-}
-
-/// What `plot` draws.
-#[derive(Debug, Args)]
-pub struct Plotting {
-    /// The file that `bench` wrote
-    #[arg(default_value = "results.csv")]
-    pub results: PathBuf,
-    /// The folder for the pictures
-    #[arg(long, default_value = ".")]
-    pub out: PathBuf,
-}
-
-/// What to do.
-#[derive(Debug)]
-pub enum Command {
-    /// Serve.
-    Serve(Serving),
-    /// Measure servers.
-    Bench(Benching),
-    /// Draw.
-    Plot(Plotting),
-    /// Send bytes.
-    Loopback(Listening),
-    /// What the measuring layer asks.
-    Study(Verb),
-    /// One pass over the arms.
-    Overview,
-}
-
-impl Cli {
-    /// The one command that was typed.
-    pub fn into_command(self) -> Command {
-        match self.command {
-            None => Command::Overview,
-            Some(Word::Serve(serving)) => Command::Serve(serving),
-            Some(Word::Bench(benching)) => Command::Bench(benching),
-            Some(Word::Plot(plotting)) => Command::Plot(plotting),
-            Some(Word::Loopback(listening)) => Command::Loopback(listening),
-            Some(Word::Study(verb)) => Command::Study(verb),
+    };
+    done.unwrap_or_else(|error| {
+        let gone = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+        if error.chain().any(|cause| cause.downcast_ref().is_some_and(gone)) {
+            // Whoever reads our output has had enough of it: that is no failure of ours.
+            return ExitCode::SUCCESS;
         }
+        let _ = writeln!(io::stderr(), "flight_batches: {}", format!("{error:#}").replace(['\n', '\r'], " "));
+        ExitCode::from(COULD_NOT_RUN)
+    })
+}
+
+/// Makes the allocator keep what is freed, as it does in a program that has run for a while: glibc gives free memory at the end of its heap
+/// back unless it has seen a larger block go, and then takes it anew with a page fault per 4 KiB. The block is never touched.
+fn settle_allocator() {
+    const BLOCK_BYTES: usize = 16 << 20;
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
+}
+
+fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
+    let runtime = Runtime::new().context("no runtime can be started")?;
+    let mut own = Vec::new();
+    if benching.endpoint.is_empty() {
+        // As published: a queue without bound ahead of the sender, and none.
+        own.push(Server::start(&["--mode", "async", "--prefetch", "all"])?);
+        own.push(Server::start(&["--mode", "sync", "--prefetch", "0"])?);
     }
+    let endpoints: Vec<&str> =
+        own.iter().map(|server| &server.endpoint).chain(&benching.endpoint).map(String::as_str).collect();
+    let targets = runtime.block_on(Target::find(&endpoints))?;
+    // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
+    let unfinished = benching.out.with_extension("csv.part");
+    let cannot = |path: &Path| format!("cannot write {}", path.display());
+    let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
+    let mut writer = results::Writer::new(file);
+    let (mut cells, mut failures) = (0, 0);
+    let measured = benching.grid.measure(&targets, |row| {
+        cells += 1;
+        failures += row.failures;
+        writer.write(row)
+    });
+    runtime.block_on(measured).with_context(|| cannot(&unfinished))?;
+    fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;
+    print(&format!("{cells} cells in {}, {failures} failed requests\n", benching.out.display()))?;
+    Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
+}
+
+fn draw(plotting: &Plotting) -> anyhow::Result<()> {
+    let path = plotting.results.display();
+    let file = File::open(&plotting.results).with_context(|| format!("cannot read {path}"))?;
+    let rows = results::read(BufReader::new(file)).with_context(|| path.to_string())?;
+    let files = plot::draw(&rows, &plotting.out)?;
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    print(&(names.join("\n") + "\n"))
 }

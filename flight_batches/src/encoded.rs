@@ -21,16 +21,16 @@ pub struct Encoded {
     latest: Mutex<Option<(usize, Arc<Messages>)>>,
 }
 
-/// The messages of a table cut into batches of one size.
+/// The messages of a table cut into batches of one size. Clones of a message share its bytes.
 pub struct Messages {
-    schema: FlightData,
+    /// What a stream begins with.
+    pub schema: FlightData,
     /// Of each batch.
-    batches: Vec<Vec<FlightData>>,
+    pub batches: Vec<Vec<FlightData>>,
 }
 
 impl Encoded {
     /// Of `table`, nothing yet.
-    #[must_use]
     pub fn new(table: Table) -> Self {
         Encoded { table, latest: Mutex::default() }
     }
@@ -66,19 +66,5 @@ impl Encoded {
         let messages = Arc::new(Messages { schema, batches });
         *latest = Some((rows, Arc::clone(&messages)));
         Ok(Some(messages))
-    }
-}
-
-impl Messages {
-    /// The message that a stream begins with.
-    #[must_use]
-    pub fn schema(&self) -> FlightData {
-        self.schema.clone()
-    }
-
-    /// The messages of a batch, none behind the last. They share their bytes.
-    #[must_use]
-    pub fn batch(&self, number: usize) -> Vec<FlightData> {
-        self.batches.get(number).cloned().unwrap_or_default()
     }
 }

@@ -2,8 +2,11 @@
 
 use std::time::Instant;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
-use study_kit::usage::{peak_rss_kib, processor_s};
+
+use crate::produce::Waited;
 
 /// Counts of a server, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,14 +21,9 @@ pub struct Health {
     pub most_streams: usize,
     /// Streams so far.
     pub begun_streams: usize,
-    /// Timers that were waited for.
-    pub timers: u64,
-    /// How late they were on average, in nanoseconds.
-    pub mean_lateness_ns: u64,
-    /// The latest, in nanoseconds.
-    pub most_lateness_ns: u64,
-    /// Most threads that waited for batches at once.
-    pub most_waiting_threads: usize,
+    /// What producers did while they waited.
+    #[serde(flatten)]
+    pub waited: Waited,
     /// What the process has used.
     pub process: Process,
 }
@@ -45,9 +43,26 @@ pub struct Process {
 
 impl Process {
     /// Of this process, which serves since `start`.
-    #[must_use]
     pub fn now(start: Instant) -> Self {
-        let (user_s, system_s) = processor_s().unzip();
-        Process { up_s: start.elapsed().as_secs_f64(), user_s, system_s, peak_rss_kib: peak_rss_kib() }
+        let usage = getrusage(UsageWho::RUSAGE_SELF).ok();
+        let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+        Process {
+            up_s: start.elapsed().as_secs_f64(),
+            // Not from /proc, which counts in steps of 10 ms.
+            user_s: usage.map(|usage| seconds(usage.user_time())),
+            system_s: usage.map(|usage| seconds(usage.system_time())),
+            peak_rss_kib: peak_rss_kib(),
+        }
     }
+}
+
+/// Not `ru_maxrss`: a process inherits that from the one that started it.
+#[cfg(target_os = "linux")]
+fn peak_rss_kib() -> Option<u64> {
+    procfs::process::Process::myself().ok()?.status().ok()?.vmhwm
+}
+
+#[cfg(not(target_os = "linux"))]
+fn peak_rss_kib() -> Option<u64> {
+    None
 }

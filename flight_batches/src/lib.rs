@@ -12,23 +12,29 @@
 //! | [`uncopied`] | messages that go out without a copy of their values |
 //! | [`serve`] | a server that listens, and drains when told to |
 //! | [`load`] | the client: so many real streams, counted and checked |
-//! | [`bench`](mod@bench), [`results`], [`plot`] | the published grid, its file and its pictures |
-//! | [`loopback`] | what TCP alone does on this machine |
-//! | [`study`] | the verbs of the study |
+//! | `bench`, `results`, `plot` | the published grid, its file and its pictures, with the feature `cli` |
+//! | `cli` | the command line over all of it, with the feature `cli` |
 
+#[cfg(feature = "cli")]
 pub mod bench;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod encoded;
 pub mod health;
 pub mod load;
-pub mod loopback;
 pub mod pace;
+#[cfg(feature = "cli")]
 pub mod plot;
 pub mod produce;
+#[cfg(feature = "cli")]
 pub mod results;
 pub mod serve;
 pub mod service;
 pub mod slices;
-pub mod study;
 pub mod table;
 pub mod ticket;
 pub mod uncopied;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,16 +1,7 @@
-//! The command line: parse, dispatch, print the error once.
+//! The program `flight_batches`: see `flight_batches --help`.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use study_kit::output;
-
-mod cli;
-mod commands;
-
 fn main() -> ExitCode {
-    match commands::run(cli::Cli::parse().into_command()) {
-        Ok(code) => code,
-        Err(error) => output::report("flight_batches", error.as_ref()),
-    }
+    flight_batches::cli::run(std::env::args_os().skip(1))
 }

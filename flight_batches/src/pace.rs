@@ -15,7 +15,6 @@ pub struct Pace {
 
 impl Pace {
     /// A stream that starts at `now`.
-    #[must_use]
     pub fn new(delay: Duration, now: Instant) -> Self {
         Pace { delay, due: now }
     }
@@ -26,31 +25,5 @@ impl Pace {
     pub fn next(&mut self, free: Instant) -> Instant {
         self.due = self.due.max(free) + self.delay;
         self.due
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: Duration = Duration::from_millis(1);
-
-    #[test]
-    fn late_timers_do_not_add_up() {
-        let start = Instant::now();
-        let mut pace = Pace::new(10 * MS, start);
-        // Places are there long before.
-        for batch in 1..100 {
-            assert_eq!(pace.next(start), start + batch * 10 * MS);
-        }
-    }
-
-    #[test]
-    fn a_producer_that_was_held_up_does_not_catch_up() {
-        let start = Instant::now();
-        let mut pace = Pace::new(10 * MS, start);
-        assert_eq!(pace.next(start), start + 10 * MS);
-        assert_eq!(pace.next(start + 50 * MS), start + 60 * MS);
-        assert_eq!(pace.next(start + 55 * MS), start + 70 * MS);
     }
 }

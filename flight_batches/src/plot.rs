@@ -3,27 +3,23 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `chart` | what a plot shows: lines of points, made of the rows of one delay |
-//! | `axis` | where a value stands, and which values deserve a tick |
-//! | `paint` | a plot as shapes: frame, lines, marks and ideal |
-//! | `legend` | what the lines mean, in a margin of its own |
-//! | `label` | room for names beside lines |
-//! | `shape` | shapes and measures of text |
-//! | `file` | shapes as PNG and SVG, each file written whole or not at all |
+//! | `axis` | from where to where, and which values deserve a tick |
+//! | `picture` | a chart drawn |
 
 mod axis;
 mod chart;
-mod file;
-mod label;
-mod legend;
-mod paint;
-mod shape;
+mod picture;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::chart::{Chart, Quantity};
+use plotters::backend::{BitMapBackend, SVGBackend};
+use plotters::drawing::IntoDrawingArea;
+
+use self::chart::{Chart, QUANTITIES};
+use self::picture::Failure;
 use crate::results::Row;
 
 /// Why there is no plot.
@@ -62,55 +58,61 @@ pub enum PlotError {
 /// If the folder cannot be made or a file cannot be written; files from before remain as they were or are whole.
 pub fn draw(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, PlotError> {
     fs::create_dir_all(out).map_err(|source| PlotError::Folder { path: out.to_owned(), source })?;
+    let mut by_delay: BTreeMap<u64, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        // Of binary fractions that differ in the last bit the nanoseconds are the same.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "what is out of range is the nearest"
+        )]
+        let nanoseconds = (row.batch_generation_delay * 1e9).round() as u64;
+        by_delay.entry(nanoseconds).or_default().push(row);
+    }
     let mut files = Vec::new();
-    for (delay, rows) in by_delay(rows) {
-        for quantity in Quantity::ALL {
-            let chart = Chart::new(quantity, &delay.title(), &rows);
-            let (picture, title) = (paint::picture(&chart), &chart.title);
-            let name = format!("{}_{}", quantity.name(), delay.file_part());
-            files.push(file::png(&picture, &out.join(format!("{name}.png")))?);
-            files.push(file::svg(&picture, title, &out.join(format!("{name}.svg")))?);
+    for (nanoseconds, rows) in by_delay {
+        let milliseconds = nanoseconds as f64 / 1e6;
+        let delay = if nanoseconds == 0 { "no delay".to_owned() } else { format!("{milliseconds} ms per batch") };
+        for quantity in &QUANTITIES {
+            let chart = Chart::new(quantity, &delay, &rows);
+            let file = |format| out.join(format!("{}_{milliseconds}ms.{format}", quantity.name));
+            files.push(replace(file("png"), |file| png(&chart, file))?);
+            files.push(replace(file("svg"), |file| svg(&chart, file))?);
         }
     }
     Ok(files)
 }
 
-/// The delays in rising order with their rows. Delays are the same if their file names are.
-fn by_delay(rows: &[Row]) -> Vec<(Delay, Vec<&Row>)> {
-    let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(Delay(row.batch_generation_delay).file_part()).or_default().push(row);
-    }
-    let mut groups: Vec<(Delay, Vec<&Row>)> = groups
-        .into_values()
-        .filter_map(|rows| rows.first().map(|row| Delay(row.batch_generation_delay)).map(|delay| (delay, rows)))
-        .collect();
-    groups.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
-    groups
+/// Twice as large as its page, so that it is sharp on fine screens.
+fn png(chart: &Chart, file: &Path) -> Result<(), Failure> {
+    picture::paint(&BitMapBackend::new(file, picture::size(chart)).into_drawing_area(), chart)
 }
 
-/// What each batch takes to come, in seconds.
-#[derive(Debug, Clone, Copy)]
-struct Delay(f64);
+fn svg(chart: &Chart, file: &Path) -> Result<(), Failure> {
+    let (width, height) = picture::size(chart);
+    let mut text = String::new();
+    picture::paint(&SVGBackend::with_string(&mut text, (width, height)).into_drawing_area(), chart)?;
+    // The units stay, the size on the page is half of it.
+    let page = format!("width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\"", width / 2, height / 2, chart.title);
+    Ok(fs::write(file, text.replacen(&format!("width=\"{width}\" height=\"{height}\""), &page, 1))?)
+}
 
-impl Delay {
-    /// In milliseconds, without the digits that binary fractions add.
-    fn milliseconds(self) -> String {
-        // Adding zero makes a negative zero an ordinary one.
-        let text = format!("{:.6}", self.0 * 1e3 + 0.0);
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+/// Lets `write` make a file beside `path` and moves it there; what cannot be finished is removed.
+fn replace(path: PathBuf, write: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<PathBuf, PlotError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The end of the name stays: from it the library takes the format.
+    let temporary = path.with_file_name(format!(".{}.{name}", std::process::id()));
+    let failed = |source| PlotError::Write { path: path.clone(), source };
+    // Also what tells early, in the system's words, that nothing can be written here.
+    File::create(&temporary).map_err(failed)?;
+    let drawn = write(&temporary).map_err(|reason| {
+        let reason = reason.to_string().replace(['\n', '\r'], " ");
+        PlotError::Draw { path: path.clone(), reason }
+    });
+    let done = drawn.and_then(|()| fs::rename(&temporary, &path).map_err(failed));
+    if done.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
     }
-
-    /// As in the name of a file: `10ms`, `0.5ms`.
-    fn file_part(self) -> String {
-        format!("{}ms", self.milliseconds())
-    }
-
-    /// As in a title: `10 ms per batch`.
-    fn title(self) -> String {
-        match self.milliseconds().as_str() {
-            "0" => "no delay".to_owned(),
-            ms => format!("{ms} ms per batch"),
-        }
-    }
+    done.map(|()| path)
 }

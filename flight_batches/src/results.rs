@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use serde::{Deserialize, Serialize};
 
 /// A cell of the grid and what came of it. Times are in seconds, rates in MB/s of a million bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Rows of a batch.
     pub records_per_batch: usize,
@@ -20,7 +20,7 @@ pub struct Row {
     pub throughput_mb_per_s: f64,
     /// What served: `async`, `sync`, or the name of an endpoint.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub server: String,
     /// Half of the requests that ended in the window took longer; absent if none ended.
     pub latency_p50: Option<f64>,
     /// One in a hundred took longer.
@@ -46,7 +46,7 @@ pub struct Row {
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// It cannot be read or written, or is not what `bench` writes.
-    #[error("not a file of results as `flight_batches bench` writes it: {0}")]
+    #[error("not a file of results as `flight_batches bench` writes it")]
     Csv(#[from] csv::Error),
     /// It holds no line.
     #[error("there are no results in it")]
@@ -56,7 +56,7 @@ pub enum ResultsError {
 /// Reads all rows.
 ///
 /// # Errors
-/// If they are not what [`write()`] writes, or there are none.
+/// If they are not what [`Writer`] writes, or there are none.
 pub fn read(input: impl Read) -> Result<Vec<Row>, ResultsError> {
     let rows = csv::Reader::from_reader(input).into_deserialize().collect::<Result<Vec<Row>, _>>()?;
     if rows.is_empty() { Err(ResultsError::Empty) } else { Ok(rows) }
@@ -80,13 +80,4 @@ impl<W: Write> Writer<W> {
         self.0.flush().map_err(csv::Error::from)?;
         Ok(())
     }
-}
-
-/// Writes the header and all rows.
-///
-/// # Errors
-/// If they cannot be written.
-pub fn write(output: impl Write, rows: &[Row]) -> Result<(), ResultsError> {
-    let mut writer = Writer::new(output);
-    rows.iter().try_for_each(|row| writer.write(row))
 }

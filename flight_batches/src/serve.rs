@@ -1,6 +1,5 @@
 //! A server that listens, and drains when told to.
 
-use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,9 +8,10 @@ use arrow_flight::flight_service_server::FlightServiceServer;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
+use tower::util::MapResponseLayer;
 
 use crate::service::Batches;
-use crate::uncopied::Uncopied;
+use crate::uncopied::uncopied;
 
 /// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -32,42 +32,23 @@ pub enum ServeError {
     Transport(#[from] tonic::transport::Error),
 }
 
-/// A socket that is being listened on.
-pub struct Listener {
-    listener: TcpListener,
+/// Listens on `address`; port 0 takes one that is free.
+///
+/// # Errors
+/// If it is taken or not ours.
+pub async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
 }
 
-impl Listener {
-    /// Listens on `address`; port 0 takes one that is free.
-    ///
-    /// # Errors
-    /// If it is taken or not ours.
-    pub async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
-        let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })?;
-        Ok(Listener { listener })
-    }
-
-    /// Where it listens.
-    ///
-    /// # Errors
-    /// If the socket does not say.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-
-    /// Serves until `stop` is ready; streams that are in flight then run to their end.
-    ///
-    /// # Errors
-    /// If the transport fails.
-    pub async fn serve(self, batches: Batches, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let service = Uncopied(FlightServiceServer::new(batches));
-        let incoming = TcpListenerStream::new(self.listener);
-        Server::builder()
-            .tcp_nodelay(true)
-            .http2_keepalive_interval(Some(KEEPALIVE))
-            .add_service(service)
-            .serve_with_incoming_shutdown(incoming, stop)
-            .await?;
-        Ok(())
-    }
+/// Serves until `stop` is ready; streams that are in flight then run to their end.
+///
+/// # Errors
+/// If the transport fails.
+pub async fn serve(listener: TcpListener, batches: Batches, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+    let router = Server::builder()
+        .tcp_nodelay(true)
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .layer(MapResponseLayer::new(uncopied))
+        .add_service(FlightServiceServer::new(batches));
+    Ok(router.serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop).await?)
 }

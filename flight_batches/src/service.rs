@@ -1,10 +1,7 @@
 //! The Flight service: one flight, the table, by tickets that say how it is cut and how long each batch takes.
 
-use std::pin::Pin;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use arrow_flight::encode::FlightDataEncoderBuilder;
@@ -16,8 +13,7 @@ use arrow_flight::{
 };
 use arrow_ipc::writer::IpcWriteOptions;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
-use futures::{Stream, stream::iter};
-use study_kit::error::unknown;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::encoded::{Encoded, Messages};
@@ -32,35 +28,13 @@ use crate::uncopied::Outgoing;
 pub const FLIGHT: &str = "table";
 
 /// How batches become messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Encoding {
     /// By arrow-flight's encoder, for every request anew.
     Stock,
     /// Once per size of batch; all requests share the bytes.
     Shared,
-}
-
-impl Encoding {
-    /// Every way.
-    pub const ALL: [Encoding; 2] = [Encoding::Stock, Encoding::Shared];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Encoding::Stock => "stock",
-            Encoding::Shared => "shared",
-        }
-    }
-}
-
-impl FromStr for Encoding {
-    type Err = study_kit::Error;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Encoding::ALL.into_iter().find(|encoding| encoding.name() == name);
-        found.ok_or_else(|| unknown("encoding", name, Encoding::ALL.map(Encoding::name)))
-    }
 }
 
 /// How requests are served.
@@ -88,70 +62,46 @@ struct Inner {
     options: Options,
     pool: Option<Pool>,
     waiting: Arc<Waiting>,
-    streams: Streams,
     start: Instant,
+    /// Streams in flight.
+    streams: AtomicUsize,
+    /// Most of them at once.
+    most_streams: AtomicUsize,
+    /// All that ever began.
+    begun_streams: AtomicUsize,
 }
 
-/// Streams in flight.
-#[derive(Debug, Default, Clone)]
-struct Streams(Arc<Counts>);
+/// A stream in flight, counted for as long as this lives.
+struct InFlight(Arc<Inner>);
 
-#[derive(Debug, Default)]
-struct Counts {
-    now: AtomicUsize,
-    most: AtomicUsize,
-    begun: AtomicUsize,
-}
-
-impl Streams {
-    fn now(&self) -> usize {
-        self.0.now.load(Ordering::Relaxed)
-    }
-
-    fn begin(&self) -> InFlight {
-        let now = self.0.now.fetch_add(1, Ordering::SeqCst) + 1;
-        self.0.most.fetch_max(now, Ordering::SeqCst);
-        self.0.begun.fetch_add(1, Ordering::SeqCst);
-        InFlight(self.clone())
+impl InFlight {
+    fn begin(inner: &Arc<Inner>) -> Self {
+        let now = inner.streams.fetch_add(1, Ordering::SeqCst) + 1;
+        inner.most_streams.fetch_max(now, Ordering::SeqCst);
+        inner.begun_streams.fetch_add(1, Ordering::SeqCst);
+        InFlight(Arc::clone(inner))
     }
 }
-
-/// Counts a stream for as long as it lives.
-struct InFlight(Streams);
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.0.now.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// A stream that is counted.
-struct Counted {
-    messages: BoxStream<'static, Result<FlightData, Status>>,
-    _in_flight: InFlight,
-}
-
-impl Stream for Counted {
-    type Item = Result<FlightData, Status>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.messages.poll_next_unpin(context)
+        self.0.streams.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 impl Batches {
     /// Serves `table`; `pool` is needed by [`Mode::Pool`].
-    #[must_use]
     pub fn new(table: Table, options: Options, pool: Option<Pool>) -> Self {
-        let encoded = Encoded::new(table.clone());
         let inner = Inner {
+            encoded: Encoded::new(table.clone()),
             table,
-            encoded,
             options,
             pool,
             waiting: Arc::default(),
-            streams: Streams::default(),
             start: Instant::now(),
+            streams: AtomicUsize::new(0),
+            most_streams: AtomicUsize::new(0),
+            begun_streams: AtomicUsize::new(0),
         };
         Batches { inner: Arc::new(inner) }
     }
@@ -197,7 +147,7 @@ impl Batches {
                     let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
                     // Each piece is cut when the one before has gone.
                     stream::iter(slices(batch, move || {
-                        inner.options.memory.rows(inner.streams.now(), inner.table.row_bytes())
+                        inner.options.memory.rows(inner.streams.load(Ordering::Relaxed), inner.table.row_bytes())
                     }))
                 });
                 // The encoder takes a slice for as large as the table behind it and would cut it into hundreds of messages.
@@ -207,8 +157,8 @@ impl Batches {
                 Ok(encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from).boxed())
             }
             Some(shared) => {
-                let schema = shared.schema();
-                let messages = numbers.flat_map(move |number| stream::iter(shared.batch(number))).map(Ok);
+                let schema = shared.schema.clone();
+                let messages = numbers.flat_map(move |number| stream::iter(shared.batches[number].clone())).map(Ok);
                 Ok(stream::once(async move { Ok(schema) }).chain(messages).boxed())
             }
         }
@@ -233,21 +183,16 @@ impl Batches {
     }
 
     /// What `do_action("health")` answers.
-    #[must_use]
     pub fn health(&self) -> Health {
-        let counts = &self.inner.streams.0;
-        let waited = self.inner.waiting.so_far();
+        let Inner { options, waiting, start, streams, most_streams, begun_streams, .. } = &*self.inner;
         Health {
             status: "serving".to_owned(),
-            mode: self.inner.options.mode.name().to_owned(),
-            streams: counts.now.load(Ordering::SeqCst),
-            most_streams: counts.most.load(Ordering::SeqCst),
-            begun_streams: counts.begun.load(Ordering::SeqCst),
-            timers: waited.timers,
-            mean_lateness_ns: waited.mean_late_ns,
-            most_lateness_ns: waited.most_late_ns,
-            most_waiting_threads: waited.most_threads,
-            process: Process::now(self.inner.start),
+            mode: options.mode.to_string(),
+            streams: streams.load(Ordering::SeqCst),
+            most_streams: most_streams.load(Ordering::SeqCst),
+            begun_streams: begun_streams.load(Ordering::SeqCst),
+            waited: waiting.so_far(),
+            process: Process::now(*start),
         }
     }
 }
@@ -301,9 +246,13 @@ impl FlightService for Batches {
     async fn do_get(&self, request: Request<FlightTicket>) -> Result<Response<Self::DoGetStream>, Status> {
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let in_flight = self.inner.streams.begin();
+        let in_flight = InFlight::begin(&self.inner);
         let messages = self.messages(&ticket).await?;
-        Ok(Outgoing::response(Counted { messages, _in_flight: in_flight }.boxed()))
+        // The stream owns what counts it.
+        let messages = messages.inspect(move |_| {
+            let _ = &in_flight;
+        });
+        Ok(Outgoing::response(messages.boxed()))
     }
 
     async fn do_put(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {
@@ -326,7 +275,7 @@ impl FlightService for Batches {
     async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>, Status> {
         let health =
             ActionType { r#type: "health".to_owned(), description: "counts of streams, lateness of timers".to_owned() };
-        Ok(Response::new(iter([Ok(health)]).boxed()))
+        Ok(Response::new(stream::iter([Ok(health)]).boxed()))
     }
 
     async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>, Status> {

@@ -62,43 +62,36 @@ impl Table {
     }
 
     /// The columns.
-    #[must_use]
     pub fn schema(&self) -> SchemaRef {
         self.batch.schema()
     }
 
     /// Rows.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.batch.num_rows()
     }
 
     /// Bytes of the values of a row.
-    #[must_use]
     pub fn row_bytes(&self) -> usize {
         self.batch.num_columns() * size_of::<i64>()
     }
 
     /// Bytes of its values.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.rows() * self.row_bytes()
     }
 
     /// How many batches of so many rows it has; the last may be shorter.
-    #[must_use]
     pub fn batches(&self, rows: usize) -> usize {
         self.rows().div_ceil(rows.max(1))
     }
 
     /// How many of them are not shorter.
-    #[must_use]
     pub fn full_batches(&self, rows: usize) -> usize {
         self.rows() / rows.max(1)
     }
 
     /// The batch with this number, empty behind the last; shares the table's memory.
-    #[must_use]
     pub fn batch(&self, number: usize, rows: usize) -> RecordBatch {
         let first = number.saturating_mul(rows).min(self.rows());
         self.batch.slice(first, rows.min(self.rows() - first))
@@ -114,7 +107,6 @@ fn column(shape: Shape, number: usize) -> ArrayRef {
 }
 
 /// A fingerprint of a batch: the sum of its values, wrapping.
-#[must_use]
 pub fn checksum(batch: &RecordBatch) -> i64 {
     let sum = |column: &ArrayRef| {
         let values = column.as_any().downcast_ref::<Int64Array>();

@@ -67,14 +67,12 @@ impl Ticket {
     }
 
     /// The ticket as bytes.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         // Numbers always serialise; a NaN becomes null, which is refused when it is read.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
     /// What each batch takes to come.
-    #[must_use]
     pub fn delay(&self) -> Duration {
         Duration::from_secs_f64(self.batch_generation_delay.clamp(0.0, LONGEST_DELAY_S))
     }

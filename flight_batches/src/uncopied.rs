@@ -4,32 +4,28 @@
 //! batch. Here the values stay where they are: of each message only what precedes them is written, and both go out as two pieces of the
 //! response's body. What arrives is byte for byte what tonic would have sent, which a test holds against tonic's encoder.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
 
 use arrow_flight::FlightData;
 use bytes::{BufMut, Bytes, BytesMut};
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, BoxStream, Stream, StreamExt};
 use http_body::Frame;
+use http_body_util::StreamBody;
 use prost::Message;
 use tonic::body::Body;
-use tonic::codegen::{BoxFuture, Service, http};
-use tonic::server::NamedService;
+use tonic::codegen::http;
 use tonic::{Response, Status};
 
 /// The messages of a response.
 pub type Messages = BoxStream<'static, Result<FlightData, Status>>;
 
-/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`Uncopied`] that
+/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`uncopied`] that
 /// is tonic's encoder, which takes a clone as its stream.
 #[derive(Clone)]
 pub struct Outgoing(Arc<Mutex<Option<Messages>>>);
 
 impl Outgoing {
     /// A response with these messages.
-    #[must_use]
     pub fn response(messages: Messages) -> Response<Messages> {
         let outgoing = Outgoing(Arc::new(Mutex::new(Some(messages))));
         let travels = outgoing.clone();
@@ -44,89 +40,35 @@ impl Outgoing {
     }
 }
 
-/// A service whose responses get the body that travels with them as [`Outgoing`], if one does.
-#[derive(Debug, Clone)]
-pub struct Uncopied<S>(pub S);
-
-impl<S, B> Service<http::Request<B>> for Uncopied<S>
-where
-    S: Service<http::Request<B>, Response = http::Response<Body>, Error = Infallible>,
-    S::Future: Send + 'static,
-{
-    type Response = S::Response;
-    type Error = Infallible;
-    type Future = BoxFuture<Self::Response, Infallible>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.0.poll_ready(context)
+/// Gives a response the body that travels with it as [`Outgoing`], if one does: for [`tower::util::MapResponseLayer`].
+pub fn uncopied(mut response: http::Response<Body>) -> http::Response<Body> {
+    let outgoing = response.extensions_mut().remove::<Outgoing>();
+    if let Some(messages) = outgoing.and_then(|outgoing| outgoing.take()) {
+        *response.body_mut() = Body::new(StreamBody::new(frames(messages)));
     }
+    response
+}
 
-    fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        let answered = self.0.call(request);
-        Box::pin(async move {
-            let mut response = answered.await?;
-            let outgoing = response.extensions_mut().remove::<Outgoing>();
-            if let Some(messages) = outgoing.and_then(|outgoing| outgoing.take()) {
-                *response.body_mut() = Body::new(Pieces::new(messages));
+/// What a body is made of: two pieces per message, at the end the status.
+fn frames(messages: Messages) -> impl Stream<Item = Result<Frame<Bytes>, Status>> + Send {
+    let parts = stream::unfold(Some(messages), async |messages| {
+        let mut messages = messages?;
+        let sent = messages.next().await.unwrap_or_else(|| Err(Status::ok(""))).and_then(pieces);
+        Some(match sent {
+            Ok(pieces) => {
+                let filled = pieces.into_iter().filter(|piece| !piece.is_empty());
+                (filled.map(|piece| Ok(Frame::data(piece))).collect(), Some(messages))
             }
-            Ok(response)
+            Err(status) => (vec![trailers(&status)], None),
         })
-    }
+    });
+    parts.flat_map(stream::iter)
 }
 
-impl<S: NamedService> NamedService for Uncopied<S> {
-    const NAME: &'static str = S::NAME;
-}
-
-/// The body of a response: two pieces per message, at the end the status.
-struct Pieces {
-    messages: Messages,
-    /// The values of the message that is being sent.
-    values: Option<Bytes>,
-    ended: bool,
-}
-
-impl Pieces {
-    fn new(messages: Messages) -> Self {
-        Pieces { messages, values: None, ended: false }
-    }
-
-    fn end(&mut self, status: &Status) -> Result<Frame<Bytes>, Status> {
-        self.ended = true;
-        let mut trailers = http::HeaderMap::new();
-        status.add_header(&mut trailers)?;
-        Ok(Frame::trailers(trailers))
-    }
-}
-
-impl http_body::Body for Pieces {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if let Some(values) = self.values.take() {
-            return Poll::Ready(Some(Ok(Frame::data(values))));
-        }
-        if self.ended {
-            return Poll::Ready(None);
-        }
-        let status = match ready!(self.messages.poll_next_unpin(context)) {
-            Some(Ok(message)) => match pieces(message) {
-                Ok([head, values]) => {
-                    self.values = (!values.is_empty()).then_some(values);
-                    return Poll::Ready(Some(Ok(Frame::data(head))));
-                }
-                Err(status) => status,
-            },
-            Some(Err(status)) => status,
-            None => Status::ok(""),
-        };
-        Poll::Ready(Some(self.end(&status)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.ended
-    }
+fn trailers(status: &Status) -> Result<Frame<Bytes>, Status> {
+    let mut trailers = http::HeaderMap::new();
+    status.add_header(&mut trailers)?;
+    Ok(Frame::trailers(trailers))
 }
 
 /// A message as gRPC sends it, without compression: what precedes the values, and the values.
@@ -161,7 +103,6 @@ fn pieces(mut message: FlightData) -> Result<[Bytes; 2], Status> {
 mod tests {
     use super::*;
     use arrow_flight::FlightDescriptor;
-    use http_body::Body as _;
     use proptest::prelude::*;
     use tonic::codec::{Codec, EncodeBody, SingleMessageCompressionOverride};
     use tonic_prost::ProstCodec;
@@ -178,7 +119,6 @@ mod tests {
                 Err(frame) => trailers = frame.into_trailers().ok(),
             }
         }
-        assert!(body.is_end_stream());
         (bytes, trailers)
     }
 
@@ -206,7 +146,7 @@ mod tests {
                 messages.into_iter().map(Ok).chain(failed.then(|| Err(Status::data_loss("gone")))).collect();
             let encoder = ProstCodec::<FlightData, FlightData>::default().encoder();
             let (ours, theirs) = futures::executor::block_on(async {
-                let ours = sent(Pieces::new(stream::iter(items.clone()).boxed())).await;
+                let ours = sent(StreamBody::new(frames(stream::iter(items.clone()).boxed()))).await;
                 let theirs = EncodeBody::new_server(encoder, stream::iter(items), None, SingleMessageCompressionOverride::default(), Some(usize::MAX));
                 (ours, sent(theirs).await)
             });

@@ -1,12 +1,14 @@
 //! The program as a server: signals, a port that is taken, two thousand streams, an end in the middle of a measurement.
 
+#![cfg(feature = "cli")]
+
 mod common;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use common::{Program, channel, fetch, program, ticket};
-use flight_batches::load::{Connections, Form, Load};
+use flight_batches::load::{Connections, Extent, Load};
 use futures::StreamExt;
 use nix::sys::signal::Signal;
 use tonic::Code;
@@ -98,13 +100,18 @@ fn a_server_that_dies_is_failures_and_not_a_wait() {
         let mut server = Program::start(SMALL);
         let runtime = runtime();
         let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
-        let form = if window {
-            Form::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(5) }
+        let extent = if window {
+            Extent::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(5) }
         } else {
-            Form::Whole
+            Extent::Whole
         };
-        let load =
-            Load { ticket: ticket(1, 0.01, None), requests: 40, form, first: None, patience: Duration::from_secs(20) };
+        let load = Load {
+            ticket: ticket(1, 0.01, None),
+            requests: 40,
+            extent,
+            first: None,
+            patience: Duration::from_secs(20),
+        };
         let aside = connections.clone();
         let running = runtime.spawn(async move { load.run(&connections).await });
         while runtime.block_on(aside.health()).unwrap().streams < 40 {
@@ -112,9 +119,9 @@ fn a_server_that_dies_is_failures_and_not_a_wait() {
         }
         std::thread::sleep(Duration::from_millis(600));
         server.child.kill().unwrap();
-        let outcome = runtime.block_on(running).unwrap();
-        assert!(outcome.failures.len() >= 40, "{:?}", outcome.failures);
-        assert!(outcome.batches > 0, "what arrived before counts");
+        let delivery = runtime.block_on(running).unwrap();
+        assert!(delivery.failures.len() >= 40, "{:?}", delivery.failures);
+        assert!(delivery.batches > 0, "what arrived before counts");
     }
 }
 
@@ -124,14 +131,14 @@ fn a_server_that_stands_still_is_failures_and_not_a_wait() {
     let runtime = runtime();
     let connections = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
     let patience = Duration::from_secs(1);
-    let load = Load { ticket: ticket(1, 0.01, None), requests: 10, form: Form::Whole, first: None, patience };
+    let load = Load { ticket: ticket(1, 0.01, None), requests: 10, extent: Extent::Whole, first: None, patience };
     let running = runtime.spawn(async move { load.run(&connections).await });
     std::thread::sleep(Duration::from_millis(500));
     server.signal(Signal::SIGSTOP);
-    let outcome = runtime.block_on(running).unwrap();
+    let delivery = runtime.block_on(running).unwrap();
     server.signal(Signal::SIGCONT);
-    assert_eq!(outcome.failures.len(), 10);
-    assert!(outcome.failures.iter().all(|failure| failure.code == Code::DeadlineExceeded), "{:?}", outcome.failures);
+    assert_eq!(delivery.failures.len(), 10);
+    assert!(delivery.failures.iter().all(|failure| failure.code == Code::DeadlineExceeded), "{:?}", delivery.failures);
 }
 
 #[test]
@@ -148,7 +155,7 @@ fn bad_tickets_and_clients_that_leave_or_stop_reading_do_not_grow_the_server() {
     let load = Load {
         ticket: ticket(10_000, 0.001, None),
         requests: 50,
-        form: Form::Whole,
+        extent: Extent::Whole,
         first: None,
         patience: Duration::from_mins(1),
     };
@@ -168,8 +175,8 @@ fn bad_tickets_and_clients_that_leave_or_stop_reading_do_not_grow_the_server() {
         slow.push(messages);
     }
     let others = runtime.block_on(Connections::open(&server.endpoint, 4)).unwrap();
-    let outcome = runtime.block_on(load.run(&others));
-    assert_eq!(outcome.failures, [], "the others are served");
+    let delivery = runtime.block_on(load.run(&others));
+    assert_eq!(delivery.failures, [], "the others are served");
     if let (Some(before), Some(after)) = (before, peak()) {
         assert!(after <= before + (128 << 10), "{before} KiB grew to {after}");
     }
@@ -186,15 +193,15 @@ fn two_thousand_streams_of_large_batches_fit_into_memory() {
         let load = Load {
             ticket: ticket(10_000, 5.0, Some(1)),
             requests: 2000,
-            form: Form::Whole,
+            extent: Extent::Whole,
             first: None,
             patience: Duration::from_mins(2),
         };
         let start = Instant::now();
-        let outcome = runtime.block_on(load.run(&connections));
-        assert_eq!(outcome.failures, [], "{mode}, after {:?}", start.elapsed());
-        assert_eq!(outcome.batches, 2000);
-        assert_eq!(outcome.bytes, 2000 * 4_000_000);
+        let delivery = runtime.block_on(load.run(&connections));
+        assert_eq!(delivery.failures, [], "{mode}, after {:?}", start.elapsed());
+        assert_eq!(delivery.batches, 2000);
+        assert_eq!(delivery.bytes, 2000 * 4_000_000);
         let health = runtime.block_on(connections.health()).unwrap();
         assert_eq!(health.most_streams, 2000);
         if let Some(peak) = health.process.peak_rss_kib {

@@ -7,7 +7,6 @@ use crate::error::Error;
 /// A test case: a scenario and an arm, and how to run it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// The scenario.
     pub scenario: String,
     /// The arm with its suffix; `A~B` for a duet.
     pub arm: String,
@@ -17,6 +16,19 @@ pub struct Case {
     pub seconds: f64,
     /// The arguments that run it, separated by spaces.
     pub arguments: String,
+}
+
+impl Case {
+    /// The test case of scenario, arm, build and arguments.
+    pub(crate) fn new(columns: [&str; 4], seconds: f64) -> Self {
+        let [scenario, arm, build, arguments] = columns.map(str::to_owned);
+        Case { scenario, arm, build, seconds, arguments }
+    }
+
+    /// Its scenario and arm.
+    pub fn name(&self) -> (&str, &str) {
+        (&self.scenario, &self.arm)
+    }
 }
 
 /// Whether `text` is a name of a scenario or arm: small letters, digits and underscores.
@@ -66,28 +78,28 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
         if !is_build(build) {
             return Err(fault(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv")));
         }
-        let seconds = match seconds.parse::<f64>() {
-            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
-            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
-        };
+        let seconds = time(seconds).map_err(fault)?;
         if !seen.insert((scenario, arm)) {
             return Err(fault(format!("the test case {scenario} {arm} stands twice")));
         }
-        cases.push(Case {
-            scenario: scenario.to_owned(),
-            arm: arm.to_owned(),
-            build: build.to_owned(),
-            seconds,
-            arguments: arguments.to_owned(),
-        });
+        cases.push(Case::new([scenario, arm, build, arguments], seconds));
     }
     if cases.is_empty() {
         return Err(Error::file(file, "there is no test case in it"));
     }
     Ok(cases)
 }
+
+/// A time in seconds.
+///
+/// # Errors
+/// Says so if it is none.
+pub(crate) fn time(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && seconds.is_finite());
+    seconds.ok_or_else(|| format!("'{text}' is no time in seconds above zero"))
+}
+
 /// The lines of cases.tsv that are of these cases, named by scenario and arm.
-#[must_use]
 pub fn lines_of(text: &str, cases: &[(String, String)]) -> String {
     let is_wanted = |line: &&str| {
         let mut columns = line.split('\t');

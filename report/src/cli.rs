@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use strum::IntoStaticStr;
 
 const EXAMPLES: &str = "Examples:
   report render results --out REPORT.md --charts charts --splice README.md
@@ -102,7 +103,8 @@ pub enum Command {
 }
 
 /// How much of a study is run.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Profile {
     /// Every test case once
     Smoke,
@@ -110,15 +112,4 @@ pub enum Profile {
     Quick,
     /// The published sizes
     Full,
-}
-
-impl Profile {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Profile::Smoke => "smoke",
-            Profile::Quick => "quick",
-            Profile::Full => "full",
-        }
-    }
 }

@@ -1,20 +1,20 @@
 //! What each command does: files and streams at the edge, the library for the rest.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
 use report::cases;
-use report::check::{self, write_whole};
+use report::check;
 use report::claims::Claims;
-use report::error::TomlFile;
+use report::files::{self, Schema, TomlFile, write_whole};
 use report::plan::{Part, Plan, cheapest_control, plan};
 use report::plan_file::{self, Calibration, PlanMeta};
 use report::publish;
 use report::render;
-use report::results;
+use report::results::{self, load};
 use report::selection;
 
 use crate::cli::{Command, Profile};
@@ -31,10 +31,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
             make_plan(&folder, profile, seed, part, calibrate.map(usize::from), show)
         }
-        Command::Cases { folder, profile, cross_checked } => {
-            print(&select_cases(&folder, profile, cross_checked)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Cases { folder, profile, cross_checked } => print(&select_cases(&folder, profile, cross_checked)?),
         Command::Seal { folder } => Ok(all(check::seal(&folder))),
         Command::Check { paths } => check_all(&paths),
         Command::Verdicts { results, study } => {
@@ -45,8 +42,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                     return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
                 }
             }
-            print(&render::verdict_table(&studies))?;
-            Ok(ExitCode::SUCCESS)
+            print(&render::verdict_table(&studies))
         }
         Command::Render { results, out, charts, splice } => {
             publish::render(&results, &out, &charts, &splice)?;
@@ -78,12 +74,10 @@ fn in_order(mut names: Vec<String>) -> Vec<String> {
 
 /// The lines of cases.tsv that the profile runs, or those of them that are cross-checked.
 fn select_cases(folder: &Path, profile: Profile, cross_checked: bool) -> Result<String, Error> {
-    let name = |file: &str| folder.join(file).display().to_string();
-    let claims = Claims::parse(&results::read(folder, "claims.toml")?, &name("claims.toml"))?;
-    let listed = results::read(folder, "cases.tsv")?;
-    let cases = cases::parse(&listed, &name("cases.tsv"))?;
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
+    let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
     let select = if cross_checked { selection::cross_checked } else { selection::run };
-    Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.name())))
+    Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.into())))
 }
 
 fn make_plan(
@@ -94,30 +88,30 @@ fn make_plan(
     trials: Option<usize>,
     show: bool,
 ) -> Result<ExitCode, Error> {
+    let profile: &str = profile.into();
     let name = |file: &str| folder.join(file).display().to_string();
-    let claims_text = results::read(folder, "claims.toml")?;
-    let listed = results::read(folder, "cases.tsv")?;
+    let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
     let claims_file = name("claims.toml");
-    let claims = Claims::parse(&claims_text, &claims_file)?;
+    let listed = files::read(&folder.join("cases.tsv"))?;
     let mut cases_text = part.lines_of(&listed, &name("cases.tsv"))?;
     if let Some(trials) = trials {
         let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
-        let control = cheapest_control(&claims, &cases, profile.name())
-            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", profile.name()))?;
-        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(profile.name()));
+        let control = cheapest_control(&claims, &cases, profile)
+            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {profile}"))?;
+        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(profile));
         part.calibration = Some(Calibration { control: control.id.clone(), trials });
     }
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
     let file = TomlFile { name: &claims_file, text: &claims_text };
-    let plan: Plan = plan(&cases, &claims, file, profile.name(), seed, &part)?;
+    let plan: Plan = plan(&cases, &claims, file, profile, seed, &part)?;
     if show {
         print(&plan.table())?;
     } else {
         let text = plan_file::to_tsv(&plan.runs);
         let meta = PlanMeta {
-            schema: 1,
+            schema: Schema,
             study: claims.study,
-            profile: profile.name().to_owned(),
+            profile: profile.to_owned(),
             seed,
             hash: plan_file::hash(&claims_text, &cases_text, &text),
             planned_s: plan.planned_s,
@@ -125,15 +119,16 @@ fn make_plan(
             blocks_cap: part.blocks_cap,
             calibration: part.calibration,
         };
-        write_whole(&folder.join("cases.tsv"), &cases_text)?;
-        write_whole(&folder.join("plan.tsv"), &text)?;
-        write_whole(&folder.join("plan.json"), &format!("{}\n", serde_json::to_string_pretty(&meta)?))?;
+        let meta = format!("{}\n", serde_json::to_string_pretty(&meta)?);
+        for (name, text) in [("cases.tsv", &cases_text), ("plan.tsv", &text), ("plan.json", &meta)] {
+            write_whole(&folder.join(name), text)?;
+        }
     }
     // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
     Ok(if show && plan.over_budget() { ExitCode::from(FOUND_FAULTS) } else { ExitCode::SUCCESS })
 }
 
-fn check_all(paths: &[std::path::PathBuf]) -> Result<ExitCode, Error> {
+fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     let mut findings = Vec::new();
     let mut folders = 0;
     for path in paths {
@@ -142,17 +137,14 @@ fn check_all(paths: &[std::path::PathBuf]) -> Result<ExitCode, Error> {
             return Err(anyhow!("{} holds no results folder: is the path right?", path.display()));
         }
         folders += below.len();
-        findings.extend(below.iter().flat_map(|folder| check::check(folder)));
+        findings.extend(below.iter().flat_map(|folder| check::check(folder)).map(Error::from));
     }
     for finding in &findings {
-        print(&format!("{}\n", in_full(finding)))?;
+        print(&format!("{finding:#}\n"))?;
     }
-    let found = findings.len();
-    eprintln!(
-        "checked {folders} folders: {}",
-        if found == 0 { "all is well".to_owned() } else { format!("{found} findings") }
-    );
-    Ok(if found == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
+    let found = if findings.is_empty() { "all is well".to_owned() } else { format!("{} findings", findings.len()) };
+    eprintln!("checked {folders} folders: {found}");
+    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
 }
 
 /// Prints several errors at once, one line each, and says how to exit.
@@ -160,21 +152,14 @@ fn all(result: Result<(), Vec<report::error::Error>>) -> ExitCode {
     let Err(errors) = result else {
         return ExitCode::SUCCESS;
     };
-    for error in &errors {
-        eprintln!("report: {}", in_full(error));
+    for error in errors {
+        eprintln!("report: {:#}", Error::from(error));
     }
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// An error with its causes in one line.
-fn in_full(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(cause) => format!("{error}: {}", in_full(cause)),
-        None => error.to_string(),
-    }
-}
-
-fn print(text: &str) -> Result<(), Error> {
+fn print(text: &str) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
+    Ok(ExitCode::SUCCESS)
 }

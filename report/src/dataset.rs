@@ -3,26 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::record::DuetPair;
-use crate::stats::median;
 
 /// One run: a sample, or a failure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sample {
-    /// Id of the run.
-    pub run: String,
-    /// Block it belongs to.
     pub block: u64,
-    /// Seed of its input.
-    pub seed: u64,
     /// Values by metric, `process_s` included; empty if the run failed.
     pub metrics: BTreeMap<String, f64>,
     /// Alternations of a duet; empty otherwise.
     pub pairs: Vec<DuetPair>,
     /// Histograms by name, as the record holds them: decoded they would fill the memory.
     pub histograms: BTreeMap<String, String>,
-    /// Fingerprint of the answer; empty if the arm has none.
-    pub digest: String,
-    /// Why the run failed.
     pub error: Option<String>,
 }
 
@@ -56,27 +47,13 @@ impl Dataset {
     }
 
     /// The samples of a test case, in the order of their blocks; empty if it did not run.
-    #[must_use]
     pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
         // A tuple of references cannot look up a tuple of strings.
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
     }
 
-    /// The values of a metric, one per block in which the run succeeded and has the metric.
-    #[must_use]
-    pub fn values(&self, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
-        self.samples(scenario, arm).iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
-    }
-
     /// How many runs of the case failed.
-    #[must_use]
     pub fn failed(&self, scenario: &str, arm: &str) -> usize {
         self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()
-    }
-
-    /// The median of a metric; `None` without values.
-    #[must_use]
-    pub fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
-        median(self.values(scenario, arm, metric))
     }
 }

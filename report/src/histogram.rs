@@ -17,7 +17,6 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
 }
 
 /// The sum of several histograms; `None` of nothing, or if they cannot be added up.
-#[must_use]
 pub fn sum(parts: &[Histogram<u64>]) -> Option<Histogram<u64>> {
     let (first, rest) = parts.split_first()?;
     let mut whole = first.clone();
@@ -32,7 +31,6 @@ pub fn sum(parts: &[Histogram<u64>]) -> Option<Histogram<u64>> {
 /// The value at each position of `grid`, which rises and counts in decades beyond: 2 is the 99th percentile, 3 the 99.9th.
 ///
 /// It ends where fewer than one value lies beyond.
-#[must_use]
 pub fn quantiles(histogram: &Histogram<u64>, grid: &[f64]) -> Vec<(f64, f64)> {
     let total = histogram.len() as f64;
     let mut recorded = histogram.iter_recorded();

@@ -9,31 +9,13 @@ use serde::Deserialize;
 /// The export of one command that was run once.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "serde_json::Value")]
-#[expect(clippy::struct_field_names, reason = "a unit ends every name of a time")]
 pub struct Export {
-    wall_s: f64,
-    user_s: f64,
-    system_s: f64,
-}
-
-impl Export {
     /// Wall time of the process, in seconds.
-    #[must_use]
-    pub fn wall_s(&self) -> f64 {
-        self.wall_s
-    }
-
+    pub wall_s: f64,
     /// Processor time in the program, in seconds.
-    #[must_use]
-    pub fn user_s(&self) -> f64 {
-        self.user_s
-    }
-
+    pub user_s: f64,
     /// Processor time in the kernel, in seconds.
-    #[must_use]
-    pub fn system_s(&self) -> f64 {
-        self.system_s
-    }
+    pub system_s: f64,
 }
 
 /// 1.15 to 1.20.
@@ -45,55 +27,48 @@ struct Lists {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct ListResult {
-    #[serde(rename = "command")]
-    _command: String,
-    #[serde(rename = "mean")]
-    _mean: f64,
-    #[serde(rename = "stddev")]
-    _stddev: Option<f64>,
-    #[serde(rename = "median")]
-    _median: f64,
+    command: String,
+    mean: f64,
+    stddev: Option<f64>,
+    median: f64,
     user: f64,
     system: f64,
-    #[serde(rename = "min")]
-    _min: f64,
-    #[serde(rename = "max")]
-    _max: f64,
+    min: f64,
+    max: f64,
     times: Vec<f64>,
-    #[serde(rename = "memory_usage_byte", default)]
-    _memory_usage_byte: Vec<u64>,
+    #[serde(default)]
+    memory_usage_byte: Vec<u64>,
     exit_codes: Vec<Option<i32>>,
-    #[serde(rename = "parameters", default)]
-    _parameters: serde_json::Map<String, serde_json::Value>,
+    #[serde(default)]
+    parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// 2.0.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct Objects {
     schema_version: u32,
-    #[serde(rename = "metadata")]
-    _metadata: serde_json::Value,
-    #[serde(rename = "primary_metric")]
-    _primary_metric: String,
+    metadata: serde_json::Value,
+    primary_metric: String,
     results: Vec<ObjectResult>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct ObjectResult {
-    #[serde(rename = "command")]
-    _command: String,
-    #[serde(rename = "name", default)]
-    _name: Option<String>,
+    command: String,
+    #[serde(default)]
+    name: Option<String>,
     measurements: Vec<Measurement>,
-    #[serde(rename = "parameters", default)]
-    _parameters: serde_json::Value,
-    #[serde(rename = "environment", default)]
-    _environment: serde_json::Value,
-    #[serde(rename = "summary")]
-    _summary: serde_json::Value,
+    #[serde(default)]
+    parameters: serde_json::Value,
+    #[serde(default)]
+    environment: serde_json::Value,
+    summary: serde_json::Value,
 }
 
 /// One run. Its other members depend on the machine: hardware counters are there or not.
@@ -132,12 +107,8 @@ impl TryFrom<serde_json::Value> for Export {
                 "second" => Ok(time.value),
                 other => Err(format!("hyperfine's export has a time in {other}: seconds are known")),
             };
-            let export = Export {
-                wall_s: seconds(time_wall_clock)?,
-                user_s: seconds(time_user)?,
-                system_s: seconds(time_system)?,
-            };
-            (export, exit_code)
+            let (wall_s, user_s, system_s) = (seconds(time_wall_clock)?, seconds(time_user)?, seconds(time_system)?);
+            (Export { wall_s, user_s, system_s }, exit_code)
         } else {
             let lists: Lists = serde_json::from_value(value).map_err(unknown)?;
             let result = one(lists.results, "results")?;
@@ -157,10 +128,7 @@ impl TryFrom<serde_json::Value> for Export {
 
 /// The only item: the command is run once.
 fn one<T>(items: Vec<T>, what: &str) -> Result<T, String> {
-    let count = items.len();
-    let mut items = items.into_iter();
-    match (items.next(), items.next()) {
-        (Some(item), None) => Ok(item),
-        _ => Err(format!("hyperfine's export has {count} {what} instead of one: run it with -r 1")),
-    }
+    let wrong =
+        |items: Vec<T>| format!("hyperfine's export has {} {what} instead of one: run it with -r 1", items.len());
+    <[T; 1]>::try_from(items).map(|[item]| item).map_err(wrong)
 }

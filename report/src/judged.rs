@@ -2,35 +2,21 @@
 //!
 //! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
 
-use std::fmt;
+use serde::Deserialize;
+use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
-/// An estimate with its exact interval, in the quantity's own scale (a ratio, a value, a slope or a share).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
-    /// Hodges-Lehmann estimate (exponentiated for ratios).
-    pub point: f64,
-    /// Lower end of the interval; `-inf` or 0 when a failed run leaves it open.
-    pub lo: f64,
-    /// Upper end; `inf` when a failed run leaves it open.
-    pub hi: f64,
-    /// How many blocks (processes) the estimate rests on.
-    pub n: usize,
-    /// Actual two-sided error rate of the interval: 0.039 for n = 8. 1.0 when no interval can be computed.
-    pub level: f64,
-}
+use crate::files::chosen;
+pub use crate::stats::Interval as Estimate;
 
 /// What repeating an A/A control showed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibrated {
-    /// The control.
     pub control: String,
-    /// Its scenarios.
     pub scenarios: Vec<String>,
     /// Blocks of a trial.
     pub blocks: usize,
     /// Trials that could be judged.
     pub trials: usize,
-    /// Failed runs.
     pub failed: usize,
     /// Trials whose interval leaves out that there is no difference.
     pub misses: usize,
@@ -44,20 +30,39 @@ pub struct Calibrated {
     pub least: f64,
 }
 
-/// Outcome of a claim, in the words of the glossary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Outcome of a claim, in the words of the glossary and in its order; tables print them, and `when` in page.toml names them.
+#[derive(
+    Debug,
+    Default,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
+)]
+#[serde(try_from = "String")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
     /// The effect is there, in the direction claimed, and of the claimed size where one is claimed.
     Reproduced,
     /// There, but wholly below the claimed size.
+    #[strum(serialize = "reproduced, smaller")]
     ReproducedSmaller,
     /// There, but wholly above the claimed size.
+    #[strum(serialize = "reproduced, larger")]
     ReproducedLarger,
     /// There, but the interval straddles the edge of the claimed size.
+    #[strum(serialize = "reproduced, size undecided")]
     ReproducedSizeUndecided,
     /// There, in the other direction.
     Reversed,
     /// Shown to be absent (or, for bands and equality, shown to be outside).
+    #[strum(serialize = "not reproduced")]
     NotReproduced,
     /// A cause whose control explains at least 0.8 of the effect.
     Confirmed,
@@ -70,57 +75,22 @@ pub enum Verdict {
     /// Two runs of the plan disagree.
     Unstable,
     /// Not measured in this profile, or not yet.
+    #[default]
+    #[strum(serialize = "not measured")]
     NotMeasured,
     /// The machine is too small or hides what is needed.
+    #[strum(serialize = "not testable here")]
     NotTestableHere,
     /// Nothing observable corresponds to the claim.
+    #[strum(serialize = "not testable")]
     NotTestable,
 }
 
-impl Verdict {
-    /// Every verdict, in the order of the glossary.
-    pub const ALL: [Verdict; 14] = [
-        Verdict::Reproduced,
-        Verdict::ReproducedSmaller,
-        Verdict::ReproducedLarger,
-        Verdict::ReproducedSizeUndecided,
-        Verdict::Reversed,
-        Verdict::NotReproduced,
-        Verdict::Confirmed,
-        Verdict::Refuted,
-        Verdict::Inconclusive,
-        Verdict::Invalid,
-        Verdict::Unstable,
-        Verdict::NotMeasured,
-        Verdict::NotTestableHere,
-        Verdict::NotTestable,
-    ];
+impl TryFrom<String> for Verdict {
+    type Error = String;
 
-    /// The word printed in tables and used by `when` in page.toml.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Reproduced => "reproduced",
-            Verdict::ReproducedSmaller => "reproduced, smaller",
-            Verdict::ReproducedLarger => "reproduced, larger",
-            Verdict::ReproducedSizeUndecided => "reproduced, size undecided",
-            Verdict::Reversed => "reversed",
-            Verdict::NotReproduced => "not reproduced",
-            Verdict::Confirmed => "confirmed",
-            Verdict::Refuted => "refuted",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Invalid => "invalid",
-            Verdict::Unstable => "unstable",
-            Verdict::NotMeasured => "not measured",
-            Verdict::NotTestableHere => "not testable here",
-            Verdict::NotTestable => "not testable",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    fn try_from(name: String) -> Result<Self, String> {
+        chosen("verdict", &name)
     }
 }
 
@@ -159,6 +129,13 @@ pub struct Row {
     pub failed: usize,
 }
 
+impl Row {
+    /// Whether anything of it was measured.
+    pub fn has_figure(&self) -> bool {
+        self.estimate.is_some() || !self.sides.is_empty()
+    }
+}
+
 /// Absolute value of one arm in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
@@ -177,28 +154,32 @@ pub struct Cause {
 }
 
 /// What the evidence says of a cause.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, IntoStaticStr)]
+#[strum(const_into_str)]
 pub enum Standing {
     /// Explains at least 0.8 of the effect, or its counter meets the bound.
+    #[strum(serialize = "the cause")]
     Cause,
     /// Explains more than 0.2 and less than 0.8.
+    #[strum(serialize = "part of the cause")]
     Part,
     /// Explains at most 0.2, or its counter misses the bound.
+    #[strum(serialize = "not the cause")]
     NotCause,
     /// Could not be measured, or its interval allows anything.
+    #[strum(serialize = "unknown")]
     Unknown,
 }
 
 /// A claim with everything the report says about it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct JudgedClaim {
     pub id: String,
     pub text: String,
     pub original: String,
     /// Id of the claim beside which this one is shown; such a claim is not counted.
     pub beside: Option<String>,
-    pub kind: String,
-    pub margin: f64,
+    pub kind: &'static str,
     /// One row per scenario, or one pooled row and one per scenario for `every`.
     pub rows: Vec<Row>,
     /// The worst verdict over the rows, after controls and the comparison with the run before.
@@ -214,23 +195,18 @@ pub struct JudgedClaim {
 
 impl JudgedClaim {
     /// The row that the one-line summary shows: the one that decided the verdict, else the first.
-    #[must_use]
     pub fn deciding_row(&self) -> Option<&Row> {
         self.rows.iter().find(|row| row.verdict == self.verdict).or_else(|| self.rows.first())
     }
 
     /// The cause in a few words: those that stand, `part: ` before partial ones, or `cause unknown`.
-    #[must_use]
     pub fn cause_in_short(&self) -> String {
-        let named: Vec<String> = self
-            .causes
-            .iter()
-            .filter_map(|cause| match cause.standing {
-                Standing::Cause => Some(cause.short.clone()),
-                Standing::Part => Some(format!("part: {}", cause.short)),
-                Standing::NotCause | Standing::Unknown => None,
-            })
-            .collect();
+        let named = self.causes.iter().filter_map(|cause| match cause.standing {
+            Standing::Cause => Some(cause.short.clone()),
+            Standing::Part => Some(format!("part: {}", cause.short)),
+            Standing::NotCause | Standing::Unknown => None,
+        });
+        let named: Vec<String> = named.collect();
         if named.is_empty() { "cause unknown".to_owned() } else { named.join("; ") }
     }
 }
@@ -239,10 +215,8 @@ impl JudgedClaim {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedControl {
     pub id: String,
-    /// `aa` or `planted`.
-    pub kind: String,
     pub row: Row,
-    /// The planted ratio.
+    /// The planted ratio; `None` for A/A.
     pub planted: Option<f64>,
     pub passed: bool,
     pub reason: String,
@@ -261,24 +235,15 @@ pub struct JudgedGoal {
     pub mark: &'static str,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether a goal was reached, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum GoalStanding {
-    Met,
     Missed,
     Undecided,
+    #[strum(serialize = "not measured")]
     NotMeasured,
-}
-
-impl GoalStanding {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            GoalStanding::Met => "met",
-            GoalStanding::Missed => "missed",
-            GoalStanding::Undecided => "undecided",
-            GoalStanding::NotMeasured => "not measured",
-        }
-    }
+    Met,
 }
 
 /// Several measurements by the same claims on the same kind of machine.
@@ -308,21 +273,26 @@ pub struct Repeat {
     pub agreement: Agreement,
 }
 
-/// What several verdicts on one claim say together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What several verdicts on one claim say together; by name as a cell of Markdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(const_into_str)]
 pub enum Agreement {
     /// All are the same.
+    #[strum(serialize = "same")]
     Same,
     /// They differ, but none contradicts another: some are open.
+    #[strum(serialize = "open in some")]
     Open,
     /// Those of different profiles, which ask it of different sizes, contradict each other.
+    #[strum(serialize = "differs by profile")]
     ByProfile,
     /// Those of one profile contradict each other.
+    #[strum(serialize = "**differs**")]
     Differs,
 }
 
 /// A study as judged: the input of `render`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct JudgedStudy {
     pub study: String,
     /// Path of the results folder, relative to the results root: `txn_engine/20261121T050000Z-quick`.

@@ -3,12 +3,13 @@
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
-//!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`];
+//!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`verdict`] (the rules), [`judge`] (claims meet samples),
 //!   [`judged`] (what came of it), [`supplement`] (partial measurements);
-//! - pages out: [`render`], [`charts`], [`publish`].
+//! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], [`publish`].
 
+pub mod anchor;
 pub mod cases;
 pub mod charts;
 pub mod check;
@@ -16,6 +17,9 @@ pub mod claims;
 mod claims_file;
 pub mod dataset;
 pub mod error;
+pub mod figures;
+pub mod files;
+pub mod fmt;
 pub mod histogram;
 pub mod hyperfine;
 pub mod judge;
@@ -34,3 +38,4 @@ pub mod selection;
 pub mod stats;
 pub mod supplement;
 pub mod verdict;
+pub mod view;

@@ -6,13 +6,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::files::{Schema, from_json};
 
 /// The machine, its limits and tools.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Version of the format.
-    pub schema: u32,
+    pub schema: Schema,
     /// Values by name; `None` where one could not be read.
     pub values: BTreeMap<String, Option<Value>>,
     /// Why a value could not be read.
@@ -25,11 +25,7 @@ impl Machine {
     /// # Errors
     /// If it is not as docs/FORMAT.md says, or a null has no reason.
     pub fn parse(text: &str, file: &str) -> Result<Self, Error> {
-        let machine: Machine =
-            serde_json::from_str(text).map_err(|error| Error::line(file, error.line(), error.to_string()))?;
-        if machine.schema != 1 {
-            return Err(Error::file(file, format!("schema {} is unknown: this program reads 1", machine.schema)));
-        }
+        let machine: Machine = from_json(text, file)?;
         for (name, value) in &machine.values {
             match value {
                 None if !machine.reasons.contains_key(name) => {
@@ -43,7 +39,6 @@ impl Machine {
     }
 
     /// Whether both are of one kind: the same processor model and number of cores, known in both.
-    #[must_use]
     pub fn is_like(&self, other: &Machine) -> bool {
         ["cpu_model", "cpu_count"].iter().all(|name| {
             let value = |machine: &Machine| machine.values.get(*name).cloned().flatten();

@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::plan_file::hex;
+use crate::files::{self, hex};
 
 /// Name of the manifest.
 pub const NAME: &str = "SHA256SUMS";
@@ -18,29 +18,25 @@ pub const NAME: &str = "SHA256SUMS";
 /// # Errors
 /// If the folder or a file cannot be read.
 pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let failed = |source| Error::io("read", folder.display().to_string(), source);
+    let failed = |source| Error::io("read", folder, source);
     let mut sums = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name == NAME {
-            continue;
+        if name != NAME {
+            let bytes = fs::read(entry.path()).map_err(|source| Error::io("read", entry.path(), source))?;
+            sums.insert(name, sum(&bytes));
         }
-        let bytes =
-            fs::read(entry.path()).map_err(|source| Error::io("read", entry.path().display().to_string(), source))?;
-        sums.insert(name, sum(&bytes));
     }
     Ok(sums)
 }
 
 /// The sum of a file with this content.
-#[must_use]
 pub fn sum(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
 /// The manifest's text, as `sha256sum` writes it.
-#[must_use]
 pub fn to_text(sums: &BTreeMap<String, String>) -> String {
     sums.iter().fold(String::new(), |mut text, (name, sum)| {
         let _ = writeln!(text, "{sum}  {name}");
@@ -52,7 +48,7 @@ pub fn to_text(sums: &BTreeMap<String, String>) -> String {
 ///
 /// # Errors
 /// Names the line that is no sum and name, or a name that was there before.
-pub fn from_text(text: &str, file: &str) -> Result<BTreeMap<String, String>, Error> {
+fn from_text(text: &str, file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut sums = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
         let fault = || Error::line(file, index + 1, "this is not a SHA-256, two spaces and a name");
@@ -74,9 +70,7 @@ pub fn from_text(text: &str, file: &str) -> Result<BTreeMap<String, String>, Err
 /// If the folder has no manifest or it cannot be read.
 pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
     let path = folder.join(NAME);
-    let name = path.display().to_string();
-    let text = fs::read_to_string(&path).map_err(|source| Error::io("read", name.clone(), source))?;
-    from_text(&text, &name)
+    from_text(&files::read(&path)?, &path)
 }
 
 /// Every difference between the manifest of `folder` and what stands there, one line each.
@@ -86,20 +80,11 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
 pub fn differences(folder: &Path) -> Result<Vec<Error>, Error> {
     let listed = read(folder)?;
     let found = sums(folder)?;
-    let path_of = |file: &str| folder.join(file).display().to_string();
-    let mut differences = Vec::new();
-    for (file, sum) in &listed {
-        match found.get(file) {
-            None => differences.push(Error::file(path_of(file), "it is missing, SHA256SUMS lists it")),
-            Some(other) if other != sum => {
-                differences
-                    .push(Error::file(path_of(file), "it was changed after it was sealed (its SHA-256 differs)"));
-            }
-            Some(_) => {}
-        }
-    }
-    for file in found.keys().filter(|file| !listed.contains_key(*file)) {
-        differences.push(Error::file(path_of(file), "SHA256SUMS does not list it"));
-    }
-    Ok(differences)
+    let changed = listed.iter().filter_map(|(file, sum)| match found.get(file) {
+        None => Some((file, "it is missing, SHA256SUMS lists it")),
+        Some(other) => (other != sum).then_some((file, "it was changed after it was sealed (its SHA-256 differs)")),
+    });
+    let more =
+        found.keys().filter(|file| !listed.contains_key(*file)).map(|file| (file, "SHA256SUMS does not list it"));
+    Ok(changed.chain(more).map(|(file, what)| Error::file(folder.join(file), what)).collect())
 }

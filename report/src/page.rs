@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use strum::IntoStaticStr;
 
-use crate::error::{Error, TomlFile};
+use crate::anchor::anchor;
+use crate::error::Error;
+use crate::files::{Schema, TomlFile};
 use crate::judged::Verdict;
 
 /// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
-    /// Version of the format.
-    pub schema: u32,
+    pub schema: Schema,
     /// Heading of the study's section.
     pub title: String,
     /// What the study asks, one paragraph.
@@ -44,7 +46,6 @@ pub struct Page {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// The advice.
     pub text: String,
     /// Shown only then; always if absent.
     pub when: Option<When>,
@@ -56,8 +57,8 @@ pub struct Advice {
 pub struct When {
     /// Id of a claim.
     pub claim: String,
-    /// Names of verdicts, one of which it must have.
-    pub verdicts: Vec<String>,
+    /// Verdicts, one of which it must have.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// A table: rows are scenarios (and arms), columns are arms or metrics, or fixed texts such as the original's figures.
@@ -66,25 +67,26 @@ pub struct When {
 pub struct Table {
     /// Name for links.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// What a reader must know to read it.
     pub note: Option<String>,
+    /// Whether the study prints it without arguments; the report shows every table.
+    #[serde(default)]
+    pub overview: bool,
     /// Names of arms in cells that name one; an arm without a label keeps its own.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     /// Heading of the first column.
     pub row_header: String,
-    /// Rows, in order.
     pub row: Vec<TableRow>,
     /// Columns after the first, in order.
     pub column: Vec<Column>,
 }
 
 /// The dividend of a column that each row names for itself.
-pub const ROW: &str = "row";
+const ROW: &str = "row";
 
-/// A row of a table. What both row and column may say, the column decides.
+/// A row of a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
@@ -108,7 +110,6 @@ pub struct TableRow {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Heading.
     pub header: String,
     /// The arm of its cells.
     pub arm: Option<String>,
@@ -134,6 +135,22 @@ pub struct Column {
     pub values: Option<Vec<String>>,
 }
 
+impl Column {
+    /// The column with what it leaves to `row`. What both may say, the column decides.
+    #[must_use]
+    pub fn in_row(&self, row: &TableRow) -> Column {
+        let column = self.clone();
+        Column {
+            arm: column.arm.or_else(|| row.arm.clone()),
+            metric: column.metric.or_else(|| row.metric.clone()),
+            dividend: if column.dividend.as_deref() == Some(ROW) { row.dividend.clone() } else { column.dividend },
+            factor: column.factor.or(row.factor),
+            digits: column.digits.or(row.digits),
+            ..column
+        }
+    }
+}
+
 /// Which of two medians is the better one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -150,7 +167,6 @@ pub enum Better {
 pub struct Chart {
     /// Name of the file, with the study's name in front.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// What it looks like.
     pub kind: ChartKind,
@@ -170,8 +186,9 @@ pub struct Chart {
 }
 
 /// Kind of a chart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ChartKind {
     /// Metric against x, a line per arm.
     Lines,
@@ -189,16 +206,6 @@ impl Page {
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
         let page: Page = file.parse()?;
-        if page.schema != 1 {
-            return Err(file.error_at("schema", format!("schema {} is unknown: this program reads 1", page.schema)));
-        }
-        for verdict in page.advice.iter().filter_map(|advice| advice.when.as_ref()).flat_map(|when| &when.verdicts) {
-            if !Verdict::ALL.iter().any(|known| known.name() == verdict) {
-                let known = Verdict::ALL.map(Verdict::name).join("; ");
-                let what = format!("there is no verdict '{verdict}': choose of {known}");
-                return Err(file.error_at(&format!("\"{verdict}\""), what));
-            }
-        }
         for table in &page.table {
             table.check(file)?;
         }
@@ -220,6 +227,7 @@ impl Table {
             {
                 return fault(&format!("has {} values for {} rows", values.len(), self.row.len()));
             }
+            let has_other = column.values.is_some() || column.arm.is_some() || column.minus.is_some();
             match &column.best {
                 None if column.better.is_some() || column.over.is_some() => {
                     return fault("needs best, a list of arms: better and over mean nothing without it");
@@ -228,12 +236,7 @@ impl Table {
                 Some(_) if column.better.is_none() => {
                     return fault("needs better = \"higher\" or \"lower\" beside best");
                 }
-                Some(_)
-                    if column.values.is_some()
-                        || column.arm.is_some()
-                        || column.minus.is_some()
-                        || column.dividend.is_some() =>
-                {
+                Some(_) if has_other || column.dividend.is_some() => {
                     return fault("compares arms by best: arm, minus, dividend and values mean nothing beside it");
                 }
                 _ => {}
@@ -242,57 +245,56 @@ impl Table {
                 if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {
                     return fault(&format!("divides what the row names, and {} names no dividend", row.label));
                 }
-                let lacks_arm = column.best.is_none() && row.arm.is_none() && column.arm.is_none();
-                if lacks_arm || row.metric.is_none() && column.metric.is_none() {
+                let in_row = column.in_row(row);
+                if in_row.metric.is_none() || in_row.best.is_none() && in_row.arm.is_none() {
+                    let what = if in_row.best.is_some() { "a metric" } else { "an arm and a metric" };
                     let cell = format!("{} / {}", row.label, column.header);
-                    let what = if column.best.is_some() { "a metric" } else { "an arm and a metric" };
                     return Err(file.error_at(&at, format!("cell {cell} of table {} needs {what}", self.id)));
                 }
             }
         }
         // The arm in `over` is not printed, but whoever labels the arms of a table may well list it.
         let named = |arm: &String| {
-            let in_column =
-                |column: &Column| column.best.iter().flatten().chain(&column.over).any(|other| other == arm);
-            self.column.iter().any(in_column)
+            self.column.iter().any(|column| column.best.iter().flatten().chain(&column.over).any(|other| other == arm))
         };
-        match self.labels.keys().find(|arm| !named(arm)) {
-            Some(arm) => {
-                let what =
-                    format!("labels of table {} name the arm '{arm}', which stands in no best or over of it", self.id);
-                Err(file.error_at(&format!("{arm} = \"{}\"", self.labels[arm]), what))
-            }
-            None => Ok(()),
-        }
+        let Some((arm, label)) = self.labels.iter().find(|(arm, _)| !named(arm)) else {
+            return Ok(());
+        };
+        let what = format!("labels of table {} name the arm '{arm}', which stands in no best or over of it", self.id);
+        Err(file.error_at(&format!("{arm} = \"{label}\""), what))
     }
 }
 
 impl Chart {
+    /// File name of the chart: the study's name and its own, of letters, digits, dashes and underscores.
+    pub fn file_name(&self, study: &str) -> String {
+        format!("{}.svg", anchor(study, &self.id))
+    }
+
     /// The chart has what its kind needs, and no more.
     fn check(&self) -> Result<(), String> {
-        let of_kind = |kind: &str, what: &str| Err(format!("chart \"{}\" of kind {kind} {what}", self.id));
-        match self.kind {
-            ChartKind::Lines if self.metric.is_none() => of_kind("lines", "needs metric"),
-            ChartKind::Lines if self.x.is_none() => of_kind("lines", "needs x, a metric"),
-            ChartKind::Strip if self.metric.is_none() => of_kind("strip", "needs metric"),
-            ChartKind::Strip if self.scenarios.len() != 1 => of_kind("strip", "shows one scenario"),
-            ChartKind::Lines | ChartKind::Strip if self.histogram.is_some() => {
-                Err(format!("chart \"{}\": histogram belongs to the kind percentiles", self.id))
-            }
-            ChartKind::Percentiles if self.metric.is_some() || self.x.is_some() || self.log => {
-                of_kind("percentiles", "takes histogram, not metric, x or log")
-            }
-            ChartKind::Percentiles => match &self.histogram {
-                None => of_kind("percentiles", "needs histogram"),
-                Some(name) if crate::record::unit(name).is_none() => {
-                    of_kind("percentiles", &format!("names the histogram '{name}', which does not end in a unit"))
-                }
-                Some(_) if self.scenarios.is_empty() || self.arms.is_empty() => {
-                    of_kind("percentiles", "needs scenarios and arms")
-                }
-                Some(_) => Ok(()),
-            },
-            ChartKind::Lines | ChartKind::Strip => Ok(()),
+        use ChartKind::{Lines, Percentiles, Strip};
+        let is_unit = |name: &String| crate::record::unit(name).is_some();
+        // Kind, whether it has the fault, and the fault.
+        let faults = [
+            (Lines, self.metric.is_none(), "needs metric"),
+            (Lines, self.x.is_none(), "needs x, a metric"),
+            (Strip, self.metric.is_none(), "needs metric"),
+            (Strip, self.scenarios.len() != 1, "shows one scenario"),
+            (Lines, self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
+            (Strip, self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
+            (
+                Percentiles,
+                self.metric.is_some() || self.x.is_some() || self.log,
+                "takes histogram, not metric, x or log",
+            ),
+            (Percentiles, self.histogram.is_none(), "needs histogram"),
+            (Percentiles, !self.histogram.iter().all(is_unit), "names a histogram that does not end in a unit"),
+            (Percentiles, self.scenarios.is_empty() || self.arms.is_empty(), "needs scenarios and arms"),
+        ];
+        match faults.into_iter().find(|(kind, is_wrong, _)| *kind == self.kind && *is_wrong) {
+            Some((kind, _, what)) => Err(format!("chart \"{}\" of kind {} {what}", self.id, kind.into_str())),
+            None => Ok(()),
         }
     }
 }

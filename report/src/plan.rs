@@ -9,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
 use crate::claims::{Claims, ControlCase};
-use crate::error::{Error, TomlFile};
+use crate::error::Error;
+use crate::files::TomlFile;
 use crate::plan_file::{Calibration, PlannedRun};
 
 /// Block k works on the input with seed k mod this.
@@ -39,7 +40,6 @@ pub struct Part {
 
 impl Part {
     /// Whether it takes in the scenario.
-    #[must_use]
     pub fn holds(&self, scenario: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
     }
@@ -86,7 +86,7 @@ pub fn plan(
         None if profile == "smoke" => BTreeMap::new(),
         None => claims.blocks(profile),
     };
-    let known: BTreeSet<(&str, &str)> = cases.iter().map(|case| (case.scenario.as_str(), case.arm.as_str())).collect();
+    let known: BTreeSet<(&str, &str)> = cases.iter().map(Case::name).collect();
     let is_wanted = |name: &str| repeated.is_none_or(|(control, ..)| control.id == name);
     let wanted = claims.quantities().filter(|(name, _)| is_wanted(name));
     for (name, quantity) in wanted.filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
@@ -119,22 +119,14 @@ pub fn plan(
         blocks.sort_by_key(|((_, block), _)| block / of_trial.max(1) as u64);
     }
     let mut runs = Vec::new();
-    for ((scenario, block), mut cases) in blocks {
+    for ((_, block), mut cases) in blocks {
         cases.shuffle(&mut rng);
         for case in cases {
-            runs.push(PlannedRun {
-                run: format!("{}-{:04}", claims.study, runs.len() + 1),
-                block,
-                scenario: scenario.to_owned(),
-                arm: case.arm.clone(),
-                build: case.build.clone(),
-                seed: block % INPUT_SEEDS,
-                seconds: case.seconds,
-                arguments: case.arguments.clone(),
-            });
+            let run = format!("{}-{:04}", claims.study, runs.len() + 1);
+            runs.push(PlannedRun { run, block, seed: block % INPUT_SEEDS, case: case.clone() });
         }
     }
-    let planned_s = runs.iter().map(|run| run.seconds).sum();
+    let planned_s = runs.iter().map(|run| run.case.seconds).sum();
     // A budget is one of everything.
     let budget_s = claims.budget_s.get(profile).copied().filter(|_| part.only.is_none() && repeated.is_none());
     Ok(Plan { runs, planned_s, budget_s })
@@ -142,7 +134,6 @@ pub fn plan(
 
 /// The A/A control of a time or rate in `profile` that takes the least time, so that it can be repeated most often. Memory hardly varies:
 /// repeating it would show little.
-#[must_use]
 pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
@@ -159,34 +150,35 @@ pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -
 
 impl Plan {
     /// Whether the plan takes longer than it may.
-    #[must_use]
     pub fn over_budget(&self) -> bool {
         self.budget_s.is_some_and(|budget| self.planned_s > budget)
     }
 
     /// The plan for people: per scenario its arms, blocks and seconds.
-    #[must_use]
     pub fn table(&self) -> String {
         let mut scenarios: BTreeMap<&str, (BTreeMap<&str, usize>, f64)> = BTreeMap::new();
-        for run in &self.runs {
-            let (arms, seconds) = scenarios.entry(&run.scenario).or_default();
-            *arms.entry(&run.arm).or_default() += 1;
-            *seconds += run.seconds;
+        for Case { scenario, arm, seconds: of_run, .. } in self.runs.iter().map(|run| &run.case) {
+            let (arms, seconds) = scenarios.entry(scenario).or_default();
+            *arms.entry(arm).or_default() += 1;
+            *seconds += of_run;
         }
         let mut text = format!("{:<26} {:>8}  arms (blocks)\n", "scenario", "seconds");
         for (scenario, (arms, seconds)) in scenarios {
-            let arms: Vec<String> = arms.iter().map(|(arm, blocks)| format!("{arm} ({blocks})")).collect();
-            let mut line = String::new();
-            let mut first = true;
-            for arm in arms {
-                if line.len() + arm.len() > 80 {
-                    write_row(&mut text, scenario, seconds, &line, first);
-                    first = false;
-                    line.clear();
+            let mut lines = vec![String::new()];
+            for (arm, blocks) in arms {
+                let arm = format!("{arm} ({blocks})");
+                match lines.last_mut() {
+                    Some(line) if line.len() + arm.len() <= 80 => {
+                        *line += if line.is_empty() { "" } else { ", " };
+                        *line += &arm;
+                    }
+                    _ => lines.push(arm),
                 }
-                let _ = write!(line, "{}{arm}", if line.is_empty() { "" } else { ", " });
             }
-            write_row(&mut text, scenario, seconds, &line, first);
+            let _ = writeln!(text, "{scenario:<26} {seconds:>8.1}  {}", lines[0]);
+            for line in &lines[1..] {
+                let _ = writeln!(text, "{:<26} {:>8}  {line}", "", "");
+            }
         }
         let _ = write!(text, "{} runs, about {:.0} s", self.runs.len(), self.planned_s);
         if let Some(budget) = self.budget_s {
@@ -196,12 +188,4 @@ impl Plan {
         text.push('\n');
         text
     }
-}
-
-fn write_row(text: &mut String, scenario: &str, seconds: f64, arms: &str, first: bool) {
-    let _ = if first {
-        writeln!(text, "{scenario:<26} {seconds:>8.1}  {arms}")
-    } else {
-        writeln!(text, "{:<26} {:>8}  {arms}", "", "")
-    };
 }

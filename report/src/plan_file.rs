@@ -5,38 +5,28 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::cases::{Case, time};
 use crate::error::Error;
+use crate::files::{Schema, hex};
 
 /// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRun {
-    /// Its id.
     pub run: String,
     /// Its block within the scenario.
     pub block: u64,
-    /// The scenario.
-    pub scenario: String,
-    /// The arm, as cases.tsv names it.
-    pub arm: String,
-    /// The build.
-    pub build: String,
     /// Seed of the input.
     pub seed: u64,
-    /// Expected wall time, in seconds.
-    pub seconds: f64,
-    /// The arguments that run it.
-    pub arguments: String,
+    /// What is run.
+    pub case: Case,
 }
 
 /// plan.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanMeta {
-    /// Version of the format.
-    pub schema: u32,
-    /// Name of the study.
+    pub schema: Schema,
     pub study: String,
-    /// The profile.
     pub profile: String,
     /// Seed from which the order follows.
     pub seed: u64,
@@ -66,10 +56,9 @@ pub struct Calibration {
 }
 
 /// The content of plan.tsv.
-#[must_use]
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
     runs.iter().fold(String::new(), |mut text, run| {
-        let PlannedRun { run, block, scenario, arm, build, seed, seconds, arguments } = run;
+        let PlannedRun { run, block, seed, case: Case { scenario, arm, build, seconds, arguments } } = run;
         let _ = writeln!(text, "{run}\t{block}\t{scenario}\t{arm}\t{build}\t{seed}\t{seconds}\t{arguments}");
         text
     })
@@ -87,38 +76,17 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
             return Err(fault(format!("{} columns instead of eight", fields.len())));
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
-        let seconds = match seconds.parse::<f64>() {
-            Ok(seconds) if seconds > 0.0 && seconds.is_finite() => seconds,
-            _ => return Err(fault(format!("'{seconds}' is no time in seconds above zero"))),
-        };
-        Ok(PlannedRun {
-            run: run.to_owned(),
-            block: number(block)?,
-            scenario: scenario.to_owned(),
-            arm: arm.to_owned(),
-            build: build.to_owned(),
-            seed: number(seed)?,
-            seconds,
-            arguments: arguments.to_owned(),
-        })
+        let case = Case::new([scenario, arm, build, arguments], time(seconds).map_err(fault)?);
+        Ok(PlannedRun { run: run.to_owned(), block: number(block)?, seed: number(seed)?, case })
     };
     text.lines().enumerate().map(read).collect()
 }
 
 /// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.
-#[must_use]
 pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
     let mut hash = Sha256::new();
     for part in [claims, cases, plan] {
         hash.update(part.as_bytes());
     }
     hex(&hash.finalize())
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

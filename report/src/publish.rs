@@ -6,15 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
-use crate::check::write_whole;
 use crate::claims::{Claims, Kind, Size};
 use crate::error::Error;
-use crate::judge::{self, Evidence, Origin};
+use crate::files::{self, write_whole};
+use crate::judge::{self, Evidence};
 use crate::judged::{Calibrated, JudgedStudy};
-use crate::render::{self, Published, StudyView};
-use crate::results::{Folder, newest};
+use crate::render;
+use crate::results::{Folder, Newest, newest};
 use crate::supplement;
-use crate::verdict::Band;
+use crate::view::StudyView;
 
 /// Judges the newest sealed folder of every study below `results`.
 ///
@@ -23,42 +23,31 @@ use crate::verdict::Band;
 pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
     let found = newest(results)?;
     if found.is_empty() {
-        return Err(Error::file(
-            results.display().to_string(),
-            "no sealed measurement of a whole study is there: run make all-reports",
-        ));
+        return Err(Error::file(results, "no sealed measurement of a whole study is there: run make all-reports"));
     }
-    found
-        .into_iter()
-        .map(|newest| {
-            let folder = Folder::read(&newest.folder)?;
-            let mut judged = judge(&folder, results);
-            judge::compare(&mut judged, &earlier(&folder, &newest.earlier, results)?);
-            let (supplements, additions): (Vec<_>, Vec<_>) =
-                supplement::read(&folder, &newest.supplements, results)?.into_iter().unzip();
-            judge::add(&mut judged, &folder.claims, &additions);
-            let calibration = newest.calibration.map(|path| Folder::read(&path)).transpose()?;
-            let calibration = calibration.and_then(|folder| calibrated(&folder));
-            let published = published(&folder.claims);
-            let mut data = folder.dataset();
-            for addition in &additions {
-                data.extend(&addition.data, |scenario, arm| {
-                    addition.cases.contains(&(scenario.to_owned(), arm.to_owned()))
-                });
-            }
-            let Folder { page, machine, .. } = folder;
-            Ok(StudyView {
-                judged,
-                page,
-                data,
-                machine: machine.values,
-                reasons: machine.reasons,
-                published,
-                supplements,
-                calibration,
-            })
-        })
-        .collect()
+    found.iter().map(|newest| study(newest, results)).collect()
+}
+
+fn study(newest: &Newest, results: &Path) -> Result<StudyView, Error> {
+    let folder = Folder::read(&newest.folder)?;
+    let mut judged = judge(&folder, results);
+    judge::compare(&mut judged, &earlier(&folder, &newest.earlier, results)?);
+    let supplements = supplement::read(&folder, &newest.supplements, results)?;
+    judge::add(&mut judged, &folder.claims, &supplements);
+    let calibration = newest.calibration.as_ref().map(|path| Folder::read(path)).transpose()?;
+    let mut data = folder.dataset();
+    for supplement in &supplements {
+        data.extend(&supplement.data, |scenario, arm| supplement.has(scenario, arm));
+    }
+    Ok(StudyView {
+        judged,
+        data,
+        published: published(&folder.claims),
+        page: folder.page,
+        machine: folder.machine,
+        supplements,
+        calibration: calibration.and_then(|folder| calibrated(&folder)),
+    })
 }
 
 /// Judges the folders at `paths` that asked the same question on the same kind of machine as `folder`: no other can be answered differently.
@@ -77,9 +66,8 @@ fn earlier(folder: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Jud
 fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
     let data = folder.dataset();
     let (memory_disagreements, memory_compared) = folder.memory_check();
-    let shown = folder.path.strip_prefix(results).unwrap_or(&folder.path);
-    let origin = Origin {
-        folder: shown.display().to_string(),
+    JudgedStudy {
+        folder: folder.path.strip_prefix(results).unwrap_or(&folder.path).display().to_string(),
         plan_seed: folder.meta.seed,
         plan_hash: folder.meta.hash.clone(),
         runs: folder.plan.len(),
@@ -87,8 +75,8 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
         measured_s: folder.measured_s(),
         memory_disagreements,
         memory_compared,
-    };
-    judge::study(Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile }, origin)
+        ..judge::study(Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile })
+    }
 }
 
 /// What a calibration showed.
@@ -99,14 +87,10 @@ fn calibrated(folder: &Folder) -> Option<Calibrated> {
 }
 
 /// The published sizes and ranges by claim.
-fn published(claims: &Claims) -> BTreeMap<String, Published> {
-    let ends = |Band { lo, hi }: Band| (lo, hi);
+fn published(claims: &Claims) -> BTreeMap<String, Size> {
     let of = |kind: &Kind| match kind {
-        Kind::Ratio { size: Some(size) } | Kind::Every { size: Some(size) } => Some(match size {
-            Size::Ratio(size) => Published { size: Some(*size), band: None },
-            Size::Range(band) => Published { size: None, band: Some(ends(*band)) },
-        }),
-        Kind::Band(band) => Some(Published { size: None, band: Some(ends(*band)) }),
+        Kind::Ratio { size } | Kind::Every { size } => *size,
+        Kind::Band(band) => Some(Size::Range(*band)),
         _ => None,
     };
     claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()
@@ -118,9 +102,9 @@ fn published(claims: &Claims) -> BTreeMap<String, Published> {
 ///
 /// # Errors
 /// If nothing is measured, or something cannot be read or written.
-pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[std::path::PathBuf]) -> Result<(), Error> {
+pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Error> {
     let studies = studies(results)?;
-    let failed = |action| move |source| Error::io(action, charts_dir.display().to_string(), source);
+    let failed = |action| move |source| Error::io(action, charts_dir, source);
     fs::create_dir_all(charts_dir).map_err(failed("create"))?;
     let charts = charts::all(&studies);
     for (name, svg) in &charts {
@@ -136,9 +120,7 @@ pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[std::path
     write_whole(out, &render::report_md(&studies))?;
     let blocks = render::splice_blocks(&studies);
     for file in splice {
-        let name = file.display().to_string();
-        let text = fs::read_to_string(file).map_err(|source| Error::io("read", name.clone(), source))?;
-        write_whole(file, &spliced(&text, &blocks, &name)?)?;
+        write_whole(file, &spliced(&files::read(file)?, &blocks, file)?)?;
     }
     Ok(())
 }
@@ -147,7 +129,7 @@ pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[std::path
 ///
 /// # Errors
 /// If a marker has no partner, or names no block; with file and line.
-pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &str) -> Result<String, Error> {
+pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
     let mut out = String::new();
     let mut open: Option<(&str, usize)> = None;
     for (index, line) in text.lines().enumerate() {
@@ -157,12 +139,9 @@ pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &str) -> Res
         let end = marker.and_then(|marker| marker.strip_suffix(":end"));
         match (open, begin, end) {
             (None, Some(name), _) => {
-                let block = blocks.get(name).ok_or_else(|| {
-                    fault(format!(
-                        "there is no block '{name}': {}",
-                        blocks.keys().cloned().collect::<Vec<_>>().join(", ")
-                    ))
-                })?;
+                let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
+                let unknown = || fault(format!("there is no block '{name}': {}", known()));
+                let block = blocks.get(name).ok_or_else(unknown)?;
                 let _ = writeln!(out, "{line}\n{}", block.trim_end());
                 open = Some((name, index + 1));
             }

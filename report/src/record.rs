@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::files::Schema;
+
 /// What a study wrote of one run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Version of the format.
-    pub schema: u32,
-    /// Id of the run.
+    pub schema: Schema,
     pub run: String,
-    /// Name of the study.
     pub study: String,
-    /// The scenario.
     pub scenario: String,
     /// The arm, with suffix; the first arm of a duet.
     pub arm: String,
@@ -22,7 +20,6 @@ pub struct Record {
     pub versus: Option<String>,
     /// Seed of the input.
     pub seed: u64,
-    /// Number of the block.
     pub block: u64,
     /// Fingerprint of the answer; empty if the arm has none to compare.
     pub digest: String,
@@ -30,7 +27,6 @@ pub struct Record {
     pub metrics: BTreeMap<String, f64>,
     /// Alternations of a duet.
     pub pairs: Option<Vec<DuetPair>>,
-    /// Why the run failed.
     pub error: Option<String>,
     /// Compressed histograms in base64 by name, which ends in the unit of their values; not judged.
     pub histograms: Option<BTreeMap<String, String>>,
@@ -62,14 +58,12 @@ pub enum Order {
 pub const UNITS: [&str; 10] = ["_per_s", "_s", "_ms", "_us", "_ns", "_kib", "_bytes", "_count", "_percent", "_ratio"];
 
 /// The unit that a metric's name ends in, without the underscore; `None` for a name without one.
-#[must_use]
 pub fn unit(metric: &str) -> Option<&'static str> {
     UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
 }
 
 impl Record {
     /// The test case's arm as cases.tsv names it: `A~B` for a duet.
-    #[must_use]
     pub fn case_arm(&self) -> String {
         match &self.versus {
             Some(versus) => format!("{}~{versus}", self.arm),
@@ -78,11 +72,7 @@ impl Record {
     }
 
     /// What is wrong with the record in itself, in words; `None` if nothing is.
-    #[must_use]
     pub fn fault(&self) -> Option<String> {
-        if self.schema != 1 {
-            return Some(format!("schema {} is unknown: this program reads 1", self.schema));
-        }
         if let Some((name, _)) = self.metrics.iter().find(|(name, _)| unit(name).is_none()) {
             return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
@@ -92,17 +82,16 @@ impl Record {
         if let Some(name) = self.histograms.iter().flat_map(BTreeMap::keys).find(|name| unit(name).is_none()) {
             return Some(format!("histogram '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
-        match (&self.error, &self.pairs, &self.versus) {
-            (Some(_), ..) if !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty() => {
-                Some("a failure has neither metrics, pairs nor digest".to_owned())
-            }
-            (None, None, Some(_)) => Some("a duet needs pairs".to_owned()),
-            (_, Some(_), None) => Some("pairs stand only in duets: 'versus' is missing".to_owned()),
-            (_, Some(pairs), _) if pairs.is_empty() => Some("a duet needs at least one pair".to_owned()),
-            (_, Some(pairs), _) if pairs.iter().any(|pair| pair.a_s <= 0.0 || pair.b_s <= 0.0) => {
-                Some("the times of a duet are above zero".to_owned())
-            }
-            _ => None,
-        }
+        let is_timeless = |pair: &DuetPair| pair.a_s <= 0.0 || pair.b_s <= 0.0;
+        let has_result = !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty();
+        let fault = match (&self.error, &self.pairs, &self.versus) {
+            (Some(_), ..) if has_result => "a failure has neither metrics, pairs nor digest",
+            (None, None, Some(_)) => "a duet needs pairs",
+            (_, Some(_), None) => "pairs stand only in duets: 'versus' is missing",
+            (_, Some(pairs), _) if pairs.is_empty() => "a duet needs at least one pair",
+            (_, Some(pairs), _) if pairs.iter().any(is_timeless) => "the times of a duet are above zero",
+            _ => return None,
+        };
+        Some(fault.to_owned())
     }
 }

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
-
 use crate::cases::{self, Case};
 use crate::claims::Claims;
 use crate::dataset::{Dataset, Sample};
 use crate::error::Error;
+use crate::files;
 use crate::machine::Machine;
 use crate::manifest;
 use crate::page::Page;
@@ -21,19 +20,12 @@ use crate::runs::{self, MemoryRun, Run};
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
-    /// claims.toml as it stands.
-    pub claims_text: String,
-    /// cases.tsv as it stands.
-    pub cases_text: String,
-    /// plan.tsv as it stands.
-    pub plan_text: String,
-    /// What is judged.
+    /// Hash of claims.toml, cases.tsv and plan.tsv as they stand.
+    pub hash: String,
     pub claims: Claims,
     /// How it is presented.
     pub page: Page,
-    /// The test cases.
     pub cases: Vec<Case>,
-    /// The planned runs.
     pub plan: Vec<PlannedRun>,
     /// What the plan says of itself.
     pub meta: PlanMeta,
@@ -41,17 +33,22 @@ pub struct Folder {
     pub runs: Vec<Run>,
     /// What came of the memory passes.
     pub memory: Vec<MemoryRun>,
-    /// The machine.
     pub machine: Machine,
 }
 
-/// Reads the text file `name` in `folder`.
+/// The text of the file `name` in `folder`, and what `parse` makes of it.
 ///
 /// # Errors
-/// If it cannot be read or is not UTF-8.
-pub fn read(folder: &Path, name: &str) -> Result<String, Error> {
+/// If it cannot be read, is not UTF-8 or not as docs/FORMAT.md says.
+pub fn load<T, E: From<Error>>(
+    folder: &Path,
+    name: &str,
+    parse: fn(&str, &str) -> Result<T, E>,
+) -> Result<(String, T), E> {
     let path = folder.join(name);
-    fs::read_to_string(&path).map_err(|source| Error::io("read", path.display().to_string(), source))
+    let text = files::read(&path)?;
+    let parsed = parse(&text, &path.display().to_string())?;
+    Ok((text, parsed))
 }
 
 /// Reads plan.json of `folder`.
@@ -59,39 +56,12 @@ pub fn read(folder: &Path, name: &str) -> Result<String, Error> {
 /// # Errors
 /// If it is missing or not as docs/FORMAT.md says.
 pub fn read_meta(folder: &Path) -> Result<PlanMeta, Error> {
-    let file = folder.join("plan.json").display().to_string();
-    let text = read(folder, "plan.json")?;
-    let meta: PlanMeta =
-        serde_json::from_str(&text).map_err(|error| Error::line(&file, error.line(), error.to_string()))?;
-    if meta.schema != 1 {
-        return Err(Error::file(file, format!("schema {} is unknown: this program reads 1", meta.schema)));
-    }
-    Ok(meta)
-}
-
-/// The text of a file and what `parse` makes of it.
-fn text_and<T>(
-    folder: &Path,
-    name: &str,
-    parse: fn(&str, &str) -> Result<T, Error>,
-) -> Result<(String, T), Vec<Error>> {
-    let text = read(folder, name).map_err(one)?;
-    let parsed = parse(&text, &folder.join(name).display().to_string()).map_err(one)?;
-    Ok((text, parsed))
-}
-
-/// The lines of a file of JSON lines.
-fn read_lines<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Vec<T>, Vec<Error>> {
-    runs::read_lines(&read(folder, name).map_err(one)?, &folder.join(name).display().to_string())
+    load(folder, "plan.json", files::from_json).map(|(_, meta)| meta)
 }
 
 /// The value, or its faults added to `faults`.
-fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, Vec<Error>>) -> Option<T> {
-    result.map_err(|errors| faults.extend(errors)).ok()
-}
-
-fn one(error: Error) -> Vec<Error> {
-    vec![error]
+fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec<Error>>>) -> Option<T> {
+    result.map_err(|errors| faults.extend(errors.into())).ok()
 }
 
 impl Folder {
@@ -109,97 +79,67 @@ impl Folder {
     /// Every file that is missing or cannot be read, with its line; at least one.
     pub fn open(path: &Path) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let claims_file = faulty(&mut faults, text_and(path, "claims.toml", Claims::parse));
-        let page_file = faulty(&mut faults, text_and(path, "page.toml", Page::parse));
-        let cases_file = faulty(&mut faults, text_and(path, "cases.tsv", cases::parse));
-        let plan_file = faulty(&mut faults, text_and(path, "plan.tsv", plan_file::from_tsv));
-        let meta = faulty(&mut faults, read_meta(path).map_err(one));
-        let runs = faulty(&mut faults, read_lines(path, "runs.jsonl"));
+        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse));
+        let page = faulty(&mut faults, load(path, "page.toml", Page::parse));
+        let cases = faulty(&mut faults, load(path, "cases.tsv", cases::parse));
+        let plan = faulty(&mut faults, load(path, "plan.tsv", plan_file::from_tsv));
+        let meta = faulty(&mut faults, read_meta(path));
+        let runs = faulty(&mut faults, load(path, "runs.jsonl", runs::read_lines));
         // A measurement without memory passes is whole, too.
         let has_memory = path.join("memory.jsonl").exists();
-        let memory = if has_memory { faulty(&mut faults, read_lines(path, "memory.jsonl")) } else { Some(Vec::new()) };
-        let machine = faulty(&mut faults, text_and(path, "machine.json", Machine::parse));
-        match (claims_file, page_file, cases_file, plan_file, meta, runs, memory, machine) {
-            (
-                Some((claims_text, claims)),
-                Some((_, page)),
-                Some((cases_text, cases)),
-                Some((plan_text, plan)),
-                Some(meta),
-                Some(runs),
-                Some(memory),
-                Some((_, machine)),
-            ) => {
-                let path = path.to_owned();
-                Ok(Folder {
-                    path,
-                    claims_text,
-                    cases_text,
-                    plan_text,
-                    claims,
-                    page,
-                    cases,
-                    plan,
-                    meta,
-                    runs,
-                    memory,
-                    machine,
-                })
-            }
-            _ => Err(faults),
-        }
+        let memory = has_memory.then(|| faulty(&mut faults, load(path, "memory.jsonl", runs::read_lines)));
+        let machine = faulty(&mut faults, load(path, "machine.json", Machine::parse));
+        let whole = || {
+            let ((claims_text, claims), (cases_text, cases), (plan_text, plan)) = (claims?, cases?, plan?);
+            let memory = memory.map_or(Some(Vec::new()), |read| Some(read?.1))?;
+            let (page, meta, runs, machine) = (page?.1, meta?, runs?.1, machine?.1);
+            let hash = plan_file::hash(&claims_text, &cases_text, &plan_text);
+            let path = path.to_owned();
+            Some(Folder { path, hash, claims, page, cases, plan, meta, runs, memory, machine })
+        };
+        whole().ok_or(faults)
     }
 
     /// The samples of all planned runs; a run that left nothing is a failed sample.
-    #[must_use]
     pub fn dataset(&self) -> Dataset {
         let by_id: BTreeMap<&str, &Run> = self.runs.iter().map(|run| (run.run.as_str(), run)).collect();
         let mut data = Dataset::default();
         for planned in &self.plan {
             let run = by_id.get(planned.run.as_str());
             let error = run.map_or_else(|| Some("it did not run".to_owned()), |run| run.failure());
-            let record = run.and_then(|run| run.record.as_ref()).filter(|_| error.is_none());
-            let mut metrics = record.map(|record| record.metrics.clone()).unwrap_or_default();
-            if let (Some(export), None) = (run.and_then(|run| run.hyperfine.as_ref()), &error) {
-                metrics.insert("process_s".to_owned(), export.wall_s());
+            let mut sample = Sample { block: planned.block, error, ..Sample::default() };
+            if let (Some(run), None) = (run, &sample.error) {
+                let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
+                if let Some(record) = run.record.clone() {
+                    sample.metrics = record.metrics.into_iter().chain(process_s).collect();
+                    sample.pairs = record.pairs.unwrap_or_default();
+                    sample.histograms = record.histograms.unwrap_or_default();
+                }
             }
-            let sample = Sample {
-                run: planned.run.clone(),
-                block: planned.block,
-                seed: planned.seed,
-                metrics,
-                pairs: record.and_then(|record| record.pairs.clone()).unwrap_or_default(),
-                histograms: record.and_then(|record| record.histograms.clone()).unwrap_or_default(),
-                digest: record.map(|record| record.digest.clone()).unwrap_or_default(),
-                error,
-            };
-            data.add(&planned.scenario, &planned.arm, sample);
+            data.add(&planned.case.scenario, &planned.case.arm, sample);
         }
         data
     }
 
     /// Failed runs as run, scenario, arm and error.
-    #[must_use]
     pub fn failures(&self) -> Vec<(String, String, String, String)> {
         let planned: BTreeMap<&str, &PlannedRun> = self.plan.iter().map(|run| (run.run.as_str(), run)).collect();
         self.runs
             .iter()
             .filter_map(|run| {
-                let case = planned.get(run.run.as_str())?;
+                let case = &planned.get(run.run.as_str())?.case;
                 Some((run.run.clone(), case.scenario.clone(), case.arm.clone(), run.failure()?))
             })
             .collect()
     }
 
     /// Seconds spent in the runs, by hyperfine.
-    #[must_use]
     pub fn measured_s(&self) -> f64 {
-        self.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(crate::hyperfine::Export::wall_s).sum()
+        self.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum()
     }
 
     /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
     /// of the same process.
-    #[must_use]
     pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
         let mut compared = 0;
         let mut differing = Vec::new();
@@ -223,11 +163,9 @@ impl Folder {
 /// Whole measurements before the newest that the report compares with it, at most.
 const EARLIER_ROUNDS: usize = 3;
 
-/// The newest whole folder of a study to be rendered, those before it, and what supplements it.
+/// The newest whole folder of a study, those before it, and what supplements it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Newest {
-    /// The study.
-    pub study: String,
     /// Its newest sealed folder.
     pub folder: PathBuf,
     /// The whole ones before it, the newest first: as many as the report compares.
@@ -245,25 +183,27 @@ pub struct Newest {
 /// If the folders cannot be listed.
 pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
     let mut found = Vec::new();
-    for study in folders(root)? {
-        let sealed: Vec<PathBuf> =
-            folders(&study)?.into_iter().filter(|folder| folder.join(manifest::NAME).exists()).collect();
-        let calibration = sealed.iter().rev().find(|folder| profile_of(folder) == "calibration").cloned();
-        let sealed = sealed.into_iter().filter(|folder| matches!(profile_of(folder), "quick" | "full"));
-        let sealed: Vec<PathBuf> = sealed.collect();
-        let (partial, sealed): (Vec<PathBuf>, Vec<PathBuf>) = sealed.into_iter().partition(|folder| is_partial(folder));
-        let Some(last) = sealed.last() else {
+    for path in folders(root)? {
+        let mut sealed = folders(&path)?;
+        sealed.retain(|folder| folder.join(manifest::NAME).exists());
+        // The newest first.
+        sealed.reverse();
+        let calibration = sealed.iter().find(|folder| profile_of(folder) == "calibration").cloned();
+        sealed.retain(|folder| matches!(profile_of(folder), "quick" | "full"));
+        let (mut supplements, whole): (Vec<PathBuf>, Vec<PathBuf>) =
+            sealed.into_iter().partition(|folder| is_partial(folder));
+        let Some((folder, earlier)) = whole.split_first() else {
             continue;
         };
-        let is_same = |folder: &&PathBuf| profile_of(folder) == profile_of(last);
-        let earlier = sealed.iter().rev().skip(1).take(EARLIER_ROUNDS).cloned().collect();
         // The newest whole one of the other profile has scenarios and blocks that this one lacks.
-        let mut supplements: Vec<PathBuf> =
-            partial.into_iter().chain(sealed.iter().rev().find(|folder| !is_same(folder)).cloned()).collect();
-        supplements.sort();
-        supplements.reverse();
-        let study = study.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        found.push(Newest { study, folder: last.clone(), earlier, supplements, calibration });
+        supplements.extend(earlier.iter().find(|other| profile_of(other) != profile_of(folder)).cloned());
+        supplements.sort_by(|a, b| b.cmp(a));
+        found.push(Newest {
+            folder: folder.clone(),
+            earlier: earlier.iter().take(EARLIER_ROUNDS).cloned().collect(),
+            supplements,
+            calibration,
+        });
     }
     Ok(found)
 }
@@ -296,7 +236,7 @@ fn profile_of(folder: &Path) -> &str {
 
 /// The folders in `path` that are not hidden, sorted by name, which is by time.
 fn folders(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |source| Error::io("read", path.display().to_string(), source);
+    let failed = |source| Error::io("read", path, source);
     let mut folders = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let entry = entry.map_err(failed)?;

@@ -11,7 +11,6 @@ use crate::record::Record;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Id of the run.
     pub run: String,
     /// Exit code of the command, as hyperfine or the shell saw it.
     pub exit: i32,
@@ -27,9 +26,7 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryRun {
-    /// Number of the pass.
     pub pass: u32,
-    /// The scenario.
     pub scenario: String,
     /// The arm, as cases.tsv names it.
     pub arm: String,
@@ -67,7 +64,6 @@ pub struct GnuTime {
 
 impl Run {
     /// Why the run counts as failed; `None` if it succeeded.
-    #[must_use]
     pub fn failure(&self) -> Option<String> {
         let recorded = self.record.as_ref().and_then(|record| record.error.clone());
         if recorded.is_some() {

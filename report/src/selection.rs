@@ -13,7 +13,6 @@ const UNASKED_S: f64 = 0.5;
 type Named = (String, String);
 
 /// The test cases that a whole measurement runs: all of them, but in quick only those that something in `claims` asks for, and short ones.
-#[must_use]
 pub fn run(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
     let asked = claims.blocks(profile);
     let is_run = |case: &&Case| profile != "quick" || case.seconds <= UNASKED_S || asked.contains_key(&named(case));
@@ -21,7 +20,6 @@ pub fn run(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
 }
 
 /// Those whose peak memory is cross-checked: all of them, but in quick only those of which something in `claims` asks for memory.
-#[must_use]
 pub fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
     let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
     let judged: BTreeSet<Named> = of_memory

@@ -3,19 +3,71 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::claims::Claims;
+use crate::claims::{Claims, Quantity};
+use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::judge::Addition;
 use crate::machine::Machine;
-use crate::render::Supplement;
 use crate::results::Folder;
+
+/// Another measurement, as far as it stands in for the newest whole one.
+#[derive(Debug, Clone, Default)]
+pub struct Supplement {
+    /// Path of the results folder, relative to the results root.
+    pub folder: String,
+    pub profile: String,
+    pub plan_seed: u64,
+    pub plan_hash: String,
+    /// Planned runs of what is taken from it.
+    pub runs: usize,
+    /// Those of them that failed.
+    pub failed: usize,
+    /// The test cases that are shown from it, by scenario and arm.
+    pub cases: BTreeSet<(String, String)>,
+    /// The scenarios of which goals and claims are judged from it.
+    pub judged: BTreeSet<String>,
+    /// The scenarios that the whole measurement ran, too, with other arms or in fewer blocks.
+    pub shared: BTreeSet<String>,
+    pub data: Dataset,
+    /// The machine in a few words if it is of another kind than that of the whole measurement.
+    pub other_machine: Option<String>,
+}
+
+impl Supplement {
+    /// The mark of what is taken from it: `†`, and `‡` if it was measured on another kind of machine.
+    pub fn mark(&self) -> &'static str {
+        if self.other_machine.is_some() { "‡" } else { "†" }
+    }
+
+    /// What is taken from it: names of scenarios, with the number of arms where the whole measurement has the others.
+    pub fn taken(&self, name: impl Fn(&str) -> String) -> Vec<String> {
+        let shown: BTreeSet<&str> = self.cases.iter().map(|(scenario, _)| scenario.as_str()).collect();
+        let arms = |scenario: &str| self.cases.iter().filter(|(of, _)| of == scenario).count();
+        let all = shown.union(&self.judged.iter().map(String::as_str).collect()).copied().collect::<Vec<_>>();
+        let of = |scenario: &str| match (self.shared.contains(scenario), arms(scenario)) {
+            (false, _) | (true, 0) => name(scenario),
+            (true, 1) => format!("{} (1 arm)", name(scenario)),
+            (true, arms) => format!("{} ({arms} arms)", name(scenario)),
+        };
+        all.into_iter().map(of).collect()
+    }
+
+    /// The other machine behind a comma; empty if it is of the same kind.
+    pub fn machine(&self) -> String {
+        self.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default()
+    }
+
+    /// Whether the test case is shown from it.
+    pub fn has(&self, scenario: &str, arm: &str) -> bool {
+        self.cases.iter().any(|(of, other)| of == scenario && other == arm)
+    }
+}
 
 /// Reads the measurements at `paths`, the newest first, as far as they hold what neither `main` nor a newer one has.
 ///
 /// # Errors
 /// If one cannot be read.
-pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<(Supplement, Addition)>, Error> {
-    let ran_by_main: BTreeSet<String> = main.plan.iter().map(|run| run.scenario.clone()).collect();
+pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supplement>, Error> {
+    let shared: BTreeSet<String> = main.plan.iter().map(|run| run.case.scenario.clone()).collect();
     let mut shown = cases_of(main);
     let mut judged: BTreeSet<(String, String)> = BTreeSet::new();
     let mut found = Vec::new();
@@ -25,49 +77,45 @@ pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<(Sup
         let ran = cases_of(&folder);
         let cases: BTreeSet<(String, String)> = ran.difference(&shown).cloned().collect();
         // What is judged together comes from one measurement: whole scenarios, whatever the main one ran of them.
-        let lacking = not_measured(&main.claims, &main.meta.profile, profile);
-        let scenarios: BTreeSet<String> = ran
-            .iter()
-            .map(|(scenario, _)| scenario)
-            .filter(|scenario| lacking.contains(*scenario) && !judged.contains(&(profile.clone(), (*scenario).clone())))
-            .cloned()
-            .collect();
+        let mut scenarios = not_measured(&main.claims, &main.meta.profile, profile);
+        let is_new = |scenario: &String| !judged.contains(&(profile.clone(), scenario.clone()));
+        scenarios.retain(|scenario| ran.iter().any(|(of, _)| of == scenario) && is_new(scenario));
         if cases.is_empty() && scenarios.is_empty() {
             continue;
         }
-        let is_taken = |scenario: &str, arm: &str| {
-            scenarios.contains(scenario) || cases.contains(&(scenario.to_owned(), arm.to_owned()))
-        };
-        let supplement = Supplement {
+        shown.extend(cases.iter().cloned());
+        judged.extend(scenarios.iter().map(|scenario| (profile.clone(), scenario.clone())));
+        let mut supplement = Supplement {
             folder: path.strip_prefix(results).unwrap_or(path).display().to_string(),
             profile: profile.clone(),
             plan_seed: folder.meta.seed,
             plan_hash: folder.meta.hash.clone(),
-            runs: folder.plan.iter().filter(|run| is_taken(&run.scenario, &run.arm)).count(),
-            failed: folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count(),
-            shared: ran_by_main.clone(),
-            judged: scenarios.clone(),
-            cases: cases.clone(),
+            runs: 0,
+            failed: 0,
+            shared: shared.clone(),
+            judged: scenarios,
+            cases,
+            data: folder.dataset(),
             other_machine: (!folder.machine.is_like(&main.machine)).then(|| in_words(&folder.machine)),
         };
-        let mark = supplement.mark();
-        shown.extend(cases.iter().cloned());
-        judged.extend(scenarios.iter().map(|scenario| (profile.clone(), scenario.clone())));
-        let addition = Addition { profile: profile.clone(), data: folder.dataset(), cases, scenarios, mark };
-        found.push((supplement, addition));
+        let is_taken =
+            |scenario: &str, arm: &str| supplement.judged.contains(scenario) || supplement.has(scenario, arm);
+        let runs = folder.plan.iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
+        let failed = folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count();
+        (supplement.runs, supplement.failed) = (runs, failed);
+        found.push(supplement);
     }
     Ok(found)
 }
 
 /// The test cases that a measurement ran, by scenario and arm.
 fn cases_of(folder: &Folder) -> BTreeSet<(String, String)> {
-    folder.plan.iter().map(|run| (run.scenario.clone(), run.arm.clone())).collect()
+    folder.plan.iter().map(|run| (run.case.scenario.clone(), run.case.arm.clone())).collect()
 }
 
 /// The scenarios that `profile` asks for and `main_profile` does not judge.
 fn not_measured(claims: &Claims, main_profile: &str, profile: &str) -> BTreeSet<String> {
-    let lacks =
-        |quantity: &&crate::claims::Quantity| !quantity.is_measured(main_profile) && quantity.is_measured(profile);
+    let lacks = |quantity: &&Quantity| !quantity.is_measured(main_profile) && quantity.is_measured(profile);
     let goals = claims.goals.iter().map(|goal| &goal.quantity);
     let claims = claims.claims.iter().filter_map(|claim| claim.quantity.as_ref());
     goals.chain(claims).filter(lacks).flat_map(|quantity| quantity.scenarios(profile).to_vec()).collect()

@@ -3,21 +3,20 @@
 //! Two thresholds, never mixed. The floor guards "there is an effect"; the margin alone decides "there is none". What meets neither is
 //! inconclusive, so that noise, which widens intervals and raises floors, can only lead there.
 
+use strum::{EnumString, VariantNames};
+
 use crate::judged::{Estimate, Verdict};
-use crate::stats::{CONFIDENCE, Interval, binomial};
+use crate::stats::{CONFIDENCE, binomial};
 
 /// A range of values, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// Lower end.
     pub lo: f64,
-    /// Upper end.
     pub hi: f64,
 }
 
 impl Band {
     /// The range that counts as "of this size" for a claimed ratio: its log effect times 0.5 to 2.
-    #[must_use]
     pub fn around(size: f64) -> Self {
         let (half, twice) = (size.powf(0.5), size.powf(2.0));
         Band { lo: half.min(twice), hi: half.max(twice) }
@@ -46,7 +45,6 @@ fn negligible(margin: f64) -> Band {
 ///
 /// Reproduced beyond the floor, in words that say how the interval lies to the claimed `size`; reversed below its inverse; not reproduced
 /// inside the margin. A floor below the margin counts as the margin.
-#[must_use]
 pub fn ratio(estimate: &Estimate, margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     if !computable(estimate) {
         return Verdict::Inconclusive;
@@ -71,13 +69,11 @@ pub fn ratio(estimate: &Estimate, margin: f64, floor: f64, size: Option<Band>) -
 }
 
 /// A claimed equality of two arms: reproduced inside the margin, not reproduced wholly outside.
-#[must_use]
 pub fn equal(estimate: &Estimate, margin: f64) -> Verdict {
     band(estimate, negligible(margin))
 }
 
 /// A claimed range of a value, or of a slope: reproduced inside, not reproduced wholly outside.
-#[must_use]
 pub fn band(estimate: &Estimate, band: Band) -> Verdict {
     if !computable(estimate) {
         Verdict::Inconclusive
@@ -91,7 +87,8 @@ pub fn band(estimate: &Estimate, band: Band) -> Verdict {
 }
 
 /// Which way a slope is claimed to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Direction {
     /// Grows with x.
     Up,
@@ -104,19 +101,18 @@ pub enum Direction {
 /// A claimed direction of a slope; `margin` is a slope, from [`margin_over`](crate::stats::slope::margin_over).
 ///
 /// Both ends of the margin are the same size, because a slope is already logarithmic.
-#[must_use]
 pub fn slope(estimate: &Estimate, margin: f64, direction: Direction) -> Verdict {
     if !computable(estimate) {
         return Verdict::Inconclusive;
     }
     let flat = Band { lo: -margin, hi: margin };
+    let (up, down) = (estimate.lo > margin, estimate.hi < -margin);
     match direction {
         Direction::Flat => band(estimate, flat),
         _ if flat.contains(estimate) => Verdict::NotReproduced,
-        Direction::Up if estimate.lo > margin => Verdict::Reproduced,
-        Direction::Up if estimate.hi < -margin => Verdict::Reversed,
-        Direction::Down if estimate.hi < -margin => Verdict::Reproduced,
-        Direction::Down if estimate.lo > margin => Verdict::Reversed,
+        Direction::Up if up => Verdict::Reproduced,
+        Direction::Down if down => Verdict::Reproduced,
+        _ if up || down => Verdict::Reversed,
         _ => Verdict::Inconclusive,
     }
 }
@@ -127,7 +123,8 @@ pub const EXPLAINS: f64 = 0.8;
 pub const EXPLAINS_NOT: f64 = 0.2;
 
 /// Whose cause a control isolates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Control {
     /// The claimed one: what it explains speaks for the claim.
     Claimed,
@@ -136,7 +133,6 @@ pub enum Control {
 }
 
 /// A claimed cause, from the share of the effect that a control explains; what is neither most nor little of it is inconclusive.
-#[must_use]
 pub fn cause(share: &Estimate, control: Control) -> Verdict {
     if !computable(share) {
         return Verdict::Inconclusive;
@@ -151,7 +147,6 @@ pub fn cause(share: &Estimate, control: Control) -> Verdict {
 }
 
 /// A criterion that was met in `met` of `n` blocks and is claimed to be met in more than `share` of them.
-#[must_use]
 pub fn outcome(met: usize, n: usize, share: f64) -> Verdict {
     let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
     if n == 0 {
@@ -173,7 +168,6 @@ pub const CONTRADICTS: f64 = 0.05;
 /// `pooled` estimates the mean over the scenarios of each block's log ratios. `reversed` are the p-values, adjusted by Holm, of each
 /// scenario for lying beyond the floor in the other direction (one-sided). One scenario that goes the other way refutes "every",
 /// whatever the rest does; a pool that is reversed as a whole is the stronger word and stands.
-#[must_use]
 pub fn every(pooled: &Estimate, reversed: &[f64], margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     let verdict = ratio(pooled, margin, floor, size);
     let contradicted = reversed.iter().any(|&p_value| p_value < CONTRADICTS);
@@ -185,20 +179,17 @@ pub fn every(pooled: &Estimate, reversed: &[f64], margin: f64, floor: f64, size:
 }
 
 /// Whether two copies of one arm are told apart: the interval lies wholly beyond the margin.
-#[must_use]
 pub fn aa_failed(estimate: &Estimate, margin: f64) -> bool {
     computable(estimate) && negligible(margin).excludes(estimate)
 }
 
 /// Whether a planted effect of `size` was found: beyond the floor, and inside the interval `wide`, for which there must be blocks enough.
-#[must_use]
 pub fn planted_found(estimate: &Estimate, wide: &Estimate, floor: f64, size: f64) -> bool {
     computable(estimate) && estimate.lo > 1.0 + floor && computable(wide) && wide.lo <= size && size <= wide.hi
 }
 
 /// Whether a planted effect of `size` was measured as something else: `wide` excludes it. That is the method's failure, where an
 /// interval too wide to tell is the machine's.
-#[must_use]
 pub fn planted_missed(wide: &Estimate, size: f64) -> bool {
     computable(wide) && (size < wide.lo || wide.hi < size)
 }
@@ -207,8 +198,7 @@ pub fn planted_missed(wide: &Estimate, size: f64) -> bool {
 ///
 /// The same rule as for A/A, since both ask whether the instrument has a bias that matters: the interval lies wholly beyond the margin.
 /// A point estimate beyond it is not enough, or noise would invalidate.
-#[must_use]
-pub fn order_failed(first: &Interval, margin: f64) -> bool {
+pub fn order_failed(first: &Estimate, margin: f64) -> bool {
     let limit = margin.ln_1p();
     first.level < 1.0 && (first.lo > limit || first.hi < -limit)
 }
@@ -218,24 +208,25 @@ pub fn order_failed(first: &Interval, margin: f64) -> bool {
 /// Worst for someone who believes the claim: what casts doubt on the measurement comes first, then what contradicts the claim, then what
 /// leaves it open, and what bears it out last; among the last, those that contradict the claimed size come before the one that leaves it
 /// open. So "reproduced" means reproduced everywhere. Without verdicts nothing was measured.
-#[must_use]
 pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-    let rank = |verdict: &Verdict| match verdict {
-        Verdict::Invalid => 0,
-        Verdict::Unstable => 1,
-        Verdict::Reversed => 2,
-        Verdict::NotReproduced => 3,
-        Verdict::Refuted => 4,
-        // Of what leaves it open, the one that more measuring changes least.
-        Verdict::NotTestable => 5,
-        Verdict::NotTestableHere => 6,
-        Verdict::NotMeasured => 7,
-        Verdict::Inconclusive => 8,
-        Verdict::ReproducedSmaller => 9,
-        Verdict::ReproducedLarger => 10,
-        Verdict::ReproducedSizeUndecided => 11,
-        Verdict::Reproduced => 12,
-        Verdict::Confirmed => 13,
-    };
+    let rank = |verdict: &Verdict| WORST_FIRST.iter().position(|other| other == verdict);
     verdicts.into_iter().min_by_key(rank).unwrap_or(Verdict::NotMeasured)
 }
+
+/// Of what leaves a claim open, first what more measuring changes least.
+const WORST_FIRST: [Verdict; 14] = [
+    Verdict::Invalid,
+    Verdict::Unstable,
+    Verdict::Reversed,
+    Verdict::NotReproduced,
+    Verdict::Refuted,
+    Verdict::NotTestable,
+    Verdict::NotTestableHere,
+    Verdict::NotMeasured,
+    Verdict::Inconclusive,
+    Verdict::ReproducedSmaller,
+    Verdict::ReproducedLarger,
+    Verdict::ReproducedSizeUndecided,
+    Verdict::Reproduced,
+    Verdict::Confirmed,
+];

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use predicates::str::contains;
 use report::plan_file::{self, PlannedRun};
-use report::{check, results};
-use support::{CLAIMS, Outcome, Toy, read, report, usual, write};
+use report::results;
+use support::{
+    CLAIMS, FIRST, Outcome, SECOND, Toy, findings, plan, plannable, read, render, rendered, temporary, usual,
+};
 
 mod support;
 
-const FIRST: &str = "20261121T050000Z";
-const SECOND: &str = "20261121T060000Z";
 /// Blocks of a trial.
 const BLOCKS: u64 = 8;
 
@@ -30,21 +30,16 @@ fn sealed(results: &Path, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
 /// As usual, but in one of the five trials the copy takes a third longer.
 fn one_bad_trial(run: &PlannedRun) -> Outcome {
     match usual(run) {
-        Outcome::Took(work_s, kib) if run.arm == "b@aa" && run.block / BLOCKS == 2 => Outcome::Took(work_s * 1.33, kib),
+        Outcome::Took(work_s, kib) if run.case.arm == "b@aa" && run.block / BLOCKS == 2 => {
+            Outcome::Took(work_s * 1.33, kib)
+        }
         other => other,
     }
 }
 
-fn rendered(results: &Path) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (out, charts) = (folder.path().join("REPORT.md"), folder.path().join("charts"));
-    report().arg("render").arg(results).arg("--out").arg(&out).arg("--charts").arg(&charts).assert().success();
-    fs::read_to_string(out).expect("it was written")
-}
-
 #[test]
 fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apart() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     let folder = calibration().plan(temp.path(), FIRST);
     let cases = read(&folder, "cases.tsv");
     let arms: Vec<&str> = cases.lines().filter_map(|line| line.split('\t').nth(1)).collect();
@@ -62,19 +57,9 @@ fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apa
 
 #[test]
 fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
-    write(
-        temp.path(),
-        "claims.toml",
-        &CLAIMS.replace(
-            "metric = \"work_s\"\nscenarios = [\"big\"]\nmargin = 0.05\nblocks",
-            "metric = \"peak_rss_kib\"\nscenarios = [\"big\"]\nmargin = 0.05\nblocks",
-        ),
-    );
-    write(temp.path(), "cases.tsv", &Toy::default().cases);
-    let plan = |more: &[&str]| {
-        report().arg("plan").arg(temp.path()).args(["--profile", "quick", "--seed", "1", "--show"]).args(more).assert()
-    };
+    let control = |metric: &str| format!("metric = \"{metric}\", scenarios = [\"big\"], margin = 0.05, blocks");
+    let temp = plannable(&CLAIMS.replace(&control("work_s"), &control("peak_rss_kib")));
+    let plan = |more: &[&str]| plan(temp.path(), &[&["--show"], more].concat());
     // Memory hardly varies: its control does not count.
     plan(&["--calibrate", "5"]).code(2).stderr(contains("no A/A control"));
     plan(&["--calibrate", "0"]).code(2);
@@ -83,13 +68,13 @@ fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
 
 #[test]
 fn the_report_counts_the_trials_in_which_the_method_was_wrong() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     Toy::default().seal(temp.path(), FIRST, usual);
-    let without = rendered(temp.path());
+    let (without, []) = rendered(temp.path(), []);
     assert!(!without.contains("**Calibration.**"));
     let folder = sealed(temp.path(), one_bad_trial);
-    assert!(check::check(&folder).is_empty(), "{:?}", check::check(&folder));
-    let report = rendered(temp.path());
+    assert_eq!(findings(&folder), Vec::<String>::new());
+    let (report, []) = rendered(temp.path(), []);
     assert!(report.contains("**Calibration.**"));
     let row = report.lines().find(|line| line.starts_with("| `toy` | aa, `big` |")).expect("there is a row");
     let cells: Vec<&str> = row.split(" | ").collect();
@@ -102,17 +87,7 @@ fn the_report_counts_the_trials_in_which_the_method_was_wrong() {
 
 #[test]
 fn a_calibration_is_no_measurement() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     sealed(temp.path(), usual);
-    let (out, charts) = (temp.path().join("R.md"), temp.path().join("charts"));
-    report()
-        .arg("render")
-        .arg(temp.path())
-        .arg("--out")
-        .arg(&out)
-        .arg("--charts")
-        .arg(&charts)
-        .assert()
-        .code(2)
-        .stderr(contains("no sealed measurement of a whole study"));
+    render(temp.path(), temporary().path(), &[]).code(2).stderr(contains("no sealed measurement of a whole study"));
 }

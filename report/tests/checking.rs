@@ -1,25 +1,12 @@
-//! `report check` and `report seal`: whatever is wrong with a results folder is found, with file and line.
+//! `report check`, `report seal` and `report page`: whatever is wrong with a results folder is found, with file and line.
 
 use std::fs;
 use std::path::Path;
 
-use report::check;
-use support::{Outcome, Toy, forge, line_of, read, usual, write};
-use tempfile::TempDir;
+use report::{check, manifest, plan_file};
+use support::{FIRST, Outcome, Toy, findings, forge, line_of, read, sealed, temporary, usual, write};
 
 mod support;
-
-const STAMP: &str = "20261121T050000Z";
-
-fn sealed() -> (TempDir, std::path::PathBuf) {
-    let results = tempfile::tempdir().expect("a temporary folder");
-    let folder = Toy::default().seal(results.path(), STAMP, usual);
-    (results, folder)
-}
-
-fn findings(folder: &Path) -> Vec<String> {
-    check::check(folder).iter().map(ToString::to_string).collect()
-}
 
 /// Expects exactly one finding, which begins with `FOLDER/FILE:LINE:` (or `FOLDER/FILE:` for line 0) and contains `what`.
 fn expect_one(folder: &Path, file: &str, line: usize, what: &str) {
@@ -89,52 +76,36 @@ fn a_manifest_that_is_none_is_named_with_its_line() {
     assert!(findings(&folder)[0].contains("SHA256SUMS"), "{:?}", findings(&folder));
 }
 
+/// Changes the lines of a file.
+fn in_lines(text: &str, change: impl Fn(&mut Vec<String>)) -> String {
+    let mut lines = lines(text);
+    change(&mut lines);
+    lines.concat()
+}
+
+/// A forgery of a file.
+type Change<'a> = &'a dyn Fn(&str) -> String;
+
 #[test]
-fn a_deleted_line_is_a_missing_run() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| {
-        let mut lines = lines(text);
-        lines.remove(4);
-        lines.concat()
-    });
-    expect_one(&folder, "runs.jsonl", 0, "toy-0005");
+fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
+    let another = |text: &str| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999");
+    let changes: [(Change, usize, &str); 6] = [
+        (&|text| in_lines(text, |lines| drop(lines.remove(4))), 0, "toy-0005"),
+        (&|text| in_lines(text, |lines| lines.insert(5, lines[4].clone())), 6, "toy-0005 stands twice"),
+        (&|text| in_lines(text, |lines| lines.swap(4, 5)), 6, "order"),
+        (&another, 34, "toy-9999 is not planned"),
+        (&|text| text[..text.len() - 20].to_owned(), 33, "interrupted"),
+        (&|text| text.replacen("\"exit\":0", "\"exit\":9", 1), 1, "toy-0001 failed: exit code 9"),
+    ];
+    for (change, line, what) in changes {
+        let (_results, folder) = sealed();
+        forge(&folder, "runs.jsonl", change);
+        expect_one(&folder, "runs.jsonl", line, what);
+    }
 }
 
 #[test]
-fn a_line_that_stands_twice_is_found_at_the_second() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| {
-        let mut lines = lines(text);
-        lines.insert(5, lines[4].clone());
-        lines.concat()
-    });
-    expect_one(&folder, "runs.jsonl", 6, "toy-0005 stands twice");
-}
-
-#[test]
-fn a_run_out_of_order_or_out_of_the_plan_is_found() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| {
-        let mut lines = lines(text);
-        lines.swap(4, 5);
-        lines.concat()
-    });
-    expect_one(&folder, "runs.jsonl", 6, "order");
-
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999"));
-    expect_one(&folder, "runs.jsonl", 34, "toy-9999 is not planned");
-}
-
-#[test]
-fn a_torn_last_line_is_the_mark_of_an_interruption() {
-    let (_results, folder) = sealed();
-    forge(&folder, "runs.jsonl", |text| text[..text.len() - 20].to_owned());
-    expect_one(&folder, "runs.jsonl", 33, "interrupted");
-}
-
-#[test]
-fn unknown_and_missing_fields_are_named_with_their_line() {
+fn what_a_record_lacks_does_not_know_or_says_of_another_run_is_named_with_its_line() {
     for (from, to, what) in [
         ("\"digest\":", "\"digits\":", "unknown field `digits`"),
         ("\"exit\":0", "\"exit\":0,\"host\":\"x\"", "unknown field `host`"),
@@ -142,17 +113,6 @@ fn unknown_and_missing_fields_are_named_with_their_line() {
         ("\"seed\":0,", "", "missing field `seed`"),
         ("\"schema\":1", "\"schema\":2", "schema 2 is unknown"),
         ("\"work_s\":", "\"work\":", "does not end in a unit"),
-    ] {
-        let (_results, folder) = sealed();
-        let line = line_of(&read(&folder, "runs.jsonl"), from);
-        forge(&folder, "runs.jsonl", |text| text.replacen(from, to, 1));
-        expect_one(&folder, "runs.jsonl", line, what);
-    }
-}
-
-#[test]
-fn a_record_that_is_not_of_its_planned_run_is_found() {
-    for (from, to, what) in [
         ("\"block\":3", "\"block\":4", "block '4', planned is '3'"),
         ("\"scenario\":\"small\"", "\"scenario\":\"tiny\"", "scenario 'tiny', planned is 'small'"),
         ("\"arm\":\"b@slow\"", "\"arm\":\"b\"", "arm 'b', planned is 'b@slow'"),
@@ -177,16 +137,9 @@ fn arms_that_give_different_answers_are_found() {
 }
 
 #[test]
-fn a_plan_that_was_changed_afterwards_has_another_hash() {
-    let (_results, folder) = sealed();
-    forge(&folder, "claims.toml", |text| text.replacen("margin = 0.05", "margin = 0.50", 1));
-    expect_one(&folder, "plan.json", 0, "hash");
-}
-
-#[test]
 fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
-    let results = tempfile::tempdir().expect("a temporary folder");
-    let folder = Toy::default().seal(results.path(), STAMP, |run| match (run.arm.as_str(), run.block) {
+    let results = temporary();
+    let folder = Toy::default().seal(results.path(), FIRST, |run| match (run.case.arm.as_str(), run.block) {
         ("a", 2) => Outcome::Failed("the balance of client 3 differs"),
         _ => usual(run),
     });
@@ -213,8 +166,8 @@ fn memory_passes_must_be_of_the_cases() {
 
 #[test]
 fn an_incomplete_measurement_is_not_sealed() {
-    let results = tempfile::tempdir().expect("a temporary folder");
-    let folder = Toy::default().measure(results.path(), STAMP, usual);
+    let results = temporary();
+    let folder = Toy::default().measure(results.path(), FIRST, usual);
     let text = read(&folder, "runs.jsonl");
     write(&folder, "runs.jsonl", &lines(&text)[..30].concat());
     let errors = check::seal(&folder).expect_err("three runs are missing");
@@ -224,17 +177,83 @@ fn an_incomplete_measurement_is_not_sealed() {
 }
 
 #[test]
-fn advice_about_a_claim_that_is_not_there_is_found() {
-    let (_results, folder) = sealed();
-    forge(&folder, "page.toml", |text| {
-        format!("{text}[[advice]]\ntext = \"Do.\"\nwhen = {{ claim = \"C9\", verdicts = [\"reproduced\"] }}\n")
-    });
-    expect_one(&folder, "page.toml", 0, "the claim C9");
+fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
+    let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", verdicts = [\"reproduced\"] }\n";
+    for (name, from, to, file, what) in [
+        ("claims.toml", "margin = 0.05", "margin = 0.50", "plan.json", "hash"),
+        ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),
+        ("machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, name, |text| text.replacen(from, to, 1));
+        expect_one(&folder, file, 0, what);
+    }
+}
+
+/// Changes plan.tsv and everything that vouches for it, so that only its content can give it away.
+fn forge_plan(folder: &Path, change: impl Fn(&str) -> String) {
+    forge(folder, "plan.tsv", |text| change(text));
+    let hash = plan_file::hash(&read(folder, "claims.toml"), &read(folder, "cases.tsv"), &read(folder, "plan.tsv"));
+    let meta = report::results::read_meta(folder).expect("plan.json can be read");
+    forge(folder, "plan.json", |text| text.replace(&meta.hash, &hash));
 }
 
 #[test]
-fn a_machine_value_without_reason_is_refused() {
+fn a_new_page_changes_one_line_of_the_manifest() {
+    let (results, folder) = sealed();
+    let before = read(&folder, manifest::NAME);
+    let page = results.path().join("page.toml");
+    fs::write(&page, read(&folder, "page.toml").replace("Is a slower than b?", "Which is slower?"))
+        .expect("it can be written");
+    check::replace_page(&folder, &page).expect("the page is a page");
+    let after = read(&folder, manifest::NAME);
+    let changed: Vec<&str> =
+        before.lines().zip(after.lines()).filter(|(before, after)| before != after).map(|(_, after)| after).collect();
+    assert_eq!((changed.len(), before.lines().count()), (1, after.lines().count()));
+    assert!(changed[0].ends_with("  page.toml"), "{changed:?}");
+    assert!(findings(&folder).is_empty());
+}
+
+#[test]
+fn a_run_that_is_planned_twice_is_found_at_the_second() {
     let (_results, folder) = sealed();
-    forge(&folder, "machine.json", |text| text.replace("\"governor\":\"", "\"gouverneur\":\""));
-    expect_one(&folder, "machine.json", 0, "governor is null without a reason");
+    forge_plan(&folder, |text| text.replacen("toy-0007\t", "toy-0006\t", 1));
+    let found = findings(&folder);
+    assert!(
+        found.iter().any(|finding| finding.contains("plan.tsv:7: the run toy-0006 is planned twice")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn a_plan_that_runs_a_case_in_another_way_than_listed_is_found() {
+    for (from, to) in [("\trelease\t", "\tdev\t"), ("run --scenario", "run --fast --scenario")] {
+        let (_results, folder) = sealed();
+        forge_plan(&folder, |text| text.replacen(from, to, 1));
+        let found = findings(&folder);
+        let [finding] = found.as_slice() else { panic!("{to}: {found:#?}") };
+        assert!(finding.contains("plan.tsv:1: ") && finding.contains("cases.tsv"), "{finding}");
+    }
+}
+
+#[test]
+fn a_file_that_the_manifest_lists_twice_is_found() {
+    let (_results, folder) = sealed();
+    let listed = read(&folder, manifest::NAME);
+    let wrong = format!("{}  cases.tsv\n{listed}", "0".repeat(64));
+    write(&folder, manifest::NAME, &wrong);
+    let found = findings(&folder);
+    assert!(found.iter().any(|finding| finding.contains("SHA256SUMS:2: cases.tsv stands twice")), "{found:#?}");
+}
+
+#[test]
+fn faults_of_several_files_are_all_named_at_once() {
+    let (_results, folder) = sealed();
+    forge(&folder, "cases.tsv", |text| text.replacen("small", "Small", 1));
+    forge(&folder, "page.toml", |text| text.replacen("row_header", "row_heading", 1));
+    forge(&folder, "runs.jsonl", |text| text.replacen("\"exit\":0", "\"exit\":0,\"host\":\"x\"", 2));
+    let found = findings(&folder);
+    for place in ["cases.tsv:5: ", "page.toml:12: ", "runs.jsonl:1: ", "runs.jsonl:2: "] {
+        assert!(found.iter().any(|finding| finding.contains(place)), "{place} is not in {found:#?}");
+    }
 }

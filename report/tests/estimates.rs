@@ -5,24 +5,11 @@
 use proptest::prelude::*;
 use report::record::{DuetPair, Order};
 use report::stats::signed_rank::{hodges_lehmann, interval_rank, walsh_averages};
-use report::stats::{CONFIDENCE, Interval, Pair, binomial, duet, estimate, floor, holm, share, slope};
+use report::stats::{CONFIDENCE, Interval, binomial, duet, floor, holm, share, slope};
 
-fn exact(differences: &[f64]) -> Vec<Pair> {
-    differences.iter().map(|&difference| Pair::exact(difference)).collect()
-}
+mod numbers;
 
-fn interval(differences: &[f64]) -> Interval {
-    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
-}
-
-fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
-}
-
-#[track_caller]
-fn assert_close(actual: f64, expected: f64) {
-    assert!(close(actual, expected), "{actual} is not {expected}");
-}
+use numbers::{assert_close, close, interval};
 
 mod floors {
     use super::*;
@@ -30,15 +17,10 @@ mod floors {
     const AA: [f64; 8] = [0.012, -0.034, 0.051, -0.008, 0.022, 0.041, -0.017, 0.063];
 
     #[test]
-    fn quiet_twins_leave_the_margin_as_the_floor() {
-        assert_close(floor::floor(&[0.0; 8], 8, 0.05), 0.05);
-        assert_close(floor::floor(&[0.001, -0.002, 0.003], 12, 0.05), 0.05);
-    }
-
-    #[test]
-    fn without_twins_or_blocks_the_margin_is_the_floor() {
-        assert_close(floor::floor(&[], 8, 0.05), 0.05);
-        assert_close(floor::floor(&AA, 0, 0.05), 0.05);
+    fn without_blocks_twins_or_noise_of_theirs_the_margin_is_the_floor() {
+        for (twins, n) in [(&[0.0; 8][..], 8), (&[0.001, -0.002, 0.003], 12), (&[], 8), (&AA, 0)] {
+            assert_close(floor::floor(twins, n, 0.05), 0.05);
+        }
     }
 
     #[test]
@@ -57,14 +39,10 @@ mod floors {
     }
 
     #[test]
-    fn the_floor_is_the_same_on_every_machine() {
+    fn the_floor_is_the_same_on_every_machine_and_lower_with_more_blocks() {
         for (n, expected) in [(4, 0.036_396_714_922), (8, 0.026_340_948_473), (20, 0.017_145_322_325)] {
             assert_close(floor::floor(&AA, n, 0.0), expected);
         }
-    }
-
-    #[test]
-    fn more_blocks_lower_the_floor() {
         let floors = [4, 8, 12, 20].map(|n| floor::floor(&AA, n, 0.0));
         assert!(floors.is_sorted_by(|a, b| a > b), "{floors:?}");
     }
@@ -100,23 +78,19 @@ mod shares {
 
     const MIRROR: [f64; 8] = [0.20, 0.22, 0.25, 0.19, 0.30, 0.27, 0.24, 0.21];
 
-    fn explained(control: &[f64]) -> Option<Interval> {
-        share::explained(control, &MIRROR, CONFIDENCE)
+    fn explained(control: &[f64]) -> Interval {
+        share::explained(control, &MIRROR, CONFIDENCE).expect("there is an effect")
     }
 
     #[test]
-    fn a_control_that_does_the_same_explains_all_of_the_effect() {
-        let found = explained(&MIRROR).expect("there is an effect");
+    fn a_control_explains_all_of_the_effect_that_it_has_itself_half_of_twice_and_nothing_without_one() {
+        let found = explained(&MIRROR);
         assert_eq!((found.lo, found.point, found.hi, found.n), (1.0, 1.0, 1.0, 8));
         assert_close(found.level, 0.039_062_5);
-    }
-
-    #[test]
-    fn a_control_of_half_the_effect_explains_half_and_one_without_effect_none() {
-        let half = explained(&MIRROR.map(|effect| effect / 2.0)).expect("there is an effect");
+        let half = explained(&MIRROR.map(|effect| effect / 2.0));
         assert_close(half.lo, 0.5);
         assert_close(half.hi, 0.5);
-        let none = explained(&[0.01, -0.01, 0.02, -0.02, 0.01, -0.01, 0.02, -0.02]).expect("there is an effect");
+        let none = explained(&[0.01, -0.01, 0.02, -0.02, 0.01, -0.01, 0.02, -0.02]);
         assert!(none.lo < 0.0 && none.hi > 0.0 && none.hi < 0.2, "{none:?}");
     }
 
@@ -157,7 +131,7 @@ mod shares {
     #[test]
     fn failed_runs_widen_the_share_and_many_of_them_leave_none() {
         let control = [0.10, 0.12, 0.13, 0.09, 0.16, 0.13, 0.11, 0.10];
-        let sharp = explained(&control).expect("there is an effect");
+        let sharp = explained(&control);
         let mut failed = control;
         failed[4] = f64::INFINITY;
         let wide = share::explained(&failed, &MIRROR, CONFIDENCE);
@@ -300,23 +274,22 @@ mod shares_of_blocks {
 mod several_tests {
     use super::*;
 
-    #[track_caller]
-    fn assert_adjusted(p_values: &[f64], expected: &[f64]) {
-        let found = holm::adjust(p_values);
-        assert!(found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| close(*a, *b)), "{found:?}");
-    }
-
     #[test]
     fn holm_multiplies_step_by_step_and_never_falls() {
-        assert_adjusted(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);
-        assert_adjusted(&[0.5, 0.6], &[1.0, 1.0]);
-        assert_adjusted(&[0.04], &[0.04]);
-        assert_adjusted(&[], &[]);
-    }
-
-    #[test]
-    fn a_p_value_that_is_not_a_number_counts_as_one() {
-        assert_adjusted(&[f64::NAN, 0.01], &[1.0, 0.02]);
+        for (p_values, expected) in [
+            (&[0.01, 0.04, 0.03, 0.005][..], &[0.03, 0.06, 0.06, 0.02][..]),
+            (&[0.5, 0.6], &[1.0, 1.0]),
+            (&[0.04], &[0.04]),
+            (&[], &[]),
+            // What is not a number counts as one.
+            (&[f64::NAN, 0.01], &[1.0, 0.02]),
+        ] {
+            let found = holm::adjust(p_values);
+            assert!(
+                found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| close(*a, *b)),
+                "{found:?}"
+            );
+        }
     }
 
     #[test]
@@ -341,27 +314,19 @@ mod duets {
     }
 
     #[test]
-    fn an_even_number_of_pairs_averages_the_middle_two() {
+    fn an_even_number_of_pairs_averages_the_middle_two_and_impossible_times_give_no_ratio() {
         let pairs = [pair(Order::Ab, 1.0, 1.0), pair(Order::Ba, 4.0, 1.0)];
         assert_close(duet::log_ratio(&pairs).expect("there are pairs"), 2.0_f64.ln());
+        for pairs in [&[][..], &[pair(Order::Ab, 0.0, 0.0)], &[pair(Order::Ab, -1.0, 1.0)]] {
+            assert_eq!(duet::log_ratio(pairs), None);
+        }
     }
 
     #[test]
-    fn no_pairs_and_impossible_times_give_no_ratio() {
-        assert_eq!(duet::log_ratio(&[]), None);
-        assert_eq!(duet::log_ratio(&[pair(Order::Ab, 0.0, 0.0)]), None);
-        assert_eq!(duet::log_ratio(&[pair(Order::Ab, -1.0, 1.0)]), None);
-    }
-
-    #[test]
-    fn the_order_effect_is_twice_the_cost_of_going_first() {
+    fn the_order_effect_is_twice_the_cost_of_going_first_and_none_if_an_order_did_not_occur() {
         // Going first costs 3 %; the arms are 10 % apart.
         let pairs = [pair(Order::Ab, 1.1 * 1.03, 1.0), pair(Order::Ba, 1.1, 1.03)];
         assert_close(duet::order_effect(&pairs).expect("both orders"), 2.0 * 1.03_f64.ln());
-    }
-
-    #[test]
-    fn an_order_that_did_not_occur_leaves_no_order_effect() {
         assert_eq!(duet::order_effect(&[pair(Order::Ba, 1.0, 1.0); 4]), None);
         assert_eq!(duet::order_effect(&[]), None);
     }

@@ -1,126 +1,32 @@
 //! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
 
-use report::claims::Claims;
-use report::dataset::{Dataset, Sample};
-use report::judge::{self, Evidence, Origin};
-use report::judged::{Agreement, GoalStanding, JudgedClaim, JudgedStudy, Standing, Verdict};
-use report::record::{DuetPair, Order};
+use report::judged::Verdict::{
+    self, Confirmed, Inconclusive, Invalid, NotMeasured, NotReproduced, NotTestable, NotTestableHere, Refuted,
+    Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed,
+};
+use report::judged::{GoalStanding, Standing};
+use samples::{AA, RATIO, Samples, n, near, ratio_of, works};
 
-const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
-const RATIO: &str = r#"
-[[claim]]
-id = "C"
-text = "a is slower than b"
-original = "1.2"
-kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12, full = 20 }
-"#;
+mod samples;
 
-/// `n` values near `level` that differ by up to `spread` of it, the same every time.
-fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
-    // Multiples of the golden ratio are spread evenly and never in step with the blocks.
-    (1..=n).map(|i| level * (1.0 + spread * 2.0 * ((i as f64 * 0.618_033_988_75).fract() - 0.5))).collect()
-}
-
-#[derive(Default)]
-struct Samples(Dataset);
-
-impl Samples {
-    fn sample(block: u64) -> Sample {
-        Sample {
-            run: format!("toy-{block:04}"),
-            block,
-            seed: block % 3,
-            metrics: [].into(),
-            pairs: Vec::new(),
-            histograms: [].into(),
-            digest: "d".to_owned(),
-            error: None,
-        }
-    }
-
-    /// One run per block; an infinite value stands for a failed run.
-    fn metric(mut self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
-        for (block, &value) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            if value.is_finite() {
-                sample.metrics.insert(metric.to_owned(), value);
-            } else {
-                sample.error = Some("wrong answer".to_owned());
-                sample.digest.clear();
-            }
-            self.0.add(scenario, arm, sample);
-        }
-        self
-    }
-
-    fn work(self, arm: &str, values: &[f64]) -> Self {
-        self.metric("s", arm, "work_s", values)
-    }
-
-    /// One run per block with two metrics.
-    fn metrics(mut self, scenario: &str, arm: &str, names: [&str; 2], values: impl Iterator<Item = [f64; 2]>) -> Self {
-        for (block, pair) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            sample.metrics = names.iter().map(|name| (*name).to_owned()).zip(pair).collect();
-            self.0.add(scenario, arm, sample);
-        }
-        self
-    }
-
-    /// One process of twenty pairs per ratio; `first` multiplies the time of the arm that goes first.
-    fn duet(mut self, arm: &str, ratios: &[f64], first: f64) -> Self {
-        for (block, &ratio) in (0..).zip(ratios) {
-            let mut sample = Self::sample(block);
-            sample.pairs = (0..20)
-                .map(|turn| match turn % 2 {
-                    0 => DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
-                    _ => DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
-                })
-                .collect();
-            self.0.add("s", arm, sample);
-        }
-        self
-    }
-
-    fn judge(&self, claims: &str) -> JudgedStudy {
-        self.judge_in("quick", claims)
-    }
-
-    fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
-        let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile }, Origin::default())
-    }
-
-    fn claim(&self, claims: &str) -> JudgedClaim {
-        self.judge(claims).claims.remove(0)
-    }
-
-    fn verdict(&self, claims: &str) -> Verdict {
-        self.claim(claims).verdict
+/// Expects verdicts by the ratio of `a` to `b`.
+#[track_caller]
+fn expect<const N: usize>(claims: &str, verdicts: [(f64, Verdict); N]) {
+    for (ratio, verdict) in verdicts {
+        assert_eq!(ratio_of(ratio).verdict(claims), verdict, "a / b = {ratio}");
     }
 }
 
-/// Twelve blocks of `a` at `ratio` times `b`, with little noise.
-fn ratio_of(ratio: f64) -> Samples {
-    Samples::default().work("a", &near(ratio, 0.01, 12)).work("b", &near(1.0, 0.0, 12))
+/// A claim of another kind, over twelve blocks of `s` unless `more` says otherwise.
+fn claim_of(kind: &str, more: &str) -> String {
+    let scenarios = if more.contains("scenarios") { "" } else { "scenarios = [\"s\"]\n" };
+    let head = "[[claim]]\nid = \"X\"\ntext = \"t\"\noriginal = \"o\"\nmargin = 0.05\nblocks = { quick = 12 }\n";
+    format!("{head}{scenarios}kind = \"{kind}\"\n{more}\n")
 }
 
 #[test]
 fn a_ratio_is_reproduced_reversed_or_shown_to_be_absent() {
-    for (ratio, verdict) in [
-        (1.20, Verdict::Reproduced),
-        (0.80, Verdict::Reversed),
-        (1.00, Verdict::NotReproduced),
-        (1.05, Verdict::Inconclusive),
-    ] {
-        assert_eq!(ratio_of(ratio).verdict(RATIO), verdict, "a / b = {ratio}");
-    }
+    expect(RATIO, [(1.20, Reproduced), (0.80, Reversed), (1.00, NotReproduced), (1.05, Inconclusive)]);
 }
 
 #[test]
@@ -132,28 +38,21 @@ fn a_claim_about_whole_processes_stays_open_where_one_is_too_short_to_be_timed_w
         b[5] = shortest;
         Samples::default().metric("s", "a", "process_s", &near(0.6, 0.01, 12)).metric("s", "b", "process_s", &b)
     };
-    assert_eq!(of(0.2).verdict(&claims), Verdict::Reproduced);
+    assert_eq!(of(0.2).verdict(&claims), Reproduced);
     let claim = of(0.199).claim(&claims);
-    assert_eq!((claim.verdict, claim.rows[0].verdict), (Verdict::Inconclusive, Verdict::Inconclusive));
+    assert_eq!((claim.verdict, claim.rows[0].verdict), (Inconclusive, Inconclusive));
     assert!(claim.reason.contains("a process took 0.199 s"), "{}", claim.reason);
     // The clock inside the process does not see its start.
-    let inside = Samples::default().work("a", &near(0.06, 0.01, 12)).work("b", &near(0.03, 0.0, 12));
-    assert_eq!(inside.verdict(RATIO), Verdict::Reproduced);
+    assert_eq!(works(&near(0.06, 0.01, 12), &[0.03; 12]).verdict(RATIO), Reproduced);
 }
 
 #[test]
 fn a_claimed_size_is_judged_apart_from_the_direction() {
     let sized = format!("{RATIO}size = 1.2\n");
     // Half and twice of log 1.2 are the ratios 1.095 and 1.44.
-    for (ratio, verdict) in [
-        (1.20, Verdict::Reproduced),
-        (1.075, Verdict::ReproducedSmaller),
-        (2.00, Verdict::ReproducedLarger),
-        (1.44, Verdict::ReproducedSizeUndecided),
-        (0.80, Verdict::Reversed),
-    ] {
-        assert_eq!(ratio_of(ratio).verdict(&sized), verdict, "a / b = {ratio}");
-    }
+    let smaller_and_larger = [(1.075, ReproducedSmaller), (2.00, ReproducedLarger), (1.44, ReproducedSizeUndecided)];
+    expect(&sized, smaller_and_larger);
+    expect(&sized, [(1.20, Reproduced), (0.80, Reversed)]);
 }
 
 #[test]
@@ -171,133 +70,95 @@ fn the_row_carries_estimate_interval_medians_and_level() {
 
 #[test]
 fn too_few_blocks_decide_nothing() {
-    let samples = Samples::default().work("a", &near(2.0, 0.0, 5)).work("b", &near(1.0, 0.0, 5));
-    assert_eq!(samples.verdict(RATIO), Verdict::Inconclusive);
-    assert_eq!(Samples::default().verdict(RATIO), Verdict::Inconclusive, "no samples at all");
+    assert_eq!(works(&[2.0; 5], &[1.0; 5]).verdict(RATIO), Inconclusive);
+    assert_eq!(Samples::default().verdict(RATIO), Inconclusive, "no samples at all");
 }
 
 #[test]
 fn blocks_beyond_the_plan_of_the_claim_are_not_looked_at() {
     let mut a = near(1.0, 0.0, 20);
     a[12..].fill(9.0);
-    let samples = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 20));
-    let claim = samples.claim(RATIO);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
-    assert_eq!(claim.verdict, Verdict::NotReproduced);
+    let claim = works(&a, &[1.0; 20]).claim(RATIO);
+    assert_eq!(n(&claim), Some(12));
+    assert_eq!(claim.verdict, NotReproduced);
 }
 
 #[test]
 fn a_claim_over_several_scenarios_takes_the_worst_verdict() {
     let claims = RATIO.replace("[\"s\"]", "[\"s\", \"t\"]");
-    let samples =
-        ratio_of(1.2).metric("t", "a", "work_s", &near(0.8, 0.01, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
-    let claim = samples.claim(&claims);
-    assert_eq!(claim.rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), [Verdict::Reproduced, Verdict::Reversed]);
-    assert_eq!(claim.verdict, Verdict::Reversed);
+    let claim = ratio_of(1.2).both("t", "work_s", 0.8).claim(&claims);
+    assert_eq!(claim.rows.iter().map(|row| row.verdict).collect::<Vec<_>>(), [Reproduced, Reversed]);
+    assert_eq!(claim.verdict, Reversed);
     assert_eq!(claim.deciding_row().map(|row| row.scenario.as_str()), Some("t"));
 }
-
-const AA: &str = r#"aa = "noise"
-[[control]]
-id = "noise"
-kind = "aa"
-arm = "b"
-metric = "work_s"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12 }
-"#;
 
 #[test]
 fn noise_between_copies_makes_a_claim_inconclusive_and_never_equal() {
     let claims = format!("{RATIO}{AA}");
     let calm = ratio_of(1.08).work("b@aa", &near(1.0, 0.01, 12));
-    assert_eq!(calm.verdict(&claims), Verdict::Reproduced);
+    assert_eq!(calm.verdict(&claims), Reproduced);
     // Copies that differ by up to 60 % either way: 8 % cannot be told from that.
     let scatter: Vec<f64> = (0..12).map(|block| if block % 2 == 0 { 1.6 } else { 1.0 / 1.6 }).collect();
     let noisy = ratio_of(1.08).work("b@aa", &scatter).judge(&claims);
     assert!(noisy.controls[0].passed, "the copies differ in both directions: {:?}", noisy.controls[0]);
     assert!(noisy.claims[0].rows[0].floor > Some(0.08), "{:?}", noisy.claims[0].rows[0].floor);
-    assert_eq!(noisy.claims[0].verdict, Verdict::Inconclusive);
+    assert_eq!(noisy.claims[0].verdict, Inconclusive);
 }
+
+const PLANTED: &str = r#"planted = "p"
+[[control]]
+id = "p"
+kind = "planted"
+arm = "b"
+metric = "work_s"
+scenarios = ["s"]
+margin = 0.05
+size = 1.1
+blocks = { quick = 12 }
+"#;
 
 #[test]
 fn a_planted_effect_that_noise_hides_is_not_resolved_and_invalidates_nothing() {
-    let claims = format!(
-        "{RATIO}planted = \"p\"\n[[control]]\nid = \"p\"\nkind = \"planted\"\narm = \"b\"\nmetric = \"work_s\"\nscenarios = [\"s\"]\n\
-         margin = 0.05\nsize = 1.1\nblocks = {{ quick = 12 }}\n"
-    );
-    let study = ratio_of(1.5).work("b@slow", &near(1.1, 0.2, 12)).judge(&claims);
-    assert!(
-        study.controls[0].passed && study.controls[0].reason.starts_with("not resolved"),
-        "{}",
-        study.controls[0].reason
-    );
-    assert_eq!(study.claims[0].verdict, Verdict::Reproduced);
+    let study = ratio_of(1.5).work("b@slow", &near(1.1, 0.2, 12)).judge(&format!("{RATIO}{PLANTED}"));
+    let control = &study.controls[0];
+    assert!(control.passed && control.reason.starts_with("not resolved"), "{}", control.reason);
+    assert_eq!(study.claims[0].verdict, Reproduced);
 }
 
 #[test]
 fn copies_that_differ_beyond_the_margin_make_the_claim_invalid() {
     let study = ratio_of(1.2).work("b@aa", &near(1.2, 0.01, 12)).judge(&format!("{RATIO}{AA}"));
     assert!(!study.controls[0].passed);
-    assert_eq!(study.claims[0].verdict, Verdict::Invalid);
+    assert_eq!(study.claims[0].verdict, Invalid);
     assert!(study.claims[0].reason.contains("noise"), "{}", study.claims[0].reason);
 }
 
 #[test]
 fn a_planted_effect_must_be_found_at_its_size() {
-    let claims = format!(
-        "{RATIO}planted = \"p\"\n[[control]]\nid = \"p\"\nkind = \"planted\"\narm = \"b\"\nmetric = \"work_s\"\nscenarios = [\"s\"]\n\
-         margin = 0.05\nsize = 1.1\nblocks = {{ quick = 12 }}\n"
-    );
+    let claims = format!("{RATIO}{PLANTED}");
     for (slow, passed) in [(1.10, true), (1.30, false), (1.00, false)] {
         let study = ratio_of(1.2).work("b@slow", &near(slow, 0.01, 12)).judge(&claims);
         assert_eq!(study.controls[0].passed, passed, "planted 1.1, measured {slow}: {}", study.controls[0].reason);
         assert_eq!(study.controls[0].reason.is_empty(), passed);
-        assert_eq!(study.claims[0].verdict == Verdict::Invalid, !passed);
+        assert_eq!(study.claims[0].verdict == Invalid, !passed);
     }
 }
 
 #[test]
 fn equality_is_decided_by_the_margin_alone() {
     let claims = RATIO.replace("\"ratio\"", "\"equal\"");
-    for (ratio, verdict) in [
-        (1.0, Verdict::Reproduced),
-        (1.2, Verdict::NotReproduced),
-        (0.8, Verdict::NotReproduced),
-        (1.05, Verdict::Inconclusive),
-    ] {
-        assert_eq!(ratio_of(ratio).verdict(&claims), verdict, "a / b = {ratio}");
-    }
+    expect(&claims, [(1.0, Reproduced), (1.2, NotReproduced), (0.8, NotReproduced), (1.05, Inconclusive)]);
 }
-
-const BAND: &str = r#"
-[[claim]]
-id = "B"
-text = "A message costs 100 to 300 ns"
-original = "100-300 ns"
-kind = "band"
-metric = "work_s"
-arm = "a"
-minus = "b"
-per = "messages_count"
-factor = 1e9
-unit = "ns"
-band = [100.0, 300.0]
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12 }
-"#;
 
 #[test]
 fn a_band_holds_a_value_that_is_a_difference_per_something() {
-    for (cost_ns, verdict) in
-        [(200.0, Verdict::Reproduced), (500.0, Verdict::NotReproduced), (300.0, Verdict::Inconclusive)]
-    {
+    for (cost_ns, verdict) in [(200.0, Reproduced), (500.0, NotReproduced), (300.0, Inconclusive)] {
         let a = near(cost_ns, 0.02, 12).into_iter().map(|cost| [1.0 + cost * 1e-3, 1e6]);
         let samples =
             Samples::default().metrics("s", "a", ["work_s", "messages_count"], a).work("b", &near(1.0, 0.0, 12));
-        let claim = samples.claim(BAND);
+        let of =
+            "metric = \"work_s\"\narm = \"a\"\nminus = \"b\"\nper = \"messages_count\"\nfactor = 1e9\nunit = \"ns\"";
+        let claim = samples.claim(&claim_of("band", &format!("{of}\nband = [100.0, 300.0]")));
         assert_eq!(claim.verdict, verdict, "{cost_ns} ns: {:?}", claim.rows[0].estimate);
         let point = claim.rows[0].estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point);
         assert!((point / cost_ns - 1.0).abs() < 0.02, "{point} is about {cost_ns}");
@@ -307,21 +168,12 @@ fn a_band_holds_a_value_that_is_a_difference_per_something() {
 #[test]
 fn a_band_holds_a_ratio() {
     let claims = RATIO.replace("\"ratio\"", "\"band\"\nband = [1.1, 1.3]");
-    for (ratio, verdict) in [
-        (1.2, Verdict::Reproduced),
-        (1.0, Verdict::NotReproduced),
-        (0.8, Verdict::NotReproduced),
-        (1.3, Verdict::Inconclusive),
-    ] {
-        assert_eq!(ratio_of(ratio).verdict(&claims), verdict, "a / b = {ratio}");
-    }
+    expect(&claims, [(1.2, Reproduced), (1.0, NotReproduced), (0.8, NotReproduced), (1.3, Inconclusive)]);
 }
 
 fn slope_claim(aim: &str) -> String {
-    format!(
-        "[[claim]]\nid = \"L\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"slope\"\nmetric = \"work_s\"\narms = [\"a\"]\nx = \"rows_count\"\n\
-         scenarios = [\"r1\", \"r2\", \"r3\"]\nmargin = 0.05\nblocks = {{ quick = 8 }}\n{aim}\n"
-    )
+    let of = "metric = \"work_s\"\narms = [\"a\"]\nx = \"rows_count\"\nscenarios = [\"r1\", \"r2\", \"r3\"]";
+    claim_of("slope", &format!("{of}\n{aim}")).replace("quick = 12", "quick = 8")
 }
 
 fn growing(exponent: f64) -> Samples {
@@ -334,19 +186,19 @@ fn growing(exponent: f64) -> Samples {
 #[test]
 fn a_slope_is_judged_by_a_band_or_a_direction() {
     for (aim, exponent, verdict) in [
-        ("band = [0.95, 1.05]", 1.0, Verdict::Reproduced),
-        ("band = [0.95, 1.05]", 1.3, Verdict::NotReproduced),
-        ("direction = \"up\"", 0.5, Verdict::Reproduced),
-        ("direction = \"up\"", -0.5, Verdict::Reversed),
-        ("direction = \"up\"", 0.0, Verdict::NotReproduced),
-        ("direction = \"down\"", -0.5, Verdict::Reproduced),
-        ("direction = \"down\"", 0.5, Verdict::Reversed),
-        ("direction = \"flat\"", 0.0, Verdict::Reproduced),
-        ("direction = \"flat\"", 0.5, Verdict::NotReproduced),
+        ("band = [0.95, 1.05]", 1.0, Reproduced),
+        ("band = [0.95, 1.05]", 1.3, NotReproduced),
+        ("direction = \"up\"", 0.5, Reproduced),
+        ("direction = \"up\"", -0.5, Reversed),
+        ("direction = \"up\"", 0.0, NotReproduced),
+        ("direction = \"down\"", -0.5, Reproduced),
+        ("direction = \"down\"", 0.5, Reversed),
+        ("direction = \"flat\"", 0.0, Reproduced),
+        ("direction = \"flat\"", 0.5, NotReproduced),
     ] {
         let claim = growing(exponent).claim(&slope_claim(aim));
         assert_eq!(claim.verdict, verdict, "{aim}, measured {exponent}: {:?}", claim.rows[0].estimate);
-        assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+        assert_eq!(n(&claim), Some(8));
     }
 }
 
@@ -365,51 +217,45 @@ fn a_failed_run_leaves_a_slope_open_instead_of_leaving_the_block_out() {
         }
     }
     let claim = failed.claim(&slope_claim("band = [0.95, 1.05]"));
-    assert_eq!(claim.verdict, Verdict::Inconclusive, "{:?}", claim.rows[0]);
+    assert_eq!(claim.verdict, Inconclusive, "{:?}", claim.rows[0]);
     assert_eq!(claim.rows[0].failed, 4);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(8));
+    assert_eq!(n(&claim), Some(8));
 }
 
 fn cause_claim(control: &str) -> String {
-    format!(
-        "{RATIO}[[claim]]\nid = \"W\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"cause\"\nexplains = \"C\"\ncontrol = \"{control}\"\n\
-         metric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"c\"\nscenarios = [\"s\"]\nmargin = 0.05\nblocks = {{ quick = 12 }}\n"
-    )
+    let of = "explains = \"C\"\nmetric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"c\"";
+    format!("{RATIO}{}", claim_of("cause", &format!("{of}\ncontrol = \"{control}\"")))
 }
 
 #[test]
 fn a_cause_is_judged_by_the_share_that_its_control_explains() {
     // a / b is 1.5; the control arm c takes all, half or none of that away.
     for (control, c, verdict) in [
-        ("claimed", 1.0, Verdict::Confirmed),
-        ("claimed", 1.5, Verdict::Refuted),
-        ("claimed", 1.225, Verdict::Inconclusive),
-        ("rival", 1.0, Verdict::Refuted),
-        ("rival", 1.5, Verdict::Confirmed),
+        ("claimed", 1.0, Confirmed),
+        ("claimed", 1.5, Refuted),
+        ("claimed", 1.225, Inconclusive),
+        ("rival", 1.0, Refuted),
+        ("rival", 1.5, Confirmed),
     ] {
         let samples = ratio_of(1.5).work("c", &near(c, 0.005, 12));
         let study = samples.judge(&cause_claim(control));
-        assert_eq!(
-            study.claims[1].verdict, verdict,
-            "{control} control at {c}: {:?}",
-            study.claims[1].rows[0].estimate
-        );
+        let claim = &study.claims[1];
+        assert_eq!(claim.verdict, verdict, "{control} control at {c}: {:?}", claim.rows[0].estimate);
     }
 }
 
 #[test]
 fn a_cause_of_an_effect_that_is_not_there_stays_open() {
     let samples = ratio_of(1.0).work("c", &near(1.0, 0.005, 12));
-    assert_eq!(samples.judge(&cause_claim("claimed")).claims[1].verdict, Verdict::Inconclusive);
+    assert_eq!(samples.judge(&cause_claim("claimed")).claims[1].verdict, Inconclusive);
 }
 
 #[test]
 fn an_outcome_counts_the_blocks_that_meet_the_criterion() {
-    let claims = "[[claim]]\nid = \"O\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"outcome\"\nmetric = \"failed_percent\"\narm = \"a\"\n\
-                  at_least = 0.1\nshare = 0.5\nscenarios = [\"s\"]\nmargin = 0.05\nblocks = { quick = 12 }\n";
-    for (met, verdict) in [(12, Verdict::Reproduced), (0, Verdict::NotReproduced), (6, Verdict::Inconclusive)] {
+    let claims = claim_of("outcome", "metric = \"failed_percent\"\narm = \"a\"\nat_least = 0.1\nshare = 0.5");
+    for (met, verdict) in [(12, Reproduced), (0, NotReproduced), (6, Inconclusive)] {
         let values: Vec<f64> = (0..12).map(|block| if block < met { 3.0 } else { 0.0 }).collect();
-        let claim = Samples::default().metric("s", "a", "failed_percent", &values).claim(claims);
+        let claim = Samples::default().metric("s", "a", "failed_percent", &values).claim(&claims);
         assert_eq!(claim.verdict, verdict, "{met} of 12 blocks");
         let point = claim.rows[0].estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point);
         assert!((point - f64::from(met) / 12.0).abs() < 1e-12);
@@ -418,10 +264,10 @@ fn an_outcome_counts_the_blocks_that_meet_the_criterion() {
 
 #[test]
 fn a_block_in_which_nothing_is_known_does_not_meet_an_outcome() {
-    let claims = "[[claim]]\nid = \"O\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"outcome\"\nmetric = \"work_s\"\nnumerator = \"a\"\n\
-                  denominator = \"b\"\nat_most = 2.0\nshare = 0.5\nscenarios = [\"s\"]\nmargin = 0.05\nblocks = { quick = 12 }\n";
+    let of = "metric = \"work_s\"\nnumerator = \"a\"\ndenominator = \"b\"\nat_most = 2.0\nshare = 0.5";
+    let claims = claim_of("outcome", of);
     let failed = [f64::INFINITY; 12];
-    assert_eq!(Samples::default().work("a", &failed).work("b", &failed).verdict(claims), Verdict::NotReproduced);
+    assert_eq!(works(&failed, &failed).verdict(&claims), NotReproduced);
 }
 
 #[test]
@@ -429,19 +275,12 @@ fn every_holds_unless_one_scenario_goes_the_other_way() {
     let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
     let over = |t: f64| {
         let all = [("s", 1.4), ("t", t), ("u", 1.4)];
-        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| {
-            samples.metric(scenario, "a", "work_s", &near(ratio, 0.01, 12)).metric(
-                scenario,
-                "b",
-                "work_s",
-                &near(1.0, 0.0, 12),
-            )
-        })
+        all.into_iter().fold(Samples::default(), |samples, (scenario, ratio)| samples.both(scenario, "work_s", ratio))
     };
-    assert_eq!(over(1.2).verdict(&claims), Verdict::Reproduced);
-    assert_eq!(over(1.0).verdict(&claims), Verdict::Reproduced, "no difference in one scenario reverses nothing");
+    assert_eq!(over(1.2).verdict(&claims), Reproduced);
+    assert_eq!(over(1.0).verdict(&claims), Reproduced, "no difference in one scenario reverses nothing");
     let reversed = over(0.8).claim(&claims);
-    assert_eq!(reversed.verdict, Verdict::NotReproduced);
+    assert_eq!(reversed.verdict, NotReproduced);
     assert_eq!(reversed.rows.len(), 4, "the pooled row and one per scenario");
 }
 
@@ -449,58 +288,52 @@ fn every_holds_unless_one_scenario_goes_the_other_way() {
 fn what_was_not_or_cannot_be_measured_says_why() {
     let full_only = RATIO.replace("quick = 12, ", "");
     let claim = ratio_of(1.2).claim(&full_only);
-    assert_eq!((claim.verdict, claim.reason.as_str()), (Verdict::NotMeasured, "not measured (quick)"));
+    assert_eq!((claim.verdict, claim.reason.as_str()), (NotMeasured, "not measured (quick)"));
 
     let bare = |key: &str| {
         format!("[[claim]]\nid = \"P\"\ntext = \"t\"\noriginal = \"o\"\nkind = \"ratio\"\n{key} = \"why\"\n")
     };
     let claim = Samples::default().claim(&bare("pending"));
-    assert_eq!((claim.verdict, claim.reason.as_str()), (Verdict::NotMeasured, "why"));
+    assert_eq!((claim.verdict, claim.reason.as_str()), (NotMeasured, "why"));
     let claim = Samples::default().claim(&bare("untestable"));
-    assert_eq!((claim.verdict, claim.reason.as_str()), (Verdict::NotTestable, "why"));
+    assert_eq!((claim.verdict, claim.reason.as_str()), (NotTestable, "why"));
 
     let claim = ratio_of(1.2).claim(&RATIO.replace("work_s", "cycles_count"));
-    assert_eq!(claim.verdict, Verdict::NotTestableHere);
+    assert_eq!(claim.verdict, NotTestableHere);
     assert!(claim.reason.contains("cycles_count"), "{}", claim.reason);
     let claim = growing(1.0).claim(&slope_claim("direction = \"up\"").replace("work_s", "cycles_count"));
-    assert_eq!(claim.verdict, Verdict::NotTestableHere, "of a slope, too");
+    assert_eq!(claim.verdict, NotTestableHere, "of a slope, too");
 }
 
 #[test]
 fn failed_runs_count_as_infinitely_bad_and_are_never_dropped() {
+    let (failed, well) = ([f64::INFINITY; 12], [1.0; 12]);
     let mut a = near(1.5, 0.01, 12);
     a[3] = f64::INFINITY;
-    let one = Samples::default().work("a", &a).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
-    assert_eq!((one.verdict, one.rows[0].failed), (Verdict::Reproduced, 1), "the failure only makes a worse");
-    assert_eq!(one.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+    let one = works(&a, &well).claim(RATIO);
+    assert_eq!((one.verdict, one.rows[0].failed), (Reproduced, 1), "the failure only makes a worse");
+    assert_eq!(n(&one), Some(12));
 
-    let all = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &near(1.0, 0.0, 12)).claim(RATIO);
+    let all = works(&failed, &well).claim(RATIO);
     let estimate = all.rows[0].estimate.as_ref().expect("failed runs are samples");
     assert!(estimate.lo.is_infinite() && estimate.hi.is_infinite(), "{estimate:?}");
-    assert_eq!(all.verdict, Verdict::Reproduced);
-
-    let both = Samples::default().work("a", &[f64::INFINITY; 12]).work("b", &[f64::INFINITY; 12]).claim(RATIO);
-    assert_eq!((both.verdict, both.rows[0].failed), (Verdict::Inconclusive, 24));
+    assert_eq!(all.verdict, Reproduced);
+    let both = works(&failed, &failed).claim(RATIO);
+    assert_eq!((both.verdict, both.rows[0].failed), (Inconclusive, 24));
 
     // Of a throughput, the worst is nothing at all.
     let rate = RATIO.replace("work_s", "requests_per_s") + "better = \"higher\"\n";
-    let samples = Samples::default().metric("s", "a", "requests_per_s", &[f64::INFINITY; 12]);
-    let samples = samples.metric("s", "b", "requests_per_s", &near(1.0, 0.0, 12));
-    assert_eq!(samples.verdict(&rate), Verdict::Reversed);
+    let samples = Samples::default().metric("s", "a", "requests_per_s", &failed);
+    assert_eq!(samples.metric("s", "b", "requests_per_s", &well).verdict(&rate), Reversed);
 }
 
 #[test]
 fn a_counted_metric_is_known_only_to_within_its_resolution() {
-    let count = |level: f64| near(level, 0.0, 12);
-    let samples = Samples::default().metric("s", "a", "switches_count", &count(3.0)).metric(
-        "s",
-        "b",
-        "switches_count",
-        &count(2.0),
-    );
+    let samples = Samples::default().metric("s", "a", "switches_count", &[3.0; 12]);
+    let samples = samples.metric("s", "b", "switches_count", &[2.0; 12]);
     let claims = RATIO.replace("work_s", "switches_count");
-    assert_eq!(samples.verdict(&claims), Verdict::Reproduced);
-    assert_eq!(samples.verdict(&format!("{claims}resolution = 1\n")), Verdict::Inconclusive);
+    assert_eq!(samples.verdict(&claims), Reproduced);
+    assert_eq!(samples.verdict(&format!("{claims}resolution = 1\n")), Inconclusive);
 }
 
 fn duet_claim() -> String {
@@ -508,17 +341,13 @@ fn duet_claim() -> String {
 }
 
 #[test]
-fn a_duet_gives_one_ratio_per_process() {
-    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0).claim(&duet_claim());
-    assert_eq!(claim.verdict, Verdict::Reproduced);
-    assert_eq!(claim.rows[0].estimate.as_ref().map(|estimate| estimate.n), Some(12));
+fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
+    let duet = |first: f64| Samples::default().duet("a~b", &near(1.05, 0.005, 12), first).claim(&duet_claim());
+    let claim = duet(1.0);
+    assert_eq!((claim.verdict, n(&claim)), (Reproduced, Some(12)));
     assert!((claim.rows[0].sides[0].median - 0.0105).abs() < 1e-4, "{:?}", claim.rows[0].sides);
-}
-
-#[test]
-fn a_duet_in_which_going_first_matters_is_invalid() {
-    let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.10).claim(&duet_claim());
-    assert_eq!(claim.verdict, Verdict::Invalid);
+    let claim = duet(1.10);
+    assert_eq!(claim.verdict, Invalid);
     assert!(claim.reason.contains("first"), "{}", claim.reason);
 }
 
@@ -530,22 +359,17 @@ fn the_controls_of_duets_are_duets_of_an_arm_and_its_copy() {
              margin = 0.02\nblocks = {{ quick = 12 }}\n{rest}"
         )
     };
-    let claims = format!(
-        "{}aa = \"aa\"\nplanted = \"planted\"\n{}{}",
-        duet_claim(),
-        control("aa", ""),
-        control("planted", "size = 1.04\n")
-    );
+    let controls = control("aa", "") + &control("planted", "size = 1.04\n");
+    let claims = format!("{}aa = \"aa\"\nplanted = \"planted\"\n{controls}", duet_claim());
     let samples = |aa: f64, slow: f64| {
-        Samples::default().duet("a~b", &near(1.05, 0.002, 12), 1.0).duet("b~b@aa", &near(aa, 0.002, 12), 1.0).duet(
-            "b@slow~b",
-            &near(slow, 0.002, 12),
-            1.0,
-        )
+        let duets = [("a~b", 1.05), ("b~b@aa", aa), ("b@slow~b", slow)];
+        duets
+            .into_iter()
+            .fold(Samples::default(), |samples, (arm, ratio)| samples.duet(arm, &near(ratio, 0.002, 12), 1.0))
     };
-    assert_eq!(samples(1.0, 1.04).verdict(&claims), Verdict::Reproduced);
-    assert_eq!(samples(1.0, 1.0).verdict(&claims), Verdict::Invalid, "the planted effect is not found");
-    assert_eq!(samples(1.1, 1.04).verdict(&claims), Verdict::Invalid, "the copies differ");
+    assert_eq!(samples(1.0, 1.04).verdict(&claims), Reproduced);
+    assert_eq!(samples(1.0, 1.0).verdict(&claims), Invalid, "the planted effect is not found");
+    assert_eq!(samples(1.1, 1.04).verdict(&claims), Invalid, "the copies differ");
 }
 
 #[test]
@@ -554,11 +378,11 @@ fn a_duet_must_agree_with_processes_of_its_arms() {
         let samples = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0);
         samples.work("a", &near(a, 0.01, n)).work("b", &near(1.0, 0.0, n)).claim(&duet_claim())
     };
-    assert_eq!(with(1.05, 8).verdict, Verdict::Reproduced);
+    assert_eq!(with(1.05, 8).verdict, Reproduced);
     let disagreeing = with(1.5, 8);
-    assert_eq!(disagreeing.verdict, Verdict::Invalid);
+    assert_eq!(disagreeing.verdict, Invalid);
     assert!(disagreeing.reason.contains("disagree"), "{}", disagreeing.reason);
-    assert_eq!(with(1.5, 7).verdict, Verdict::Reproduced, "seven processes prove nothing");
+    assert_eq!(with(1.5, 7).verdict, Reproduced, "seven processes prove nothing");
 }
 
 #[test]
@@ -618,93 +442,7 @@ fn holm_adjusts_over_the_claims_of_the_study() {
 #[test]
 fn of_every_the_pooled_row_enters_holm() {
     let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\"]");
-    let samples =
-        ratio_of(1.4).metric("t", "a", "work_s", &near(1.0, 0.02, 12)).metric("t", "b", "work_s", &near(1.0, 0.0, 12));
-    let claim = samples.claim(&claims);
+    let claim = ratio_of(1.4).both("t", "work_s", 1.0).claim(&claims);
     assert!(claim.rows[0].p_value < claim.rows[2].p_value, "the scenario t shows nothing");
     assert_eq!(claim.holm, claim.rows[0].p_value);
-}
-
-#[test]
-fn a_claim_that_two_runs_judge_differently_is_unstable() {
-    let compared = |before: f64, now: f64| {
-        let mut study = ratio_of(now).judge(RATIO);
-        judge::compare(&mut study, &[ratio_of(before).judge(RATIO)]);
-        study
-    };
-    let study = compared(1.2, 0.8);
-    assert_eq!(study.claims[0].verdict, Verdict::Unstable);
-    assert!(
-        study.claims[0].reason.contains("reproduced") && study.claims[0].reason.contains("reversed"),
-        "{}",
-        study.claims[0].reason
-    );
-    let repeats = study.rounds.expect("it was compared").repeats;
-    assert_eq!(repeats[0].verdicts, [Some(Verdict::Reversed), Some(Verdict::Reproduced)]);
-
-    assert_eq!(compared(1.2, 1.3).claims[0].verdict, Verdict::Reproduced);
-    assert_eq!(compared(1.05, 1.2).claims[0].verdict, Verdict::Reproduced, "inconclusive is no judgement");
-    assert_eq!(compared(1.2, 1.05).claims[0].verdict, Verdict::Inconclusive);
-}
-
-#[test]
-fn rounds_agree_leave_open_or_contradict_each_other() {
-    // Effects of one profile or the other, this round's first; margins of 5 %, so that 1.05 is open.
-    let agreement = |now: (f64, &str), earlier: &[(f64, &str)]| {
-        let round = |&(effect, profile): &(f64, &str)| {
-            let mut study = ratio_of(effect).judge(RATIO);
-            study.profile = profile.to_owned();
-            study
-        };
-        let mut study = round(&now);
-        judge::compare(&mut study, &earlier.iter().map(round).collect::<Vec<_>>());
-        let repeat = study.rounds.expect("it was compared").repeats.remove(0);
-        (repeat.agreement, study.claims[0].verdict)
-    };
-    let (quick, full) = ("quick", "full");
-    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Verdict::Reproduced));
-    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Verdict::Reproduced));
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Verdict::Reproduced));
-    // What two quick rounds left in doubt, a full one may settle.
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Verdict::Reproduced));
-    // Another profile in between does not hide the run before.
-    assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Verdict::Unstable));
-    // What no round measured is no repetition.
-    let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
-    let mut study = unmeasured();
-    judge::compare(&mut study, &[unmeasured()]);
-    assert_eq!(study.claims[0].verdict, Verdict::NotMeasured);
-    assert!(study.rounds.expect("it was compared").repeats.is_empty());
-    let mut alone = ratio_of(1.2).judge(RATIO);
-    judge::compare(&mut alone, &[]);
-    assert_eq!(alone.rounds, None);
-}
-
-#[test]
-fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
-    let with = |copies: f64, effect: f64| {
-        ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(&format!("{RATIO}{AA}"))
-    };
-    let mut study = with(1.0, 1.2);
-    judge::compare(&mut study, &[with(1.2, 0.8)]);
-    assert_eq!(study.claims[0].verdict, Verdict::Reproduced);
-    let rounds = study.rounds.expect("it was compared");
-    assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
-    assert!(rounds.measured[0].failed_controls.is_empty());
-    assert_eq!(rounds.measured[1].failed_controls, ["noise"]);
-}
-
-#[test]
-fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
-    let claims = RATIO.replace("margin", "size = 1.44\nmargin");
-    let compared = |before: f64, now: f64| {
-        let mut study = ratio_of(now).judge(&claims);
-        judge::compare(&mut study, &[ratio_of(before).judge(&claims)]);
-        study.claims[0].verdict
-    };
-    // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
-    assert_eq!(ratio_of(1.2).verdict(&claims), Verdict::ReproducedSizeUndecided);
-    assert_eq!(compared(1.2, 1.5), Verdict::Reproduced);
-    assert_eq!(compared(1.5, 1.2), Verdict::ReproducedSizeUndecided);
-    assert_eq!(compared(1.1, 1.5), Verdict::Unstable, "smaller and of the claimed size cannot both be right");
 }

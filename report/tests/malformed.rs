@@ -4,45 +4,9 @@ use report::cases;
 use report::claims::Claims;
 use report::page::Page;
 use report::plan_file;
-use support::line_of;
+use support::{PAGE, line_of};
 
 mod support;
-
-const PAGE: &str = r#"schema = 1
-title = "toy"
-question = "Is it?"
-
-[[advice]]
-text = "Do not."
-when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
-
-[[table]]
-id = "times"
-title = "Times"
-row_header = "Input"
-row = [{ label = "big", scenario = "big" }]
-column = [
-    { header = "a (s)", arm = "a", metric = "work_s" },
-    { header = "theirs", values = ["1.5"] },
-]
-
-[[chart]]
-id = "scaling"
-title = "Scaling"
-kind = "lines"
-scenarios = ["big"]
-arms = ["a"]
-metric = "work_s"
-x = "rows_count"
-
-[[chart]]
-id = "arms"
-title = "Arms"
-kind = "strip"
-scenarios = ["big"]
-arms = ["a"]
-metric = "work_s"
-"#;
 
 /// Replaces `from` by `to` once and expects the reader to refuse the result at the line where `at` stands then, saying `what`.
 fn refuse<T>(
@@ -68,7 +32,7 @@ fn refuse<T>(
 fn claims_with_unknown_keys_or_words_are_refused() {
     for change in [
         ["schema = 1", "schema = 2", "schema = 2", "schema 2 is unknown"],
-        ["margin = 0.05\nsize = 1.1", "marign = 0.05\nsize = 1.1", "marign", "unknown field `marign`"],
+        ["margin = 0.05, size = 1.1", "marign = 0.05, size = 1.1", "marign", "unknown field `marign`"],
         ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
         ["kind = \"ratio\"", "kind = \"ration\"", "\"C1\"", "ratio, equal, band"],
         ["kind = \"aa\"", "kind = \"ab\"", "\"aa\"", "choose aa or planted"],
@@ -103,8 +67,8 @@ fn claims_with_missing_or_impossible_values_are_refused() {
         ["kind = \"equal\"", "kind = \"cause\"", "\"C2\"", "explains"],
         ["kind = \"equal\"", "kind = \"outcome\"", "\"C2\"", "at_least or at_most"],
         ["kind = \"equal\"", "kind = \"outcome\"\nat_most = 1.0\nshare = 1.5", "\"C2\"", "share from 0"],
-        ["kind = \"planted\"", "kind = \"planted\"\nminus = \"a\"", "\"slow\"", "'minus' means nothing"],
-        ["size = 1.1\n", "", "\"slow\"", "needs size"],
+        ["kind = \"planted\"", "kind = \"planted\", minus = \"a\"", "\"slow\"", "'minus' means nothing"],
+        ["size = 1.1, ", "", "\"slow\"", "needs size"],
         ["at_most = 2.0\n", "", "\"fast\"", "at_most or at_least"],
         ["at_most = 2.0\n", "at_most = 2.0\nat_least = 1.0\n", "\"fast\"", "keep one"],
         [
@@ -155,7 +119,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
     for change in [
         ["schema = 1", "schema = 3", "schema = 3", "schema 3 is unknown"],
         ["row_header", "row_heading", "row_heading", "unknown field `row_heading`"],
-        ["title = \"toy\"\n", "", "schema", "missing field `title`"],
+        ["title = \"toy: a made-up study\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
         ["[\"1.5\"]", "[\"1.5\", \"2.5\"]", "\"theirs\"", "2 values for 1 rows"],
         ["\"reversed\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],

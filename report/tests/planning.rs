@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use report::cases;
 use report::claims::Claims;
-use report::error::{Error, TomlFile};
+use report::error::Error;
+use report::files::TomlFile;
 use report::plan::{Part, Plan, plan};
 use report::plan_file::{self, PlannedRun};
 
@@ -27,8 +28,8 @@ fn planned(profile: &str, seed: u64) -> Plan {
 fn blocks(runs: &[PlannedRun]) -> BTreeMap<(&str, &str), BTreeSet<u64>> {
     let mut blocks: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
     for run in runs {
-        let fresh = blocks.entry((run.scenario.as_str(), run.arm.as_str())).or_default().insert(run.block);
-        assert!(fresh, "{} runs twice in block {}", run.arm, run.block);
+        let fresh = blocks.entry((run.case.scenario.as_str(), run.case.arm.as_str())).or_default().insert(run.block);
+        assert!(fresh, "{} runs twice in block {}", run.case.arm, run.block);
     }
     blocks
 }
@@ -48,8 +49,8 @@ proptest! {
     fn the_arms_of_a_block_stand_next_to_each_other(seed: u64) {
         let plan = planned("quick", seed);
         let mut seen = BTreeSet::new();
-        for group in plan.runs.chunk_by(|a, b| (&a.scenario, a.block) == (&b.scenario, b.block)) {
-            prop_assert!(seen.insert((&group[0].scenario, group[0].block)), "block {} is torn apart", group[0].block);
+        for group in plan.runs.chunk_by(|a, b| (&a.case.scenario, a.block) == (&b.case.scenario, b.block)) {
+            prop_assert!(seen.insert((&group[0].case.scenario, group[0].block)), "block {} is torn apart", group[0].block);
         }
         prop_assert_eq!(seen.len(), 8 + 1);
     }
@@ -75,8 +76,8 @@ fn seeds_give_different_orders_of_blocks_and_of_arms() {
     let plan = planned("quick", 1);
     let within: BTreeSet<Vec<&str>> = plan
         .runs
-        .chunk_by(|a, b| (&a.scenario, a.block) == (&b.scenario, b.block))
-        .map(|group| group.iter().map(|run| run.arm.as_str()).collect())
+        .chunk_by(|a, b| (&a.case.scenario, a.block) == (&b.case.scenario, b.block))
+        .map(|group| group.iter().map(|run| run.case.arm.as_str()).collect())
         .collect();
     assert!(within.len() > 4, "{} orders of the arms in nine blocks", within.len());
 }
@@ -86,7 +87,7 @@ fn runs_are_numbered_and_blocks_take_one_of_three_inputs() {
     for (number, run) in (1..).zip(planned("quick", 3).runs) {
         assert_eq!(run.run, format!("toy-{number:04}"));
         assert_eq!(run.seed, run.block % 3);
-        assert_eq!(run.arguments, format!("run --scenario {} --arm {}", run.scenario, run.arm));
+        assert_eq!(run.case.arguments, format!("run --scenario {} --arm {}", run.case.scenario, run.case.arm));
     }
 }
 

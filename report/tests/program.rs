@@ -1,21 +1,16 @@
 //! The program as it is typed.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use support::{CLAIMS, Outcome, Toy, forge, read, report, usual, write};
+use support::{
+    CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, forge, plan, plannable, read, render, report, sealed, temporary, usual,
+    write,
+};
 
 mod support;
-
-const STAMP: &str = "20261121T050000Z";
-const LATER: &str = "20261122T050000Z";
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
 
 #[test]
 fn the_help_of_every_command_explains_itself() {
@@ -28,12 +23,10 @@ fn the_help_of_every_command_explains_itself() {
 
 #[test]
 fn showing_a_plan_writes_nothing() {
-    let temp = folder();
-    write(temp.path(), "claims.toml", CLAIMS);
-    write(temp.path(), "cases.tsv", &Toy::default().cases);
+    let temp = plannable(CLAIMS);
     let plan = |seconds: &str| {
         write(temp.path(), "claims.toml", &CLAIMS.replace("quick_s = 60", seconds));
-        report().arg("plan").arg(temp.path()).args(["--profile", "quick", "--seed", "1", "--show"]).assert()
+        plan(temp.path(), &["--show"])
     };
     plan("quick_s = 60").success().stdout(contains("33 runs").and(contains("within the budget of 60 s")));
     plan("quick_s = 10").code(1).stdout(contains("over the budget of 10 s"));
@@ -42,75 +35,44 @@ fn showing_a_plan_writes_nothing() {
 
 #[test]
 fn a_plan_that_cannot_be_made_names_the_line() {
-    let temp = folder();
-    report()
-        .arg("plan")
-        .arg(temp.path())
-        .args(["--profile", "quick", "--seed", "1"])
-        .assert()
-        .code(2)
-        .stderr(contains("claims.toml").and(contains("No such file")));
-    write(temp.path(), "claims.toml", &CLAIMS.replace("margin = 0.10", "margin = 10"));
-    write(temp.path(), "cases.tsv", &Toy::default().cases);
-    report()
-        .arg("plan")
-        .arg(temp.path())
-        .args(["--profile", "quick", "--seed", "1"])
-        .assert()
-        .code(2)
-        .stderr(contains("claims.toml:").and(contains("not between 0 and 1")).and(contains("report: ").count(1)));
+    let missing = contains("claims.toml").and(contains("No such file"));
+    plan(temporary().path(), &[]).code(2).stderr(missing);
+    let temp = plannable(&CLAIMS.replace("margin = 0.10", "margin = 10"));
+    let wrong = contains("claims.toml:").and(contains("not between 0 and 1")).and(contains("report: ").count(1));
+    plan(temp.path(), &[]).code(2).stderr(wrong);
 }
 
 #[test]
 fn check_exits_1_with_one_line_per_finding() {
-    let temp = folder();
-    let sealed = Toy::default().seal(temp.path(), STAMP, usual);
+    let (temp, sealed) = sealed();
     report().arg("check").arg(temp.path()).assert().success().stdout("");
     write(&sealed, "notes.txt", "I was here\n");
-    forge(&Toy::default().seal(temp.path(), LATER, usual), "runs.jsonl", |text| {
+    forge(&Toy::default().seal(temp.path(), SECOND, usual), "runs.jsonl", |text| {
         text.replacen("\"exit\":0", "\"exit\":9", 1)
     });
-    report()
-        .arg("check")
-        .arg(temp.path())
-        .assert()
-        .code(1)
-        .stdout(contains("\n").count(2).and(contains("notes.txt: ")).and(contains("runs.jsonl:1: toy-0001 failed")));
+    let found = contains("\n").count(2).and(contains("notes.txt: ")).and(contains("runs.jsonl:1: toy-0001 failed"));
+    report().arg("check").arg(temp.path()).assert().code(1).stdout(found);
     report().arg("check").arg(temp.path().join("nowhere")).assert().code(2).stderr(contains("nowhere"));
 }
 
 #[test]
 fn an_interrupted_measurement_is_not_sealed() {
-    let temp = folder();
-    let measured = Toy::default().measure(temp.path(), STAMP, usual);
+    let temp = temporary();
+    let measured = Toy::default().measure(temp.path(), FIRST, usual);
     let runs = read(&measured, "runs.jsonl");
     write(&measured, "runs.jsonl", &runs[..runs.len() - 9]);
-    report()
-        .arg("seal")
-        .arg(&measured)
-        .assert()
-        .code(2)
-        .stderr(contains("runs.jsonl:33: ").and(contains("interrupted")));
+    let torn = contains("runs.jsonl:33: ").and(contains("interrupted"));
+    report().arg("seal").arg(&measured).assert().code(2).stderr(torn);
     assert!(!measured.join("SHA256SUMS").exists());
 }
 
 #[test]
 fn the_manifest_is_one_that_sha256sum_accepts() {
-    let temp = folder();
-    let sealed = Toy::default().seal(temp.path(), STAMP, usual);
+    let (_temp, sealed) = sealed();
     let sums = read(&sealed, "SHA256SUMS");
     let names: Vec<&str> = sums.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name).collect();
-    let expected = [
-        "cases.tsv",
-        "claims.toml",
-        "machine.json",
-        "memory.jsonl",
-        "page.toml",
-        "plan.json",
-        "plan.tsv",
-        "runs.jsonl",
-    ];
-    assert_eq!(names, expected);
+    let expected = "cases.tsv claims.toml machine.json memory.jsonl page.toml plan.json plan.tsv runs.jsonl";
+    assert_eq!(names.join(" "), expected);
     match Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&sealed).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}"),
@@ -119,8 +81,7 @@ fn the_manifest_is_one_that_sha256sum_accepts() {
 
 #[test]
 fn the_verdicts_fit_a_terminal() {
-    let temp = folder();
-    Toy::default().seal(temp.path(), STAMP, usual);
+    let (temp, _) = sealed();
     let output = report().arg("verdicts").arg(temp.path()).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).expect("the table is text");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
@@ -132,40 +93,24 @@ fn the_verdicts_fit_a_terminal() {
 
 #[test]
 fn nothing_measured_is_said_with_the_remedy() {
-    let temp = folder();
-    Toy::default().measure(temp.path(), STAMP, usual);
+    let temp = temporary();
+    Toy::default().measure(temp.path(), FIRST, usual);
     report().arg("verdicts").arg(temp.path()).assert().code(2).stderr(contains("make all-reports"));
-}
-
-fn render(results: &Path, into: &Path, splice: &[&Path]) -> assert_cmd::assert::Assert {
-    let mut command = report();
-    command
-        .arg("render")
-        .arg(results)
-        .arg("--out")
-        .arg(into.join("REPORT.md"))
-        .arg("--charts")
-        .arg(into.join("charts"));
-    for file in splice {
-        command.arg("--splice").arg(file);
-    }
-    command.assert()
 }
 
 #[test]
 fn rendering_twice_gives_the_same_bytes() {
-    let temp = folder();
-    let (once, again) = (folder(), folder());
-    Toy::default().seal(temp.path(), STAMP, usual);
+    let (temp, _) = sealed();
+    let (once, again) = (temporary(), temporary());
     render(temp.path(), once.path(), &[]).success();
     render(temp.path(), again.path(), &[]).success();
     let effects = read(once.path(), "charts/effects.svg");
     assert!(effects.contains("published") && !effects.contains("published range"), "one size is a mark, not a range");
-    for file in ["REPORT.md", "charts/effects.svg", "charts/toy-big.svg"] {
+    for file in ["REPORT.md", "charts/effects.svg", "charts/toy-arms.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }
     let text = read(once.path(), "REPORT.md");
-    assert!(text.contains(&format!("results/toy/{STAMP}-quick")), "the report names its samples");
+    assert!(text.contains(&format!("results/toy/{FIRST}-quick")), "the report names its samples");
     assert!(!text.contains(&temp.path().display().to_string()), "and no path of this machine");
     fs::write(once.path().join("charts/toy-gone.svg"), "<svg/>").expect("it can be written");
     render(temp.path(), once.path(), &[]).success();
@@ -174,9 +119,7 @@ fn rendering_twice_gives_the_same_bytes() {
 
 #[test]
 fn blocks_in_other_documents_are_replaced_between_their_marks() {
-    let temp = folder();
-    let out = folder();
-    Toy::default().seal(temp.path(), STAMP, usual);
+    let ((temp, _), out) = (sealed(), temporary());
     let readme = out.path().join("README.md");
     let text = "# Toy\n<!-- verdicts:begin -->\nold\n<!-- verdicts:end -->\nkept\n<!-- goals-toy:begin -->\n<!-- goals-toy:end -->\n";
     fs::write(&readme, text).expect("it can be written");
@@ -202,27 +145,26 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
 
 #[test]
 fn the_newest_folder_is_rendered_and_compared_with_the_one_before() {
-    let temp = folder();
+    let temp = temporary();
     let toy = Toy::default();
-    toy.seal(temp.path(), STAMP, usual);
-    let reversed = |run: &report::plan_file::PlannedRun| match (run.arm.as_str(), usual(run)) {
+    toy.seal(temp.path(), FIRST, usual);
+    let reversed = |run: &report::plan_file::PlannedRun| match (run.case.arm.as_str(), usual(run)) {
         ("a", Outcome::Took(seconds, memory)) => Outcome::Took(seconds / 2.5, memory),
         (_, outcome) => outcome,
     };
-    toy.seal(temp.path(), LATER, reversed);
+    toy.seal(temp.path(), SECOND, reversed);
     let verdicts = || report().arg("verdicts").arg(temp.path()).assert().success();
-    verdicts().stdout(contains(LATER).and(contains("unstable")).and(contains("reversed in this one")));
+    verdicts().stdout(contains(SECOND).and(contains("unstable")).and(contains("reversed in this one")));
 
     // On another machine the two answers do not contradict each other.
     let other = Toy { cpu_model: "Toy 2000", ..Toy::default() };
-    other.seal(temp.path(), "20261123T050000Z", usual);
-    verdicts().stdout(contains("20261123").and(contains("unstable").not()));
+    other.seal(temp.path(), THIRD, usual);
+    verdicts().stdout(contains(THIRD).and(contains("unstable").not()));
 }
 
 #[test]
 fn prose_may_be_replaced_and_samples_may_not() {
-    let temp = folder();
-    let sealed = Toy::default().seal(temp.path(), STAMP, usual);
+    let (temp, sealed) = sealed();
     let page = temp.path().join("page.toml");
     fs::write(&page, read(&sealed, "page.toml").replace("made-up", "better told")).expect("it can be written");
     let sums = read(&sealed, "SHA256SUMS");
@@ -234,21 +176,15 @@ fn prose_may_be_replaced_and_samples_may_not() {
     assert_eq!(changed, ["page.toml"], "only its line is resealed");
 
     fs::write(&page, "schema = 1\n").expect("it can be written");
-    report()
-        .arg("page")
-        .arg(&sealed)
-        .arg(&page)
-        .assert()
-        .code(2)
-        .stderr(contains("page.toml:1: ").and(contains("title")));
+    let lacking = contains("page.toml:1: ").and(contains("title"));
+    report().arg("page").arg(&sealed).arg(&page).assert().code(2).stderr(lacking);
     write(&sealed, "runs.jsonl", &read(&sealed, "runs.jsonl").replacen("1.5", "1.4", 1));
     report().arg("page").arg(&sealed).arg(&page).assert().code(2).stderr(contains("runs.jsonl"));
 }
 
 #[test]
 fn a_reader_that_has_had_enough_is_no_error() {
-    let temp = folder();
-    let sealed = Toy::default().seal(temp.path(), STAMP, usual);
+    let (temp, sealed) = sealed();
     write(&sealed, "notes.txt", "so that check has something to say\n");
     for verb in ["verdicts", "check"] {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("report"))
@@ -268,12 +204,6 @@ fn a_reader_that_has_had_enough_is_no_error() {
 
 #[test]
 fn checking_a_folder_without_results_is_no_success() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut command = assert_cmd::Command::cargo_bin("report").expect("the binary is built");
-    command
-        .arg("check")
-        .arg(folder.path())
-        .assert()
-        .code(2)
-        .stderr(predicates::str::contains("holds no results folder"));
+    let found = report().arg("check").arg(temporary().path()).assert();
+    found.code(2).stderr(contains("holds no results folder"));
 }

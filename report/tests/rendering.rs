@@ -8,8 +8,12 @@ use std::path::PathBuf;
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
 use report::dataset::Dataset;
-use report::judged::{Estimate, Verdict};
-use report::render::{StudyView, report_md, splice_blocks};
+use report::judged::{Estimate, JudgedClaim, JudgedStudy, Verdict};
+use report::machine::Machine;
+use report::page::Page;
+use report::render::{report_md, splice_blocks};
+use report::view::StudyView;
+use strum::VariantArray as _;
 
 mod fixture;
 
@@ -27,40 +31,46 @@ fn golden(name: &str, text: &str) {
     );
 }
 
+/// The report of the made-up study.
+fn report() -> String {
+    report_md(&[fixture::view()])
+}
+
+/// Its charts.
+fn all_charts() -> BTreeMap<String, String> {
+    charts::all(&[fixture::view()])
+}
+
 /// A study without claims, samples, tables or prose.
 fn empty() -> StudyView {
-    let mut view = fixture::view();
-    view.judged.claims.clear();
-    view.judged.controls.clear();
-    view.judged.goals.clear();
-    view.judged.failures.clear();
-    view.judged.memory_disagreements.clear();
-    view.judged.memory_compared = 0;
-    view.judged.rounds = None;
-    view.page.table.clear();
-    view.page.measured.clear();
-    view.page.advice.clear();
-    view.data = Dataset::default();
-    view.machine = BTreeMap::new();
-    view
+    let JudgedStudy { study, folder, profile, plan_seed, plan_hash, runs, measured_s, .. } = fixture::view().judged;
+    let page = Page { table: vec![], measured: vec![], advice: vec![], ..fixture::view().page };
+    StudyView {
+        judged: JudgedStudy {
+            study,
+            folder,
+            profile,
+            plan_seed,
+            plan_hash,
+            runs,
+            measured_s,
+            ..JudgedStudy::default()
+        },
+        page,
+        data: Dataset::default(),
+        machine: Machine::default(),
+        ..fixture::view()
+    }
 }
 
 /// Rows of Markdown tables in which the number of cells differs from their heading's.
 fn ragged_rows(markdown: &str) -> Vec<String> {
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
-    let mut width = None;
-    let mut ragged = Vec::new();
-    for line in markdown.lines() {
-        if line.starts_with('|') {
-            let expected = *width.get_or_insert(cells(line));
-            if cells(line) != expected {
-                ragged.push(line.to_owned());
-            }
-        } else {
-            width = None;
-        }
-    }
-    ragged
+    let lines: Vec<&str> = markdown.lines().collect();
+    let tables =
+        lines.chunk_by(|a, b| a.starts_with('|') == b.starts_with('|')).filter(|lines| lines[0].starts_with('|'));
+    let ragged = tables.flat_map(|table| table.iter().filter(|line| cells(line) != cells(table[0])));
+    ragged.map(|line| (*line).to_owned()).collect()
 }
 
 /// Every way in which a picture would be unreadable: not XML, text too small or beyond the card.
@@ -100,11 +110,8 @@ fn faults(name: &str, picture: &str) -> Vec<String> {
 /// The texts of a picture as a reader sees them.
 fn texts(picture: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(picture).expect("a picture is XML");
-    document
-        .descendants()
-        .filter(|node| node.has_tag_name("text"))
-        .map(|node| node.text().unwrap_or_default().trim().to_owned())
-        .collect()
+    let texts = document.descendants().filter(|node| node.has_tag_name("text"));
+    texts.map(|node| node.text().unwrap_or_default().trim().to_owned()).collect()
 }
 
 fn marks(picture: &str, class: &str) -> usize {
@@ -113,7 +120,7 @@ fn marks(picture: &str, class: &str) -> usize {
 
 #[test]
 fn the_report_of_every_verdict_is_the_golden_one() {
-    golden("REPORT.md", &report_md(&[fixture::view()]));
+    golden("REPORT.md", &report());
 }
 
 #[test]
@@ -126,7 +133,7 @@ fn the_blocks_for_other_documents_are_the_golden_ones() {
 
 #[test]
 fn the_charts_are_the_golden_ones() {
-    for (name, picture) in charts::all(&[fixture::view()]) {
+    for (name, picture) in all_charts() {
         golden(&name, &picture);
     }
 }
@@ -135,7 +142,7 @@ fn the_charts_are_the_golden_ones() {
 fn the_made_up_study_has_a_claim_for_every_verdict_and_the_report_names_each() {
     let view = fixture::view();
     let report = report_md(std::slice::from_ref(&view));
-    for verdict in Verdict::ALL {
+    for verdict in Verdict::VARIANTS.iter().copied() {
         assert!(view.judged.claims.iter().any(|claim| claim.verdict == verdict), "no claim is {verdict}");
         assert!(report.contains(&format!("**{verdict}**")), "{verdict} is not in bold");
     }
@@ -158,10 +165,9 @@ fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
     let views = [fixture::view()];
     // The README takes one from its block.
     let text = report_md(&views) + &splice_blocks(&views)["verdicts"];
-    let mut named: Vec<String> =
-        text.split("](charts/").skip(1).filter_map(|rest| rest.split(')').next()).map(str::to_owned).collect();
-    named.sort();
-    assert_eq!(named, charts::all(&views).into_keys().collect::<Vec<_>>());
+    let mut named: Vec<&str> = text.split("](charts/").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    named.sort_unstable();
+    assert_eq!(named, charts::all(&views).keys().collect::<Vec<_>>());
 }
 
 #[test]
@@ -174,21 +180,21 @@ fn rendering_twice_gives_the_same_bytes() {
 
 #[test]
 fn the_first_line_says_that_the_file_is_generated_and_how() {
-    let report = report_md(&[fixture::view()]);
+    let report = report();
     let first = report.lines().next().unwrap_or_default();
     assert!(first.starts_with("<!--") && first.contains("make report") && first.ends_with("-->"), "{first}");
 }
 
 #[test]
 fn advice_is_shown_only_where_the_verdict_bears_it_out() {
-    let report = report_md(&[fixture::view()]);
+    let report = report();
     assert!(report.contains("Read one file with a pipeline"));
     assert!(!report.contains("Never shown"));
 }
 
 #[test]
 fn a_claim_beside_another_stands_under_it_and_is_not_counted() {
-    let report = report_md(&[fixture::view()]);
+    let report = report();
     let at = |text: &str| report.find(text).unwrap_or(usize::MAX);
     assert!(at("\n| [T1](") < at("\n| ↳&nbsp;[T1r](") && at("\n| ↳&nbsp;[T1r](") < at("\n| [T2]("));
     assert!(report.contains("14 claims of 1 study:"), "{}", &report[..400]);
@@ -197,7 +203,7 @@ fn a_claim_beside_another_stands_under_it_and_is_not_counted() {
     // In other documents it does not stand at all.
     let elsewhere = &splice_blocks(&[fixture::view()])["verdicts"];
     assert!(elsewhere.contains("| [T1](REPORT.md#made_up-t1) |") && !elsewhere.contains("T1r"), "{elsewhere}");
-    let charts = charts::all(&[fixture::view()]);
+    let charts = all_charts();
     assert!(charts["effects.svg"].contains("T1r") && !charts["claims.svg"].contains("T1r"));
     assert!(elsewhere.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11"));
 }
@@ -222,7 +228,7 @@ fn pictures_are_well_formed_and_no_text_leaves_the_card() {
 
 #[test]
 fn every_sample_is_a_point_and_every_arm_has_its_name() {
-    let charts = charts::all(&[fixture::view()]);
+    let charts = all_charts();
     // Four arms in twelve blocks; one run failed and has no point.
     let one_size = 4 * 12 - 1;
     assert_eq!(marks(&charts["made_up-arms.svg"], "sample"), one_size);
@@ -239,7 +245,7 @@ fn every_sample_is_a_point_and_every_arm_has_its_name() {
 
 #[test]
 fn a_chart_of_percentiles_names_what_is_left_out_and_its_ticks_end_with_the_counts() {
-    let charts = charts::all(&[fixture::view()]);
+    let charts = all_charts();
     let picture = texts(&charts["made_up-percentiles.svg"]);
     let all = picture.join(" ");
     assert!(
@@ -256,7 +262,7 @@ fn a_chart_of_percentiles_names_what_is_left_out_and_its_ticks_end_with_the_coun
 
 #[test]
 fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
-    let report = report_md(&[fixture::view()]);
+    let report = report();
     assert!(report.contains("| 100 ms | WAL Pool | 166.9x | Direct Blocking = tokio_rusqlite |"), "{report}");
     assert!(report.contains("| 1 h | - | - | - |"));
     let mut view = fixture::view();
@@ -304,12 +310,8 @@ fn a_table_of_which_nothing_was_measured_is_a_line() {
 #[test]
 fn the_chart_of_effects_has_a_mark_for_every_claim_with_a_figure() {
     let view = fixture::view();
-    let with_figure = view
-        .judged
-        .claims
-        .iter()
-        .filter(|claim| claim.deciding_row().is_some_and(|row| row.estimate.is_some()))
-        .count();
+    let has_figure = |claim: &&JudgedClaim| claim.deciding_row().is_some_and(|row| row.estimate.is_some());
+    let with_figure = view.judged.claims.iter().filter(has_figure).count();
     let picture = &charts::all(&[view])["effects.svg"];
     // The legend shows three estimates and one published figure of its own.
     assert_eq!(marks(picture, "estimate"), with_figure + 3);
@@ -335,10 +337,12 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
     nasty.clone_into(&mut view.page.title);
     nasty.clone_into(&mut view.page.chart[0].title);
     nasty.clone_into(&mut view.page.table[0].column[0].header);
-    view.machine.insert("host | <b>".to_owned(), Some(serde_json::json!(nasty)));
+    view.machine.values.insert("host | <b>".to_owned(), Some(serde_json::json!(nasty)));
     let views = [view];
     let report = report_md(&views);
-    assert_eq!(ragged_rows(&report), Vec::<String>::new());
+    for report in [&report, &report_md(&[fixture::view(), empty()])] {
+        assert_eq!(ragged_rows(report), Vec::<String>::new());
+    }
     assert!(!report.replace('`', "\0").split('\0').step_by(2).any(|outside| outside.contains("<img")), "a tag is live");
     for (name, picture) in charts::all(&views) {
         assert_eq!(faults(&name, &picture), Vec::<String>::new());
@@ -346,25 +350,15 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
 }
 
 #[test]
-fn no_table_of_the_report_is_ragged() {
-    assert_eq!(ragged_rows(&report_md(&[fixture::view(), empty()])), Vec::<String>::new());
-}
-
-#[test]
 fn without_any_study_and_with_an_empty_one_there_is_still_a_whole_report() {
     for views in [vec![], vec![empty()]] {
         let report = report_md(&views);
-        for title in [
-            "## Verdicts",
-            "## What to do",
-            "## Can you trust this run",
-            "## The studies",
-            "## Threats and limits",
-            "## Machine",
-            "## Rebuild this file",
-        ] {
-            assert!(report.contains(title), "{title}");
+        for title in
+            ["Verdicts", "What to do", "Can you trust this run", "The studies", "Threats and limits", "Machine"]
+        {
+            assert!(report.contains(&format!("## {title}")), "{title}");
         }
+        assert!(report.contains("## Rebuild this file"));
         assert!(charts::all(&views)["effects.svg"].contains("No claim has been measured yet."));
     }
 }
@@ -372,24 +366,15 @@ fn without_any_study_and_with_an_empty_one_there_is_still_a_whole_report() {
 #[test]
 fn open_and_single_figures_are_said_in_words() {
     let mut view = fixture::view();
-    let estimate = |point, lo, hi, n, level| Some(Estimate { point, lo, hi, n, level });
+    let open = |id: &str, point, lo, hi, (n, level), verdict| {
+        claim(id, "open", "-", "ratio", ratio(Some(Estimate { point, lo, hi, n, level }), verdict))
+    };
+    let infinite = f64::INFINITY;
     view.judged.claims = vec![
-        claim(
-            "O1",
-            "open above",
-            "-",
-            "ratio",
-            ratio(estimate(1.9, 1.2, f64::INFINITY, 8, 0.039), Verdict::Reproduced),
-        ),
-        claim("O2", "open below", "-", "ratio", ratio(estimate(0.7, 0.0, 0.9, 8, 0.039), Verdict::Reversed)),
-        claim("O3", "one run", "-", "ratio", ratio(estimate(1.23, 1.23, 1.23, 1, 1.0), Verdict::NotMeasured)),
-        claim(
-            "O4",
-            "all failed",
-            "-",
-            "ratio",
-            ratio(estimate(f64::INFINITY, 0.0, f64::INFINITY, 8, 0.039), Verdict::Inconclusive),
-        ),
+        open("O1", 1.9, 1.2, infinite, (8, 0.039), Verdict::Reproduced),
+        open("O2", 0.7, 0.0, 0.9, (8, 0.039), Verdict::Reversed),
+        open("O3", 1.23, 1.23, 1.23, (1, 1.0), Verdict::NotMeasured),
+        open("O4", infinite, 0.0, infinite, (8, 0.039), Verdict::Inconclusive),
     ];
     let views = [view];
     let report = report_md(&views);
@@ -409,21 +394,13 @@ fn open_and_single_figures_are_said_in_words() {
 fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
     for scale in [1e-12, 1e-3, 1e9, 1e200] {
         let mut view = fixture::view();
-        view.judged.claims = vec![claim(
-            "H1",
-            "huge",
-            "-",
-            "ratio",
-            ratio(Some(twelve(scale, scale * 0.9, scale * 1.1)), Verdict::Reproduced),
-        )];
+        let huge = ratio(Some(twelve(scale, scale * 0.9, scale * 1.1)), Verdict::Reproduced);
+        view.judged.claims = vec![claim("H1", "huge", "-", "ratio", huge)];
         view.data = fixture::samples::scaled(scale);
         let views = [view];
         let report = report_md(&views);
-        let longest = report
-            .split_whitespace()
-            .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b','))
-            .map(str::len)
-            .max();
+        let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+        let longest = report.split_whitespace().filter(is_number).map(str::len).max();
         assert!(longest.unwrap_or(0) < 24, "{scale}");
         for (name, picture) in charts::all(&views) {
             assert_eq!(faults(&name, &picture), Vec::<String>::new(), "{scale}");
@@ -433,7 +410,7 @@ fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
 
 #[test]
 fn a_ratio_never_stands_in_a_claim_without_both_absolute_values() {
-    let report = report_md(&[fixture::view()]);
+    let report = report();
     for line in report.lines().filter(|line| line.contains("async ÷ sync") && line.starts_with("| `")) {
         let measured = !line.contains("| - | - |");
         assert!(!measured || (line.contains("async 1.75 s") && line.contains("sync 1.34 s")), "{line}");

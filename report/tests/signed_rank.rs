@@ -3,26 +3,16 @@
 #![expect(clippy::float_cmp, reason = "what is exact must be equal, and infinities have no distance")]
 
 use proptest::prelude::*;
-use report::stats::signed_rank::{
-    Alternative, cumulative, interval_rank, p_value, p_value_against, quantile, walsh_averages,
-};
-use report::stats::{CONFIDENCE, Interval, PLANTED_CONFIDENCE, Pair, estimate};
+use report::stats::signed_rank::{Alternative, cumulative, interval_rank, p_value_against, quantile, walsh_averages};
+use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, estimate};
 
-fn exact(differences: &[f64]) -> Vec<Pair> {
-    differences.iter().map(|&difference| Pair::exact(difference)).collect()
-}
+mod numbers;
 
-fn interval(differences: &[f64]) -> Interval {
-    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
-}
+use numbers::{assert_close, close, exact, interval};
 
-fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
-}
-
-#[track_caller]
-fn assert_close(actual: f64, expected: f64) {
-    assert!(close(actual, expected), "{actual} is not {expected}");
+/// The p-value against a middle of zero.
+fn p_value(differences: &[f64], alternative: Alternative) -> f64 {
+    p_value_against(&exact(differences), 0.0, alternative)
 }
 
 /// Hamilton's depression scale before and after a tranquilliser, nine patients (Hollander and Wolfe; R's `?wilcox.test`).
@@ -34,20 +24,69 @@ fn depression() -> Vec<f64> {
 }
 
 #[test]
-fn the_depression_example_has_the_p_values_that_r_prints() {
-    assert_close(p_value(&depression(), Alternative::Greater), 0.019_531_25);
-    assert_close(p_value(&depression(), Alternative::TwoSided), 0.039_062_5);
-    // V = 40 of 45: P(V <= 40) = 1 - P(V <= 4) by symmetry, and 7 of 512 sign choices give at most 4.
-    assert_close(p_value(&depression(), Alternative::Less), 1.0 - 7.0 / 512.0);
+fn p_values_are_those_that_r_prints_or_that_counting_signs_gives() {
+    use Alternative::{Greater, Less, TwoSided};
+    let depression = depression();
+    for (differences, alternative, expected) in [
+        (&depression[..], Greater, 0.019_531_25),
+        (&depression, TwoSided, 0.039_062_5),
+        // V = 40 of 45: P(V <= 40) = 1 - P(V <= 4) by symmetry, and 7 of 512 sign choices give at most 4.
+        (&depression, Less, 1.0 - 7.0 / 512.0),
+        // No differences and only zeros.
+        (&[], TwoSided, 1.0),
+        (&[], Less, 1.0),
+        (&[], Greater, 1.0),
+        (&[0.0, -0.0, 0.0], TwoSided, 1.0),
+        (&[0.0, -0.0, 0.0], Less, 1.0),
+        (&[0.0, -0.0, 0.0], Greater, 1.0),
+        // Tied sizes share their ranks. Doubled ranks 3, 3, 6: of eight sign choices only the one that was seen reaches the sum of all.
+        (&[1.0, 1.0, 2.0], Greater, 0.125),
+        // Doubled sum 9 of 12: also reached by the other 1 turning and by none turning.
+        (&[-1.0, 1.0, 2.0], Greater, 0.375),
+        // Zeros keep their ranks and take no side: ranks 2 and 3 remain for the other two, four sign choices.
+        (&[0.0, 1.0, 2.0], Greater, 0.25),
+        (&[0.0, 1.0, -2.0], Greater, 0.75),
+    ] {
+        assert_close(p_value(differences, alternative), expected);
+    }
 }
 
+/// An end that a failed run leaves open.
+const OPEN: f64 = f64::INFINITY;
+
 #[test]
-fn the_depression_example_has_the_interval_that_inverting_the_test_gives() {
-    let found = interval(&depression());
-    assert_close(found.point, 0.46);
-    assert_close(found.lo, 0.01);
-    assert_close(found.hi, 0.786);
-    assert_close(found.level, 0.039_062_5);
+fn intervals_are_those_of_the_walsh_averages_by_rank() {
+    let mut failed = [0.1; 12];
+    failed[0] = OPEN;
+    let mut one_better = [OPEN; 8];
+    one_better[0] = -OPEN;
+    for (differences, expected, level) in [
+        // Inverting the test on the depression example.
+        (&depression()[..], [0.01, 0.46, 0.786], 0.039_062_5),
+        // Six pairs: their extremes, at three percent.
+        (&[0.3, -0.1, 0.7, 0.2, 0.5, 0.4], [-0.1, 0.35, 0.7], 0.031_25),
+        // Eight: the fourth average from either end. Powers of two: they are 1, 1.5, 2, 2.5, ... and 128, 96, 80, 72, ...
+        (&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0], [2.5, 19.0, 72.0], 0.039_062_5),
+        // Fewer than six: a point without an interval.
+        (&[0.1, 0.2, 0.3, 0.4, 0.5], [-OPEN, 0.3, OPEN], 1.0),
+        // Equal differences: zero width.
+        (&[0.25; 8], [0.25; 3], 0.039_062_5),
+        // One failed run in twelve leaves the interval finite, three in eight open it.
+        (&failed, [0.1; 3], 0.042_480_468_75),
+        (&[OPEN, OPEN, OPEN, 0.1, 0.1, 0.1, 0.1, 0.1], [0.1, 0.1, OPEN], 0.039_062_5),
+        // Where failures of both arms meet, the end is open; an arm that always fails is infinitely worse.
+        (&one_better, [-OPEN, OPEN, OPEN], 0.039_062_5),
+        (&one_better.map(|difference| -difference), [-OPEN, -OPEN, OPEN], 0.039_062_5),
+        (&[OPEN; 8], [OPEN; 3], 0.039_062_5),
+    ] {
+        let found = interval(differences);
+        for (found, expected) in
+            [found.lo, found.point, found.hi, found.level].iter().zip(expected.iter().chain([&level]))
+        {
+            assert_close(*found, *expected);
+        }
+        assert_eq!(found.n, differences.len());
+    }
 }
 
 #[test]
@@ -55,6 +94,9 @@ fn the_null_distribution_agrees_with_the_published_tables() {
     assert_close(cumulative(5, 10), 10.0 / 1024.0);
     assert_close(cumulative(8, 10), 25.0 / 1024.0);
     assert_close(cumulative(27, 10), 0.5);
+    // A statistic beyond all ranks.
+    assert_close(cumulative(usize::MAX, 5), 1.0);
+    assert_close(cumulative(0, 0), 1.0);
     // Critical values of the two-sided test at 5 %, one less than the quantile.
     for (n, critical) in [(6, 0), (8, 3), (10, 8), (12, 13), (15, 25), (20, 52), (25, 89), (30, 137), (50, 434)] {
         assert_eq!(quantile(0.025, n), critical + 1, "n = {n}");
@@ -73,31 +115,6 @@ fn the_null_distribution_holds_up_to_two_hundred_pairs() {
 }
 
 #[test]
-fn a_statistic_beyond_all_ranks_has_probability_one() {
-    assert_close(cumulative(usize::MAX, 5), 1.0);
-    assert_close(cumulative(0, 0), 1.0);
-}
-
-#[test]
-fn six_pairs_give_their_extremes_at_three_percent() {
-    let found = interval(&[0.3, -0.1, 0.7, 0.2, 0.5, 0.4]);
-    assert_close(found.lo, -0.1);
-    assert_close(found.hi, 0.7);
-    assert_close(found.level, 0.031_25);
-    assert_eq!(found.n, 6);
-}
-
-#[test]
-fn eight_pairs_give_the_fourth_average_from_either_end_at_four_percent() {
-    assert_eq!(interval_rank(8, CONFIDENCE).map(|(rank, _)| rank), Some(4));
-    // Powers of two: the averages in order are 1, 1.5, 2, 2.5, ... and 128, 96, 80, 72, ...
-    let found = interval(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0]);
-    assert_close(found.lo, 2.5);
-    assert_close(found.hi, 72.0);
-    assert_close(found.level, 0.039_062_5);
-}
-
-#[test]
 fn ten_pairs_give_the_ninth_and_the_forty_seventh_of_fifty_five_averages() {
     let differences = [0.1, 0.9, 0.4, -0.3, 0.25, 0.61, 0.07, 0.33, -0.12, 0.5];
     let mut averages: Vec<f64> = walsh_averages(&differences).collect();
@@ -111,36 +128,14 @@ fn ten_pairs_give_the_ninth_and_the_forty_seventh_of_fifty_five_averages() {
 }
 
 #[test]
-fn fewer_than_six_pairs_give_a_point_without_an_interval() {
-    let found = interval(&[0.1, 0.2, 0.3, 0.4, 0.5]);
-    assert_close(found.point, 0.3);
-    assert_eq!((found.lo, found.hi, found.level), (f64::NEG_INFINITY, f64::INFINITY, 1.0));
-}
-
-#[test]
-fn an_interval_of_ninety_nine_percent_needs_eight_pairs() {
+fn the_rank_of_an_interval_follows_from_its_confidence() {
+    assert_eq!(interval_rank(8, CONFIDENCE).map(|(rank, _)| rank), Some(4));
+    // One of 99 % needs eight pairs.
     assert_eq!(interval_rank(7, PLANTED_CONFIDENCE), None);
-    let (rank, level) = interval_rank(8, PLANTED_CONFIDENCE).expect("there is one");
-    assert_eq!(rank, 1);
-    assert_close(level, 2.0 / 256.0);
-}
-
-#[test]
-fn no_interval_has_full_or_nonsensical_confidence() {
+    assert_eq!(interval_rank(8, PLANTED_CONFIDENCE), Some((1, 2.0 / 256.0)));
     for confidence in [1.0, 2.0, f64::NAN] {
         assert_eq!(interval_rank(12, confidence), None, "{confidence}");
     }
-}
-
-#[test]
-fn equal_differences_give_an_interval_of_zero_width() {
-    let found = interval(&[0.25; 8]);
-    assert_eq!((found.lo, found.point, found.hi), (0.25, 0.25, 0.25));
-}
-
-#[test]
-fn no_pairs_give_no_estimate() {
-    assert_eq!(estimate(&[], CONFIDENCE), None);
 }
 
 #[test]
@@ -155,18 +150,6 @@ fn a_resolution_widens_the_interval_by_itself_and_leaves_the_point() {
 }
 
 #[test]
-fn one_failed_run_in_twelve_leaves_the_interval_finite_and_three_in_eight_open_it() {
-    let mut twelve = vec![0.1; 12];
-    twelve[0] = f64::INFINITY;
-    let found = interval(&twelve);
-    assert_eq!((found.lo, found.hi), (0.1, 0.1));
-    let mut eight = vec![0.1; 8];
-    eight[..3].fill(f64::INFINITY);
-    let found = interval(&eight);
-    assert_eq!((found.lo, found.hi), (0.1, f64::INFINITY));
-}
-
-#[test]
 fn pairs_that_failed_on_both_sides_open_both_ends_and_do_not_move_the_point() {
     let mut pairs = exact(&[5.0; 8]);
     pairs[..2].fill(Pair::unknown());
@@ -176,48 +159,10 @@ fn pairs_that_failed_on_both_sides_open_both_ends_and_do_not_move_the_point() {
 }
 
 #[test]
-fn pairs_without_a_middle_give_no_estimate() {
+fn without_pairs_or_a_middle_there_is_no_estimate() {
+    assert_eq!(estimate(&[], CONFIDENCE), None);
     assert_eq!(estimate(&[Pair::unknown(); 8], CONFIDENCE), None);
     assert_eq!(estimate(&exact(&[f64::INFINITY, f64::NEG_INFINITY]), CONFIDENCE), None);
-}
-
-#[test]
-fn where_failures_of_both_arms_meet_the_end_is_open() {
-    let mut differences = [f64::INFINITY; 8];
-    differences[0] = f64::NEG_INFINITY;
-    let found = interval(&differences);
-    assert_eq!((found.lo, found.point, found.hi), (f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY));
-    let mirrored = interval(&differences.map(|difference| -difference));
-    assert_eq!((mirrored.lo, mirrored.point, mirrored.hi), (f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY));
-}
-
-#[test]
-fn an_arm_that_always_fails_is_infinitely_worse() {
-    let found = interval(&[f64::INFINITY; 8]);
-    assert_eq!((found.lo, found.point, found.hi), (f64::INFINITY, f64::INFINITY, f64::INFINITY));
-}
-
-#[test]
-fn no_differences_and_only_zeros_have_p_value_one() {
-    for alternative in [Alternative::TwoSided, Alternative::Less, Alternative::Greater] {
-        assert_close(p_value(&[], alternative), 1.0);
-        assert_close(p_value(&[0.0, -0.0, 0.0], alternative), 1.0);
-    }
-}
-
-#[test]
-fn tied_sizes_share_their_ranks() {
-    // Doubled ranks 3, 3, 6: of eight sign choices only the one that was seen reaches the sum of all.
-    assert_close(p_value(&[1.0, 1.0, 2.0], Alternative::Greater), 0.125);
-    // Doubled sum 9 of 12: also reached by the other 1 turning and by none turning.
-    assert_close(p_value(&[-1.0, 1.0, 2.0], Alternative::Greater), 0.375);
-}
-
-#[test]
-fn zeros_keep_their_ranks_and_take_no_side() {
-    // Ranks 2 and 3 remain for the other two: four sign choices.
-    assert_close(p_value(&[0.0, 1.0, 2.0], Alternative::Greater), 0.25);
-    assert_close(p_value(&[0.0, 1.0, -2.0], Alternative::Greater), 0.75);
 }
 
 #[test]

@@ -7,8 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use report::judged::{Estimate, Verdict};
 use report::record::{DuetPair, Order};
 use report::stats::signed_rank::{Alternative, p_value_against};
-use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, estimate, floor, holm, share, slope};
+use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, duet, estimate, floor, holm, share, slope};
 use report::verdict::{self, Band, Control};
+
+mod numbers;
+
+use numbers::{exact, interval};
 
 const SEEDS: [u64; 3] = [1, 2, 3];
 const BLOCKS: [usize; 2] = [8, 12];
@@ -44,13 +48,9 @@ fn blocks(rng: &mut ChaCha8Rng, n: usize, effect: f64, noise: Noise, scale: f64)
     (0..n).map(|_| effect + scale * noise.draw(rng)).collect()
 }
 
-fn pairs(log_ratios: &[f64]) -> Vec<Pair> {
-    log_ratios.iter().copied().map(Pair::exact).collect()
-}
-
 fn ratio(log_ratios: &[f64], confidence: f64) -> Estimate {
-    let found = estimate(&pairs(log_ratios), confidence).expect("there are pairs");
-    Estimate { point: found.point.exp(), lo: found.lo.exp(), hi: found.hi.exp(), n: found.n, level: found.level }
+    let found = estimate(&exact(log_ratios), confidence).expect("there are pairs");
+    Estimate { point: found.point.exp(), lo: found.lo.exp(), hi: found.hi.exp(), ..found }
 }
 
 /// Whether `seen` of `runs` is within four standard deviations of `rate`: once in 16,000 tests chance alone is outside.
@@ -72,14 +72,15 @@ fn the_interval_misses_the_truth_exactly_as_often_as_its_level_says_on_either_si
             for noise in NOISES {
                 let (mut below, mut above, mut level) = (0, 0, 0.0);
                 for _ in 0..RUNS {
-                    let found =
-                        estimate(&pairs(&blocks(&mut rng, n, 0.3, noise, 0.16)), CONFIDENCE).expect("there are pairs");
+                    let found = interval(&blocks(&mut rng, n, 0.3, noise, 0.16));
                     below += usize::from(found.hi < 0.3);
                     above += usize::from(found.lo > 0.3);
                     level = found.level;
                 }
-                assert!(is_near(below, RUNS, level / 2.0), "{below} of {RUNS} below, {noise:?}, n = {n}, seed {seed}");
-                assert!(is_near(above, RUNS, level / 2.0), "{above} of {RUNS} above, {noise:?}, n = {n}, seed {seed}");
+                for (side, seen) in [("below", below), ("above", above)] {
+                    let is_near = is_near(seen, RUNS, level / 2.0);
+                    assert!(is_near, "{seen} of {RUNS} {side}, {noise:?}, n = {n}, seed {seed}");
+                }
             }
         }
     }
@@ -104,11 +105,9 @@ fn pure_noise_is_called_a_difference_or_an_equality_no_more_often_than_the_level
                     let outside = ratio(&blocks(&mut rng, n, 0.03, noise, 0.16), CONFIDENCE);
                     equal += usize::from(verdict::equal(&outside, 0.02) == Verdict::Reproduced);
                 }
-                assert!(
-                    is_within(differences, RUNS, level),
-                    "{differences} of {RUNS}, {noise:?}, n = {n}, seed {seed}"
-                );
-                assert!(is_within(equal, RUNS, level / 2.0), "{equal} of {RUNS}, {noise:?}, n = {n}, seed {seed}");
+                for (seen, rate) in [(differences, level), (equal, level / 2.0)] {
+                    assert!(is_within(seen, RUNS, rate), "{seen} of {RUNS}, {noise:?}, n = {n}, seed {seed}");
+                }
             }
         }
     }
@@ -124,10 +123,8 @@ fn a_true_effect_of_a_fifth_under_noise_is_never_called_absent() {
             for _ in 0..500 {
                 let found = ratio(&blocks(&mut rng, 8, 1.22_f64.ln(), noise, 0.16), CONFIDENCE);
                 let verdict = verdict::ratio(&found, 0.05, floor, None);
-                assert!(
-                    matches!(verdict, Verdict::Reproduced | Verdict::Inconclusive),
-                    "{verdict}, {found:?}, {noise:?}"
-                );
+                let is_right = matches!(verdict, Verdict::Reproduced | Verdict::Inconclusive);
+                assert!(is_right, "{verdict}, {found:?}, {noise:?}");
             }
         }
     }
@@ -148,8 +145,7 @@ fn a_planted_tenth_is_found_with_its_size_and_a_wrong_size_is_not() {
             mistaken += usize::from(verdict::planted_found(&narrow, &wide, floor, 1.2));
             sized += usize::from(verdict::ratio(&narrow, 0.05, floor, band) == Verdict::Reproduced);
         }
-        assert!(found >= 190, "{found} of 200, seed {seed}");
-        assert!(sized >= 190, "{sized} of 200, seed {seed}");
+        assert!(found >= 190 && sized >= 190, "{found} and {sized} of 200, seed {seed}");
         assert_eq!(mistaken, 0, "seed {seed}");
     }
 }
@@ -160,14 +156,9 @@ fn twins_fail_their_control_only_as_often_as_chance_allows_and_biased_twins_fail
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (mut failed, mut caught) = (0, 0);
         for _ in 0..RUNS {
-            failed += usize::from(verdict::aa_failed(
-                &ratio(&blocks(&mut rng, 8, 0.0, Noise::Laplace, 0.16), CONFIDENCE),
-                0.0,
-            ));
-            caught += usize::from(verdict::aa_failed(
-                &ratio(&blocks(&mut rng, 8, 0.2, Noise::Laplace, 0.02), CONFIDENCE),
-                0.05,
-            ));
+            let mut twins = |effect, scale| ratio(&blocks(&mut rng, 8, effect, Noise::Laplace, scale), CONFIDENCE);
+            failed += usize::from(verdict::aa_failed(&twins(0.0, 0.16), 0.0));
+            caught += usize::from(verdict::aa_failed(&twins(0.2, 0.02), 0.05));
         }
         assert!(is_near(failed, RUNS, 0.039), "{failed} of {RUNS}, seed {seed}");
         assert_eq!(caught, RUNS, "seed {seed}");
@@ -190,7 +181,7 @@ fn an_effect_everywhere_is_called_refuted_only_by_a_scenario_that_really_goes_th
                     (0..12).map(|block| scenarios.iter().map(|scenario| scenario[block]).sum::<f64>() / 6.0).collect();
                 let reversed: Vec<f64> = scenarios
                     .iter()
-                    .map(|scenario| p_value_against(&pairs(scenario), -(0.05_f64.ln_1p()), Alternative::Less))
+                    .map(|scenario| p_value_against(&exact(scenario), -(0.05_f64.ln_1p()), Alternative::Less))
                     .collect();
                 let verdict = verdict::every(&ratio(&means, CONFIDENCE), &holm::adjust(&reversed), 0.05, 0.05, None);
                 as_expected += usize::from(verdict == expected);
@@ -216,9 +207,7 @@ fn the_share_of_an_effect_is_covered_and_its_cause_is_rarely_wrong() {
                 };
                 answers += 1;
                 missed += usize::from(truth < found.lo || truth > found.hi);
-                let estimate =
-                    Estimate { point: found.point, lo: found.lo, hi: found.hi, n: found.n, level: found.level };
-                wrong += usize::from(match verdict::cause(&estimate, Control::Claimed) {
+                wrong += usize::from(match verdict::cause(&found, Control::Claimed) {
                     Verdict::Confirmed => truth < 0.8,
                     Verdict::Refuted => truth > 0.2,
                     _ => false,
@@ -244,8 +233,7 @@ fn linear_growth_is_found_linear_and_square_growth_is_not() {
                     slope::of_logs(&points).expect("five sizes")
                 })
                 .collect();
-            let found = estimate(&pairs(&slopes), CONFIDENCE).expect("twelve blocks");
-            let found = Estimate { point: found.point, lo: found.lo, hi: found.hi, n: found.n, level: found.level };
+            let found = interval(&slopes);
             assert_eq!(verdict::band(&found, band), expected, "{found:?}, seed {seed}");
         }
     }
@@ -274,7 +262,7 @@ fn a_duet_finds_a_small_effect_and_an_order_effect_invalidates_it_only_where_the
             let processes: Vec<Vec<DuetPair>> = (0..20).map(|_| process(&mut rng, 0.05, first)).collect();
             let effects: Vec<f64> =
                 processes.iter().map(|pairs| duet::order_effect(pairs).expect("both orders") / 2.0).collect();
-            let order = estimate(&pairs(&effects), CONFIDENCE).expect("twenty processes");
+            let order = interval(&effects);
             assert_eq!(verdict::order_failed(&order, 0.02), invalid, "{order:?}, seed {seed}");
             if !invalid {
                 let ratios: Vec<f64> = processes.iter().map(|pairs| duet::log_ratio(pairs).expect("pairs")).collect();

@@ -1,56 +1,35 @@
 //! Partial measurements: planned, checked, and shown beside the newest whole one.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use predicates::prelude::*;
 use predicates::str::contains;
 use report::plan_file::PlannedRun;
-use report::{check, results};
-use support::{CASES, CLAIMS, Outcome, Toy, cases, forge, read, report, usual, write};
-use tempfile::TempDir;
+use report::results;
+use support::{
+    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, plannable, read, report, temporary,
+    usual,
+};
 
 mod support;
 
-const FIRST: &str = "20261121T050000Z";
-const SECOND: &str = "20261121T060000Z";
-const THIRD: &str = "20261121T070000Z";
+/// A goal that only the full profile judges.
+fn goal(id: &str, text: &str, arm: &str, scenarios: &str) -> String {
+    format!(
+        "\n[[goal]]\nid = \"{id}\"\ntext = \"{text}\"\nmetric = \"work_s\"\nnumerator = \"{arm}\"\ndenominator = \"b\"\n\
+         scenarios = {scenarios}\nat_most = 2.0\nblocks = {{ full = 12 }}\n"
+    )
+}
 
-/// What only the full profile measures.
-const MORE: &str = r#"
-[[claim]]
-id = "C3"
-text = "a is slower than b on a huge input"
-original = "15 s against 10 s"
-kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["huge"]
-size = 1.5
-margin = 0.05
-blocks = { full = 12 }
-
-[[goal]]
-id = "steady"
-text = "a takes at most twice as long as b on a huge input"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["huge"]
-at_most = 2.0
-blocks = { full = 12 }
-
-[[goal]]
-id = "everywhere"
-text = "a takes at most twice as long as b on a huge and on a giant input"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
-scenarios = ["huge", "giant"]
-at_most = 2.0
-blocks = { full = 12 }
-"#;
+/// What only the full profile measures: [`CLAIMS`] with its first claim once more on a huge input, and two goals.
+fn more() -> String {
+    let claim = CLAIMS.split("\n\n").find(|table| table.contains("id = \"C1\"")).expect("there is a claim C1");
+    let claim = claim.replace("C1", "C3").replace("big", "huge").replace("quick = 8, ", "");
+    let claim = claim.replace("\naa = \"aa\"\nplanted = \"slow\"", "");
+    let steady = goal("steady", "a takes at most twice as long as b on a huge input", "a", "[\"huge\"]");
+    let everywhere = goal("everywhere", "the same on a giant input, too", "a", "[\"huge\", \"giant\"]");
+    format!("\n{claim}\n{steady}{everywhere}")
+}
 
 const PAGE: &str = r#"schema = 1
 title = "toy: a made-up study"
@@ -80,7 +59,7 @@ metric = "work_s"
 "#;
 
 fn whole() -> Toy {
-    Toy { claims: format!("{CLAIMS}{MORE}"), page: PAGE.to_owned(), ..Toy::default() }
+    Toy { claims: format!("{CLAIMS}{}", more()), page: PAGE.to_owned(), ..Toy::default() }
 }
 
 /// The full profile, of which only the scenarios in `part` are measured.
@@ -98,19 +77,14 @@ fn tenfold(run: &PlannedRun) -> Outcome {
 }
 
 struct Rendered {
-    _folder: TempDir,
     report: String,
     chart: String,
     effects: String,
 }
 
 fn rendered(results: &Path) -> Rendered {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (out, charts) = (folder.path().join("REPORT.md"), folder.path().join("charts"));
-    report().arg("render").arg(results).arg("--out").arg(&out).arg("--charts").arg(&charts).assert().success();
-    let text = |path: PathBuf| fs::read_to_string(path).expect("it was written");
-    let (report, chart) = (text(out), text(charts.join("toy-huge.svg")));
-    Rendered { report, chart, effects: text(charts.join("effects.svg")), _folder: folder }
+    let (report, [chart, effects]) = support::rendered(results, ["toy-huge.svg", "effects.svg"]);
+    Rendered { report, chart, effects }
 }
 
 impl Rendered {
@@ -122,7 +96,7 @@ impl Rendered {
 
 #[test]
 fn a_partial_plan_holds_its_scenarios_in_no_more_blocks_than_asked() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     let folder = partial(&["--only", "huge,small", "--blocks", "3"]).plan(temp.path(), FIRST);
     let cases = read(&folder, "cases.tsv");
     assert_eq!(cases.lines().count(), 3, "{cases}");
@@ -137,19 +111,15 @@ fn a_partial_plan_holds_its_scenarios_in_no_more_blocks_than_asked() {
 
 #[test]
 fn a_whole_plan_says_nothing_of_parts() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     let text = read(&whole().plan(temp.path(), FIRST), "plan.json");
     assert!(!text.contains("only") && !text.contains("blocks_cap"), "{text}");
 }
 
 #[test]
 fn no_budget_binds_a_partial_plan_and_unknown_scenarios_are_named() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
-    write(temp.path(), "claims.toml", &CLAIMS.replace("quick_s = 60", "quick_s = 1"));
-    write(temp.path(), "cases.tsv", &Toy::default().cases);
-    let plan = |more: &[&str]| {
-        report().arg("plan").arg(temp.path()).args(["--profile", "quick", "--seed", "1", "--show"]).args(more).assert()
-    };
+    let temp = plannable(&CLAIMS.replace("quick_s = 60", "quick_s = 1"));
+    let plan = |more: &[&str]| support::plan(temp.path(), &[&["--show"], more].concat());
     plan(&[]).code(1);
     plan(&["--only", "big"]).success().stdout(contains("32 runs, about 16 s\n"));
     plan(&["--only", "big", "--blocks", "2"]).success().stdout(contains("8 runs"));
@@ -160,11 +130,11 @@ fn no_budget_binds_a_partial_plan_and_unknown_scenarios_are_named() {
 
 #[test]
 fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial_one() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     whole().seal(temp.path(), FIRST, usual);
     let alone = rendered(temp.path());
     let folder = partial(&["--only", "huge", "--blocks", "8"]).seal(temp.path(), SECOND, tenfold);
-    assert!(check::check(&folder).is_empty());
+    assert_eq!(findings(&folder), Vec::<String>::new());
     let found = rendered(temp.path());
     let line = found.line("† from");
     assert_eq!(line, "† from `results/toy/20261121T060000Z-full` (16 runs), profile `full`, only `huge`.");
@@ -189,7 +159,7 @@ fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial
 
 #[test]
 fn a_single_block_gives_a_figure_and_decides_nothing() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     whole().seal(temp.path(), FIRST, usual);
     partial(&["--only", "huge", "--blocks", "1"]).seal(temp.path(), SECOND, tenfold);
     let found = rendered(temp.path());
@@ -200,7 +170,7 @@ fn a_single_block_gives_a_figure_and_decides_nothing() {
 
 #[test]
 fn of_two_partial_measurements_the_newer_counts_per_scenario() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     partial(&["--only", "huge,giant", "--blocks", "8"]).seal(temp.path(), FIRST, usual);
     partial(&["--only", "big,huge", "--blocks", "1"]).seal(temp.path(), SECOND, tenfold);
     whole().seal(temp.path(), THIRD, usual);
@@ -217,20 +187,9 @@ fn of_two_partial_measurements_the_newer_counts_per_scenario() {
 
 #[test]
 fn an_arm_that_the_whole_measurement_did_not_run_comes_from_another_one() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     // A goal that only full judges, on a scenario of which quick ran other arms.
-    let goal = r#"
-[[goal]]
-id = "third"
-text = "c takes at most twice as long as b"
-metric = "work_s"
-numerator = "c"
-denominator = "b"
-scenarios = ["big"]
-at_most = 2.0
-blocks = { full = 12 }
-"#;
-    let claims = format!("{CLAIMS}{goal}");
+    let claims = format!("{CLAIMS}{}", goal("third", "c takes at most twice as long as b", "c", "[\"big\"]"));
     let page = PAGE.replace(
         "column = [",
         r#"column = [
@@ -266,7 +225,7 @@ blocks = { full = 12 }
 
 #[test]
 fn another_machine_has_another_mark_and_its_name() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     whole().seal(temp.path(), FIRST, usual);
     let toy = partial(&["--only", "huge", "--blocks", "8"]);
     Toy { cpu_model: "Toy 2000", ..toy }.seal(temp.path(), SECOND, tenfold);
@@ -278,14 +237,10 @@ fn another_machine_has_another_mark_and_its_name() {
 
 #[test]
 fn a_partial_measurement_alone_is_no_report() {
-    let temp = tempfile::tempdir().expect("a temporary folder");
+    let temp = temporary();
     partial(&["--only", "huge", "--blocks", "1"]).seal(temp.path(), FIRST, tenfold);
-    report()
-        .arg("verdicts")
-        .arg(temp.path())
-        .assert()
-        .code(2)
-        .stderr(contains("no sealed measurement of a whole study").and(contains("make all-reports")));
+    let verdicts = report().arg("verdicts").arg(temp.path()).assert();
+    verdicts.code(2).stderr(contains("no sealed measurement of a whole study").and(contains("make all-reports")));
     report().arg("check").arg(temp.path()).assert().success();
 }
 
@@ -296,10 +251,10 @@ fn a_part_that_is_not_what_it_says_is_found() {
         ("\"blocks_cap\": 2", "\"blocks_cap\": 1", "lies beyond the 1 blocks"),
         ("\"blocks_cap\": 2", "\"blocks\": 2", "unknown field `blocks`"),
     ] {
-        let temp = tempfile::tempdir().expect("a temporary folder");
+        let temp = temporary();
         let folder = partial(&["--only", "huge", "--blocks", "2"]).seal(temp.path(), FIRST, usual);
         forge(&folder, "plan.json", |text| text.replacen(from, to, 1));
-        let found: Vec<String> = check::check(&folder).iter().map(ToString::to_string).collect();
+        let found = findings(&folder);
         assert!(found.iter().any(|finding| finding.contains("plan.json") && finding.contains(what)), "{found:#?}");
     }
 }

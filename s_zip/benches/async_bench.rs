@@ -1,16 +1,16 @@
 //! The published comparisons of the sync and the async writer: one entry of several sizes, 50 small entries, and in memory.
 //!
-//! `cargo bench --bench async_bench --features async`; with the feature `study` (a default) the `zip` and `async_zip` crates stand beside.
-//! A look at one machine, not a verdict: the study gives those.
+//! `cargo bench --bench async_bench --features async`: a look at one machine, not a verdict.
 
 use std::hint::black_box;
-use std::path::Path;
+use std::io::Write;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use s_zip::{AsyncStreamingZipWriter, StreamingZipWriter};
 use tempfile::TempDir;
+use tokio::io::AsyncWrite;
 use tokio::runtime::Runtime;
 
 const SENTENCE: &[u8] = b"The quick brown fox jumps over the lazy dog. ";
@@ -36,7 +36,7 @@ impl Work {
     }
 }
 
-fn write_sync<W: std::io::Write>(work: &Work, mut writer: StreamingZipWriter<W>) -> s_zip::Result<W> {
+fn write_sync<W: Write>(work: &Work, mut writer: StreamingZipWriter<W>) -> s_zip::Result<W> {
     for name in work.names() {
         writer.start_entry(&name)?;
         writer.write_data(&work.data)?;
@@ -44,10 +44,7 @@ fn write_sync<W: std::io::Write>(work: &Work, mut writer: StreamingZipWriter<W>)
     writer.finish()
 }
 
-async fn write_async<W>(work: &Work, mut writer: AsyncStreamingZipWriter<W>) -> s_zip::Result<W>
-where
-    W: tokio::io::AsyncWrite + Unpin,
-{
+async fn write_async<W: AsyncWrite + Unpin>(work: &Work, mut writer: AsyncStreamingZipWriter<W>) -> s_zip::Result<W> {
     for name in work.names() {
         writer.start_entry(&name).await?;
         writer.write_data(&work.data).await?;
@@ -55,111 +52,51 @@ where
     writer.finish().await
 }
 
-/// The crates that others use for the same, behind the buffer that they need.
-#[cfg(feature = "study")]
-mod peers {
-    use std::io::Write;
-
-    use tokio::io::AsyncWriteExt;
-
-    use super::Work;
-
-    const BUFFER_BYTES: usize = 128 * 1024;
-
-    pub fn write_zip<W: Write>(work: &Work, sink: W) {
-        let buffered = std::io::BufWriter::with_capacity(BUFFER_BYTES, sink);
-        let mut writer = zip::ZipWriter::new_stream(buffered);
-        let options = zip::write::SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Deflated)
-            .compression_level(Some(6));
-        for name in work.names() {
-            writer.start_file(name, options).expect("the entry is accepted");
-            writer.write_all(&work.data).expect("the sink takes all");
-        }
-        writer.finish().expect("the sink takes all").into_inner().flush().expect("the sink takes all");
-    }
-
-    pub async fn write_async_zip<W: tokio::io::AsyncWrite + Unpin>(work: &Work, sink: W) {
-        let buffered = tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink);
-        let mut writer = async_zip::base::write::ZipFileWriter::with_tokio(buffered);
-        for name in work.names() {
-            let entry = async_zip::ZipEntryBuilder::new(name.into(), async_zip::Compression::Deflate);
-            writer.write_entry_whole(entry, &work.data).await.expect("the sink takes all");
-        }
-        writer.close().await.expect("the sink takes all").into_inner().flush().await.expect("the sink takes all");
-    }
-}
-
-fn to_file(group: &mut BenchmarkGroup<WallTime>, runtime: &Runtime, parameter: &str, work: &Work, folder: &Path) {
-    let path = folder.join("bench.zip");
+/// Sync and async writers to sinks of one kind, which `sync` and `run_async` open.
+fn compare<W: Write, A: AsyncWrite + Unpin>(
+    group: &mut BenchmarkGroup<WallTime>,
+    (parameter, work): (&str, &Work),
+    sync: impl Fn() -> s_zip::Result<StreamingZipWriter<W>>,
+    run_async: impl AsyncFn() -> s_zip::Result<AsyncStreamingZipWriter<A>>,
+) {
+    let runtime = Runtime::new().expect("a runtime");
     group.throughput(work.throughput());
     group.bench_function(BenchmarkId::new("sync", parameter), |bencher| {
-        bencher.iter(|| {
-            let writer = StreamingZipWriter::new(&path).expect("the file can be made");
-            write_sync(work, writer).expect("the file takes all")
-        });
+        bencher.iter(|| black_box(sync().and_then(|writer| write_sync(work, writer)).expect("the sink takes all")));
     });
     group.bench_function(BenchmarkId::new("async", parameter), |bencher| {
         bencher.iter(|| {
-            runtime.block_on(async {
-                let writer = AsyncStreamingZipWriter::new(&path).await.expect("the file can be made");
-                write_async(work, writer).await.expect("the file takes all")
-            })
-        });
-    });
-    #[cfg(feature = "study")]
-    group.bench_function(BenchmarkId::new("zip", parameter), |bencher| {
-        bencher.iter(|| peers::write_zip(work, std::fs::File::create(&path).expect("the file can be made")));
-    });
-    #[cfg(feature = "study")]
-    group.bench_function(BenchmarkId::new("async_zip", parameter), |bencher| {
-        bencher.iter(|| {
-            runtime.block_on(async {
-                peers::write_async_zip(work, tokio::fs::File::create(&path).await.expect("the file can be made")).await;
-            });
+            let written = runtime.block_on(async { write_async(work, run_async().await?).await });
+            black_box(written.expect("the sink takes all"))
         });
     });
 }
 
-fn single_entry(criterion: &mut Criterion) {
-    let (folder, runtime) = (TempDir::new().expect("a folder"), Runtime::new().expect("a runtime"));
-    let mut group = criterion.benchmark_group("single_entry");
-    for (parameter, bytes) in [("10KB", 10 * KB), ("100KB", 100 * KB), ("1MB", KB * KB), ("5MB", 5 * KB * KB)] {
-        to_file(&mut group, &runtime, parameter, &Work::new(1, bytes), folder.path());
+fn to_file(criterion: &mut Criterion, name: &str, rows: &[(&str, Work)]) {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("bench.zip");
+    let mut group = criterion.benchmark_group(name);
+    for (parameter, work) in rows {
+        let open = async || AsyncStreamingZipWriter::new(&path).await;
+        compare(&mut group, (parameter, work), || StreamingZipWriter::new(&path), open);
     }
     group.finish();
 }
 
+fn single_entry(criterion: &mut Criterion) {
+    let sizes = [("10KB", 10 * KB), ("100KB", 100 * KB), ("1MB", KB * KB), ("5MB", 5 * KB * KB)];
+    to_file(criterion, "single_entry", &sizes.map(|(parameter, bytes)| (parameter, Work::new(1, bytes))));
+}
+
 fn many_entries(criterion: &mut Criterion) {
-    let (folder, runtime) = (TempDir::new().expect("a folder"), Runtime::new().expect("a runtime"));
-    let mut group = criterion.benchmark_group("many_entries");
-    to_file(&mut group, &runtime, "50x10KB", &Work::new(50, 10 * KB), folder.path());
-    group.finish();
+    to_file(criterion, "many_entries", &[("50x10KB", Work::new(50, 10 * KB))]);
 }
 
 fn in_memory(criterion: &mut Criterion) {
-    let runtime = Runtime::new().expect("a runtime");
-    let work = Work::new(1, 100 * KB);
     let mut group = criterion.benchmark_group("in_memory");
-    group.throughput(work.throughput());
-    group.bench_function("sync/100KB", |bencher| {
-        bencher.iter(|| {
-            let writer = StreamingZipWriter::from_writer(Vec::new()).expect("the options are valid");
-            black_box(write_sync(&work, writer).expect("a vector takes all"))
-        });
-    });
-    group.bench_function("async/100KB", |bencher| {
-        bencher.iter(|| {
-            let writer = AsyncStreamingZipWriter::from_writer(Vec::new()).expect("the options are valid");
-            black_box(runtime.block_on(write_async(&work, writer)).expect("a vector takes all"))
-        });
-    });
-    #[cfg(feature = "study")]
-    group.bench_function("zip/100KB", |bencher| bencher.iter(|| peers::write_zip(&work, black_box(Vec::new()))));
-    #[cfg(feature = "study")]
-    group.bench_function("async_zip/100KB", |bencher| {
-        bencher.iter(|| runtime.block_on(peers::write_async_zip(&work, black_box(Vec::new()))));
-    });
+    let open = async || AsyncStreamingZipWriter::from_writer(Vec::new());
+    let work = Work::new(1, 100 * KB);
+    compare(&mut group, ("100KB", &work), || StreamingZipWriter::from_writer(Vec::new()), open);
     group.finish();
 }
 

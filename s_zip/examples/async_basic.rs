@@ -9,9 +9,7 @@ use s_zip::{AsyncStreamingZipWriter, EntryOptions, StreamingZipReader};
 
 /// Peak resident memory of this process in KiB, where the system tells.
 fn peak_rss_kib() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().trim_end_matches("kB").trim().parse().ok()
+    procfs::process::Process::myself().ok()?.status().ok()?.vmhwm
 }
 
 #[tokio::main]

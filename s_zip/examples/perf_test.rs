@@ -44,10 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let (sync_path, async_path) = (folder.path().join("sync.zip"), folder.path().join("async.zip"));
     let data: Vec<u8> = SENTENCE.iter().copied().cycle().take(ENTRY_BYTES).collect();
-    println!(
-        "{:>5}  {:>9}  {:>10}  {:>10}  {:>11}  {:>8}",
-        "MB", "sync ms", "async ms", "sync MB/s", "async MB/s", "overhead"
-    );
+    println!("   MB    sync ms    async ms   sync MB/s   async MB/s  overhead");
     for entries in [5_usize, 10, 20] {
         let (mut sync_times, mut async_times) = (Vec::new(), Vec::new());
         // The first time warms up the file system and the caches.

@@ -8,22 +8,29 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task;
 
-use crate::core::{Core, directory_name};
+use crate::calls::{constructors, entry_calls};
+use crate::core::{Core, EntryKind};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
 
 /// Where an async writer compresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum CompressionPolicy {
-    /// In the task itself, giving way to other tasks whenever a quarter of a millisecond has passed. The fastest for one archive; right where
-    /// a delay of a block's compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
+    /// In the task, giving way often.
+    ///
+    /// Other tasks get a turn whenever a quarter of a millisecond has passed. The fastest for one archive; right where a delay of a block's
+    /// compression (64 KiB: 0.1 to 2 ms) does not hurt anyone.
     #[default]
     Inline,
-    /// In the task under [`tokio::task::block_in_place`], so that other tasks move to another thread. Needs the multi-thread runtime;
-    /// like that function it panics inside a [`tokio::task::LocalSet`].
+    /// In the task, after other tasks moved to another thread.
+    ///
+    /// That is [`tokio::task::block_in_place`]: it needs the multi-thread runtime, and panics inside a [`tokio::task::LocalSet`].
     BlockInPlace,
-    /// On the blocking pool, in chunks of [`OFFLOAD_BYTES`]: other tasks are never delayed, each chunk costs a hop of some 10 us.
+    /// On the blocking pool, in chunks.
+    ///
+    /// They have [`OFFLOAD_BYTES`]. Other tasks are never delayed, each chunk costs a hop of some 10 us.
     Offload,
 }
 
@@ -63,61 +70,9 @@ pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
     turn: Instant,
 }
 
-impl AsyncStreamingZipWriter<File> {
-    /// Creates the file `path`, or empties it, and writes with Deflate of level 6.
-    ///
-    /// # Errors
-    /// If it cannot be created.
-    pub async fn new(path: impl AsRef<Path>) -> Result<Self> {
-        Self::with_options(path, WriterOptions::new()).await
-    }
-
-    /// Like [`new`](Self::new) with a level from 0 (none) to 9 (best).
-    ///
-    /// # Errors
-    /// If the level is out of range or the file cannot be created.
-    pub async fn with_compression(path: impl AsRef<Path>, level: u32) -> Result<Self> {
-        Self::with_options(path, WriterOptions::new().compression(Compression::Deflate(level))).await
-    }
-
-    /// Like [`new`](Self::new) with options.
-    ///
-    /// # Errors
-    /// If a level is out of range or the file cannot be created.
-    pub async fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-        let core = Core::new(options)?;
-        let path = path.as_ref();
-        let sink =
-            File::create(path).await.map_err(|source| Error::Create { path: path.display().to_string(), source })?;
-        Ok(Self::from_parts(sink, core))
-    }
-}
+constructors!(AsyncStreamingZipWriter<W: AsyncWrite, Unpin>, async .await);
 
 impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
-    /// Writes to any async sink with Deflate of level 6. The sink needs no buffer of its own.
-    ///
-    /// # Errors
-    /// None; the result is there for the other constructors' sake.
-    pub fn from_writer(sink: W) -> Result<Self> {
-        Self::from_writer_with_options(sink, WriterOptions::new())
-    }
-
-    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
-    ///
-    /// # Errors
-    /// If the level is out of range.
-    pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-        Self::from_writer_with_options(sink, WriterOptions::new().compression(Compression::Deflate(level)))
-    }
-
-    /// Like [`from_writer`](Self::from_writer) with options.
-    ///
-    /// # Errors
-    /// If a level is out of range.
-    pub fn from_writer_with_options(sink: W, options: WriterOptions) -> Result<Self> {
-        Ok(Self::from_parts(sink, Core::new(options)?))
-    }
-
     fn from_parts(sink: W, core: Core) -> Self {
         AsyncStreamingZipWriter {
             sink,
@@ -135,40 +90,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         self
     }
 
-    /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
-    ///
-    /// # Errors
-    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
-    pub async fn start_entry(&mut self, name: &str) -> Result<()> {
-        self.start_entry_with_options(name, EntryOptions::new()).await
-    }
-
-    /// Like [`start_entry`](Self::start_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `start_entry`, and if an option is out of range.
-    pub async fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core()?.admit(name, &options)?;
-        self.perform(Op::Entry(name.into(), options)).await
-    }
-
-    /// Adds a directory. A slash at the end of the name may be left out.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub async fn add_directory(&mut self, name: &str) -> Result<()> {
-        self.add_directory_with_options(name, EntryOptions::new()).await
-    }
-
-    /// Like [`add_directory`](Self::add_directory) with options of its own.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub async fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        let name = directory_name(name);
-        self.core()?.admit_name(&name, &options)?;
-        self.perform(Op::Directory(name, options)).await
-    }
+    entry_calls!(EntryKind::File, async .await);
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
     ///
@@ -194,14 +116,6 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         self.busy = true;
         let result = self.flush_all().await;
         self.leave(result)
-    }
-
-    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-    ///
-    /// # Errors
-    /// If it is longer.
-    pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
-        self.core()?.set_comment(comment.into())
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
@@ -240,6 +154,11 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     fn leave<T>(&mut self, result: Result<T>) -> Result<T> {
         self.busy = self.core.is_none() || matches!(result, Err(Error::Sink(_)));
         result
+    }
+
+    async fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
+        let name = self.core()?.admit(kind, name, &options)?;
+        self.perform(Op::Open(kind, name, options)).await
     }
 
     async fn perform(&mut self, op: Op) -> Result<()> {
@@ -358,8 +277,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
 /// A call that was admitted.
 enum Op {
-    Entry(Box<str>, EntryOptions),
-    Directory(Box<str>, EntryOptions),
+    Open(EntryKind, Box<str>, EntryOptions),
     /// So many bytes of the batch's data.
     Data(usize),
     Finish,
@@ -368,8 +286,7 @@ enum Op {
 impl Op {
     fn apply(self, core: &mut Core) -> Result<()> {
         match self {
-            Op::Entry(name, options) => core.open_entry(name, options),
-            Op::Directory(name, options) => core.open_directory(name, options),
+            Op::Open(kind, name, options) => core.open(kind, name, options),
             Op::Data(_) => Ok(()),
             Op::Finish => core.finish(),
         }
@@ -402,8 +319,9 @@ impl Batch {
     /// Whether data may follow what is gathered; `None` if nothing here decides.
     fn opens_entry(&self) -> Option<bool> {
         match self.ops.last()? {
-            Op::Entry(..) | Op::Data(_) => Some(true),
-            Op::Directory(..) | Op::Finish => Some(false),
+            Op::Open(kind, ..) => Some(*kind != EntryKind::Directory),
+            Op::Data(_) => Some(true),
+            Op::Finish => Some(false),
         }
     }
 

@@ -22,6 +22,7 @@ const REGULAR_FILE: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 
 /// Everything of a writer but its sink.
+#[derive(Default)]
 pub(crate) struct Core {
     options: WriterOptions,
     /// Bytes on their way to the sink.
@@ -41,6 +42,16 @@ pub(crate) struct Core {
     scratch: Vec<u8>,
     finished: bool,
     poisoned: bool,
+}
+
+/// What an entry is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    File,
+    /// A file whose data comes by [`write_piece`](Core::write_piece), as one Deflate stream.
+    #[cfg(feature = "parallel")]
+    Pieces,
+    Directory,
 }
 
 /// The entry that data goes to.
@@ -71,21 +82,7 @@ enum Body {
 impl Core {
     pub fn new(options: WriterOptions) -> Result<Self> {
         options.compression.check()?;
-        Ok(Core {
-            options,
-            out: Buffer::default(),
-            taken: 0,
-            staged: Vec::new(),
-            encoder: Encoder::default(),
-            open: None,
-            central: Vec::new(),
-            entries: 0,
-            names: HashSet::new(),
-            comment: String::new(),
-            scratch: Vec::new(),
-            finished: false,
-            poisoned: false,
-        })
+        Ok(Core { options, ..Core::default() })
     }
 
     /// Fails if an earlier call left the archive broken.
@@ -102,57 +99,33 @@ impl Core {
         self.poisoned = false;
     }
 
-    /// Admits an entry and opens it.
-    pub fn start(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.admit(name, &options)?;
-        self.open_entry(name.into(), options)
-    }
-
-    /// Admits a directory and adds it.
-    pub fn add_directory(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        let name = directory_name(name);
-        self.admit_name(&name, &options)?;
-        self.open_directory(name, options)
-    }
-
-    /// Checks all that can be wrong with a new file and takes its name; a refusal changes nothing.
-    pub fn admit(&mut self, name: &str, options: &EntryOptions) -> Result<()> {
-        if name.ends_with('/') && name.len() > 1 {
-            return Err(Error::DirectoryName { name: name.to_owned() });
-        }
-        self.admit_name(name, options)
-    }
-
-    /// Like [`admit`](Self::admit) for a directory's name, slash included.
-    pub fn admit_name(&mut self, name: &str, options: &EntryOptions) -> Result<()> {
+    /// Checks all that can be wrong with a new entry and takes its name; a refusal changes nothing. Gives the name as the archive has it.
+    pub fn admit(&mut self, kind: EntryKind, name: &str, options: &EntryOptions) -> Result<Box<str>> {
         self.check()?;
-        name::check(name).map_err(|fault| Error::bad_name(name, fault))?;
+        let slash = name.ends_with('/');
+        let name: Box<str> = match kind {
+            EntryKind::Directory if !slash => format!("{name}/").into(),
+            EntryKind::Directory => name.into(),
+            _ if slash && name.len() > 1 => return Err(Error::DirectoryName { name: name.to_owned() }),
+            _ => name.into(),
+        };
+        name::check(&name).map_err(|fault| Error::BadName { name: name::shown(&name), fault })?;
         check_comment(&options.comment)?;
         options.compression.unwrap_or(self.options.compression).check()?;
         if !self.names.insert(name.trim_end_matches('/').into()) {
-            return Err(Error::DuplicateName { name: name.to_owned() });
+            return Err(Error::DuplicateName { name: name.into() });
         }
-        Ok(())
+        Ok(name)
     }
 
     /// Closes the open entry and opens another, which was admitted.
-    pub fn open_entry(&mut self, name: Box<str>, options: EntryOptions) -> Result<()> {
-        let compression = options.compression.unwrap_or(self.options.compression);
-        self.open(name, options, Body::Encoded(compression))
-    }
-
-    /// Like [`open_entry`](Self::open_entry), for an entry whose data comes by [`write_piece`](Self::write_piece) as one Deflate stream.
-    #[cfg(feature = "parallel")]
-    pub fn open_pieces(&mut self, name: Box<str>, options: EntryOptions) -> Result<()> {
-        self.open(name, options, Body::Pieces)
-    }
-
-    /// Closes the open entry and adds a directory, which was admitted.
-    pub fn open_directory(&mut self, name: Box<str>, options: EntryOptions) -> Result<()> {
-        self.open(name, options, Body::Directory)
-    }
-
-    fn open(&mut self, name: Box<str>, options: EntryOptions, body: Body) -> Result<()> {
+    pub fn open(&mut self, kind: EntryKind, name: Box<str>, options: EntryOptions) -> Result<()> {
+        let body = match kind {
+            EntryKind::File => Body::Encoded(options.compression.unwrap_or(self.options.compression)),
+            #[cfg(feature = "parallel")]
+            EntryKind::Pieces => Body::Pieces,
+            EntryKind::Directory => Body::Directory,
+        };
         self.check()?;
         self.close()?;
         let directory = body == Body::Directory;
@@ -176,12 +149,9 @@ impl Core {
             dos_date: dos.date,
             modified: options.modified.and_then(|seconds| i32::try_from(seconds).ok()),
             unix_mode: mode | if directory { DIRECTORY } else { REGULAR_FILE },
-            crc32: 0,
-            compressed: 0,
-            uncompressed: 0,
             offset: self.taken + self.out.len() as u64,
-            descriptor: false,
             zip64_local: options.size.is_some_and(|size| size > LIMIT_32),
+            ..Header::default()
         };
         if let Some((size, crc32)) = announced {
             (header.compressed, header.uncompressed, header.crc32) = (size, size, crc32);
@@ -285,7 +255,6 @@ impl Core {
 
     /// A comment for the whole archive.
     pub fn set_comment(&mut self, comment: String) -> Result<()> {
-        self.check()?;
         check_comment(&comment)?;
         self.comment = comment;
         Ok(())
@@ -442,11 +411,6 @@ impl Open {
             _ => Ok(()),
         }
     }
-}
-
-/// The name with the slash that makes it a directory's.
-pub(crate) fn directory_name(name: &str) -> Box<str> {
-    if name.ends_with('/') { name.into() } else { format!("{name}/").into_boxed_str() }
 }
 
 fn broken(name: &str, announced: String, got: String) -> Error {

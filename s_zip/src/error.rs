@@ -16,64 +16,31 @@ pub enum Error {
     Sink(#[source] io::Error),
     /// The archive cannot be created.
     #[error("cannot create {path}")]
-    Create {
-        /// The file.
-        path: String,
-        /// The cause.
-        source: io::Error,
-    },
+    Create { path: String, source: io::Error },
     /// An earlier call failed or was dropped half-way.
     #[error("an earlier write failed or was dropped: the archive is incomplete, start it anew")]
     Poisoned,
-    /// The name is one that no archive should hold.
+    /// The name is one that no archive should hold. It is shortened if it is long.
     #[error("the name {name:?} is refused: {fault}")]
-    BadName {
-        /// The name, shortened if it is long.
-        name: String,
-        /// What is wrong with it.
-        fault: NameFault,
-    },
+    BadName { name: String, fault: NameFault },
     /// There is an entry of this name.
     #[error("the archive has an entry named {name:?} already")]
-    DuplicateName {
-        /// The name.
-        name: String,
-    },
+    DuplicateName { name: String },
     /// A name that ends in a slash was given for a file.
     #[error("the name {name:?} ends in a slash: use add_directory")]
-    DirectoryName {
-        /// The name.
-        name: String,
-    },
+    DirectoryName { name: String },
     /// Data came before the first entry, or after a directory.
     #[error("no entry is open: call start_entry before write_data")]
     NoEntry,
     /// The level is not one of the method's.
     #[error("level {level} is out of range: {method} takes {range}")]
-    BadLevel {
-        /// The level.
-        level: i32,
-        /// The method.
-        method: &'static str,
-        /// Its levels.
-        range: &'static str,
-    },
+    BadLevel { level: i32, method: &'static str, range: &'static str },
     /// A comment is longer than its 16-bit length can say.
     #[error("a comment of {bytes} bytes is too long: 65,535 is the most")]
-    LongComment {
-        /// Its bytes.
-        bytes: usize,
-    },
+    LongComment { bytes: usize },
     /// The entry has other data than was promised.
     #[error("the entry {name:?} was announced with {announced} and got {got}")]
-    BrokenPromise {
-        /// The entry.
-        name: String,
-        /// What the options said.
-        announced: String,
-        /// What came.
-        got: String,
-    },
+    BrokenPromise { name: String, announced: String, got: String },
     /// The compressor failed.
     #[error("the compressor failed: {0}")]
     Compressor(String),
@@ -90,14 +57,3 @@ pub enum Error {
 
 /// A result of a writer.
 pub type Result<T> = std::result::Result<T, Error>;
-
-impl Error {
-    pub(crate) fn bad_name(name: &str, fault: NameFault) -> Self {
-        const SHOWN: usize = 100;
-        let mut shown: String = name.chars().take(SHOWN).collect();
-        if shown.len() < name.len() {
-            shown.push('…');
-        }
-        Error::BadName { name: shown, fault }
-    }
-}

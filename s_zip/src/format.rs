@@ -52,7 +52,7 @@ pub const LIMIT_16: u64 = u16::MAX as u64;
 const MADE_BY: u16 = 3 << 8 | 63;
 
 /// What a local and a central header say of an entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Header {
     pub name: Box<str>,
     pub comment: Box<str>,

@@ -73,27 +73,3 @@ fn in_place<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         _ => block_in_place(work),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tokio::io::AsyncWriteExt;
-    use tokio::runtime::Builder;
-
-    #[test]
-    fn it_writes_what_it_is_given_and_refuses_the_runtime_that_it_would_stop() {
-        let path = std::env::temp_dir().join(format!("s_zip-in-place-{}", std::process::id()));
-        let write = async {
-            let mut file = InPlaceFile::create(&path)?;
-            file.write_all(b"abc").await?;
-            file.flush().await
-        };
-        let threads = Builder::new_multi_thread().worker_threads(1).build().expect("a runtime");
-        threads.block_on(write).expect("written");
-        assert_eq!(std::fs::read(&path).expect("there"), b"abc");
-        let current = Builder::new_current_thread().build().expect("a runtime");
-        let error = current.block_on(async { InPlaceFile::create(&path) }).expect_err("one thread is too few");
-        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
-        std::fs::remove_file(&path).expect("removed");
-    }
-}

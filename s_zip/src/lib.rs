@@ -18,11 +18,14 @@
 //! ```
 //!
 //! Inside: `core` turns calls into bytes without input or output, with `encoder` for the methods, [`mod@format`] for the records, [`name`] and
-//! [`time`] for what they hold. `study` (feature `study`) has the verbs of the measurement.
+//! [`time`] for what they hold. `cli` (feature `cli`) is the program.
 
 #[cfg(feature = "async")]
 pub mod async_writer;
 mod buffer;
+mod calls;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod core;
 mod encoder;
 pub mod error;
@@ -34,8 +37,6 @@ pub mod options;
 #[cfg(feature = "parallel")]
 pub mod parallel;
 pub mod reader;
-#[cfg(feature = "study")]
-pub mod study;
 pub mod time;
 pub mod writer;
 
@@ -50,3 +51,8 @@ pub use options::{Compression, EntryOptions, WriterOptions};
 pub use parallel::{ParallelOptions, ParallelZipWriter};
 pub use reader::{Entry, Limits, ReadError, StreamingZipReader, Summary};
 pub use writer::StreamingZipWriter;
+
+/// The examples of the README, compiled.
+#[cfg(all(doctest, feature = "async"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,7 +14,8 @@ use flate2::Compress;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::buffer::Buffer;
-use crate::core::{Core, directory_name};
+use crate::calls::entry_calls;
+use crate::core::{Core, EntryKind};
 use crate::encoder::{self, Ending};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
@@ -70,7 +71,7 @@ impl Default for ParallelOptions {
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
 /// [`StreamingZipWriter`](crate::StreamingZipWriter).
 ///
-/// Entries are Deflate of one level. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
+/// Entries are Deflate of one level, whatever their options say. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,
@@ -84,14 +85,21 @@ pub struct ParallelZipWriter<W: Write> {
     under_way: usize,
     /// Data of the open entry that does not fill a block yet, after the window of the block before.
     block: Block,
-    open: bool,
+    /// The entry that was opened last does.
+    takes_data: bool,
     spare: Arc<Mutex<Spare>>,
 }
 
 enum Item {
-    Entry(Box<str>, EntryOptions),
-    Directory(Box<str>, EntryOptions),
+    Open(EntryKind, Box<str>, EntryOptions),
     Piece { data_bytes: usize, receiver: Receiver<Result<Piece>> },
+}
+
+/// Whether to wait for a piece that is not ready.
+#[derive(Clone, Copy)]
+enum Wait {
+    Yes,
+    No,
 }
 
 /// Data of one block, `window` bytes of which stand before it only to be referred to.
@@ -147,50 +155,12 @@ impl<W: Write> ParallelZipWriter<W> {
             queue: VecDeque::new(),
             under_way: 0,
             block: Block::default(),
-            open: false,
+            takes_data: false,
             spare: Arc::default(),
         })
     }
 
-    /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
-    ///
-    /// # Errors
-    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
-    pub fn start_entry(&mut self, name: &str) -> Result<()> {
-        self.start_entry_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`start_entry`](Self::start_entry) with options of its own; their compression is ignored.
-    ///
-    /// # Errors
-    /// As `start_entry`, and if an option is out of range.
-    pub fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core.admit(name, &options)?;
-        self.end_entry()?;
-        self.queue.push_back(Item::Entry(name.into(), options));
-        self.open = true;
-        self.settle()
-    }
-
-    /// Adds a directory. A slash at the end of the name may be left out.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory(&mut self, name: &str) -> Result<()> {
-        self.add_directory_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`add_directory`](Self::add_directory) with options of its own.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        let name = directory_name(name);
-        self.core.admit_name(&name, &options)?;
-        self.end_entry()?;
-        self.queue.push_back(Item::Directory(name, options));
-        self.settle()
-    }
+    entry_calls!(EntryKind::Pieces);
 
     /// Adds data to the open entry. Waits when the budget is used up.
     ///
@@ -198,7 +168,7 @@ impl<W: Write> ParallelZipWriter<W> {
     /// If no entry is open, it grows beyond its announced size, or the sink fails.
     pub fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         self.core.check()?;
-        if !self.open {
+        if !self.takes_data {
             return Err(Error::NoEntry);
         }
         while !data.is_empty() {
@@ -212,14 +182,6 @@ impl<W: Write> ParallelZipWriter<W> {
         Ok(())
     }
 
-    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-    ///
-    /// # Errors
-    /// If it is longer.
-    pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
-        self.core.set_comment(comment.into())
-    }
-
     /// Completes the archive, flushes the sink and gives it back.
     ///
     /// # Errors
@@ -227,15 +189,25 @@ impl<W: Write> ParallelZipWriter<W> {
     pub fn finish(mut self) -> Result<W> {
         self.core.check()?;
         self.end_entry()?;
-        while !self.queue.is_empty() {
-            self.take_first()?;
-        }
+        while self.take_first(Wait::Yes)? {}
         writer::finish(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
+    fn core(&mut self) -> Result<&mut Core> {
+        self.core.check().map(|()| &mut self.core)
+    }
+
+    fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
+        let name = self.core.admit(kind, name, &options)?;
+        self.end_entry()?;
+        self.queue.push_back(Item::Open(kind, name, options));
+        self.takes_data = kind != EntryKind::Directory;
+        self.settle()
+    }
+
     fn end_entry(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.open) && self.block.data_bytes() > 0 {
+        if std::mem::take(&mut self.takes_data) && self.block.data_bytes() > 0 {
             self.send_block(Ending::Finish)?;
         }
         self.block.bytes.clear();
@@ -265,39 +237,30 @@ impl<W: Write> ParallelZipWriter<W> {
         /// Entries without data cost memory, too.
         const ITEMS: usize = 16 * 1024;
         while self.under_way > self.budget_bytes || self.queue.len() > ITEMS {
-            self.take_first()?;
+            self.take_first(Wait::Yes)?;
         }
-        loop {
-            match self.queue.front() {
-                None => return Ok(()),
-                Some(Item::Piece { receiver, .. }) => match receiver.try_recv() {
-                    Ok(piece) => self.take_piece(piece)?,
-                    Err(TryRecvError::Empty) => return Ok(()),
-                    Err(TryRecvError::Disconnected) => return Err(self.worker_died()),
-                },
-                Some(_) => self.take_first()?,
-            }
-        }
+        while self.take_first(Wait::No)? {}
+        Ok(())
     }
 
-    /// Moves the first item of the queue to the core, waiting for it if need be.
-    fn take_first(&mut self) -> Result<()> {
-        match self.queue.front() {
-            None => return Ok(()),
-            Some(Item::Piece { receiver, .. }) => {
-                return match receiver.recv() {
-                    Ok(piece) => self.take_piece(piece),
-                    Err(_) => Err(self.worker_died()),
-                };
+    /// Moves the first item of the queue to the core, and says whether there was one that was ready.
+    fn take_first(&mut self, wait: Wait) -> Result<bool> {
+        if let Some(Item::Piece { receiver, .. }) = self.queue.front() {
+            let piece = match wait {
+                Wait::Yes => receiver.recv().map_err(|_| TryRecvError::Disconnected),
+                Wait::No => receiver.try_recv(),
+            };
+            match piece {
+                Ok(piece) => self.take_piece(piece)?,
+                Err(TryRecvError::Empty) => return Ok(false),
+                Err(TryRecvError::Disconnected) => return Err(self.worker_died()),
             }
-            Some(_) => {}
+            return Ok(true);
         }
-        match self.queue.pop_front() {
-            Some(Item::Entry(name, options)) => self.core.open_pieces(name, options)?,
-            Some(Item::Directory(name, options)) => self.core.open_directory(name, options)?,
-            _ => {}
-        }
-        self.drain()
+        let Some(Item::Open(kind, name, options)) = self.queue.pop_front() else { return Ok(false) };
+        self.core.open(kind, name, options)?;
+        self.drain()?;
+        Ok(true)
     }
 
     fn take_piece(&mut self, piece: Result<Piece>) -> Result<()> {

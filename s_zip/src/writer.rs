@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::core::Core;
+use crate::calls::{constructors, entry_calls};
+use crate::core::{Core, EntryKind};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
 
@@ -28,93 +29,14 @@ pub struct StreamingZipWriter<W: Write> {
     core: Core,
 }
 
-impl StreamingZipWriter<File> {
-    /// Creates the file `path`, or empties it, and writes with Deflate of level 6.
-    ///
-    /// # Errors
-    /// If it cannot be created.
-    pub fn new(path: impl AsRef<Path>) -> Result<Self> {
-        Self::with_options(path, WriterOptions::new())
-    }
-
-    /// Like [`new`](Self::new) with a level from 0 (none) to 9 (best).
-    ///
-    /// # Errors
-    /// If the level is out of range or the file cannot be created.
-    pub fn with_compression(path: impl AsRef<Path>, level: u32) -> Result<Self> {
-        Self::with_options(path, WriterOptions::new().compression(Compression::Deflate(level)))
-    }
-
-    /// Like [`new`](Self::new) with options.
-    ///
-    /// # Errors
-    /// If a level is out of range or the file cannot be created.
-    pub fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
-        let core = Core::new(options)?;
-        let path = path.as_ref();
-        let sink = File::create(path).map_err(|source| Error::Create { path: path.display().to_string(), source })?;
-        Ok(StreamingZipWriter { sink, core })
-    }
-}
+constructors!(StreamingZipWriter<W: Write>);
 
 impl<W: Write> StreamingZipWriter<W> {
-    /// Writes to any sink with Deflate of level 6. The sink needs no buffer of its own.
-    ///
-    /// # Errors
-    /// None; the result is there for the other constructors' sake.
-    pub fn from_writer(sink: W) -> Result<Self> {
-        Self::from_writer_with_options(sink, WriterOptions::new())
+    fn from_parts(sink: W, core: Core) -> Self {
+        StreamingZipWriter { sink, core }
     }
 
-    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
-    ///
-    /// # Errors
-    /// If the level is out of range.
-    pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-        Self::from_writer_with_options(sink, WriterOptions::new().compression(Compression::Deflate(level)))
-    }
-
-    /// Like [`from_writer`](Self::from_writer) with options.
-    ///
-    /// # Errors
-    /// If a level is out of range.
-    pub fn from_writer_with_options(sink: W, options: WriterOptions) -> Result<Self> {
-        Ok(StreamingZipWriter { sink, core: Core::new(options)? })
-    }
-
-    /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
-    ///
-    /// # Errors
-    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
-    pub fn start_entry(&mut self, name: &str) -> Result<()> {
-        self.start_entry_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`start_entry`](Self::start_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `start_entry`, and if an option is out of range.
-    pub fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core.start(name, options)?;
-        self.drain()
-    }
-
-    /// Adds a directory. A slash at the end of the name may be left out.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory(&mut self, name: &str) -> Result<()> {
-        self.add_directory_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`add_directory`](Self::add_directory) with options of its own.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-        self.core.add_directory(name, options)?;
-        self.drain()
-    }
+    entry_calls!(EntryKind::File);
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
     ///
@@ -143,14 +65,6 @@ impl<W: Write> StreamingZipWriter<W> {
         self.guarded(Write::flush)
     }
 
-    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
-    ///
-    /// # Errors
-    /// If it is longer.
-    pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
-        self.core.set_comment(comment.into())
-    }
-
     /// Completes the archive, flushes the sink and gives it back.
     ///
     /// # Errors
@@ -158,6 +72,16 @@ impl<W: Write> StreamingZipWriter<W> {
     pub fn finish(mut self) -> Result<W> {
         finish(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
+    }
+
+    fn core(&mut self) -> Result<&mut Core> {
+        self.core.check().map(|()| &mut self.core)
+    }
+
+    fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
+        let name = self.core.admit(kind, name, &options)?;
+        self.core.open(kind, name, options)?;
+        self.drain()
     }
 
     /// Empties the buffer as far as it must be.

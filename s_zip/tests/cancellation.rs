@@ -1,6 +1,8 @@
 //! Futures of the async writer dropped at every await: the writer is poisoned, and the sink holds the start of the right archive.
 #![cfg(feature = "async")]
 
+mod common;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,22 +10,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use calls::{Call, Data, Kind, apply_async, small_buffer, write_sync};
+use common::any::{Awaited, POLICIES, threads};
+use common::calls::{Call, Data, Kind, apply_async, small_buffer, write_sync};
+use common::sinks::{Fault, Manner, Sink};
 use s_zip::{AsyncStreamingZipWriter, Compression, CompressionPolicy, EntryOptions, Error};
-use sinks::{Fault, Manner, Sink};
-use tokio::runtime::{Builder, Runtime};
-
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/calls.rs"]
-mod calls;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/sinks.rs"]
-mod sinks;
+use tokio::runtime::Builder;
 
 type Writer = AsyncStreamingZipWriter<Sink>;
-
-const POLICIES: [CompressionPolicy; 3] =
-    [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace, CompressionPolicy::Offload];
 
 /// Wakes the test's thread.
 struct Bell {
@@ -73,10 +66,6 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     poll_times(future, usize::MAX).unwrap()
 }
 
-fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap()
-}
-
 fn writer(sink: &Sink, policy: CompressionPolicy) -> Writer {
     AsyncStreamingZipWriter::from_writer_with_options(sink.clone(), small_buffer()).unwrap().compression_policy(policy)
 }
@@ -98,14 +87,8 @@ fn calls() -> Vec<Call<'static>> {
     ]
 }
 
-fn assert_poisoned(mut writer: Writer) {
-    assert!(matches!(run(writer.start_entry("later")), Err(Error::Poisoned)));
-    assert!(matches!(run(writer.add_directory("later")), Err(Error::Poisoned)));
-    assert!(matches!(run(writer.write_data(b"later")), Err(Error::Poisoned)));
-    assert!(matches!(run(writer.write_data(b"")), Err(Error::Poisoned)));
-    assert!(matches!(run(writer.flush()), Err(Error::Poisoned)));
-    assert!(matches!(writer.set_comment("later"), Err(Error::Poisoned)));
-    assert!(matches!(run(writer.finish()), Err(Error::Poisoned)));
+fn assert_poisoned(writer: Writer) {
+    common::any::assert_poisoned(Box::new(Awaited(writer)));
 }
 
 /// Drops the future of call `index` after its `polls`-th poll (the call after the last is `finish`); says whether it was done before.
@@ -142,7 +125,7 @@ fn drop_at(
 }
 
 fn drop_everywhere(policy: CompressionPolicy) {
-    let runtime = runtime();
+    let runtime = threads();
     let _context = runtime.enter();
     let calls = calls();
     let wanted = write_sync(small_buffer(), &calls);
@@ -177,7 +160,7 @@ fn an_offloaded_future_may_be_dropped_at_every_await() {
 
 #[test]
 fn a_future_that_was_never_polled_changes_nothing() {
-    let runtime = runtime();
+    let runtime = threads();
     let _context = runtime.enter();
     let calls = calls();
     let wanted = write_sync(small_buffer(), &calls);
@@ -199,7 +182,7 @@ fn a_future_that_was_never_polled_changes_nothing() {
 
 #[test]
 fn a_writer_may_be_dropped_while_the_blocking_pool_has_its_data() {
-    let runtime = runtime();
+    let runtime = threads();
     let context = runtime.enter();
     let noise = Data { kind: Kind::Noise, len: 600_000, seed: 9 }.bytes();
     let sink = Sink::new(Manner::GOOD);
@@ -239,7 +222,7 @@ fn a_future_dropped_at_a_sink_that_takes_nothing_more_poisons() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
-    let (calls, runtime) = (calls(), runtime());
+    let (calls, runtime) = (calls(), threads());
     let wanted = write_sync(small_buffer(), &calls);
     for policy in POLICIES {
         for limit in [0, 100_000, wanted.len() - 1] {
@@ -275,7 +258,7 @@ fn a_future_dropped_at_a_sink_that_takes_nothing_more_poisons() {
 
 #[test]
 fn select_poisons_when_another_branch_wins() {
-    let runtime = runtime();
+    let runtime = threads();
     for policy in POLICIES {
         let sink = Sink::new(Manner { limit: 10, fault: Fault::Never, ..Manner::GOOD });
         let mut writer = writer(&sink, policy);

@@ -1,18 +1,28 @@
 //! The program as a person types it.
 #![cfg(feature = "cli")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use common::forged::{stored, zip};
 use predicates::prelude::*;
+use predicates::str::contains;
 use tempfile::TempDir;
 
 fn s_zip(folder: &TempDir) -> Command {
     let mut command = Command::cargo_bin("s_zip").expect("the program is built");
     command.current_dir(folder);
     command
+}
+
+/// What comes of the words that were typed.
+fn typed(folder: &TempDir, words: &str) -> Assert {
+    s_zip(folder).args(words.split(' ')).assert()
 }
 
 /// A folder `tree` with files of several sizes, a subfolder and an empty file.
@@ -45,11 +55,11 @@ fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn a_tree_comes_back_as_it_was() {
     let folder = tree();
-    s_zip(&folder).args(["create", "tree.zip", "tree"]).assert().success().stdout("").stderr("");
-    s_zip(&folder).args(["test", "tree.zip"]).assert().success();
-    let names = predicate::str::contains("tree/deep/deeper/noise.bin").and(predicate::str::contains("tree/deep/ü.txt"));
-    s_zip(&folder).args(["list", "tree.zip"]).assert().success().stdout(names);
-    s_zip(&folder).args(["extract", "tree.zip", "--into", "out"]).assert().success();
+    typed(&folder, "create tree.zip tree").success().stdout("").stderr("");
+    typed(&folder, "test tree.zip").success();
+    let names = contains("tree/deep/deeper/noise.bin").and(contains("tree/deep/ü.txt"));
+    typed(&folder, "list tree.zip").success().stdout(names);
+    typed(&folder, "extract tree.zip --into out").success();
     let root = folder.path().display().to_string();
     let relative = |inside: &str| -> Vec<(String, Vec<u8>)> {
         let whole = listing(&folder.path().join(inside));
@@ -86,11 +96,7 @@ fn standard_input_and_output_are_a_dash() {
         s_zip(&folder).args(["create", "-", "-", "--stdin-name", "dump.sql"]).write_stdin("select 1;").output();
     let archive = output.expect("it ran").stdout;
     s_zip(&folder).args(["test", "-"]).write_stdin(archive.clone()).assert().success();
-    s_zip(&folder)
-        .args(["list", "-"])
-        .write_stdin(archive.clone())
-        .assert()
-        .stdout(predicate::str::contains("dump.sql"));
+    s_zip(&folder).args(["list", "-"]).write_stdin(archive.clone()).assert().stdout(contains("dump.sql"));
     s_zip(&folder).args(["extract", "-", "--into", "out"]).write_stdin(archive).assert().success();
     assert_eq!(fs::read(folder.path().join("out/dump.sql")).expect("extracted"), b"select 1;");
 }
@@ -130,7 +136,7 @@ fn what_cannot_be_packed_is_one_line_and_leaves_nothing() {
         (vec!["extract", "absent.zip"], "absent.zip"),
     ] {
         let one_line = predicate::function(|text: &str| text.lines().count() == 1 && text.starts_with("s_zip: "));
-        let message = one_line.and(predicate::str::contains(part));
+        let message = one_line.and(contains(part));
         s_zip(&folder).args(&arguments).assert().code(2).stdout("").stderr(message);
         assert!(!folder.path().join("out.zip").exists(), "{arguments:?}");
     }
@@ -139,46 +145,23 @@ fn what_cannot_be_packed_is_one_line_and_leaves_nothing() {
 #[test]
 fn an_archive_does_not_hold_itself() {
     let folder = tree();
-    s_zip(&folder).args(["create", "tree/self.zip", "tree"]).assert().success();
-    s_zip(&folder)
-        .args(["create", "tree/self.zip", "tree"])
-        .assert()
-        .code(2)
-        .stderr(predicate::str::contains("itself"));
-}
-
-/// A stored entry in an archive made by hand, because no writer here makes such names.
-fn hostile(name: &str, data: &[u8]) -> Vec<u8> {
-    let crc = crc32fast::hash(data).to_le_bytes();
-    let size = u32::try_from(data.len()).expect("small").to_le_bytes();
-    let length = u16::try_from(name.len()).expect("short").to_le_bytes();
-    let facts = [[10, 0, 0, 0, 0, 0, 0, 0, 0x21, 0].as_slice(), &crc, &size, &size, &length, &[0, 0]].concat();
-    let mut archive = [b"PK\x03\x04".as_slice(), &facts, name.as_bytes(), data].concat();
-    let directory = u32::try_from(archive.len()).expect("small").to_le_bytes();
-    let central = [b"PK\x01\x02\x14\x00".as_slice(), &facts, &[0; 14], name.as_bytes()].concat();
-    let bytes = u32::try_from(central.len()).expect("small").to_le_bytes();
-    archive.extend(central);
-    archive.extend([b"PK\x05\x06\0\0\0\0\x01\0\x01\0".as_slice(), &bytes, &directory, &[0, 0]].concat());
-    archive
+    typed(&folder, "create tree/self.zip tree").success();
+    typed(&folder, "create tree/self.zip tree").code(2).stderr(contains("itself"));
 }
 
 #[test]
 fn hostile_archives_are_refused_and_write_nothing_outside() {
     let folder = TempDir::new().expect("a folder");
     for name in ["../evil.txt", "/tmp/s_zip-evil.txt", "a/../../evil.txt", "C:/evil.txt", "a\\..\\evil.txt"] {
-        fs::write(folder.path().join("evil.zip"), hostile(name, b"evil")).expect("written");
-        s_zip(&folder)
-            .args(["extract", "evil.zip", "--into", "in"])
-            .assert()
-            .code(2)
-            .stderr(predicate::str::contains("name"));
-        s_zip(&folder).args(["test", "evil.zip"]).assert().code(1);
+        fs::write(folder.path().join("evil.zip"), zip(&[stored(name, b"evil")]).bytes).expect("written");
+        typed(&folder, "extract evil.zip --into in").code(2).stderr(contains("name"));
+        typed(&folder, "test evil.zip").code(1);
         assert!(listing(folder.path()).iter().all(|(path, _)| path.ends_with("evil.zip")), "{name}");
     }
     assert!(!Path::new("/tmp/s_zip-evil.txt").exists());
-    fs::write(folder.path().join("screen.zip"), hostile("red\u{1b}[31m", b"")).expect("written");
-    let plain = predicate::str::contains("\u{1b}").not();
-    s_zip(&folder).args(["list", "screen.zip"]).assert().success().stdout(plain);
+    fs::write(folder.path().join("screen.zip"), zip(&[stored("red\u{1b}[31m", b"")]).bytes).expect("written");
+    let plain = contains("\u{1b}").not();
+    typed(&folder, "list screen.zip").success().stdout(plain);
 }
 
 #[test]
@@ -188,34 +171,30 @@ fn a_bomb_is_refused_by_its_limits() {
     let archive = s_zip(&folder).args(["create", "-", "-"]).write_stdin(zeros).output().expect("it ran").stdout;
     fs::write(folder.path().join("bomb.zip"), archive).expect("written");
     let extract = ["extract", "bomb.zip", "--into", "in", "--limit-bytes", "1000000"];
-    s_zip(&folder).args(extract).assert().code(2).stderr(predicate::str::contains("--limit-bytes"));
+    s_zip(&folder).args(extract).assert().code(2).stderr(contains("--limit-bytes"));
     assert_eq!(listing(folder.path()).len(), 1);
 }
 
 #[test]
 fn what_stands_there_is_not_replaced() {
     let folder = tree();
-    s_zip(&folder).args(["create", "tree.zip", "tree"]).assert().success();
-    s_zip(&folder).args(["extract", "tree.zip", "--into", "out"]).assert().success();
-    s_zip(&folder)
-        .args(["extract", "tree.zip", "--into", "out"])
-        .assert()
-        .code(2)
-        .stderr(predicate::str::contains("exists"));
+    typed(&folder, "create tree.zip tree").success();
+    typed(&folder, "extract tree.zip --into out").success();
+    typed(&folder, "extract tree.zip --into out").code(2).stderr(contains("exists"));
 }
 
 #[test]
 fn a_damaged_archive_fails_its_test() {
     let folder = tree();
-    s_zip(&folder).args(["create", "tree.zip", "tree"]).assert().success();
+    typed(&folder, "create tree.zip tree").success();
     let path = folder.path().join("tree.zip");
     let mut bytes = fs::read(&path).expect("readable");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&path, &bytes).expect("written");
-    s_zip(&folder).args(["test", "tree.zip"]).assert().code(1).stderr(predicate::str::contains("noise.bin"));
+    typed(&folder, "test tree.zip").code(1).stderr(contains("noise.bin"));
     fs::write(&path, &bytes[..middle]).expect("written");
-    s_zip(&folder).args(["test", "tree.zip"]).assert().code(predicate::ne(0));
+    typed(&folder, "test tree.zip").code(predicate::ne(0));
 }
 
 #[cfg(target_os = "linux")]
@@ -237,19 +216,11 @@ fn a_full_disk_is_one_line_and_a_closed_output_is_quiet() {
     assert_eq!(String::from_utf8_lossy(&piped.stderr), "");
 }
 
-#[cfg(feature = "study")]
 #[test]
-fn the_verbs_of_the_study_answer() {
+fn without_arguments_it_says_what_can_be_typed() {
     let folder = TempDir::new().expect("a folder");
-    let line = predicate::str::contains("entry_5m\tasync~sync\trelease\t");
-    s_zip(&folder).args(["arms"]).assert().success().stdout(line);
-    s_zip(&folder).args(["prepare", "--scenario", "ticker", "--seed", "2"]).assert().success();
-    s_zip(&folder)
-        .args(["run", "--scenario", "calls_1", "--arm", "sync", "--record", "r.jsonl"])
-        .assert()
-        .success()
-        .stdout("");
-    assert_eq!(fs::read_to_string(folder.path().join("r.jsonl")).expect("recorded").lines().count(), 1);
-    let choices = predicate::str::contains("entries_50");
-    s_zip(&folder).args(["run", "--scenario", "x", "--arm", "sync"]).assert().code(2).stderr(choices);
+    let words = || contains("create").and(contains("extract"));
+    s_zip(&folder).assert().code(2).stdout("").stderr(words());
+    s_zip(&folder).arg("--help").assert().success().stdout(words());
+    typed(&folder, "extract --help").success().stdout(contains("Examples:"));
 }

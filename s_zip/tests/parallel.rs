@@ -1,50 +1,31 @@
 //! The parallel writer: the same bytes whatever the threads, within its budget, and errors as the other writers have them.
 #![cfg(feature = "parallel")]
 
+mod common;
+
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use calls::{Call, Data, Kind};
+use common::any::{assert_poisoned, fail_everywhere, written};
+use common::calls::{Call, Data, Kind};
+use common::sinks::{Fault, Manner, Sink};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
-use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter, Result};
-use sinks::{Fault, Manner, Sink};
-
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/archive.rs"]
-mod archive;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/calls.rs"]
-mod calls;
-#[path = "writer/readers.rs"]
-mod readers;
-#[allow(dead_code, reason = "shared with the other tests")]
-#[path = "writer/sinks.rs"]
-mod sinks;
+use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter};
 
 fn options(jobs: usize) -> ParallelOptions {
     ParallelOptions::new().level(1).jobs(NonZero::new(jobs).unwrap())
 }
 
-fn apply<W: Write>(writer: &mut ParallelZipWriter<W>, call: &Call) -> Result<()> {
-    match call {
-        Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()),
-        Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()),
-        Call::Data(data) => writer.write_data(data),
-        Call::Flush => Ok(()),
-        Call::Comment(comment) => writer.set_comment(*comment),
-    }
+fn open(sink: &Sink, options: ParallelOptions) -> ParallelZipWriter<Sink> {
+    ParallelZipWriter::from_writer(sink.clone(), options).unwrap()
 }
 
 fn write(options: ParallelOptions, calls: &[Call]) -> Vec<u8> {
-    let mut writer = ParallelZipWriter::from_writer(Vec::new(), options).unwrap();
-    for call in calls {
-        apply(&mut writer, call).unwrap();
-    }
-    writer.finish().unwrap()
+    written(|sink| Box::new(open(sink, options)), calls)
 }
 
 /// Calls for an entry per piece of data, cut into chunks, with a directory in between.
@@ -68,7 +49,7 @@ fn entries(data: &[Vec<u8>], chunk: usize) -> Vec<Call<'_>> {
 }
 
 fn check(data: &[Vec<u8>], bytes: &[u8]) {
-    let archive = archive::parse(bytes);
+    let archive = common::archive::parse(bytes);
     let files: Vec<_> = archive.entries.iter().filter(|entry| !entry.name.ends_with('/')).collect();
     assert_eq!(files.len(), data.len());
     for (index, (entry, data)) in files.iter().zip(data).enumerate() {
@@ -76,7 +57,7 @@ fn check(data: &[Vec<u8>], bytes: &[u8]) {
         assert!(entry.data == *data, "{}", entry.name);
         assert_eq!(entry.method, if data.is_empty() { 0 } else { 8 }, "{}", entry.name);
     }
-    readers::agree(bytes, &archive);
+    common::readers::agree(bytes, &archive);
 }
 
 fn noise(len: usize) -> Vec<u8> {
@@ -144,37 +125,6 @@ fn blocks_refer_to_the_block_before() {
     }
 }
 
-fn assert_poisoned<W: Write>(mut writer: ParallelZipWriter<W>) {
-    assert!(matches!(writer.start_entry("later"), Err(Error::Poisoned)));
-    assert!(matches!(writer.add_directory("later"), Err(Error::Poisoned)));
-    assert!(matches!(writer.write_data(b"later"), Err(Error::Poisoned)));
-    assert!(matches!(writer.write_data(b""), Err(Error::Poisoned)));
-    assert!(matches!(writer.set_comment("later"), Err(Error::Poisoned)));
-    assert!(matches!(writer.finish(), Err(Error::Poisoned)));
-}
-
-/// As the sync writer's twin: writes until the sink fails.
-fn write_until_failure(sink: &Sink, calls: &[Call]) -> bool {
-    let mut writer = ParallelZipWriter::from_writer(sink.clone(), options(2).budget_bytes(1)).unwrap();
-    for call in calls {
-        match apply(&mut writer, call) {
-            Ok(()) => {}
-            Err(Error::Sink(_)) => {
-                let held = sink.len();
-                assert_poisoned(writer);
-                assert_eq!(sink.len(), held, "a poisoned writer writes nothing");
-                return true;
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-    match writer.finish() {
-        Ok(_) => false,
-        Err(Error::Sink(_)) => true,
-        Err(error) => panic!("{error}"),
-    }
-}
-
 #[test]
 fn a_sink_may_fail_anywhere() {
     let data = vec![noise(1000), noise(BLOCK_BYTES + 90_000), Vec::new(), noise(50_000)];
@@ -185,16 +135,9 @@ fn a_sink_may_fail_anywhere() {
         Manner { most: 1000, interrupts: true, ..Manner::GOOD },
         Manner { fault: Fault::Zero, ..Manner::GOOD },
     ];
-    for manner in manners {
-        for limit in (0..wanted.len()).step_by(wanted.len() / 20).chain([1, 30, wanted.len() - 30, wanted.len() - 1]) {
-            let sink = Sink::new(Manner { limit, ..manner });
-            assert!(write_until_failure(&sink, &calls), "{limit} bytes are not enough");
-            assert!(sink.bytes() == wanted[..limit], "what {manner:?} holds is a prefix");
-        }
-        let sink = Sink::new(Manner { limit: wanted.len(), ..manner });
-        assert!(!write_until_failure(&sink, &calls), "{manner:?}");
-        assert!(sink.bytes() == wanted);
-    }
+    let ends = [1, 30, wanted.len() - 30, wanted.len() - 1];
+    let limits: Vec<usize> = (0..wanted.len()).step_by(wanted.len() / 20).chain(ends).collect();
+    fail_everywhere(|sink| Box::new(open(sink, options(2).budget_bytes(1))), (&calls, &wanted), &manners, &limits);
 }
 
 #[test]
@@ -211,7 +154,7 @@ fn a_broken_promise_is_an_error_and_poisons() {
     let plain = EntryOptions::new;
     let broken = [plain().size(size + 1), plain().size(size - 1), plain().size(0), plain().crc32(!crc32)];
     for promise in broken {
-        let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
+        let mut writer = open(&Sink::new(Manner::GOOD), options(2));
         writer.start_entry_with_options("broken", promise).unwrap();
         let mut result = writer.write_data(&data);
         // It shows once the pieces come back, at the latest at the end.
@@ -222,7 +165,7 @@ fn a_broken_promise_is_an_error_and_poisons() {
             }
         }
         assert!(matches!(&result, Err(Error::BrokenPromise { name, .. }) if name == "broken"), "{result:?}");
-        assert_poisoned(writer);
+        assert_poisoned(Box::new(writer));
     }
     let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
     writer.start_entry_with_options("broken", plain().size(3)).unwrap();
@@ -248,7 +191,7 @@ fn a_refused_call_changes_nothing() {
     assert!(matches!(writer.set_comment(&*long), Err(Error::LongComment { .. })));
     writer.write_data(b"two").unwrap();
     writer.start_entry("b").unwrap();
-    let archive = archive::parse(&writer.finish().unwrap());
+    let archive = common::archive::parse(&writer.finish().unwrap());
     let found: Vec<_> = archive.entries.iter().map(|entry| (entry.name.as_str(), entry.data.as_slice())).collect();
     assert_eq!(found, [("folder/", b"".as_slice()), ("a", b"one two"), ("b", b"")]);
     assert!(matches!(

@@ -20,14 +20,14 @@ says() { grep -q -- "$1" "$out"; }
 # A repository with one study, in a path that needs quoting. Its cargo only copies: what is tested is the shell layer.
 make_repository() {
   repo=$temp/"a path with 'quotes'"
-  mkdir -p "$repo/toy" "$repo/report" "$repo/bin" "$repo/.tools/bin"
+  mkdir -p "$repo/toy/study" "$repo/report" "$repo/bin" "$repo/.tools/bin"
   cp -R scripts "$repo/"
-  cp scripts/tests/toy/*.toml "$repo/toy/"
-  touch "$repo/toy/Cargo.toml" "$repo/toy/Cargo.lock" "$repo/report/Cargo.toml"
+  cp scripts/tests/toy/*.toml "$repo/toy/study/"
+  touch "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/report/Cargo.toml"
   cp "$(find_hyperfine)" "$repo/.tools/bin/hyperfine"
   mkdir -p "$repo/target/release"
   cp "$report" "$repo/target/release/report"
-  cp scripts/tests/toy/toy.sh "$repo/target/release/toy"
+  cp scripts/tests/toy/toy.sh "$repo/target/release/toy_study"
   printf '#!/bin/sh\nexit 0\n' >"$repo/bin/cargo"
   chmod +x "$repo/bin/cargo"
   export TOY_CALLS=$temp/calls
@@ -74,7 +74,7 @@ a_second_one() {
   return "$result"
 }
 a_changed_claim() {
-  echo '# another claim' >>"$repo/toy/claims.toml"
+  echo '# another claim' >>"$repo/toy/study/claims.toml"
   same 1 "$(exit_code measure)" && says 'moved it to' && [ -s "$partial.stale-1/runs.jsonl" ]
 }
 smoke_stays_apart() {
@@ -103,7 +103,7 @@ some_scenarios() {
 }
 fast_builds() { same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' && same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"; }
 over_budget() {
-  sed -i.old 's/^quick_s.*/quick_s = 1/' "$repo/toy/claims.toml"
+  sed -i.old 's/^quick_s.*/quick_s = 1/' "$repo/toy/study/claims.toml"
   same 0 "$(PROFILE=smoke exit_code measure --plan)" && same 1 "$(exit_code measure --plan)"
 }
 

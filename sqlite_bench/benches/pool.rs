@@ -1,11 +1,12 @@
 //! What the pool adds to SQLite: the trip to a reader thread and back, the commit, and the recording of a sample.
 
 use std::hint::black_box;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rusqlite::Connection;
-use sqlite_bench::driver::Recorder;
+use sqlite_bench::driver::Operations;
 use sqlite_bench::pool::{Options, Pool};
 use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
 
@@ -45,10 +46,11 @@ fn writes(criterion: &mut Criterion) {
 }
 
 fn recorder(criterion: &mut Criterion) {
-    let recorder = Recorder::default();
+    let operations = Mutex::new(Operations::default());
     let due = Instant::now();
     criterion.bench_function("recorder/sample", |bencher| {
-        bencher.iter(|| recorder.record(Ok(()), due, due, black_box(due + Duration::from_micros(1_700)), true));
+        let end = due + Duration::from_micros(1_700);
+        bencher.iter(|| operations.lock().unwrap().record(Ok(()), due, due, black_box(end), true));
     });
 }
 

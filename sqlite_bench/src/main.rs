@@ -1,16 +1,7 @@
-//! The command line: parse, dispatch, print the error once.
+//! The program.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use study_kit::output;
-
-mod cli;
-mod commands;
-
 fn main() -> ExitCode {
-    match commands::run(cli::Cli::parse().into_command()) {
-        Ok(code) => code,
-        Err(error) => output::report("error", error.as_ref()),
-    }
+    sqlite_bench::cli::run(&sqlite_bench::design::ARMS.each_ref(), std::env::args_os())
 }

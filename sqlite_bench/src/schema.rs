@@ -49,15 +49,6 @@ pub enum JoinIndex {
     Present,
 }
 
-/// What becomes of the oldest block when one is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Growth {
-    /// It stays: the table grows, and the published query slows with it.
-    Growing,
-    /// It goes: the table keeps its size.
-    Constant,
-}
-
 /// A block and its transactions, all of them derived from its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
@@ -69,22 +60,8 @@ pub struct Block {
     pub transactions: u64,
 }
 
-/// A row of a read.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Row {
-    /// Number of the transaction.
-    pub transaction: i64,
-    /// Number of its block.
-    pub block: i64,
-    /// Hash of its block.
-    pub hash: String,
-    /// Who paid.
-    pub from: String,
-    /// Who was paid.
-    pub to: String,
-    /// How much.
-    pub amount: i64,
-}
+/// A row of a read: numbers of the transaction and of its block, hash of the block, who paid, who was paid, how much.
+pub type Row = (i64, i64, String, String, String, i64);
 
 /// Creates the tables and the blocks of the start.
 ///
@@ -121,32 +98,13 @@ pub fn insert(connection: &Connection, block: Block) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes a block and its transactions, if it is there.
-///
-/// # Errors
-/// What SQLite says.
-pub fn delete(connection: &Connection, number: u64) -> rusqlite::Result<()> {
-    connection.prepare_cached("DELETE FROM transactions WHERE block_id = ?1")?.execute([signed(number)])?;
-    connection.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([signed(number)])?;
-    Ok(())
-}
-
 /// The newest transactions of blocks after the first `skip` ones.
 ///
 /// # Errors
 /// What SQLite says.
 pub fn read(connection: &Connection, skip: u64) -> rusqlite::Result<Vec<Row>> {
     let mut statement = connection.prepare_cached(READ)?;
-    let rows = statement.query_map(params![signed(skip) * BLOCK_TIME_S, signed(READ_ROWS)], |row| {
-        Ok(Row {
-            transaction: row.get(0)?,
-            block: row.get(1)?,
-            hash: row.get(2)?,
-            from: row.get(3)?,
-            to: row.get(4)?,
-            amount: row.get(5)?,
-        })
-    })?;
+    let rows = statement.query_map(params![signed(skip) * BLOCK_TIME_S, signed(READ_ROWS)], |row| row.try_into())?;
     rows.collect()
 }
 
@@ -158,8 +116,8 @@ pub fn inventory(connection: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
     let mut statement = connection.prepare(
         "SELECT b.id, COUNT(t.id) FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id GROUP BY b.id ORDER BY b.id",
     )?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-    rows.map(|row| row.map(|(block, transactions)| (block.unsigned_abs(), transactions.unsigned_abs()))).collect()
+    let count = |number: i64| number.unsigned_abs();
+    statement.query_map([], |row| Ok((count(row.get(0)?), count(row.get(1)?))))?.collect()
 }
 
 /// What SQLite says of the file's integrity: `ok`, or what is wrong.
@@ -171,10 +129,9 @@ pub fn integrity(connection: &Connection) -> rusqlite::Result<String> {
 }
 
 /// A fingerprint of rows, the same for the same rows in the same order.
-#[must_use]
 pub fn digest<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let mut hasher = Sha256::new();
-    for Row { transaction, block, hash, from, to, amount } in rows {
+    for (transaction, block, hash, from, to, amount) in rows {
         hasher.update(format!("{transaction} {block} {hash} {from} {to} {amount}\n"));
     }
     let hash = hasher.finalize();
@@ -183,7 +140,6 @@ pub fn digest<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
 
 impl Block {
     /// A block as writers make it.
-    #[must_use]
     pub fn written(number: u64, seed: u64) -> Self {
         Block { number, seed, transactions: WRITE_TRANSACTIONS }
     }

@@ -23,14 +23,14 @@ pub struct Workload {
     /// How long new operations are begun.
     pub window: Duration,
     /// How reads are begun.
-    pub load: Load,
+    pub reads: Loop,
     /// How many writes there are.
     pub writes: Writes,
 }
 
 /// How reads are begun.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
+pub enum Loop {
     /// Each reader waits for its answer, pauses and asks again, as published: who is not answered does not ask.
     Closed,
     /// Reads begin on a schedule, whatever became of those before.
@@ -53,7 +53,6 @@ pub enum Writes {
 
 impl Workload {
     /// The published setting with this hold: 8 databases, 3 readers of each, which pause for 5 ms, and writers that do not; 4 workers.
-    #[must_use]
     pub const fn published(hold: Duration, window: Duration) -> Self {
         Workload {
             databases: 8,
@@ -63,19 +62,17 @@ impl Workload {
             think: Duration::from_millis(5),
             rest: Duration::ZERO,
             window,
-            load: Load::Closed,
+            reads: Loop::Closed,
             writes: Writes::Steady,
         }
     }
 
     /// From one write to the next if nothing but the hold and the pause takes time: a step of the timer is allowed for the write itself.
-    #[must_use]
     pub fn write_cycle(&self) -> Duration {
         self.hold + self.rest + TIMER_STEP
     }
 
     /// Writes that fit into the window at that pace; 0 where nothing but their own cost limits them.
-    #[must_use]
     pub fn expected_writes(&self) -> u64 {
         match self.writes {
             Writes::Never => 0,
@@ -91,22 +88,19 @@ impl Workload {
 
     /// When the writer of a database begins, and by how much its window is later: all at once in the closed loop, as published; in the open
     /// loop spread over a cycle, as nothing makes the writers of different databases keep step.
-    #[must_use]
     pub fn first_write(&self, database: usize) -> Duration {
-        match self.load {
-            Load::Closed => Duration::ZERO,
-            #[expect(clippy::cast_precision_loss, reason = "databases are few")]
-            Load::Open { .. } => self.write_cycle().mul_f64(database as f64 / self.databases as f64),
+        match self.reads {
+            Loop::Closed => Duration::ZERO,
+            Loop::Open { .. } => self.write_cycle().mul_f64(database as f64 / self.databases as f64),
         }
     }
 
     /// Reads that the schedule of the open loop has; none in the closed loop.
-    #[must_use]
     pub fn scheduled_reads(&self) -> u64 {
-        match self.load {
-            Load::Closed => 0,
+        match self.reads {
+            Loop::Closed => 0,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
-            Load::Open { reads_per_s } => {
+            Loop::Open { reads_per_s } => {
                 (reads_per_s * self.window.as_secs_f64()).floor() as u64 * self.databases as u64
             }
         }

@@ -1,5 +1,7 @@
 //! The program as a person types it.
 
+#![cfg(feature = "cli")]
+
 use std::fs;
 use std::process::{Command as Process, Stdio};
 
@@ -9,15 +11,15 @@ use predicates::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use sqlite_bench::design::Arm;
+use sqlite_bench::design::ARMS;
 
 /// The setting of a run that is over in a moment.
 const SHORT: [&str; 8] = ["--holds", "20ms", "--duration", "200ms", "--databases", "2", "--readers", "2"];
 
-/// The program, in a folder and with a data folder of its own.
+/// The program, in a folder of its own.
 fn sqlite_bench(folder: &TempDir) -> Command {
     let mut command = Command::new(cargo_bin("sqlite_bench"));
-    command.current_dir(folder).env("AWAIT_OR_NOT_DATA", folder.path().join("data"));
+    command.current_dir(folder);
     command
 }
 
@@ -37,13 +39,6 @@ fn records(folder: &TempDir, name: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// What the program lists, as columns.
-fn cases(profile: &str) -> Vec<Vec<String>> {
-    let output = sqlite_bench(&folder()).args(["arms", "--profile", profile]).output().expect("it ran");
-    let text = String::from_utf8(output.stdout).expect("text");
-    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
-}
-
 fn compare(folder: &TempDir, arguments: &[&str]) -> String {
     let assert = sqlite_bench(folder).arg("compare").args(SHORT).args(arguments).assert().success();
     String::from_utf8(assert.get_output().stdout.clone()).expect("text")
@@ -56,88 +51,20 @@ fn table(text: &str, title: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_profile_lists_cases_of_five_columns_that_can_be_prepared() {
-    for profile in ["smoke", "quick", "full"] {
-        let cases = cases(profile);
-        assert!(cases.len() > 20, "{profile}");
-        let mut scenarios: Vec<&str> = cases.iter().map(|case| case[0].as_str()).collect();
-        scenarios.dedup();
-        scenarios.sort_unstable();
-        scenarios.dedup();
-        for scenario in scenarios {
-            sqlite_bench(&folder())
-                .args(["prepare", "--scenario", scenario, "--seed", "2"])
-                .assert()
-                .success()
-                .stdout("");
-        }
-        for case in &cases {
-            assert_eq!(case.len(), 5, "{case:?}");
-            assert!(case[3].parse::<f64>().expect("seconds") > 0.0, "{case:?}");
-            assert_eq!(case[4], format!("run --scenario {} --arm {}", case[0], case[1]));
-        }
-    }
-    let folder = folder();
-    assert_eq!(
-        sqlite_bench(&folder).arg("arms").output().expect("it ran").stdout,
-        sqlite_bench(&folder).args(["arms", "--profile", "quick"]).output().expect("it ran").stdout,
-    );
-}
-
-#[test]
-fn a_case_of_each_kind_runs_as_it_is_listed() {
-    let folder = folder();
-    let listed = cases("smoke");
-    let mut ran = Vec::new();
-    for case in listed.iter().rev().filter(|case| case[0] != "hold_100ms_tuned" && case[0] != "recorder") {
-        if ran.contains(&&case[0]) {
-            continue;
-        }
-        ran.push(&case[0]);
-        let tail = ["--seed", "1", "--block", "4", "--run", "r-1", "--record", "r.jsonl"];
-        sqlite_bench(&folder).args(case[4].split(' ')).args(tail).assert().success().stdout("").stderr("");
-        let record = records(&folder, "r.jsonl").pop().expect("a record");
-        for (field, value) in [("scenario", &case[0]), ("arm", &case[1])] {
-            assert_eq!(record[field], value.as_str());
-        }
-        assert_eq!((&record["run"], &record["seed"], &record["block"]), (&"r-1".into(), &1.into(), &4.into()));
-        assert!(record["metrics"]["work_s"].as_f64().expect("a time") > 0.0 && record.get("error").is_none());
-    }
-    assert_eq!(ran.len(), 4, "{ran:?}");
-    assert_eq!(records(&folder, "r.jsonl").len(), ran.len());
-}
-
-#[test]
-fn a_run_prints_one_record_with_a_digest_and_histograms() {
-    let output = sqlite_bench(&folder()).args(["run", "--scenario", "smoke", "--arm", "wal_threads"]).output();
-    let text = String::from_utf8(output.expect("it ran").stdout).expect("text");
-    assert_eq!(text.lines().count(), 1);
-    let record: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(
-        (&record["schema"], &record["study"], &record["run"]),
-        (&1.into(), &"sqlite_bench".into(), &"manual".into())
-    );
-    assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
-    for name in ["read_service_ns", "read_response_ns", "write_service_ns", "ticker_late_ns"] {
-        assert!(record["histograms"][name].as_str().expect(name).len() > 100, "{name}");
-    }
-}
-
-#[test]
 fn all_arms_work_alike_and_have_the_same_digest() {
     let folder = folder();
-    let every = Arm::ALL.iter().map(|arm| arm.name()).collect::<Vec<_>>().join(",");
+    let every = ARMS.each_ref().map(|arm| arm.name).join(",");
     let text = compare(&folder, &["--arm", &every, "--seed", "3", "--record", "all.jsonl"]);
     let records = records(&folder, "all.jsonl");
-    assert_eq!(records.len(), Arm::ALL.len());
-    for (record, arm) in records.iter().zip(Arm::ALL) {
-        assert_eq!(record["arm"], arm.name(), "in the order that was asked for");
-        assert_eq!(record["digest"], records[0]["digest"], "{arm}");
+    assert_eq!(records.len(), ARMS.len());
+    for (record, arm) in records.iter().zip(&ARMS) {
+        assert_eq!(record["arm"], arm.name, "in the order that was asked for");
+        assert_eq!(record["digest"], records[0]["digest"], "{}", arm.name);
         assert!(record["metrics"]["reads_count"].as_f64().expect("a count") >= 0.0);
         assert_eq!(record["metrics"]["hold_ms"], 20.0);
         assert!(record.get("error").is_none(), "{record}");
     }
-    assert_eq!(table(&text, "FAILURES (requests)").len(), Arm::ALL.len());
+    assert_eq!(table(&text, "FAILURES (requests)").len(), ARMS.len());
     let other = ["--arm", "direct", "--seed", "4", "--record", "other.jsonl"];
     compare(&folder, &other);
     assert_ne!(self::records(&folder, "other.jsonl")[0]["digest"], records[0]["digest"], "another seed, other content");
@@ -168,8 +95,8 @@ fn the_tables_have_the_headings_of_the_document_and_fit_the_screen() {
 #[test]
 fn without_a_terminal_each_run_is_a_line_on_standard_error() {
     let folder = folder();
-    let lines = "sb_fair, 20ms: done\nwal_inline, 20ms: done\n";
-    let arms = ["--arm", "sb_fair", "--arm", "wal_inline,sb_fair"];
+    let lines = "spawn_blocking, 20ms: done\nwal_threads, 20ms: done\n";
+    let arms = ["--arm", "spawn_blocking", "--arm", "wal_threads,spawn_blocking"];
     sqlite_bench(&folder).arg("compare").args(SHORT).args(arms).assert().success().stderr(lines);
 }
 
@@ -200,76 +127,50 @@ fn a_write_that_takes_no_time_needs_no_hold() {
 fn databases_lie_where_they_are_asked_to_and_are_gone_afterwards() {
     let folder = folder();
     fs::create_dir(folder.path().join("here")).expect("made");
-    compare(&folder, &["--arm", "wal_threads,rollback", "--directory", "here"]);
+    compare(&folder, &["--arm", "wal_threads", "--directory", "here"]);
     assert_eq!(fs::read_dir(folder.path().join("here")).expect("a folder").count(), 0);
 }
 
 #[test]
-fn an_unknown_arm_lists_the_arms() {
-    for arguments in [
-        vec!["compare", "--arm", "direct,x"],
-        vec!["run", "--scenario", "smoke", "--arm", "x"],
-        vec!["run", "--scenario", "smoke", "--arm", "x@aa"],
-    ] {
-        let every = predicate::function(|text: &str| Arm::ALL.iter().all(|arm| text.contains(arm.name())));
-        let assert = sqlite_bench(&folder()).args(&arguments).assert();
-        assert.code(2).stdout("").stderr(every.and(predicate::str::contains("unknown arm 'x'")));
-    }
-}
-
-#[test]
-fn a_name_that_stands_for_nothing_lists_what_does() {
-    for (arguments, part) in [
-        (vec!["run", "--scenario", "x", "--arm", "direct"], "choose one of hold_100ms"),
-        (vec!["prepare", "--scenario", "x"], "choose one of hold_100ms"),
-        (vec!["arms", "--profile", "x"], "smoke, quick, full"),
-        (vec!["run", "--scenario", "smoke", "--arm", "direct@x"], "aa, slow"),
-        (vec!["run", "--scenario", "smoke", "--arm", "group_commit"], "group_commit"),
-        (vec!["run", "--scenario", "smoke_commit", "--arm", "direct"], "does not run in smoke_commit"),
-        (vec!["run", "--scenario", "smoke", "--arm", "direct", "--versus", "memdb"], "--versus"),
-        (vec!["x"], "unrecognized subcommand"),
-    ] {
-        let assert = sqlite_bench(&folder()).args(&arguments).assert();
-        assert.code(2).stdout("").stderr(predicate::str::contains(part));
-    }
+fn an_unknown_arm_lists_the_arms_and_an_unknown_word_is_refused() {
+    let every = predicate::function(|text: &str| ARMS.iter().all(|arm| text.contains(arm.name)));
+    let assert = sqlite_bench(&folder()).args(["compare", "--arm", "direct,x"]).assert();
+    assert.code(2).stdout("").stderr(every.and(predicate::str::contains("unknown arm 'x'")));
+    let assert = sqlite_bench(&folder()).arg("x").assert();
+    assert.code(2).stdout("").stderr(predicate::str::contains("unrecognized subcommand"));
 }
 
 #[test]
 fn nonsense_is_refused_before_anything_runs() {
     for (arguments, part) in [
-        (["--rate", "0"], "--rate 0"),
-        (["--rate", "NaN"], "--rate NaN"),
-        (["--rate", "1e12"], "1,000,000"),
-        (["--rate", "1"], "no read"),
-        (["--holds", "2min,61min"], "--holds 3660s is too long"),
-        (["--duration", "0s"], "--duration"),
-        (["--readers", "999"], ""),
-        (["--directory", "absent"], "absent"),
-        (["--directory", "file"], "file"),
-        (["--directory", "/proc"], "/proc"),
-        (["--record", "absent/r.jsonl"], "absent/r.jsonl"),
+        ("--rate 0", "--rate 0 is no rate"),
+        ("--rate=-1", "--rate -1 is no rate"),
+        ("--rate NaN", "--rate NaN is no rate"),
+        ("--rate 1e12", "at most 1,000,000"),
+        ("--rate 1 --duration 200ms", "schedules no read"),
+        ("--holds 2min,61min", "--holds 3660s is too long"),
+        ("--think 61min", "--think 3660s is too long"),
+        ("--duration 61min", "--duration 3660s is too long"),
+        ("--duration 0s", "--duration must be longer"),
+        ("--databases 1000 --readers 4", "--databases x (--readers + 1) is 5000: at most 4000"),
+        ("--directory absent", "absent"),
+        ("--directory file", "file"),
+        ("--directory /proc", "/proc"),
+        ("--record absent/r.jsonl", "absent/r.jsonl"),
     ] {
         let folder = folder();
         fs::write(folder.path().join("file"), "").expect("written");
-        let databases = if part.is_empty() { "1000" } else { "8" };
-        let fixed = ["compare", "--arm", "wal_threads", "--databases", databases];
-        // What is given twice is refused by the parser, so that a base must not name it.
-        let window: &[&str] = if arguments[0] == "--duration" { &[] } else { &["--duration", "200ms"] };
-        let assert = sqlite_bench(&folder).args(fixed).args(window).args(arguments).assert();
+        let assert =
+            sqlite_bench(&folder).args(["compare", "--arm", "wal_threads"]).args(arguments.split(' ')).assert();
         assert.code(2).stdout("").stderr(one_line(part));
     }
-    for (flag, value) in [
-        ("--databases", "0"),
-        ("--readers", "0"),
-        ("--workers", "0"),
-        ("--holds", "100"),
-        ("--holds", "-1s"),
-        ("--think", "fast"),
-        ("--rate", "x"),
-        ("--arm", ""),
-    ] {
-        let value = format!("{flag}={value}");
-        let assert = sqlite_bench(&folder()).args(["compare", &value]).assert();
+    for given in
+        ["--databases=0", "--readers=0", "--readers=1001", "--workers=0", "--holds=", "--holds=100", "--holds=-1s"]
+            .into_iter()
+            .chain(["--think=fast", "--rate=x", "--arm="])
+    {
+        let (flag, _) = given.split_once('=').expect("a value");
+        let assert = sqlite_bench(&folder()).args(["compare", given]).assert();
         assert.code(2).stdout("").stderr(predicate::str::starts_with("error: ").and(predicate::str::contains(flag)));
     }
 }
@@ -277,10 +178,6 @@ fn nonsense_is_refused_before_anything_runs() {
 #[test]
 fn a_failed_operation_is_a_failure_and_not_a_time() {
     let folder = folder();
-    // Where the data folder should be is a file, so that databases on disk cannot be made.
-    fs::write(folder.path().join("data"), "").expect("written");
-    let run = ["run", "--scenario", "smoke_open", "--arm", "wal_threads"];
-    sqlite_bench(&folder).args(run).assert().code(2).stdout("").stderr(one_line("cannot create a folder"));
     // No file may grow beyond a mebibyte, as if the disk were full: writes fail after a while.
     let script = "trap '' XFSZ; ulimit -f 2048; exec \"$0\" compare --arm wal_threads,direct \
                   --holds 1ms --duration 600ms --databases 1 --record full.jsonl";
@@ -297,7 +194,7 @@ fn a_failed_operation_is_a_failure_and_not_a_time() {
 
 #[test]
 fn every_word_explains_itself_with_examples() {
-    for word in [vec![], vec!["compare"], vec!["describe"], vec!["arms"], vec!["prepare"], vec!["run"]] {
+    for word in [vec![], vec!["compare"], vec!["describe"]] {
         let narrow = predicate::function(|text: &str| text.lines().all(|line| line.chars().count() <= 145));
         let assert = sqlite_bench(&folder()).args(&word).arg("--help").assert().success();
         assert.stdout(predicate::str::contains("Examples:\n  sqlite_bench").and(narrow));
@@ -308,10 +205,8 @@ fn every_word_explains_itself_with_examples() {
 #[test]
 fn describe_has_a_line_for_every_arm() {
     let every = predicate::function(|text: &str| {
-        text.lines().count() == Arm::ALL.len()
-            && Arm::ALL
-                .iter()
-                .all(|arm| text.lines().any(|line| line.starts_with(arm.name()) && line.contains(arm.text())))
+        text.lines().count() == ARMS.len()
+            && text.lines().zip(&ARMS).all(|(line, arm)| line.starts_with(arm.name) && line.ends_with(arm.text))
     });
     sqlite_bench(&folder()).arg("describe").assert().success().stderr("").stdout(every);
 }
@@ -321,7 +216,7 @@ fn describe_has_a_line_for_every_arm() {
 fn a_closed_standard_output_ends_quietly_and_a_full_disk_does_not() {
     let program = cargo_bin("sqlite_bench");
     let compare = "compare --arm direct --holds 1ms --duration 10ms --databases 1 --readers 1 2>&3";
-    for words in ["arms --profile full", "describe", "run --scenario smoke --arm direct", compare] {
+    for words in ["describe", compare] {
         // The reader is gone before the first line.
         let script = format!("exec 3>/dev/null; {{ sleep 0.1; \"$0\" {words}; echo $? >&2; }} | true");
         let piped = Process::new("sh").args(["-c", &script]).arg(&program).output().expect("it ran");

@@ -13,15 +13,16 @@ database = sqlite3.connect(sys.argv[1])
 print(verdict, count, total, mode)
 ";
 
-/// What Python says of the file; `None` if there is no Python with sqlite3 on this machine.
-fn python(file: &std::path::Path) -> Option<String> {
+/// Python finds all numbers in the file; skipped if there is no Python with sqlite3 on this machine.
+fn python_reads(file: &std::path::Path) {
     let output = Command::new("python3").arg("-c").arg(SCRIPT).arg(file).output();
     match output {
-        Ok(output) if output.status.success() => Some(String::from_utf8(output.stdout).unwrap().trim().to_owned()),
+        Ok(output) if output.status.success() => {
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), "ok 1000 500500 wal\n");
+        }
         other => {
             assert!(std::env::var("CI").is_err(), "in CI a missing peer is a failure: {other:?}");
             eprintln!("skipped: there is no python3 with sqlite3 here: {other:?}");
-            None
         }
     }
 }
@@ -41,9 +42,7 @@ fn another_program_reads_the_log_of_an_open_pool() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("open.db");
     let pool = written(&file);
-    if let Some(said) = python(&file) {
-        assert_eq!(said, "ok 1000 500500 wal");
-    }
+    python_reads(&file);
     drop(pool);
 }
 
@@ -52,7 +51,5 @@ fn another_program_reads_a_closed_pool_whose_log_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("closed.db");
     written(&file).close().unwrap();
-    if let Some(said) = python(&file) {
-        assert_eq!(said, "ok 1000 500500 wal");
-    }
+    python_reads(&file);
 }

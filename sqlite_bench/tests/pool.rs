@@ -2,89 +2,44 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rusqlite::Connection;
-use sqlite_bench::pool::{Durability, Error, Options, Pool};
+use sqlite_bench::pool::{Error, Options, Pool};
 
-const CREATE: &str = "CREATE TABLE entries (number INTEGER PRIMARY KEY, value INTEGER NOT NULL)";
+mod common;
 
-fn file(folder: &tempfile::TempDir) -> PathBuf {
-    folder.path().join("pool.db")
-}
-
-fn options() -> Options {
-    // What a test waits for is not the disk.
-    Options { durability: Durability::Normal, ..Options::default() }
-}
-
-fn opened(folder: &tempfile::TempDir, options: &Options) -> Pool {
-    let pool = Pool::open(file(folder), options).unwrap();
-    pool.write_blocking(|db| db.execute_batch(CREATE)).unwrap();
-    pool
-}
-
-fn insert(number: i64) -> impl FnOnce(&Connection) -> rusqlite::Result<usize> + Send + 'static {
-    move |db| db.prepare_cached("INSERT INTO entries VALUES (?1, ?1)")?.execute([number])
-}
+use common::{Mounted, Written, behind, file, held_up, ids, insert, integrity, mount, opened, options};
 
 fn count(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT COUNT(*) FROM entries", [], |row| row.get(0))
 }
 
-fn integrity(db: &Connection) -> rusqlite::Result<String> {
-    db.query_row("PRAGMA integrity_check", [], |row| row.get(0))
-}
-
-/// Holds the writer up until the sender is dropped or used; returns once the writer is held.
-fn held_up(pool: &Pool) -> mpsc::Sender<()> {
-    let (release, released) = mpsc::channel::<()>();
-    let (reached, reach) = mpsc::channel::<()>();
-    let pool = pool.clone();
-    std::thread::spawn(move || {
-        pool.write_blocking(move |_| {
-            reached.send(()).unwrap();
-            let _ = released.recv();
-            Ok(())
-        })
-    });
-    reach.recv().unwrap();
-    release
-}
-
 /// Writes that wait behind whoever holds the writer up.
-fn waiting(pool: &Pool, numbers: std::ops::Range<i64>) -> Vec<std::thread::JoinHandle<Result<usize, Error>>> {
-    let count = usize::try_from(numbers.end - numbers.start).unwrap();
-    let threads = numbers
-        .map(|number| {
-            let pool = pool.clone();
-            std::thread::spawn(move || pool.write_blocking(insert(number)))
-        })
-        .collect();
-    let start = Instant::now();
-    while pool.stats().waiting_writes < count {
-        assert!(start.elapsed() < Duration::from_secs(20), "the writes never queued up");
-        std::thread::sleep(Duration::from_millis(1));
+fn waiting(pool: &Pool, ids: std::ops::Range<i64>) -> Vec<Written> {
+    ids.map(|id| behind(pool, insert(id))).collect()
+}
+
+/// All of them succeeded.
+fn join(threads: Vec<Written>) {
+    for thread in threads {
+        thread.join().unwrap().unwrap();
     }
-    threads
 }
 
 #[test]
 fn writes_that_wait_share_a_commit() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &options());
+    let (_folder, pool) = opened(&options());
     let before = pool.stats();
     let release = held_up(&pool);
     let threads = waiting(&pool, 0..64);
     drop(release);
-    for thread in threads {
-        thread.join().unwrap().unwrap();
-    }
+    join(threads);
     let after = pool.stats();
     assert_eq!(after.writes - before.writes, 65);
     assert!(after.commits - before.commits <= 32, "{after:?}");
@@ -93,49 +48,30 @@ fn writes_that_wait_share_a_commit() {
 
 #[test]
 fn a_batch_of_one_commits_each_write_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &Options { batch: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&Options { batch: NonZero::<usize>::MIN, ..options() });
     let release = held_up(&pool);
     let threads = waiting(&pool, 0..10);
     drop(release);
-    for thread in threads {
-        thread.join().unwrap().unwrap();
-    }
+    join(threads);
     let stats = pool.stats();
     assert_eq!((stats.writes, stats.commits), (12, 12));
 }
 
 #[test]
 fn a_job_that_fails_or_panics_takes_nobody_with_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &options());
+    let (_folder, pool) = opened(&options());
     let release = held_up(&pool);
     let good = waiting(&pool, 0..5);
-    let failing = std::thread::spawn({
-        let pool = pool.clone();
-        move || {
-            pool.write_blocking(|db| {
-                db.execute("INSERT INTO entries VALUES (100, 100)", [])?;
-                db.execute("INSERT INTO nowhere VALUES (1)", [])
-            })
-        }
+    let failing = behind(&pool, |db| {
+        insert(100)(db)?;
+        db.execute("INSERT INTO nowhere VALUES (1)", [])
     });
-    let panicking = std::thread::spawn({
-        let pool = pool.clone();
-        move || {
-            pool.write_blocking(|db| -> rusqlite::Result<()> {
-                db.execute("INSERT INTO entries VALUES (101, 101)", [])?;
-                panic!("a bug of the caller");
-            })
-        }
+    let panicking = behind(&pool, |db| {
+        insert(101)(db)?;
+        panic!("a bug of the caller");
     });
-    while pool.stats().waiting_writes < 7 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
     drop(release);
-    for thread in good {
-        thread.join().unwrap().unwrap();
-    }
+    join(good);
     let error = failing.join().unwrap().unwrap_err();
     assert!(error.to_string().contains("no such table: nowhere"), "{error}");
     assert!(!error.is_retryable());
@@ -150,8 +86,7 @@ fn a_job_that_fails_or_panics_takes_nobody_with_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &options());
+    let (_folder, pool) = opened(&options());
     pool.write(insert(1)).await.unwrap();
     let done = Arc::new(AtomicBool::new(false));
     let slow = tokio::spawn({
@@ -159,7 +94,7 @@ async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it
         async move {
             let written = pool
                 .write(|db| {
-                    db.execute("INSERT INTO entries VALUES (2, 2)", [])?;
+                    db.execute("INSERT INTO entries (id, value) VALUES (2, 2)", [])?;
                     std::thread::sleep(Duration::from_millis(500));
                     Ok(())
                 })
@@ -181,8 +116,7 @@ async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it
 
 #[tokio::test]
 async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &Options { queue: NonZero::new(2).unwrap(), ..options() });
+    let (_folder, pool) = opened(&Options { queue: NonZero::new(2).unwrap(), ..options() });
     let release = held_up(&pool);
     let waiting = waiting(&pool, 0..2);
     let error = pool.try_write(insert(5)).await.unwrap_err();
@@ -192,21 +126,14 @@ async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
     let patient = tokio::time::timeout(Duration::from_millis(50), pool.write(insert(6))).await;
     assert!(patient.is_err(), "the write should have waited");
     drop(release);
-    for thread in waiting {
-        thread.join().unwrap().unwrap();
-    }
+    join(waiting);
     pool.try_write(insert(7)).await.unwrap();
-    let numbers: Vec<i64> = pool
-        .read(|db| db.prepare("SELECT number FROM entries ORDER BY number")?.query_map([], |row| row.get(0))?.collect())
-        .await
-        .unwrap();
-    assert_eq!(numbers, [0, 1, 7], "what was refused or given up is not there");
+    assert_eq!(pool.read(ids).await.unwrap(), [0, 1, 7], "what was refused or given up is not there");
 }
 
 #[tokio::test]
 async fn a_write_whose_future_is_dropped_before_its_turn_is_skipped() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &options());
+    let (_folder, pool) = opened(&options());
     let release = held_up(&pool);
     let given_up = tokio::time::timeout(Duration::from_millis(50), pool.write(insert(1))).await;
     assert!(given_up.is_err());
@@ -217,8 +144,7 @@ async fn a_write_whose_future_is_dropped_before_its_turn_is_skipped() {
 
 #[test]
 fn a_read_cannot_write_and_leaves_no_transaction_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &Options { readers: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&Options { readers: NonZero::<usize>::MIN, ..options() });
     assert!(matches!(pool.read_blocking(insert(1)), Err(Error::ReadOnly(_))));
     // A snapshot that outlived its job would show the past to the next one.
     pool.read_blocking(|db| db.execute_batch("BEGIN; SELECT * FROM entries")).unwrap();
@@ -231,9 +157,8 @@ fn a_read_cannot_write_and_leaves_no_transaction_behind() {
 
 #[test]
 fn the_log_stays_bounded_under_writes_and_reads_that_never_pause() {
-    let folder = tempfile::tempdir().unwrap();
     let limit = 200;
-    let pool = opened(&folder, &Options { checkpoint_pages: 100, wal_limit_pages: limit, ..options() });
+    let (folder, pool) = opened(&Options { checkpoint_pages: 100, wal_limit_pages: limit, ..options() });
     let done = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)
         .map(|_| {
@@ -266,8 +191,7 @@ fn the_log_stays_bounded_under_writes_and_reads_that_never_pause() {
 fn the_log_is_gone_after_closing() {
     // Its connections must not close at the same moment; a hundred times they would.
     for _ in 0..100 {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = opened(&folder, &options());
+        let (folder, pool) = opened(&options());
         pool.write_blocking(insert(1)).unwrap();
         pool.close().unwrap();
         assert!(!folder.path().join("pool.db-wal").exists());
@@ -276,8 +200,7 @@ fn the_log_is_gone_after_closing() {
 
 #[test]
 fn closing_finishes_what_waits_and_refuses_the_rest() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &options());
+    let (folder, pool) = opened(&options());
     let release = held_up(&pool);
     let threads = waiting(&pool, 0..20);
     let closing = std::thread::spawn({
@@ -286,9 +209,7 @@ fn closing_finishes_what_waits_and_refuses_the_rest() {
     });
     std::thread::sleep(Duration::from_millis(50));
     drop(release);
-    for thread in threads {
-        thread.join().unwrap().unwrap();
-    }
+    join(threads);
     closing.join().unwrap().unwrap();
     assert!(matches!(pool.write_blocking(insert(99)), Err(Error::Closed)));
     assert!(matches!(pool.read_blocking(count), Err(Error::Closed)));
@@ -297,8 +218,7 @@ fn closing_finishes_what_waits_and_refuses_the_rest() {
 
 #[test]
 fn a_lock_of_another_process_is_waited_for_and_then_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&folder, &Options { busy_timeout: Duration::from_millis(300), ..options() });
+    let (folder, pool) = opened(&Options { busy_timeout: Duration::from_millis(300), ..options() });
     let other = Connection::open(file(&folder)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begin = Instant::now();
@@ -317,9 +237,8 @@ fn a_lock_of_another_process_is_waited_for_and_then_named() {
 
 #[test]
 fn a_full_database_says_so_and_keeps_what_it_had() {
-    let folder = tempfile::tempdir().unwrap();
     let on_open = Arc::new(|db: &Connection| db.execute_batch("PRAGMA max_page_count = 40"));
-    let pool = opened(&folder, &Options { on_open: Some(on_open), ..options() });
+    let (_folder, pool) = opened(&Options { on_open: Some(on_open), ..options() });
     pool.write_blocking(|db| db.execute_batch("CREATE TABLE blobs (data BLOB)")).unwrap();
     let mut acknowledged = 0;
     let error = loop {
@@ -355,34 +274,17 @@ fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
     );
 }
 
-/// A folder that nobody can write to, not even root: a mount that is read-only. `None` where mounting is not allowed.
-struct ReadOnlyMount(PathBuf);
-
-impl ReadOnlyMount {
-    fn of(folder: &Path) -> Option<Self> {
-        let run = |args: &[&str]| {
-            let path = folder.to_str()?;
-            let done = Command::new("mount").args(args).arg(path).stderr(Stdio::null()).status().ok()?;
-            done.success().then_some(())
-        };
-        run(&["--bind", folder.to_str()?])?;
-        let mount = ReadOnlyMount(folder.to_owned());
-        run(&["-o", "remount,ro,bind"])?;
-        Some(mount)
-    }
-}
-
-impl Drop for ReadOnlyMount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
+/// Makes a folder one that nobody can write to, not even root; `None` where mounting is not allowed.
+fn read_only(folder: &Path) -> Option<Mounted<'_>> {
+    let mounted = mount(folder, &["--bind", folder.to_str()?]).then_some(Mounted(folder))?;
+    mount(folder, &["-o", "remount,ro,bind"]).then_some(mounted)
 }
 
 #[test]
 fn a_read_only_folder_is_refused_in_one_clear_line() {
-    let folder = tempfile::tempdir().unwrap();
-    opened(&folder, &options()).close().unwrap();
-    let said = if let Some(_mount) = ReadOnlyMount::of(folder.path()) {
+    let (folder, pool) = opened(&options());
+    pool.close().unwrap();
+    let said = if let Some(_mounted) = read_only(folder.path()) {
         Pool::open(file(&folder), &options()).unwrap_err().to_string()
     } else {
         let mut permissions = std::fs::metadata(folder.path()).unwrap().permissions();
@@ -417,8 +319,8 @@ fn the_victim_writes_until_it_is_killed() {
 #[test]
 fn a_killed_process_loses_no_acknowledged_write() {
     use std::io::{BufRead as _, BufReader};
-    let folder = tempfile::tempdir().unwrap();
-    opened(&folder, &options()).close().unwrap();
+    let (folder, pool) = opened(&options());
+    pool.close().unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["the_victim_writes_until_it_is_killed", "--exact", "--nocapture"])
         .env(VICTIM, file(&folder))
@@ -440,31 +342,31 @@ fn a_killed_process_loses_no_acknowledged_write() {
     assert!(acknowledged >= 300);
     let pool = Pool::open(file(&folder), &options()).unwrap();
     let found: i64 =
-        pool.read_blocking(|db| db.query_row("SELECT MAX(number) FROM entries", [], |row| row.get(0))).unwrap();
+        pool.read_blocking(|db| db.query_row("SELECT MAX(id) FROM entries", [], |row| row.get(0))).unwrap();
     assert!(found >= acknowledged, "write {acknowledged} was acknowledged, {found} is the last");
     assert_eq!(pool.read_blocking(count).unwrap(), found + 1);
     assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
 }
 
-/// What a thread does to the pool.
+/// What a thread does to the pool, with a key.
 #[derive(Debug, Clone)]
 enum Step {
-    Set(i64, i64),
-    Remove(i64),
-    Fail(i64),
-    Panic(i64),
-    Read(i64),
+    Set(i64),
+    Remove,
+    Fail,
+    Panic,
+    Read,
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    let key = 0..20_i64;
-    prop_oneof![
-        4 => (key.clone(), any::<i32>()).prop_map(|(key, value)| Step::Set(key, i64::from(value))),
-        2 => key.clone().prop_map(Step::Remove),
-        1 => key.clone().prop_map(Step::Fail),
-        1 => key.clone().prop_map(Step::Panic),
-        3 => key.prop_map(Step::Read),
-    ]
+fn step() -> impl Strategy<Value = (i64, Step)> {
+    let step = prop_oneof![
+        4 => any::<i32>().prop_map(|value| Step::Set(i64::from(value))),
+        2 => Just(Step::Remove),
+        1 => Just(Step::Fail),
+        1 => Just(Step::Panic),
+        3 => Just(Step::Read),
+    ];
+    (0..20_i64, step)
 }
 
 proptest! {
@@ -473,8 +375,7 @@ proptest! {
     /// Each thread has keys of its own, so that a map per thread knows what must be there.
     #[test]
     fn threads_that_write_fail_panic_and_read_find_what_a_map_holds(plans in prop::collection::vec(prop::collection::vec(step(), 1..30), 1..5)) {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = opened(&folder, &options());
+            let (folder, pool) = opened(&options());
         let threads: Vec<_> = plans.into_iter().enumerate().map(|(thread, plan)| {
             let pool = pool.clone();
             std::thread::spawn(move || follow(&pool, i64::try_from(thread).unwrap() * 100, plan))
@@ -485,7 +386,7 @@ proptest! {
         }
         pool.close().unwrap();
         let db = Connection::open(file(&folder)).unwrap();
-        let mut statement = db.prepare("SELECT number, value FROM entries").unwrap();
+        let mut statement = db.prepare("SELECT id, value FROM entries").unwrap();
         let found: BTreeMap<i64, i64> =
             statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
         prop_assert_eq!(found, expected);
@@ -493,42 +394,38 @@ proptest! {
     }
 }
 
-fn follow(pool: &Pool, offset: i64, plan: Vec<Step>) -> BTreeMap<i64, i64> {
+fn follow(pool: &Pool, offset: i64, plan: Vec<(i64, Step)>) -> BTreeMap<i64, i64> {
     let mut map = BTreeMap::new();
-    let set = "INSERT INTO entries VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
-    for step in plan {
+    let set = "INSERT INTO entries (id, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+    for (key, step) in plan {
+        let key = offset + key;
         match step {
-            Step::Set(key, value) => {
-                let key = offset + key;
+            Step::Set(value) => {
                 pool.write_blocking(move |db| db.prepare_cached(set)?.execute([key, value])).unwrap();
                 map.insert(key, value);
             }
-            Step::Remove(key) => {
-                let key = offset + key;
-                pool.write_blocking(move |db| db.execute("DELETE FROM entries WHERE number = ?1", [key])).unwrap();
+            Step::Remove => {
+                pool.write_blocking(move |db| db.execute("DELETE FROM entries WHERE id = ?1", [key])).unwrap();
                 map.remove(&key);
             }
-            Step::Fail(key) => {
-                let key = offset + key;
+            Step::Fail => {
                 let failed = pool.write_blocking(move |db| {
                     db.prepare_cached(set)?.execute([key, -1])?;
-                    db.execute("UPDATE entries SET value = NULL WHERE number = ?1", [key])
+                    db.execute("UPDATE entries SET value = NULL WHERE id = ?1", [key])
                 });
                 assert!(matches!(failed, Err(Error::Sqlite(_))), "{failed:?}");
             }
-            Step::Panic(key) => {
-                let key = offset + key;
+            Step::Panic => {
                 let failed = pool.write_blocking(move |db| -> rusqlite::Result<()> {
                     db.prepare_cached(set)?.execute([key, -2])?;
                     panic!("planned");
                 });
                 assert!(matches!(failed, Err(Error::Panicked(_))), "{failed:?}");
             }
-            Step::Read(key) => {
-                let key = offset + key;
+            Step::Read => {
                 let found: Vec<i64> = pool
                     .read_blocking(move |db| {
-                        let mut statement = db.prepare_cached("SELECT value FROM entries WHERE number = ?1")?;
+                        let mut statement = db.prepare_cached("SELECT value FROM entries WHERE id = ?1")?;
                         statement.query_map([key], |row| row.get(0))?.collect()
                     })
                     .unwrap();

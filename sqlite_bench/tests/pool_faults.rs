@@ -1,111 +1,33 @@
 //! What must not spread: a failing disk, a failing write, a careless job, a caller who does not come back.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::task::{Context, Poll, Waker};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use sqlite_bench::pool::{Durability, Error, Options, Pool};
+use sqlite_bench::pool::{Error, Options, Pool, Work};
 
+mod common;
 #[path = "pool_faults/disk.rs"]
 mod disk;
 
-/// Much longer than anything here takes.
-const SAFETY: Duration = Duration::from_secs(20);
-
-type Written = JoinHandle<Result<usize, Error>>;
-
-fn file(folder: &tempfile::TempDir) -> PathBuf {
-    folder.path().join("pool.db")
-}
-
-fn options() -> Options {
-    // What a test waits for is not the disk.
-    Options { durability: Durability::Normal, ..Options::default() }
-}
-
-fn opened(path: &Path, options: &Options) -> Pool {
-    let pool = Pool::open(path, options).unwrap();
-    pool.write_blocking(|db| {
-        db.execute_batch(
-            "CREATE TABLE parents (id INTEGER PRIMARY KEY);
-             CREATE TABLE entries (
-                 id INTEGER PRIMARY KEY,
-                 parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED,
-                 data BLOB
-             );",
-        )
-    })
-    .unwrap();
-    pool
-}
-
-fn insert(db: &Connection, id: i64) -> rusqlite::Result<usize> {
-    db.execute("INSERT INTO entries (id) VALUES (?1)", [id])
-}
-
-fn ids(db: &Connection) -> rusqlite::Result<Vec<i64>> {
-    db.prepare("SELECT id FROM entries ORDER BY id")?.query_map([], |row| row.get(0))?.collect()
-}
-
-fn integrity(db: &Connection) -> rusqlite::Result<String> {
-    db.query_row("PRAGMA integrity_check", [], |row| row.get(0))
-}
-
-/// Holds the writer up until the sender is dropped; returns once the writer is held.
-fn held_up(pool: &Pool) -> mpsc::Sender<()> {
-    let (release, released) = mpsc::channel::<()>();
-    let (reached, reach) = mpsc::channel::<()>();
-    let pool = pool.clone();
-    std::thread::spawn(move || {
-        pool.write_blocking(move |_| {
-            reached.send(()).unwrap();
-            let _ = released.recv();
-            // So long that its own commit takes nobody else.
-            std::thread::sleep(Duration::from_millis(10));
-            Ok(())
-        })
-    });
-    reach.recv().unwrap();
-    release
-}
-
-/// A write that waits behind those that wait already.
-fn behind(pool: &Pool, work: impl FnOnce(&Connection) -> rusqlite::Result<usize> + Send + 'static) -> Written {
-    let before = pool.stats().waiting_writes;
-    let own = pool.clone();
-    let thread = std::thread::spawn(move || own.write_blocking(work));
-    let start = Instant::now();
-    while pool.stats().waiting_writes == before {
-        assert!(start.elapsed() < SAFETY, "the write never queued up");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    thread
-}
+use common::{SAFETY, behind, file, held_up, ids, insert, integrity, opened, options};
 
 /// Two good writes with `work` between them, which wait until all can share a commit.
-fn between_two_good(
-    pool: &Pool,
-    work: impl FnOnce(&Connection) -> rusqlite::Result<usize> + Send + 'static,
-) -> [Result<usize, Error>; 3] {
+fn between_two_good(pool: &Pool, work: impl Work<usize>) -> [Result<usize, Error>; 3] {
     let release = held_up(pool);
-    let writes = [behind(pool, |db| insert(db, 1)), behind(pool, work), behind(pool, |db| insert(db, 2))];
+    let writes = [behind(pool, insert(1)), behind(pool, work), behind(pool, insert(2))];
     drop(release);
     writes.map(|write| write.join().unwrap())
 }
 
 /// The same in a database of its own, again if the machine was so slow that the three did not share a commit.
-fn in_one_commit(
-    work: impl Fn(&Connection) -> rusqlite::Result<usize> + Copy + Send + 'static,
-) -> (tempfile::TempDir, Pool, [Result<usize, Error>; 3]) {
+fn in_one_commit(work: impl Work<usize> + Copy) -> (tempfile::TempDir, Pool, [Result<usize, Error>; 3]) {
     for _ in 0..20 {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = opened(&file(&folder), &options());
+        let (folder, pool) = opened(&options());
         let all = between_two_good(&pool, work);
         if all[0].is_err() {
             return (folder, pool, all);
@@ -129,12 +51,11 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<
 
 #[test]
 fn closing_does_not_wait_for_a_future_that_nobody_polls() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&file(&folder), &Options { queue: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&Options { queue: NonZero::<usize>::MIN, ..options() });
     let release = held_up(&pool);
-    let queued = behind(&pool, |db| insert(db, 1));
+    let queued = behind(&pool, insert(1));
     let asking = pool.clone();
-    let mut stuck = pin!(asking.write(|db| insert(db, 2)));
+    let mut stuck = pin!(asking.write(insert(2)));
     let mut context = Context::from_waker(Waker::noop());
     assert!(stuck.as_mut().poll(&mut context).is_pending(), "the queue is full");
     drop(release);
@@ -179,12 +100,11 @@ fn a_job_cannot_end_the_transaction_and_its_neighbours_do_not_notice() {
     for ending in
         ["COMMIT", "ROLLBACK", "END", "BEGIN", "RELEASE pool_job", "ROLLBACK TO Pool_Job", "SAVEPOINT pool_job"]
     {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = opened(&file(&folder), &options());
+        let (_folder, pool) = opened(&options());
         let [one, own, two] = between_two_good(&pool, move |db| {
-            insert(db, 3)?;
+            insert(3)(db)?;
             db.execute_batch(ending)?;
-            insert(db, 4)
+            insert(4)(db)
         });
         assert!(one.is_ok() && two.is_ok(), "{ending}: {one:?} {two:?}");
         let error = own.unwrap_err();
@@ -195,10 +115,9 @@ fn a_job_cannot_end_the_transaction_and_its_neighbours_do_not_notice() {
 
 #[test]
 fn a_job_that_says_it_failed_has_written_nothing_even_if_it_tried_to_commit() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&file(&folder), &options());
+    let (_folder, pool) = opened(&options());
     let failed = pool.write_blocking(|db| {
-        insert(db, 1)?;
+        insert(1)(db)?;
         let _ = db.execute_batch("COMMIT");
         Err::<(), _>(rusqlite::Error::QueryReturnedNoRows)
     });
@@ -208,8 +127,7 @@ fn a_job_that_says_it_failed_has_written_nothing_even_if_it_tried_to_commit() {
 
 #[test]
 fn a_job_may_use_savepoints_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&file(&folder), &options());
+    let (_folder, pool) = opened(&options());
     pool.write_blocking(|db| {
         db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (1); ROLLBACK TO a; RELEASE a")?;
         db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (2); RELEASE a")
@@ -223,7 +141,7 @@ fn a_job_that_goes_on_after_a_rollback_by_sqlite_writes_nothing() {
     let (_folder, pool, [one, own, two]) = in_one_commit(|db| {
         let _ = db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3), (3)", []);
         // Outside of any transaction now, where a statement would commit by itself.
-        let _ = insert(db, 4);
+        let _ = insert(4)(db);
         Ok(0)
     });
     assert!(matches!(own, Err(Error::TransactionEnded)), "{own:?}");
@@ -239,7 +157,7 @@ fn a_write_that_makes_sqlite_roll_back_is_named_and_the_others_may_try_again() {
     assert!(matches!(own, Err(Error::Sqlite(_))), "{own:?}");
     assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
     two.unwrap();
-    pool.write_blocking(|db| insert(db, 1)).unwrap();
+    pool.write_blocking(insert(1)).unwrap();
     assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
 }
 
@@ -253,7 +171,7 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
     let mut again = [Some(1), None, Some(2)].into_iter().zip(all).filter(|(_, written)| written.is_err());
     again
         .try_for_each(|(id, _)| match id {
-            Some(id) => pool.write_blocking(move |db| insert(db, id)).map(drop),
+            Some(id) => pool.write_blocking(insert(id)).map(drop),
             None => match pool.write_blocking(orphan) {
                 Err(Error::Sqlite(error)) if error.to_string().contains("FOREIGN KEY") => Ok(()),
                 other => panic!("{other:?}"),
@@ -265,9 +183,8 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
 
 #[test]
 fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
-    let folder = tempfile::tempdir().unwrap();
     let timeout = Duration::from_millis(300);
-    let pool = opened(&file(&folder), &Options { busy_timeout: timeout, ..options() });
+    let (folder, pool) = opened(&Options { busy_timeout: timeout, ..options() });
     let other = Connection::open(file(&folder)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begin = Instant::now();
@@ -275,7 +192,7 @@ fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
     let writes: Vec<_> = (0..60)
         .map(|id| {
             let pool = pool.clone();
-            std::thread::spawn(move || pool.write_blocking(move |db| insert(db, id)))
+            std::thread::spawn(move || pool.write_blocking(insert(id)))
         })
         .collect();
     for write in writes {
@@ -285,20 +202,20 @@ fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
     let took = begin.elapsed();
     assert!(took < timeout * 30, "60 writes were refused after {took:?}");
     other.execute_batch("COMMIT").unwrap();
-    pool.write_blocking(|db| insert(db, 100)).unwrap();
+    pool.write_blocking(insert(100)).unwrap();
     assert_eq!(pool.read_blocking(ids).unwrap(), [100], "what was refused is not there");
 }
 
 #[test]
 fn two_pools_share_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let pools = [opened(&file(&folder), &options()), Pool::open(file(&folder), &options()).unwrap()];
+    let (folder, pool) = opened(&options());
+    let pools = [pool, Pool::open(file(&folder), &options()).unwrap()];
     let threads: Vec<_> = (0..8_i64)
         .map(|thread| {
             let pool = pools[usize::try_from(thread % 2).unwrap()].clone();
             std::thread::spawn(move || {
                 for number in 0..50 {
-                    pool.write_blocking(move |db| insert(db, thread * 1_000 + number)).unwrap();
+                    pool.write_blocking(insert(thread * 1_000 + number)).unwrap();
                 }
             })
         })
@@ -324,8 +241,7 @@ impl Drop for Explosive {
 
 #[test]
 fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&file(&folder), &Options { readers: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&Options { readers: NonZero::<usize>::MIN, ..options() });
     let mut context = Context::from_waker(Waker::noop());
     // Given up while it runs: the result has no owner. Given up before its turn: the job has none.
     for given_up_early in [false, true] {
@@ -360,9 +276,8 @@ fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
 
 #[test]
 fn what_a_job_does_to_its_own_connection_is_not_blamed_on_other_processes() {
-    let folder = tempfile::tempdir().unwrap();
-    let pool = opened(&file(&folder), &options());
-    pool.write_blocking(|db| insert(db, 1)).unwrap();
+    let (_folder, pool) = opened(&options());
+    pool.write_blocking(insert(1)).unwrap();
     let error = pool
         .write_blocking(|db| {
             let mut statement = db.prepare("SELECT id FROM entries")?;
@@ -380,7 +295,7 @@ fn a_job_that_removes_the_guards_and_commits_is_told_that_nothing_is_sure() {
     let (_folder, _pool, [one, own, two]) = in_one_commit(|db| {
         db.authorizer(None::<fn(rusqlite::hooks::AuthContext<'_>) -> rusqlite::hooks::Authorization>)?;
         db.commit_hook(None::<fn() -> bool>)?;
-        insert(db, 3)?;
+        insert(3)(db)?;
         db.execute_batch("COMMIT")?;
         Ok(0)
     });

@@ -6,13 +6,14 @@ use std::num::NonZero;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sqrt_tasks::kernel::{self, Level};
 use sqrt_tasks::{Executor, cpu::Cores};
+use strum::VariantArray;
 
 fn executors(criterion: &mut Criterion) {
     const TASKS: usize = 10_000;
     let threads = NonZero::new(Cores::here().physical).unwrap_or(NonZero::<usize>::MIN);
     let mut group = criterion.benchmark_group("tasks that do nothing");
     group.throughput(Throughput::Elements(TASKS as u64)).sample_size(10);
-    for executor in Executor::ALL {
+    for &executor in Executor::VARIANTS {
         group.bench_function(executor.name(), |bencher| {
             bencher.iter(|| executor.run(threads, TASKS, |_| black_box(0.0)));
         });

@@ -1,86 +1,173 @@
-//! What can be typed, turned into one closed set of commands.
+//! The programs: the three of the published document, and `sqrt_tasks`, which runs any work on any executor.
 
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::num::NonZero;
+use std::process::ExitCode;
+use std::time::Instant;
 
+use anyhow::{Context, Error};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use strum::VariantNames;
 
-use sqrt_tasks::mirror::PUBLISHED_LEN;
-use sqrt_tasks::{Executor, Work};
-use study_kit::Verb;
+use crate::cpu::{self, Cores};
+use crate::executor::{Executor, TaskError};
+use crate::kernel::Level;
+use crate::work::Work;
+
+/// Roots that each published task finds.
+pub const PUBLISHED_LEN: usize = 10_000_000;
+/// Ran, and tasks failed or returned something wrong.
+const FOUND_FAILURES: u8 = 1;
+/// Could not run.
+const COULD_NOT_RUN: u8 = 2;
 
 const EXAMPLES: &str = "Examples:
-  sqrt_tasks
   sqrt_tasks time --executor rayon --work vector --tasks 200
   sqrt_tasks time --executor thread_per_task --work null --tasks 10000
   sqrt_tasks cpu
   sys_thread --tasks 200 --threads 4
 
-Exit codes: 0 done, 1 tasks failed or returned something wrong, 2 could not run.
-Without arguments: one pass over the study's arms, with the tables of the published document.";
+Exit codes: 0 done, 1 tasks failed or returned something wrong, 2 could not run.";
 
 /// Runs square roots on threads, async, tokio and rayon, and says what they cost.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
-#[command(mut_subcommand("prepare", |prepare| {
-    let prepare = prepare.about("Make ready what a scenario needs");
-    prepare.mut_arg("seed", |seed| seed.help("Seed of the input; no scenario here has one"))
-}))]
-pub struct Cli {
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true, arg_required_else_help = true)]
+struct Cli {
     #[command(subcommand)]
-    command: Option<Word>,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Word {
+enum Command {
     /// Run tasks of one kind on one executor and print what they cost
     Time(Timing),
     /// Print cores, clock and the speed of the divider
     Cpu,
-    #[command(flatten)]
-    Study(Verb),
 }
 
 /// What `time` runs.
 #[derive(Debug, Args)]
-pub struct Timing {
-    /// `sys_thread`, `async_await`, tokio, rayon, ...
-    #[arg(long, default_value = "sys_thread")]
-    pub executor: Executor,
-    /// collect (published), vector, sum, null, ...
-    #[arg(long, default_value = "collect")]
-    pub work: Work,
+struct Timing {
+    /// What runs the tasks
+    #[arg(long, default_value = "sys_thread", value_parser = names::<Executor>(Executor::VARIANTS))]
+    executor: Executor,
+    /// What a task does: the published `collect`, the same roots added up, or nothing
+    #[arg(long, default_value = "collect", value_parser = names::<Work>(Work::VARIANTS))]
+    work: Work,
     /// How many tasks
     #[arg(long, default_value_t = 8)]
-    pub tasks: usize,
+    tasks: usize,
     /// How many threads; by default one per core
     #[arg(long)]
-    pub threads: Option<NonZero<usize>>,
+    threads: Option<NonZero<usize>>,
     /// How many square roots each task finds
     #[arg(long, default_value_t = PUBLISHED_LEN)]
-    pub len: usize,
+    len: usize,
 }
 
-/// What to do.
-#[derive(Debug)]
-pub enum Command {
-    /// Time tasks.
-    Time(Timing),
-    /// Describe the processor.
-    Cpu,
-    /// What the measuring layer asks.
-    Study(Verb),
-    /// One pass over the arms.
-    Overview,
+/// What one of the published programs is told.
+#[derive(Debug, Parser)]
+struct Published {
+    /// How many tasks
+    #[arg(long, default_value_t = 200)]
+    tasks: usize,
+    /// How many threads; `async_await` uses one whatever is said here
+    #[arg(long, default_value = "4")]
+    threads: NonZero<usize>,
+    /// How many square roots each task finds
+    #[arg(long, default_value_t = PUBLISHED_LEN)]
+    len: usize,
 }
 
-impl Cli {
-    /// The one command that was typed.
-    pub fn into_command(self) -> Command {
-        match self.command {
-            None => Command::Overview,
-            Some(Word::Time(timing)) => Command::Time(timing),
-            Some(Word::Cpu) => Command::Cpu,
-            Some(Word::Study(verb)) => Command::Study(verb),
+/// One of a closed set of names; what is none of them is refused with all of them.
+fn names<T>(all: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: std::str::FromStr<Err = strum::ParseError> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all).try_map(|name| name.parse::<T>())
+}
+
+/// The program `sqrt_tasks`.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Time(Timing { executor, work, tasks, threads, len }) => {
+            let threads =
+                threads.unwrap_or_else(|| NonZero::new(Cores::here().physical).unwrap_or(NonZero::<usize>::MIN));
+            finish(time(executor, work, tasks, threads, len))
         }
+        Command::Cpu => finish(print(&describe_cpu())),
+    }
+}
+
+/// The published program that runs its tasks on `executor`.
+#[must_use]
+pub fn published(executor: Executor) -> ExitCode {
+    let Published { tasks, threads, len } = Published::parse();
+    finish(time(executor, Work::Collect, tasks, threads, len))
+}
+
+/// Runs tasks and prints what they cost in a line.
+fn time(executor: Executor, work: Work, tasks: usize, threads: NonZero<usize>, len: usize) -> Result<(), Error> {
+    let (before, start) = (getrusage(UsageWho::RUSAGE_SELF), Instant::now());
+    let results = executor.run(threads, tasks, move |task| work.run(task, len))?;
+    let (wall, after) = (start.elapsed(), getrusage(UsageWho::RUSAGE_SELF));
+    work.check(len, &results)?;
+    let on = match executor {
+        Executor::AsyncAwait => "the calling thread".to_owned(),
+        Executor::ThreadPerTask => "a thread each".to_owned(),
+        _ if threads.get() == 1 => "1 thread".to_owned(),
+        _ => format!("{threads} threads"),
+    };
+    let mut line = format!("{tasks} tasks on {on}: real {:.3} s", wall.as_secs_f64());
+    if let (Ok(before), Ok(after)) = (before, after) {
+        let seconds =
+            |of: fn(&Usage) -> nix::sys::time::TimeVal| (of(&after) - of(&before)).num_microseconds() as f64 * 1e-6;
+        let faults = after.minor_page_faults() - before.minor_page_faults();
+        let (user_s, system_s) = (seconds(Usage::user_time), seconds(Usage::system_time));
+        write!(line, ", user {user_s:.3} s, system {system_s:.3} s, {faults} page faults")?;
+    }
+    print(&(line + "\n"))
+}
+
+fn describe_cpu() -> String {
+    let cores = Cores::here();
+    let unknown = || "unknown".to_owned();
+    let hz = |threads| cpu::frequency_hz(threads).map_or_else(unknown, |hz| format!("{:.3} GHz", hz / 1e9));
+    format!(
+        "cores: {} (hardware threads: {})\nclock, one thread busy: {}\nclock, all cores busy: {}\n\
+         divider, per square root: {}\nvectors: {}\n",
+        cores.physical,
+        cores.threads,
+        hz(1),
+        hz(cores.physical),
+        cpu::cycles_per_root().map_or_else(unknown, |cycles| format!("{cycles} cycles")),
+        Level::best().name()
+    )
+}
+
+/// Prints `text` and makes sure that it arrived, unless nobody reads it any more.
+fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("cannot write to standard output"),
+    }
+}
+
+/// Prints the error with its chain, if there is one, and says how to exit.
+fn finish(done: Result<(), Error>) -> ExitCode {
+    let Err(error) = done else { return ExitCode::SUCCESS };
+    // If nobody listens there, nothing can be done about it.
+    let _ = writeln!(io::stderr(), "error: {error:#}");
+    match error.downcast_ref() {
+        Some(TaskError::Panicked { .. } | TaskError::Lost(_) | TaskError::WrongAnswer { .. }) => {
+            ExitCode::from(FOUND_FAILURES)
+        }
+        _ => ExitCode::from(COULD_NOT_RUN),
     }
 }

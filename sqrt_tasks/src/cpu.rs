@@ -1,7 +1,5 @@
 //! The machine at hand: cores, clock, and how fast its divider is.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::num::NonZero;
 use std::sync::Barrier;
 use std::thread;
@@ -21,7 +19,7 @@ impl Cores {
     #[must_use]
     pub fn here() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        Cores { threads, physical: visible_cores().unwrap_or(threads).clamp(1, threads) }
+        Cores { threads, physical: num_cpus::get_physical().clamp(1, threads) }
     }
 
     /// Whether it shows that several hardware threads share a core.
@@ -29,19 +27,6 @@ impl Cores {
     pub fn shows_smt(self) -> bool {
         self.physical < self.threads
     }
-}
-
-/// Distinct pairs of package and core.
-fn visible_cores() -> Option<usize> {
-    let mut cores = BTreeSet::new();
-    for entry in fs::read_dir("/sys/devices/system/cpu").ok()? {
-        let topology = entry.ok()?.path().join("topology");
-        let id = |name| fs::read_to_string(topology.join(name)).ok();
-        if let (Some(package), Some(core)) = (id("physical_package_id"), id("core_id")) {
-            cores.insert((package, core));
-        }
-    }
-    (!cores.is_empty()).then_some(cores.len())
 }
 
 /// Cycles that this processor's divider needs per root in vectors, from published tables of instruction timings; `None` for a processor
@@ -91,7 +76,6 @@ pub fn frequency_hz(threads: usize) -> Option<f64> {
     });
     let times = times?;
     let seconds: f64 = times.iter().map(Duration::as_secs_f64).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a few million additions on a few threads")]
     Some(ADDITIONS as f64 * times.len() as f64 / seconds)
 }
 

@@ -4,9 +4,8 @@
 //! the error. Threads, pools and runtimes are made in the call and gone when it returns, as in a program that does this once.
 
 use std::num::NonZero;
-use std::str::FromStr;
 
-use study_kit::error::unknown;
+use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use guard::Guard;
 
@@ -16,7 +15,8 @@ mod runtime;
 mod threads;
 
 /// A way to run tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Executor {
     /// Threads that take tasks from a queue behind a mutex (published).
     SysThread,
@@ -65,40 +65,23 @@ pub enum TaskError {
     /// A task was dropped without a result.
     #[error("task {0} was lost")]
     Lost(usize),
+    /// A task returned something else than it had to.
+    #[error("wrong answer: task {task} returned {result} instead of {expected}")]
+    WrongAnswer {
+        /// Its number.
+        task: usize,
+        /// What it returned.
+        result: f64,
+        /// What it had to return.
+        expected: f64,
+    },
 }
 
 impl Executor {
-    /// Every executor.
-    pub const ALL: [Executor; 11] = [
-        Executor::SysThread,
-        Executor::AsyncAwait,
-        Executor::Tokio,
-        Executor::ThreadPerTask,
-        Executor::StaticSplit,
-        Executor::AtomicCounter,
-        Executor::TokioInside,
-        Executor::TokioOutside,
-        Executor::SpawnBlocking,
-        Executor::Rayon,
-        Executor::RayonSpawn,
-    ];
-
-    /// The executor's name.
+    /// The executor's name, which [`FromStr`](std::str::FromStr) reads.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Executor::SysThread => "sys_thread",
-            Executor::AsyncAwait => "async_await",
-            Executor::Tokio => "tokio",
-            Executor::ThreadPerTask => "thread_per_task",
-            Executor::StaticSplit => "static_split",
-            Executor::AtomicCounter => "atomic_counter",
-            Executor::TokioInside => "tokio_inside",
-            Executor::TokioOutside => "tokio_outside",
-            Executor::SpawnBlocking => "spawn_blocking",
-            Executor::Rayon => "rayon",
-            Executor::RayonSpawn => "rayon_spawn",
-        }
+        self.into()
     }
 
     /// Runs `task` for every number below `tasks` and returns what they returned, in the order of the numbers.
@@ -125,16 +108,5 @@ impl Executor {
             Executor::RayonSpawn => pool::spawned(threads, tasks, &guard),
         }?;
         guard.finish(results)
-    }
-}
-
-impl FromStr for Executor {
-    type Err = study_kit::Error;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Executor::ALL
-            .into_iter()
-            .find(|executor| executor.name() == name)
-            .ok_or_else(|| unknown("executor", name, Executor::ALL.map(Executor::name)))
     }
 }

@@ -4,19 +4,21 @@
 //! |---|---|
 //! | [`executor`] | ways to run N tasks on T threads, each task exactly once |
 //! | [`kernel`] | square roots, one by one and in vectors, chosen by what the processor can do |
-//! | [`work`] | what a task does: the published square roots, and the same with one factor changed |
-//! | [`memory`] | blocks of memory got in different ways |
+//! | [`work`] | what a task does: the published square roots, their sum, nothing |
 //! | [`cpu`] | cores, clock and the speed of the divider of the machine at hand |
-//! | [`mirror`] | the three published programs |
-//! | [`study`] | the verbs by which the measuring layer drives all this |
+//! | `cli` | the programs, with the feature `cli` |
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod cpu;
 pub mod executor;
 pub mod kernel;
-pub mod memory;
-pub mod mirror;
-pub mod study;
 pub mod work;
 
 pub use executor::{Executor, TaskError};
-pub use work::{Job, Work};
+pub use work::Work;
+
+/// The examples of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

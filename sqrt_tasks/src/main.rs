@@ -1,16 +1,7 @@
-//! The command line: parse, dispatch, print the error once.
+//! The command line.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use study_kit::output;
-
-mod cli;
-mod commands;
-
 fn main() -> ExitCode {
-    match commands::run(cli::Cli::parse().into_command()) {
-        Ok(code) => code,
-        Err(error) => output::report("sqrt_tasks", error.as_ref()),
-    }
+    sqrt_tasks::cli::main()
 }

@@ -1,47 +1,23 @@
 //! What the compiler made of the best kernel: packed square roots of four lanes, and the additions that go with them.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The release build of the program as it is measured, made by cargo if it is not there yet.
-fn program() -> PathBuf {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let is_override = |name: &OsString| name.to_string_lossy().starts_with("CARGO_PROFILE_");
-    for name in std::env::vars_os().map(|(name, _)| name).filter(is_override) {
-        // Whoever builds otherwise keeps those builds; this one goes elsewhere.
-        cargo.env_remove(name).env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/as_measured"));
-    }
-    let output = cargo
-        .args([
-            "build",
-            "--release",
-            "--locked",
-            "--bin",
-            "sqrt_tasks",
-            "--message-format",
-            "json",
-            "--manifest-path",
-            manifest,
-        ])
-        .output()
-        .unwrap();
+/// The kernels, compiled on their own with the optimisation of the release profile.
+fn kernels() -> PathBuf {
+    let object = PathBuf::from(concat!(env!("CARGO_TARGET_TMPDIR"), "/kernel.o"));
+    let options = ["--crate-type=lib", "--edition=2024", "-Copt-level=3", "-Ccodegen-units=1", "--emit=obj", "-o"];
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kernel.rs");
+    let output = Command::new("rustc").args(options).arg(&object).arg(source).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let messages = String::from_utf8(output.stdout).unwrap();
-    let mut programs = messages.lines().filter_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).unwrap();
-        let is_program = message["target"]["name"] == "sqrt_tasks" && message["target"]["kind"][0] == "bin";
-        message["executable"].as_str().filter(|_| is_program).map(PathBuf::from)
-    });
-    programs.next_back().expect("cargo names the program")
+    object
 }
 
 /// The instructions of the function whose name contains `function`.
-fn disassembly(program: &Path, function: &str) -> Option<String> {
+fn disassembly(object: &Path, function: &str) -> Option<String> {
     let output =
-        Command::new("objdump").args(["--disassemble", "--no-show-raw-insn", "--demangle"]).arg(program).output();
+        Command::new("objdump").args(["--disassemble", "--no-show-raw-insn", "--demangle"]).arg(object).output();
     let output = match output {
         Ok(output) => output,
         Err(error) => {
@@ -52,15 +28,15 @@ fn disassembly(program: &Path, function: &str) -> Option<String> {
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let start =
-        text.find(&format!("{function}>:")).unwrap_or_else(|| panic!("{function} is not in {}", program.display()));
+        text.find(&format!("{function}>:")).unwrap_or_else(|| panic!("{function} is not in {}", object.display()));
     let body = &text[start..];
     Some(body[..body.find("\n\n").unwrap_or(body.len())].to_owned())
 }
 
 #[test]
 fn the_best_kernel_uses_packed_square_roots() {
-    let program = program();
-    let Some(wide) = disassembly(&program, "kernel::sum_avx2") else {
+    let object = kernels();
+    let Some(wide) = disassembly(&object, "kernel::sum_avx2") else {
         return;
     };
     let count = |body: &str, start: &str, register: &str| {
@@ -70,12 +46,12 @@ fn the_best_kernel_uses_packed_square_roots() {
     assert!(count(&wide, "vsqrtpd", "%ymm") >= 4, "{wide}");
     assert!(count(&wide, "vaddpd", "%ymm") >= 8, "{wide}");
     assert!(count(&wide, "div", "%") == 0, "{wide}");
-    let Some(narrow) = disassembly(&program, "kernel::sum_baseline") else {
+    let Some(narrow) = disassembly(&object, "kernel::sum_baseline") else {
         return;
     };
     assert!(count(&narrow, "sqrtpd", "%xmm") >= 8, "{narrow}");
     assert!(count(&narrow, "%", "%ymm") == 0, "the baseline must run on every processor: {narrow}");
-    let Some(roots) = disassembly(&program, "kernel::roots_avx2") else {
+    let Some(roots) = disassembly(&object, "kernel::roots_avx2") else {
         return;
     };
     assert!(count(&roots, "vsqrtpd", "%ymm") >= 1, "{roots}");

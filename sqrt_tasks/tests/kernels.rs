@@ -1,8 +1,9 @@
 //! The kernels against plain square roots: every short length, special values, and a sum that is known.
 
 use proptest::prelude::*;
+use sqrt_tasks::Work;
 use sqrt_tasks::kernel::{self, Level};
-use sqrt_tasks::{Job, Work};
+use strum::VariantArray;
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * b.abs()
@@ -88,36 +89,30 @@ proptest! {
     }
 
     #[test]
-    fn every_work_returns_the_checksum_that_is_known(work in proptest::sample::select(Work::ALL.to_vec()), len in 0..70_000_usize) {
-        let job = Job::new(work, len, 2);
-        let results: Vec<f64> = (0..3).map(|task| job.run(task)).collect();
-        prop_assert_eq!(job.check(&results), Ok(()));
+    fn every_work_returns_the_checksum_that_is_known(work in proptest::sample::select(Work::VARIANTS), len in 0..70_000_usize) {
+        let results: Vec<f64> = (0..3).map(|task| work.run(task, len)).collect();
+        prop_assert!(work.check(len, &results).is_ok());
     }
 }
 
 #[test]
 fn a_wrong_checksum_is_noticed_and_named() {
-    for work in Work::ALL {
-        let job = Job::new(work, 10_000, 1);
-        let good: Vec<f64> = (0..3).map(|task| job.run(task)).collect();
-        assert_eq!(job.check(&good), Ok(()), "{}", work.name());
+    for &work in Work::VARIANTS {
+        let good: Vec<f64> = (0..3).map(|task| work.run(task, 10_000)).collect();
         for wrong in [f64::NAN, 0.0, good[1] + 0.001, good[1] * (1.0 + 1e-9)] {
             // Zero is what a task of nothing with the number 0 returns.
-            let results = [good[0], good[1], wrong];
-            let error = job.check(&results).unwrap_err();
-            assert!(error.starts_with("task 2 returned"), "{}: {error}", work.name());
+            let error = work.check(10_000, &[good[0], good[1], wrong]).unwrap_err().to_string();
+            assert!(error.starts_with("wrong answer: task 2 returned"), "{}: {error}", work.name());
         }
     }
     // A sum that lacks a single root.
-    let job = Job::new(Work::Vector, 10_000_000, 1);
-    assert!(job.check(&[kernel::sum(9_999_999)]).is_err());
-    let job = Job::new(Work::Collect, 1000, 1);
-    assert!(job.check(&[Job::new(Work::Collect, 999, 1).run(0)]).is_err());
+    assert!(Work::Vector.check(10_000_000, &[kernel::sum(9_999_999)]).is_err());
+    assert!(Work::Collect.check(1000, &[Work::Collect.run(0, 999)]).is_err());
 }
 
 #[test]
 fn names_are_read_back() {
-    for work in Work::ALL {
+    for &work in Work::VARIANTS {
         assert_eq!(work.name().parse::<Work>().unwrap(), work);
     }
     assert!("sleep".parse::<Work>().is_err());

@@ -1,77 +1,217 @@
-//! Test cases as `arms` lists them.
+//! Scenarios with the arms that run in them: one table per study, from which every test case follows.
 
 use std::fmt;
 
-use crate::error::{Error, unknown};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// A test case: what runs, built how, and how long it takes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// Name of the scenario.
-    pub scenario: &'static str,
-    /// Name of the arm with its suffix, or of a duet.
-    pub arm: String,
-    /// `release`, `dev` or a variant.
-    pub build: &'static str,
-    /// Expected wall time on two cores, in seconds.
-    pub seconds: f64,
+use crate::error::Error;
+use crate::usage::Span;
+
+/// How much of a study is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum Profile {
+    /// Every test case once, at the smallest size.
+    Smoke,
+    /// What a user waits for.
+    Quick,
+    /// The published sizes.
+    Full,
 }
 
-impl fmt::Display for Case {
-    /// The line of `arms`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { scenario, arm, build, seconds } = self;
-        write!(f, "{scenario}\t{arm}\t{build}\t{seconds}\trun --scenario {scenario} --arm ")?;
-        match arm.split_once('~') {
-            Some((first, second)) => write!(f, "{first} --versus {second}"),
-            None => write!(f, "{arm}"),
+/// A named setting, and what is compared in it. `S` is what it sets: sizes, place, window.
+#[derive(Debug, Clone, Copy)]
+pub struct Scenario<S: 'static> {
+    /// Its name.
+    pub name: &'static str,
+    /// How the program is built: `release`, `dev` or a variant of builds.tsv.
+    pub build: &'static str,
+    /// What it sets.
+    pub setting: S,
+    /// Its arms.
+    pub arms: &'static [Arms],
+}
+
+/// Arms of a scenario that take as long, in the profiles that run them.
+#[derive(Debug, Clone, Copy)]
+pub struct Arms {
+    profiles: &'static [Profile],
+    /// Expected wall time of a run on two cores.
+    seconds: f64,
+    /// Names separated by spaces: `a`, its twin `a@aa`, its handicapped copy `a@slow`, the duet `a~b`.
+    names: &'static str,
+}
+
+macro_rules! arms_of {
+    ($($(#[$doc:meta])* $name:ident: $($profile:ident)+;)+) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub const fn $name(seconds: f64, names: &'static str) -> Arms {
+            Arms { profiles: &[$(Profile::$profile),+], seconds, names }
         }
+    )+};
+}
+
+arms_of! {
+    /// Arms that smoke runs, and nobody else.
+    smoke: Smoke;
+    /// Arms of quick alone.
+    quick: Quick;
+    /// Arms of full alone.
+    full: Full;
+    /// Arms of smoke and quick.
+    smoke_quick: Smoke Quick;
+    /// Arms of smoke and full.
+    smoke_full: Smoke Full;
+    /// Arms of quick and full.
+    measured: Quick Full;
+    /// Arms of every profile.
+    always: Smoke Quick Full;
+}
+
+impl<S> Scenario<S> {
+    /// A scenario of release builds.
+    pub const fn new(name: &'static str, setting: S, arms: &'static [Arms]) -> Self {
+        Scenario { name, build: "release", setting, arms }
+    }
+
+    /// A scenario of another build.
+    pub const fn built(build: &'static str, name: &'static str, setting: S, arms: &'static [Arms]) -> Self {
+        Scenario { name, build, setting, arms }
+    }
+
+    /// Its arms in `profile`, each with the expected seconds.
+    pub fn arms_in(&self, profile: Profile) -> impl Iterator<Item = (&'static str, f64)> {
+        let arms = self.arms.iter().filter(move |arms| arms.profiles.contains(&profile));
+        arms.flat_map(|arms| arms.names.split_whitespace().map(|name| (name, arms.seconds)))
+    }
+
+    /// All its arms, of any profile.
+    fn every_arm(&self) -> impl Iterator<Item = &'static str> {
+        self.arms.iter().flat_map(|arms| arms.names.split_whitespace())
     }
 }
 
-/// What an arm's name says behind the `@`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Suffix {
-    /// Nothing: the arm itself.
-    None,
-    /// The same code under a second name.
-    Twin,
-    /// A copy that spins after its work until it has taken longer by the planted size.
-    Slow,
+/// The scenario of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn find<S>(scenarios: &'static [Scenario<S>], name: &str) -> Result<&'static Scenario<S>, Error> {
+    let found = scenarios.iter().find(|scenario| scenario.name == name);
+    found.ok_or_else(|| Error::unknown("scenario", name, scenarios.iter().map(|scenario| scenario.name)))
 }
 
-impl Suffix {
-    /// Splits `arm` into its name and suffix.
+/// One arm in one scenario: what a process runs, or one side of a duet.
+#[derive(Debug)]
+pub struct TestCase<'a, S: 'static> {
+    /// The scenario.
+    pub scenario: &'static Scenario<S>,
+    /// What it sets.
+    pub setting: &'static S,
+    /// The arm, without suffix.
+    pub arm: &'a str,
+    /// How much longer `ARM@slow` takes; 1 for all others.
+    pub handicap: f64,
+    /// Seed of the input.
+    pub seed: u64,
+    /// Number of the block.
+    pub block: u64,
+}
+
+impl<'a, S> TestCase<'a, S> {
+    /// The case of `scenario` that `arm` names: with `@aa` the same, with `@slow` one that takes longer by `handicap`.
     ///
     /// # Errors
-    /// If the suffix is neither `aa` nor `slow`.
-    pub fn split(arm: &str) -> Result<(&str, Suffix), Error> {
-        match arm.split_once('@') {
-            None => Ok((arm, Suffix::None)),
-            Some((name, "aa")) => Ok((name, Suffix::Twin)),
-            Some((name, "slow")) => Ok((name, Suffix::Slow)),
-            Some((_, other)) => Err(unknown("suffix", other, ["aa", "slow"])),
+    /// If the suffix is another one.
+    pub fn new(
+        scenario: &'static Scenario<S>,
+        arm: &'a str,
+        handicap: f64,
+        (seed, block): (u64, u64),
+    ) -> Result<Self, Error> {
+        let (arm, handicap) = match arm.split_once('@') {
+            None => (arm, 1.0),
+            Some((name, "aa")) => (name, 1.0),
+            Some((name, "slow")) => (name, handicap),
+            Some((_, other)) => return Err(Error::unknown("suffix", other, ["aa", "slow"])),
+        };
+        Ok(TestCase { scenario, setting: &scenario.setting, arm, handicap, seed, block })
+    }
+
+    /// Makes `span` longer if the case is the handicapped one.
+    pub fn stretch(&self, span: &Span) {
+        if self.handicap > 1.0 {
+            span.spin(self.handicap);
         }
     }
+}
+
+/// Fails unless the scenario has `arm`, as its table writes it.
+///
+/// # Errors
+/// Names the arms that it has.
+pub(crate) fn demand<S>(scenario: &Scenario<S>, arm: &str) -> Result<(), Error> {
+    if scenario.every_arm().any(|listed| listed == arm) {
+        return Ok(());
+    }
+    let mut choices: Vec<&str> = scenario.every_arm().collect();
+    choices.sort_unstable();
+    choices.dedup();
+    Err(Error::Mismatch { arm: arm.to_owned(), scenario: scenario.name.to_owned(), choices: choices.join(", ") })
+}
+
+/// A line of `arms`: scenario, arm, build, seconds and the arguments that run it.
+pub(crate) struct Line<'a>(pub &'a str, pub &'a str, pub &'a str, pub f64);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Line(scenario, arm, build, seconds) = self;
+        let arguments = arm.replacen('~', " --versus ", 1);
+        write!(f, "{scenario}\t{arm}\t{build}\t{seconds}\trun --scenario {scenario} --arm {arguments}")
+    }
+}
+
+/// The lines of `arms`.
+#[must_use]
+pub fn lines<S>(scenarios: &[Scenario<S>], profile: Profile) -> String {
+    let line =
+        |scenario: &Scenario<S>, (arm, seconds)| format!("{}\n", Line(scenario.name, arm, scenario.build, seconds));
+    scenarios.iter().flat_map(|scenario| scenario.arms_in(profile).map(move |arm| line(scenario, arm))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    static TOY: [Scenario<u32>; 1] = [Scenario {
+        name: "n_1",
+        build: "release",
+        setting: 1,
+        arms: &[always(0.5, "a a@aa"), quick(2.0, "a@slow~a")],
+    }];
+
     #[test]
     fn a_case_is_the_line_of_the_contract() {
-        let case =
-            |arm: &str| Case { scenario: "n_1", arm: arm.to_owned(), build: "release", seconds: 0.5 }.to_string();
-        assert_eq!(case("a@aa"), "n_1\ta@aa\trelease\t0.5\trun --scenario n_1 --arm a@aa");
-        assert_eq!(case("a@slow~a"), "n_1\ta@slow~a\trelease\t0.5\trun --scenario n_1 --arm a@slow --versus a");
+        let both = "n_1\ta\trelease\t0.5\trun --scenario n_1 --arm a\nn_1\ta@aa\trelease\t0.5\trun --scenario n_1 --arm a@aa\n";
+        assert_eq!(lines(&TOY, Profile::Full), both);
+        let duet = "n_1\ta@slow~a\trelease\t2\trun --scenario n_1 --arm a@slow --versus a\n";
+        assert_eq!(lines(&TOY, Profile::Quick), format!("{both}{duet}"));
     }
 
     #[test]
     fn a_suffix_stands_behind_the_at() {
-        assert_eq!(Suffix::split("a").unwrap(), ("a", Suffix::None));
-        assert_eq!(Suffix::split("a@aa").unwrap(), ("a", Suffix::Twin));
-        assert_eq!(Suffix::split("a@slow").unwrap(), ("a", Suffix::Slow));
-        assert!(Suffix::split("a@fast").is_err());
+        let case = |arm| TestCase::new(&TOY[0], arm, 1.1, (0, 0)).map(|case| (case.arm, case.handicap));
+        assert_eq!(case("a").unwrap(), ("a", 1.0));
+        assert_eq!(case("a@aa").unwrap(), ("a", 1.0));
+        assert_eq!(case("a@slow").unwrap(), ("a", 1.1));
+        assert!(case("a@fast").is_err());
+    }
+
+    #[test]
+    fn what_is_not_listed_is_refused_with_what_is() {
+        assert!(demand(&TOY[0], "a@slow~a").is_ok());
+        let error = demand(&TOY[0], "b").unwrap_err().to_string();
+        assert_eq!(error, "the arm b does not run in n_1: choose one of a, a@aa, a@slow~a");
+        assert!(find(&TOY, "n_2").unwrap_err().to_string().ends_with("choose one of n_1"));
     }
 }

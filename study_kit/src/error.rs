@@ -1,9 +1,14 @@
-//! Why a verb could not run.
+//! Names that mean nothing, and how a program says that it failed.
 
-use std::io;
-use std::path::Path;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
-/// Why a verb could not run.
+/// Ran, and found failures.
+pub const FOUND_FAILURES: u8 = 1;
+/// Could not run.
+pub const COULD_NOT_RUN: u8 = 2;
+
+/// What was asked for does not exist.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that stands for nothing.
@@ -17,53 +22,53 @@ pub enum Error {
         choices: String,
     },
     /// An arm that the scenario has no work for.
-    #[error("the arm {arm} does not run in {scenario}: the verb `arms` lists what does")]
+    #[error("the arm {arm} does not run in {scenario}: choose one of {choices}")]
     Mismatch {
         /// The arm.
         arm: String,
         /// The scenario.
         scenario: String,
-    },
-    /// A file cannot be written or read.
-    #[error("cannot {action} {path}")]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// A run that the overview started failed.
-    #[error("{scenario} {arm} failed: {why}")]
-    Sample {
-        /// The scenario.
-        scenario: String,
-        /// The arm.
-        arm: String,
-        /// What it said, or how it ended.
-        why: String,
+        /// The arms that do.
+        choices: String,
     },
 }
 
-/// A file that cannot be used: `action` completes "cannot".
-pub fn file_error(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::File { action, path: path.display().to_string(), source }
-}
-
-/// A name of which there is none, and those there are.
-pub fn unknown<'a>(what: &'static str, given: &str, choices: impl IntoIterator<Item = &'a str>) -> Error {
-    let choices: Vec<&str> = choices.into_iter().collect();
-    Error::UnknownName { what, given: given.to_owned(), choices: choices.join(", ") }
+impl Error {
+    /// A name of which there is none, and those there are.
+    pub fn unknown<'a>(what: &'static str, given: &str, choices: impl IntoIterator<Item = &'a str>) -> Self {
+        let choices = choices.into_iter().collect::<Vec<_>>().join(", ");
+        Error::UnknownName { what, given: given.to_owned(), choices }
+    }
 }
 
 /// An error with its causes in one line.
-pub fn one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
+#[must_use]
+pub fn one_line(error: &anyhow::Error) -> String {
+    format!("{error:#}").replace(['\n', '\r'], " ")
+}
+
+/// Prints `error` with its causes in one line and says how to exit.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    // Whoever reads our output has had enough of it: that is no failure of ours.
+    if error.chain().any(broken_pipe) {
+        return ExitCode::SUCCESS;
     }
-    text.replace(['\n', '\r'], " ")
+    // If nobody listens there, nothing can be done about it.
+    let _ = writeln!(io::stderr(), "error: {}", one_line(error));
+    ExitCode::from(COULD_NOT_RUN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_failure() {
+        let code = |kind| format!("{:?}", report(&anyhow::Error::from(io::Error::from(kind)).context("cannot write")));
+        assert_eq!(code(io::ErrorKind::BrokenPipe), format!("{:?}", ExitCode::SUCCESS));
+        assert_eq!(code(io::ErrorKind::StorageFull), format!("{:?}", ExitCode::from(COULD_NOT_RUN)));
+    }
 }

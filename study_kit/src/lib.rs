@@ -1,36 +1,40 @@
-//! What the binary of every study does the same way: the verbs of docs/FORMAT.md, without the work.
+//! What the program of every study does the same way, by docs/FORMAT.md: a study is a [`Study`], its program is [`main`].
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`profile`] | how much of a study is run: smoke, quick, full |
-//! | [`case`] | a test case as `arms` lists it, and the suffixes of an arm |
-//! | [`verb`] | the verbs as words of a command line, and what they do |
-//! | [`request`] | the arguments of `run` |
+//! | [`study`] | what a study says of itself |
+//! | [`program`] | its program: the verbs |
+//! | [`case`] | scenarios with their arms, as one table; a test case of them |
+//! | [`run`] | one process, one sample or one duet |
 //! | [`record`] | the line of JSON that a run appends |
-//! | [`server`] | a server in a process of its own, which ends with this one |
+//! | [`metrics`] | what was observed, by name |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
-//! | `distribution` | how long operations took, with the feature `distribution` |
-//! | [`duet`] | the alternation of two arms in one process |
-//! | [`overview`] | every arm once in a process of its own, with a progress bar |
-//! | [`output`] | standard output that arrives whole, and errors of one line |
+//! | [`server`] | a server in a process of its own, which ends with this one |
+//! | [`data`] | where inputs and scratch files lie |
+//! | [`page`], [`overview`] | the document's tables from one run of each case |
 
 pub mod case;
-#[cfg(feature = "distribution")]
-pub mod distribution;
-pub mod duet;
+pub mod data;
 pub mod error;
-pub mod output;
+pub mod metrics;
 pub mod overview;
-pub mod profile;
+pub mod page;
+pub mod program;
 pub mod record;
-pub mod request;
+pub mod run;
 pub mod server;
+pub mod study;
 pub mod usage;
-pub mod verb;
 
-pub use case::{Case, Suffix};
-pub use error::{Error, file_error};
-pub use profile::Profile;
-pub use record::{Observation, Pair, Record};
-pub use request::{RunArgs, RunRequest};
-pub use verb::Verb;
+pub use case::{Arms, Profile, Scenario, TestCase, always, full, measured, quick, smoke, smoke_full, smoke_quick};
+pub use error::Error;
+pub use metrics::Metrics;
+pub use program::main;
+pub use record::{Observation, encode};
+pub use study::{Study, Turn, Turns};
+pub use usage::Span;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

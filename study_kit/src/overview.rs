@@ -1,16 +1,16 @@
-//! What a binary without arguments does: every arm once, each in a process of its own, with a progress bar on standard error.
+//! What a study's program does without arguments: every case of the document's tables once, each in a process of its own, and the tables.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
 
-use crate::error::Error;
-
-/// Metrics by scenario and arm.
-#[derive(Debug, Default)]
-pub struct Samples(HashMap<(String, String), HashMap<String, f64>>);
+use crate::case::{Profile, Scenario};
+use crate::page::{Page, Table};
+use crate::study::Study;
 
 #[derive(Deserialize)]
 struct Sample {
@@ -18,53 +18,47 @@ struct Sample {
     error: Option<String>,
 }
 
-impl Samples {
-    /// Runs the verb `run` of this program once for each of `cases`, which are scenario and arm.
-    ///
-    /// # Errors
-    /// If a run fails or its record cannot be read.
-    pub fn take<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Error> {
-        let cases: Vec<_> = cases.into_iter().collect();
-        let bar = ProgressBar::new(cases.len() as u64).with_style(
-            ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar()),
-        );
-        let mut samples = HashMap::new();
-        for (scenario, arm) in cases {
-            bar.set_message(format!("{scenario} {arm}"));
-            samples.insert((scenario.to_owned(), arm.to_owned()), sample(scenario, arm)?);
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
-        Ok(Samples(samples))
+/// Runs the verb `run` of this program once for each case that the tables show and that quick lists, and fills them.
+///
+/// # Errors
+/// If a run fails or its record cannot be read.
+pub fn tables<S: Study>() -> Result<String> {
+    let page = Page::parse(S::PAGE)?;
+    let shown: BTreeSet<(&str, &str)> = page.table.iter().flat_map(Table::cases).collect();
+    let in_quick = |&(scenario, arm)| Some((runs_here(S::SCENARIOS, scenario, arm)?, arm));
+    let cases: Vec<_> = shown.iter().filter_map(in_quick).collect();
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}");
+    let bar = ProgressBar::new(cases.len() as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut samples = HashMap::new();
+    for (scenario, arm) in cases {
+        bar.set_message(format!("{} {arm}", scenario.name));
+        let sample = S::prepare(&scenario.setting, 0).and_then(|()| sample(scenario.name, arm));
+        samples.insert((scenario.name, arm), sample.with_context(|| format!("{} {arm} failed", scenario.name))?);
+        bar.inc(1);
     }
-
-    /// What the run of the case recorded.
-    #[must_use]
-    pub fn value(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
-        self.0.get(&(scenario.to_owned(), arm.to_owned()))?.get(metric).copied()
-    }
+    bar.finish_and_clear();
+    let value = |scenario: &str, arm: &str, metric: &str| samples.get(&(scenario, arm))?.get(metric).copied();
+    let tables: String = page.table.iter().map(|table| table.render(&value)).collect();
+    Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
 }
 
-/// A figure with so many decimals, or a dash.
-#[must_use]
-pub fn cell(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+/// The scenario, if quick runs the arm in it with the build that this program is.
+fn runs_here<S>(scenarios: &'static [Scenario<S>], scenario: &str, arm: &str) -> Option<&'static Scenario<S>> {
+    let mut named = scenarios.iter().filter(|listed| listed.name == scenario && listed.build == "release");
+    named.find(|listed| listed.arms_in(Profile::Quick).any(|(listed, _)| listed == arm))
 }
 
-/// One run of a case in a process of its own.
-fn sample(scenario: &str, arm: &str) -> Result<HashMap<String, f64>, Error> {
-    let failed = |why: String| Error::Sample { scenario: scenario.to_owned(), arm: arm.to_owned(), why };
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let output = Command::new(program)
-        .args(["run", "--scenario", scenario, "--arm", arm])
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| failed(error.to_string()))?;
-    let sample: Sample = serde_json::from_slice(&output.stdout).map_err(|_| failed(output.status.to_string()))?;
-    match sample.error {
-        Some(error) => Err(failed(error)),
-        None => Ok(sample.metrics),
+/// The metrics of one run in a process of its own, with the time of the process, `process_s`.
+fn sample(scenario: &str, arm: &str) -> Result<HashMap<String, f64>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["run", "--scenario", scenario, "--arm", arm]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let start = Instant::now();
+    let output = command.output()?;
+    let process_s = start.elapsed().as_secs_f64();
+    let mut sample: Sample = serde_json::from_slice(&output.stdout).with_context(|| output.status.to_string())?;
+    if let Some(error) = sample.error {
+        bail!(error);
     }
+    sample.metrics.insert("process_s".to_owned(), process_s);
+    Ok(sample.metrics)
 }

@@ -1,10 +1,12 @@
 //! What a stretch of work cost the process: time, faults, context switches, memory.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
+use procfs::process::Process;
+
+use crate::metrics::Metrics;
 
 /// A stretch of work under way.
 pub struct Span {
@@ -69,25 +71,27 @@ impl Span {
 impl Cost {
     /// The metrics that every study records of its span, memory so far included.
     #[must_use]
-    pub fn metrics(&self) -> BTreeMap<&'static str, f64> {
-        let mut metrics = BTreeMap::from([("work_s", self.wall.as_secs_f64())]);
+    pub fn metrics(&self) -> Metrics {
+        let wall_s = self.wall.as_secs_f64();
+        let mut metrics = Metrics::from([("work_s", wall_s)]);
         if let Some(counters) = self.counters {
+            let cpu_s = counters.user_s + counters.system_s;
             metrics.extend([
                 ("user_s", counters.user_s),
                 ("system_s", counters.system_s),
-                ("cpu_s", counters.user_s + counters.system_s),
+                ("cpu_s", cpu_s),
+                ("cpu_percent", 100.0 * cpu_s / wall_s),
                 ("minor_faults_count", counters.minor_faults),
                 ("voluntary_switches_count", counters.voluntary_switches),
                 ("involuntary_switches_count", counters.involuntary_switches),
             ]);
         }
-        metrics.extend(peak_rss_kib().map(|peak| ("peak_rss_kib", kib(peak))));
+        metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
         metrics
     }
 }
 
 impl Counters {
-    #[expect(clippy::cast_precision_loss, reason = "counters of one process stay far below 2^53")]
     fn between(before: &Usage, after: &Usage) -> Self {
         Counters {
             user_s: seconds(after.user_time()) - seconds(before.user_time()),
@@ -106,7 +110,6 @@ pub fn processor_s() -> Option<(f64, f64)> {
     Some((seconds(usage.user_time()), seconds(usage.system_time())))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "times of one process stay far below 2^53 microseconds")]
 fn seconds(time: TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
@@ -122,14 +125,11 @@ pub fn peak_rss_kib() -> Option<u64> {
 /// The same of another process.
 #[must_use]
 pub fn peak_rss_kib_of(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_ascii_whitespace().nth(1)?.parse().ok()
+    Process::new(process.try_into().ok()?).ok()?.status().ok()?.vmhwm
 }
 
 /// Memory in KiB as a metric.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "memory in KiB stays far below 2^53")]
 pub fn kib(memory: u64) -> f64 {
     memory as f64
 }
@@ -154,11 +154,12 @@ mod tests {
         std::hint::black_box(&block);
         span.spin(1.5);
         let metrics = span.end().metrics();
-        assert!(metrics["work_s"] > 0.0);
-        assert!(metrics["user_s"] + metrics["system_s"] <= metrics["cpu_s"] + 1e-9);
+        let figure = |name| metrics.get(name).unwrap();
+        assert!(figure("work_s") > 0.0);
+        assert!(figure("user_s") + figure("system_s") <= figure("cpu_s") + 1e-9);
         if cfg!(target_os = "linux") {
-            assert!(metrics["minor_faults_count"] >= 1.0);
-            assert!(metrics["peak_rss_kib"] >= 64.0 * 1024.0);
+            assert!(figure("minor_faults_count") >= 1.0);
+            assert!(figure("peak_rss_kib") >= 64.0 * 1024.0);
         }
     }
 }

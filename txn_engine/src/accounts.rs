@@ -4,16 +4,15 @@ use std::io::{self, Write};
 
 use crate::rules::Account;
 
-const HEADER: &str = "client,available,held,total,locked\n";
-
 /// Writes the header and one line per account, `client,available,held,total,locked`, in the order given; amounts with four decimals.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write_csv(accounts: &[(u16, Account)], mut out: impl Write) -> io::Result<()> {
-    out.write_all(HEADER.as_bytes())?;
+    out.write_all(b"client,available,held,total,locked\n")?;
     for (client, account) in accounts {
-        out.write_all(line(*client, account).as_bytes())?;
+        let Account { available, held, locked } = account;
+        writeln!(out, "{client},{available},{held},{},{locked}", account.total())?;
     }
     out.flush()
 }
@@ -21,14 +20,8 @@ pub fn write_csv(accounts: &[(u16, Account)], mut out: impl Write) -> io::Result
 /// The same in memory.
 #[must_use]
 pub fn to_csv(accounts: &[(u16, Account)]) -> Vec<u8> {
-    let mut csv = HEADER.as_bytes().to_vec();
-    for (client, account) in accounts {
-        csv.extend_from_slice(line(*client, account).as_bytes());
-    }
+    let mut csv = Vec::new();
+    // Writing to a vector cannot fail.
+    let _ = write_csv(accounts, &mut csv);
     csv
-}
-
-fn line(client: u16, account: &Account) -> String {
-    let Account { available, held, locked } = account;
-    format!("{client},{available},{held},{},{locked}\n", account.total())
 }

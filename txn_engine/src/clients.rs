@@ -3,7 +3,6 @@
 //! All clients are there before the first does anything, or "concurrent" would mean one after the other. Each then applies its rows to the
 //! shared engine. A thread that cannot be started ends the program, as it does in the published example.
 
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -20,32 +19,17 @@ use crate::serve::Stats;
 
 /// What a client is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Spawn {
     /// A thread of the system, with the stack that `std::thread::spawn` gives it.
     Threads,
     /// A task of tokio.
     Tasks,
 }
 
-impl FromStr for Kind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        match name {
-            "threads" => Ok(Kind::Threads),
-            "tasks" => Ok(Kind::Tasks),
-            _ => Err(Error::UnknownName {
-                what: "kind of client",
-                given: name.to_owned(),
-                choices: "threads, tasks".to_owned(),
-            }),
-        }
-    }
-}
-
-/// What a pass came to.
+/// How long a pass took, and what it did.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Pass {
     /// From the first spawn to the end of the last client.
     pub whole: Duration,
     /// From the first spawn until all were there.
@@ -87,10 +71,10 @@ pub fn rows(clients: usize, rows_each: usize, seed: u64) -> Vec<Arc<[Row]>> {
 ///
 /// # Panics
 /// If a thread cannot be started.
-pub fn run(kind: Kind, engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
-    match kind {
-        Kind::Threads => Ok(threads(engine, rows)),
-        Kind::Tasks => tasks(engine, rows),
+pub fn run(spawn: Spawn, engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
+    match spawn {
+        Spawn::Threads => Ok(threads(engine, rows)),
+        Spawn::Tasks => tasks(engine, rows),
     }
 }
 
@@ -98,7 +82,7 @@ fn apply(engine: &Engine, rows: &[Row]) -> u64 {
     rows.iter().filter(|row| engine.process(row).is_ok()).count() as u64
 }
 
-fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Outcome {
+fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Pass {
     let start = Instant::now();
     let gate = Arc::new(Gate::default());
     let clients: Vec<_> = rows
@@ -126,10 +110,10 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Outcome {
     let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
     // Looking at the process is no part of the work.
     let whole = start.elapsed().saturating_sub(begun - paused);
-    Outcome { whole, start: paused - start, work: gate.work(), there: stats, accepted }
+    Pass { whole, start: paused - start, work: gate.work(), there: stats, accepted }
 }
 
-fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
+fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
     // Like the threads: the runtime is there when the first client comes, in either case the program's.
     let start = Instant::now();
@@ -160,7 +144,7 @@ fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Outcome, Error> {
             accepted += client.await.unwrap_or(0);
         }
         let whole = start.elapsed().saturating_sub(begun - paused);
-        Ok(Outcome { whole, start: paused - start, work: gate.work(), there: stats, accepted })
+        Ok(Pass { whole, start: paused - start, work: gate.work(), there: stats, accepted })
     })
 }
 
@@ -197,16 +181,17 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::books::Books as _;
 
     #[test]
     fn threads_and_tasks_come_to_the_same_accounts() {
         let rows = rows(200, 20, 5);
-        let accounts = |kind| {
+        let accounts = |spawn| {
             let engine = Arc::new(Engine::default());
-            let outcome = run(kind, &engine, &rows).unwrap();
-            assert_eq!(outcome.accepted, 4000);
+            let pass = run(spawn, &engine, &rows).unwrap();
+            assert_eq!(pass.accepted, 4000);
             engine.accounts()
         };
-        assert_eq!(accounts(Kind::Threads), accounts(Kind::Tasks));
+        assert_eq!(accounts(Spawn::Threads), accounts(Spawn::Tasks));
     }
 }

@@ -1,8 +1,12 @@
-//! The shared engine of the sync and async arms: any number of threads or tasks apply rows to it at once.
+//! The shared engine of the sync and async runners: any number of threads or tasks apply rows to it at once.
+
+use std::hash::Hash;
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry as Slot;
 
+use crate::amount::Amount;
+use crate::books::Books;
 use crate::error::ErrorKind;
 use crate::hash::IdHash;
 use crate::row::{Kind, Row};
@@ -34,34 +38,26 @@ impl Engine {
     /// # Errors
     /// The reason why the row is rejected; nothing has changed then.
     pub fn process(&self, row: &Row) -> Result<(), ErrorKind> {
-        match row.kind {
-            Kind::Deposit => self.deposit(row),
-            Kind::Withdrawal => self.withdraw(row),
-            Kind::Dispute | Kind::Resolve | Kind::Chargeback => self.contest(row),
-        }
+        if row.kind.needs_amount() { self.move_money(row) } else { self.contest(row) }
     }
 
-    fn deposit(&self, row: &Row) -> Result<(), ErrorKind> {
+    fn move_money(&self, row: &Row) -> Result<(), ErrorKind> {
         let amount = positive_amount(row)?;
         let Slot::Vacant(slot) = self.transactions.entry(row.tx) else {
             return Err(ErrorKind::RepeatedTx);
         };
-        // A new account accepts any positive amount, so none is created for a row that is rejected.
-        match self.accounts.get_mut(&row.client) {
-            Some(mut account) => account.deposit(amount)?,
-            None => self.accounts.entry(row.client).or_default().deposit(amount)?,
-        }
-        slot.insert(StoredTx::new(row.client, amount, State::Settled));
-        Ok(())
-    }
-
-    fn withdraw(&self, row: &Row) -> Result<(), ErrorKind> {
-        let amount = positive_amount(row)?;
-        let Slot::Vacant(slot) = self.transactions.entry(row.tx) else {
-            return Err(ErrorKind::RepeatedTx);
+        let account = self.accounts.get_mut(&row.client);
+        let signed = if row.kind == Kind::Deposit {
+            // A new account accepts any positive amount, so none is created for a row that is rejected.
+            match account {
+                Some(mut account) => account.deposit(amount)?,
+                None => self.accounts.entry(row.client).or_default().deposit(amount)?,
+            }
+            amount
+        } else {
+            account.ok_or(ErrorKind::AccountNotFound)?.withdraw(amount)?;
+            Amount::from_units(-amount.units())
         };
-        self.accounts.get_mut(&row.client).ok_or(ErrorKind::AccountNotFound)?.withdraw(amount)?;
-        let signed = crate::amount::Amount::from_units(-amount.units());
         slot.insert(StoredTx::new(row.client, signed, State::Settled));
         Ok(())
     }
@@ -75,44 +71,32 @@ impl Engine {
         let mut account = self.accounts.get_mut(&row.client).ok_or(ErrorKind::AccountNotFound)?;
         account.contest(row.kind, row.client, tx.as_deref_mut())
     }
+}
 
-    /// Bytes of the two hash tables, from their capacity: a slot is the entry and one byte of control.
-    #[must_use]
-    pub fn table_bytes(&self) -> u64 {
+impl Books for Engine {
+    fn accounts(&self) -> Vec<(u16, Account)> {
+        sorted(&self.accounts)
+    }
+
+    /// A slot is the entry and one byte of control.
+    fn table_bytes(&self) -> u64 {
         table_bytes::<(u16, Account)>(self.accounts.capacity())
             + table_bytes::<(u32, StoredTx)>(self.transactions.capacity())
     }
 
-    /// How many transactions are stored.
-    #[must_use]
-    pub fn stored_transactions(&self) -> u64 {
+    fn stored_transactions(&self) -> u64 {
         self.transactions.len() as u64
     }
 
-    /// The accounts, sorted by client.
-    #[must_use]
-    pub fn accounts(&self) -> Vec<(u16, Account)> {
-        let mut accounts: Vec<_> = self.accounts.iter().map(|entry| (*entry.key(), *entry.value())).collect();
-        accounts.sort_unstable_by_key(|&(client, _)| client);
-        accounts
+    fn session(&self) -> Session {
+        Session { accounts: self.accounts(), transactions: sorted(&self.transactions) }
     }
+}
 
-    /// Accounts and transactions as they are, each sorted by id, while nobody applies rows.
-    #[must_use]
-    pub fn session(&self) -> Session {
-        let mut transactions: Vec<_> = self.transactions.iter().map(|entry| (*entry.key(), *entry.value())).collect();
-        transactions.sort_unstable_by_key(|&(tx, _)| tx);
-        Session { accounts: self.accounts(), transactions }
-    }
-
-    /// Accounts and transactions, each sorted by id.
-    #[must_use]
-    pub fn into_session(self) -> Session {
-        let accounts = self.accounts();
-        let mut transactions: Vec<_> = self.transactions.into_iter().collect();
-        transactions.sort_unstable_by_key(|&(tx, _)| tx);
-        Session { accounts, transactions }
-    }
+fn sorted<K: Copy + Eq + Hash + Ord, V: Copy>(table: &DashMap<K, V, IdHash>) -> Vec<(K, V)> {
+    let mut entries: Vec<_> = table.iter().map(|entry| (*entry.key(), *entry.value())).collect();
+    entries.sort_unstable_by_key(|&(id, _)| id);
+    entries
 }
 
 /// Bytes of a hash table that can hold `capacity` entries of type `T`: it is filled to 7/8 at most.

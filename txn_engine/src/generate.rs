@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::amount::Amount;
-use crate::error::Error;
 use crate::row::Kind;
 
 /// What the rows look like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Shape {
     /// As the published generator: types uniform over five, ids uniform in 1..=10,000,000, clients a saturating cast of
     /// uniform 0..1,000,000 to 16 bits, so that 93 % of the rows hit client 65,535.
@@ -24,6 +24,7 @@ pub enum Shape {
     /// `Original` with clients uniform over all 65,536.
     Uniform,
     /// `Original` with these clients and ids from `tx_base` up: one file of the published concurrency test.
+    #[cfg_attr(feature = "cli", value(skip))]
     Regression {
         /// Clients to draw from.
         clients: RangeInclusive<u16>,
@@ -35,30 +36,7 @@ pub enum Shape {
 /// Largest id of the published generator.
 const ORIGINAL_IDS: u32 = 10_000_000;
 /// Amounts are drawn below 100,000, in ten-thousandths.
-const AMOUNT_UNITS: i64 = 1_000_000_000;
-
-impl Shape {
-    /// The shapes that have a name.
-    pub const NAMED: [(&'static str, Shape); 4] = [
-        ("original", Shape::Original),
-        ("accepted", Shape::Accepted),
-        ("hot", Shape::Hot),
-        ("uniform", Shape::Uniform),
-    ];
-}
-
-impl FromStr for Shape {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let found = Shape::NAMED.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, shape)| shape).ok_or_else(|| Error::UnknownName {
-            what: "shape",
-            given: name.to_owned(),
-            choices: Shape::NAMED.map(|(known, _)| known).join(", "),
-        })
-    }
-}
+pub(crate) const AMOUNT_UNITS: i64 = 1_000_000_000;
 
 /// Writes a header and `rows` rows. Fewer rows of the same seed are a prefix of more.
 ///
@@ -102,7 +80,14 @@ fn write_uniform(
     Ok(())
 }
 
-fn write_row(out: &mut impl Write, kind: Kind, client: u16, tx: u32, amount: Option<Amount>) -> io::Result<()> {
+/// Writes one row, with its line break.
+pub(crate) fn write_row(
+    out: &mut impl Write,
+    kind: Kind,
+    client: u16,
+    tx: u32,
+    amount: Option<Amount>,
+) -> io::Result<()> {
     match amount {
         Some(amount) => writeln!(out, "{},{client},{tx},{amount}", kind.name()),
         None => writeln!(out, "{},{client},{tx},", kind.name()),
@@ -176,10 +161,10 @@ mod tests {
 
     #[test]
     fn fewer_rows_are_a_prefix_of_more_and_seeds_differ() {
-        for (name, shape) in Shape::NAMED {
+        for shape in [Shape::Original, Shape::Accepted, Shape::Hot, Shape::Uniform] {
             let long = bytes(&shape, 1_000, 7);
-            assert!(long.starts_with(&bytes(&shape, 300, 7)), "{name}");
-            assert_ne!(long, bytes(&shape, 1_000, 8), "{name}");
+            assert!(long.starts_with(&bytes(&shape, 300, 7)), "{shape:?}");
+            assert_ne!(long, bytes(&shape, 1_000, 8), "{shape:?}");
         }
     }
 

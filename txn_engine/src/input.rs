@@ -5,10 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::Error;
-use crate::parse::Columns;
-
-/// Longest physical line, in bytes without its line break, quotes included.
-pub const MAX_LINE_BYTES: usize = 65_536;
+use crate::parse::{Columns, MAX_LINE_BYTES};
 
 /// Bytes read at a time: above [`MAX_LINE_BYTES`], so that a block without a line break holds no good line, and small enough that the
 /// rows of a block stay in the second-level cache.

@@ -1,6 +1,7 @@
-//! The single-owner engine of the best arms: the same rules without locks.
+//! The single-owner engine of `best_one_core` and `best_all_cores`: the same rules without locks.
 
 use crate::amount::Amount;
+use crate::books::Books;
 use crate::error::ErrorKind;
 use crate::row::{Kind, Row};
 use crate::rules::{Account, State, StoredTx, positive_amount};
@@ -67,30 +68,22 @@ impl Ledger {
         transactions.insert(row.tx, StoredTx::new(row.client, signed, State::Settled));
         Ok(())
     }
+}
 
-    /// Bytes of the array and the transactions, from their capacity.
-    #[must_use]
-    pub fn table_bytes(&self) -> u64 {
-        (self.accounts.capacity() * size_of::<Option<Account>>()) as u64 + self.transactions.bytes()
-    }
-
-    /// How many transactions are stored.
-    #[must_use]
-    pub fn stored_transactions(&self) -> u64 {
-        self.transactions.len() as u64
-    }
-
-    /// The accounts, sorted by client.
-    #[must_use]
-    pub fn accounts(&self) -> Vec<(u16, Account)> {
+impl Books for Ledger {
+    fn accounts(&self) -> Vec<(u16, Account)> {
         (0..=u16::MAX).zip(&self.accounts).filter_map(|(client, account)| Some((client, (*account)?))).collect()
     }
 
-    /// Accounts and transactions, each sorted by id.
-    #[must_use]
-    pub fn into_session(self) -> Session {
-        let accounts = self.accounts();
-        let transactions = self.transactions.into_sorted();
-        Session { accounts, transactions }
+    fn table_bytes(&self) -> u64 {
+        (self.accounts.capacity() * size_of::<Option<Account>>()) as u64 + self.transactions.bytes()
+    }
+
+    fn stored_transactions(&self) -> u64 {
+        self.transactions.len() as u64
+    }
+
+    fn session(&self) -> Session {
+        Session { accounts: self.accounts(), transactions: self.transactions.sorted() }
     }
 }

@@ -1,30 +1,32 @@
 //! A payments engine over CSV, in every shape that the question "async or not" asks for.
 //!
-//! The same rows, the same rules and the same answer in all arms; what differs is who reads, who applies, and how the rows get
-//! from the one to the other. An arm is chosen by name:
+//! The same rows, the same rules and the same answer in all shapes; what differs is who reads, who applies, and how the rows get
+//! from the one to the other. A shape is a [`Setup`]; four of them have names:
 //!
 //! ```no_run
 //! use std::path::PathBuf;
-//! use txn_engine::{Arm, Options, process_files};
+//! use txn_engine::{Options, Setup, process_files};
 //!
-//! let outcome = process_files(Arm::BestAllCores, &[PathBuf::from("transactions.csv")], Options::default())?;
+//! let outcome = process_files(Setup::BEST_ALL_CORES, &[PathBuf::from("transactions.csv")], Options::default())?;
 //! print!("{}", String::from_utf8_lossy(&outcome.accounts_csv()));
 //! # Ok::<(), txn_engine::Error>(())
 //! ```
 //!
 //! Reading: [`input`] cuts a file into blocks of lines, [`parse`] makes [`row`]s of them, [`amount`] is money. Applying:
-//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone, with [`transactions`] by number. Around
-//! them: [`session`] (dump and load), [`generate`] (test data), [`oracle`] (a naive second implementation that says what is right),
-//! [`stress`] (the published stress test) and [`study`] (the verbs of the measurement).
+//! [`rules`] decides on one account, [`engine`] shares accounts between threads, [`ledger`] owns them alone; both are [`books`].
+//! [`setup`] says how the two meet and [`process`] does it. Around them: [`session`] (dump and go on), [`generate`] (test data),
+//! [`stress`] (the published stress test) and [`cli`] (the program).
 //!
 //! Over TCP: [`serve`] answers lines of rows, on threads or on tokio; [`load`] sends them at a given rate from thousands of connections.
 //! [`clients`] is the same question without sockets, as the document asks it.
 
 pub mod accounts;
-#[cfg(feature = "count-allocations")]
-pub mod allocations;
 pub mod amount;
-pub mod arms;
+#[cfg(feature = "cli")]
+mod arguments;
+pub mod books;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod clients;
 pub mod engine;
 pub mod error;
@@ -33,16 +35,25 @@ pub mod hash;
 pub mod input;
 pub mod ledger;
 pub mod load;
+#[cfg(feature = "oracle")]
+#[doc(hidden)]
 pub mod oracle;
 pub mod parse;
+pub mod process;
 pub mod row;
 pub mod rules;
 pub mod serve;
 pub mod session;
+pub mod setup;
 pub mod stress;
-pub mod study;
-pub mod transactions;
+mod transactions;
 pub mod usage;
 
-pub use arms::{Arm, Options, Outcome, process_files};
 pub use error::{Error, ErrorKind, ErrorLog};
+pub use process::{Options, Outcome, process_files};
+pub use setup::Setup;
+
+/// The code blocks of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

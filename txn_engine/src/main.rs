@@ -1,17 +1,5 @@
-//! The command line: parse, dispatch, print the error once.
+//! The program: everything of it is in `txn_engine::cli`.
 
-use std::process::ExitCode;
-
-use clap::Parser;
-use study_kit::output;
-
-mod cli;
-mod commands;
-mod network;
-
-fn main() -> ExitCode {
-    match commands::run(cli::Cli::parse().into_command()) {
-        Ok(code) => code,
-        Err(error) => output::report("txn_engine", error.as_ref()),
-    }
+fn main() -> std::process::ExitCode {
+    txn_engine::cli::run(std::env::args_os())
 }

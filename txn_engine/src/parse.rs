@@ -4,24 +4,21 @@ use csv_core::ReadRecordResult;
 
 use crate::amount::Amount;
 use crate::error::{Error, ErrorKind};
-use crate::input::MAX_LINE_BYTES;
 use crate::row::{Entry, Kind, Row};
+
+/// Longest physical line, in bytes without its line break, quotes included.
+pub const MAX_LINE_BYTES: usize = 65_536;
 
 /// The needed columns, by their names in the header.
 const NAMES: [&str; 4] = ["type", "client", "tx", "amount"];
 
-/// Where the needed columns stand in a line.
+/// Where the needed columns stand in a line, in the order of their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
-    kind: usize,
-    client: usize,
-    tx: usize,
-    amount: usize,
-}
+pub struct Columns([usize; NAMES.len()]);
 
 impl Columns {
     /// Those of a line without a header.
-    pub const IN_ORDER: Columns = Columns { kind: 0, client: 1, tx: 2, amount: 3 };
+    pub const IN_ORDER: Columns = Columns([0, 1, 2, 3]);
 
     /// Finds the columns in the header line of the file called `name`.
     ///
@@ -29,26 +26,24 @@ impl Columns {
     /// If a needed column is missing or occurs twice.
     pub fn from_header(line: &[u8], name: &str) -> Result<Self, Error> {
         let mut splitter = Splitter::new(usize::MAX);
-        let mut terminated = line.to_vec();
-        terminated.push(b'\n');
+        let terminated = [line, b"\n"].concat();
         let fields = splitter.split(&terminated);
-        let mut found = [None; NAMES.len()];
-        for index in 0..fields.len() {
-            let field = fields.get(index).unwrap_or_default();
-            if let Some(which) = NAMES.iter().position(|name| field.eq_ignore_ascii_case(name.as_bytes()))
-                && found[which].replace(index).is_some()
-            {
-                return Err(Error::DuplicateColumn { name: name.to_owned(), column: NAMES[which] });
+        let mut columns = Columns::IN_ORDER;
+        for (place, &column) in columns.0.iter_mut().zip(&NAMES) {
+            let is_it =
+                |&index: &usize| fields.get(index).is_some_and(|field| field.eq_ignore_ascii_case(column.as_bytes()));
+            let mut found = (0..fields.len()).filter(is_it);
+            *place = found.next().ok_or_else(|| Error::MissingColumn { name: name.to_owned(), column })?;
+            if found.next().is_some() {
+                return Err(Error::DuplicateColumn { name: name.to_owned(), column });
             }
         }
-        let column =
-            |which: usize| found[which].ok_or(Error::MissingColumn { name: name.to_owned(), column: NAMES[which] });
-        Ok(Columns { kind: column(0)?, client: column(1)?, tx: column(2)?, amount: column(3)? })
+        Ok(columns)
     }
 
     /// How many leading fields of a line must be split.
     fn needed(self) -> usize {
-        self.kind.max(self.client).max(self.tx).max(self.amount) + 1
+        self.0.into_iter().fold(0, usize::max) + 1
     }
 }
 
@@ -228,16 +223,17 @@ impl Parser {
 /// Reads the needed fields in the order type, client, tx, amount; the first that fails decides.
 #[inline]
 fn read_row(fields: Fields<'_>, columns: Columns, line: u64) -> Result<Row, ErrorKind> {
+    let Columns([kind, client, tx, amount]) = columns;
     let field = |index| fields.get(index).filter(|text: &&[u8]| !text.is_empty());
     let needed = |index| field(index).ok_or(ErrorKind::MissingField);
-    let text = needed(columns.kind)?;
+    let text = needed(kind)?;
     let kind = Kind::parse(text).ok_or_else(|| fault(text, ErrorKind::UnknownType))?;
-    let text = needed(columns.client)?;
+    let text = needed(client)?;
     let client =
         parse_id(text).and_then(|id| u16::try_from(id).ok()).ok_or_else(|| fault(text, ErrorKind::BadNumber))?;
-    let text = needed(columns.tx)?;
+    let text = needed(tx)?;
     let tx = parse_id(text).ok_or_else(|| fault(text, ErrorKind::BadNumber))?;
-    let amount = match field(columns.amount) {
+    let amount = match field(amount) {
         Some(text) if kind.needs_amount() => {
             Some(Amount::parse(text).ok_or_else(|| fault(text, ErrorKind::BadAmount))?)
         }
@@ -295,8 +291,7 @@ struct OwnedRow {
 impl Deserialiser {
     fn new(columns: Columns) -> Self {
         let mut headers = vec![String::new(); columns.needed()];
-        let places = [columns.kind, columns.client, columns.tx, columns.amount];
-        for (name, place) in NAMES.iter().zip(places) {
+        for (name, place) in NAMES.iter().zip(columns.0) {
             (*name).clone_into(&mut headers[place]);
         }
         // Serde refuses a name that comes twice, so the columns that nobody needs get names of their own.

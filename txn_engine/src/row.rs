@@ -1,10 +1,11 @@
-//! One row of input, read once into the form that every arm works on.
+//! One row of input, read once into the form that every engine works on.
 
 use crate::amount::Amount;
 use crate::error::ErrorKind;
 
-/// What a row asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a row asks for, in the order in which the document names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kind {
     /// Money comes in.
     Deposit,
@@ -19,19 +20,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind, in the order in which the document names them.
-    pub const ALL: [Kind; 5] = [Kind::Deposit, Kind::Withdrawal, Kind::Dispute, Kind::Resolve, Kind::Chargeback];
+    /// Every kind.
+    pub const ALL: &[Kind] = <Kind as strum::VariantArray>::VARIANTS;
 
     /// The name in the `type` column.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Deposit => "deposit",
-            Kind::Withdrawal => "withdrawal",
-            Kind::Dispute => "dispute",
-            Kind::Resolve => "resolve",
-            Kind::Chargeback => "chargeback",
-        }
+    pub const fn name(self) -> &'static str {
+        self.into_str()
     }
 
     /// Reads a name in any case.
@@ -125,7 +120,7 @@ mod tests {
     #[test]
     fn kinds_are_read_in_any_case_and_nothing_else_is() {
         for kind in Kind::ALL {
-            assert_eq!(Kind::parse(kind.name().to_uppercase().as_bytes()), Some(kind));
+            assert_eq!(Kind::parse(kind.name().to_uppercase().as_bytes()), Some(*kind));
         }
         for text in ["", "d", "deposi", "deposits", "disputes", "dxposit", "with", "refund", "charge back"] {
             assert_eq!(Kind::parse(text.as_bytes()), None, "{text}");

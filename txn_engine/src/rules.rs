@@ -1,6 +1,6 @@
 //! The rules of the engine as pure functions on one account and one stored transaction.
 //!
-//! Every arm calls these, in the same order of checks; where accounts and transactions are kept is the arm's affair.
+//! Every engine calls these, in the same order of checks; where accounts and transactions are kept is the engine's affair.
 
 use crate::amount::Amount;
 use crate::error::ErrorKind;
@@ -18,7 +18,8 @@ pub struct Account {
 }
 
 /// State of an accepted deposit or withdrawal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum State {
     /// Not contested.
     Settled,

@@ -1,4 +1,4 @@
-//! Dump and load: the accounts and transactions of a run, so that a later run can go on.
+//! Dump and go on: the accounts and transactions of a run, so that a later run can go on.
 //!
 //! A dump is a folder with three files: `accounts-G.csv` and `transactions-G.csv`, where G is a generation number, and
 //! `session.json`, which names them with version, row counts and SHA-256. Everything is written to a temporary file,
@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 use crate::accounts;
 use crate::amount::Amount;
 use crate::error::Error;
-use crate::rules::{Account, State, StoredTx};
+use crate::rules::{Account, StoredTx};
 
 const FORMAT: &str = "txn_engine session";
 const VERSION: u32 = 1;
@@ -48,22 +48,9 @@ struct Part {
     sha256: String,
 }
 
-#[derive(Debug, Deserialize)]
-struct AccountLine {
-    client: u16,
-    available: String,
-    held: String,
-    total: String,
-    locked: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct TransactionLine {
-    tx: u32,
-    client: u16,
-    amount: String,
-    state: String,
-}
+// Lines as columns: the checksum vouches for their order, too.
+type AccountLine = (u16, String, String, String, bool);
+type TransactionLine = (u32, u16, String, String);
 
 impl Session {
     /// Writes the session to the folder `dir`, which is created if absent, in place of the session that stands there.
@@ -76,23 +63,18 @@ impl Session {
         let before = if dir.join(MANIFEST).exists() { Some(read_manifest(dir)?) } else { None };
         let generation = before.as_ref().map_or(1, |manifest| manifest.generation + 1);
 
-        let accounts = write_part(dir, &format!("accounts-{generation}.csv"), self.accounts.len(), |out| {
-            accounts::write_csv(&self.accounts, out)
-        });
-        let accounts = accounts.map_err(failed)?;
-        let name = format!("transactions-{generation}.csv");
-        let transactions = write_part(dir, &name, self.transactions.len(), |out| self.write_transactions(out))
-            .inspect_err(|_| discard(dir, &accounts.file))
-            .map_err(failed)?;
-
-        let parts = [accounts.file.clone(), transactions.file.clone()];
-        let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
-        write_whole(dir, MANIFEST, |out| {
-            serde_json::to_writer_pretty(&mut *out, &manifest)?;
-            writeln!(out)
-        })
-        .inspect_err(|_| parts.iter().for_each(|file| discard(dir, file)))
-        .map_err(failed)?;
+        let names = ["accounts", "transactions"].map(|part| format!("{part}-{generation}.csv"));
+        let write = || -> io::Result<()> {
+            let accounts =
+                write_part(dir, &names[0], self.accounts.len(), |out| accounts::write_csv(&self.accounts, out))?;
+            let transactions = write_part(dir, &names[1], self.transactions.len(), |out| self.write_transactions(out))?;
+            let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
+            write_whole(dir, MANIFEST, |out| {
+                serde_json::to_writer_pretty(&mut *out, &manifest)?;
+                writeln!(out)
+            })
+        };
+        write().inspect_err(|_| names.iter().for_each(|name| discard(dir, name))).map_err(failed)?;
         if let Some(Manifest { accounts, transactions, .. }) = before {
             discard(dir, &accounts.file);
             discard(dir, &transactions.file);
@@ -117,18 +99,16 @@ impl Session {
     ///
     /// # Errors
     /// If a file is missing, damaged, foreign or of another version.
-    pub fn load(dir: &Path) -> Result<Self, Error> {
+    pub fn read(dir: &Path) -> Result<Self, Error> {
         let manifest = read_manifest(dir)?;
-        let accounts = read_part(dir, &manifest.accounts, |line: AccountLine| {
-            let amount = |text: &str| Amount::parse(text.as_bytes());
-            let account =
-                Account { available: amount(&line.available)?, held: amount(&line.held)?, locked: line.locked };
+        let amount = |text: String| Amount::parse(text.as_bytes());
+        let accounts = read_part(dir, &manifest.accounts, |(client, available, held, total, locked): AccountLine| {
+            let account = Account { available: amount(available)?, held: amount(held)?, locked };
             let sum = account.available.checked_add(account.held)?;
-            (amount(&line.total)? == sum).then_some((line.client, account))
+            (amount(total)? == sum).then_some((client, account))
         })?;
-        let transactions = read_part(dir, &manifest.transactions, |line: TransactionLine| {
-            let amount = Amount::parse(line.amount.as_bytes())?;
-            Some((line.tx, StoredTx::new(line.client, amount, parse_state(&line.state)?)))
+        let transactions = read_part(dir, &manifest.transactions, |(tx, client, signed, state): TransactionLine| {
+            Some((tx, StoredTx::new(client, amount(signed)?, state.parse().ok()?)))
         })?;
         Ok(Session { accounts, transactions })
     }
@@ -136,22 +116,10 @@ impl Session {
     fn write_transactions(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "tx,client,amount,state")?;
         for (id, tx) in &self.transactions {
-            writeln!(out, "{id},{},{},{}", tx.client(), tx.signed(), state_name(tx.state()))?;
+            writeln!(out, "{id},{},{},{}", tx.client(), tx.signed(), tx.state())?;
         }
         Ok(())
     }
-}
-
-fn state_name(state: State) -> &'static str {
-    match state {
-        State::Settled => "settled",
-        State::Disputed => "disputed",
-        State::ChargedBack => "charged_back",
-    }
-}
-
-fn parse_state(name: &str) -> Option<State> {
-    [State::Settled, State::Disputed, State::ChargedBack].into_iter().find(|&state| state_name(state) == name)
 }
 
 /// Removes a file that no manifest names; if that fails it only takes up space.
@@ -180,7 +148,7 @@ fn write_part(
 ) -> io::Result<Part> {
     let mut hash = Sha256::new();
     write_whole(dir, name, |out| content(&mut Tee { out, hash: &mut hash }))?;
-    Ok(Part { file: name.to_owned(), rows: rows as u64, sha256: hex(&hash.finalize()) })
+    Ok(Part { file: name.to_owned(), rows: rows as u64, sha256: hex::encode(hash.finalize()) })
 }
 
 /// Writes and hashes at once.
@@ -199,15 +167,6 @@ impl Write for Tee<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-/// Lower-case hexadecimal digits of `bytes`.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
@@ -239,7 +198,7 @@ fn read_part<L: serde::de::DeserializeOwned, T>(
     let path = dir.join(&part.file);
     let bytes = fs::read(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;
     let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
-    if hex(&Sha256::digest(&bytes)) != part.sha256 {
+    if hex::encode(Sha256::digest(&bytes)) != part.sha256 {
         return Err(refused("it was changed after it was written (its SHA-256 differs)".to_owned()));
     }
     let mut rows = Vec::new();

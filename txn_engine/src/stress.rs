@@ -1,16 +1,17 @@
 //! The published stress test: process generated rows, say how long it took and how much memory it needed.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::io::{self, BufRead, BufWriter};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
-use crate::arms::{Arm, Options, process_files};
-use crate::generate::Shape;
-use crate::study::{StudyError, inputs};
-use crate::usage::{self, Span};
+use crate::error::Error;
+use crate::generate::{self, Shape};
+use crate::process::{Options, process_files};
+use crate::setup::Setup;
+use crate::usage;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -18,8 +19,9 @@ const MIB: f64 = 1024.0 * 1024.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stress {
-    /// Name of the arm.
-    pub arm: String,
+    /// Name of the engine.
+    #[serde(alias = "arm")]
+    pub engine: String,
     /// Rows processed.
     pub rows: u64,
     /// Seed of the rows.
@@ -32,42 +34,40 @@ pub struct Stress {
     pub growth_kib: Option<u64>,
 }
 
-/// Generates `rows` rows of the published shape in the data folder, or finds them there, and processes them with `arm`.
+/// Generates `rows` rows of the published shape in a temporary file and processes them with `setup`, which is called `engine`.
 ///
 /// # Errors
 /// If the file cannot be written or read.
-pub fn run(arm: Arm, rows: u64, seed: u64) -> Result<Stress, StudyError> {
-    let set = inputs::Set::file(&Shape::Original, rows, seed);
-    let paths = set.paths();
-    if !paths.iter().all(|path| path.exists()) {
-        let folder = inputs::folder();
-        fs::create_dir_all(&folder).map_err(|source| inputs::file_error("create", &folder, source))?;
-        set.write_files(&folder)?;
-    }
-    let before = usage::peak_rss_kib();
-    let span = Span::start();
-    let outcome = process_files(arm, &paths, Options::default())?;
-    let cost = span.end();
+pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, Error> {
+    let write = || -> io::Result<NamedTempFile> {
+        let mut file = NamedTempFile::new()?;
+        generate::write(&Shape::Original, rows, seed, BufWriter::new(file.as_file_mut()))?;
+        Ok(file)
+    };
+    let file = write().map_err(Error::Generate)?;
+    let peak_kib = || usage::of_this_process().map(|process| process.peak_rss_kib);
+    let before = peak_kib();
+    let start = Instant::now();
+    let outcome = process_files(setup, &[file.path().to_owned()], Options::default())?;
+    let elapsed = start.elapsed();
     Ok(Stress {
-        arm: arm.name().to_owned(),
+        engine: engine.to_owned(),
         rows,
         seed,
-        elapsed_s: cost.wall.as_secs_f64(),
-        engine_bytes: outcome.table_bytes(),
-        growth_kib: usage::peak_rss_kib().zip(before).map(|(after, before)| after.saturating_sub(before)),
+        elapsed_s: elapsed.as_secs_f64(),
+        engine_bytes: outcome.books.table_bytes(),
+        growth_kib: peak_kib().zip(before).map(|(after, before)| after.saturating_sub(before)),
     })
 }
 
 impl Stress {
     fn engine_mb(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
         let bytes = self.engine_bytes as f64;
         bytes / MIB
     }
 
     /// Growth of the peak in MiB, or a dash.
     fn growth(&self) -> String {
-        #[expect(clippy::cast_precision_loss, reason = "memory in KiB stays far below 2^53")]
         let text = self.growth_kib.map(|kib| format!("{:.3}", kib as f64 / 1024.0));
         text.unwrap_or_else(|| "-".to_owned())
     }
@@ -82,17 +82,15 @@ impl fmt::Display for Stress {
     }
 }
 
-/// The published table of the records in `file`.
+/// The published table of `records`, a line of JSON each.
 ///
 /// # Errors
-/// If the file cannot be read or a line of it is no record.
-pub fn table(file: &Path) -> Result<String, StudyError> {
-    let failed = |source| inputs::file_error("read", file, source);
-    let text = fs::read_to_string(file).map_err(failed)?;
+/// If they cannot be read or a line of them is no record.
+pub fn table(records: impl BufRead) -> io::Result<String> {
     let mut table = row("Transactions Count", "Time", "Process Memory (MB)", "Engine Memory (MB)");
-    for (index, line) in text.lines().enumerate() {
-        let stress: Stress = serde_json::from_str(line)
-            .map_err(|error| failed(std::io::Error::other(format!("line {}: {error}", index + 1))))?;
+    for (index, line) in records.lines().enumerate() {
+        let stress: Stress =
+            serde_json::from_str(&line?).map_err(|error| io::Error::other(format!("line {}: {error}", index + 1)))?;
         let time = format!("{:?}", Duration::from_secs_f64(stress.elapsed_s));
         table += &row(&stress.rows.to_string(), &time, &stress.growth(), &format!("{:.3}", stress.engine_mb()));
     }

@@ -1,4 +1,4 @@
-//! Where the best arms keep accepted transactions: by number while ids come in order, by hash otherwise.
+//! Where a ledger keeps accepted transactions: by number while ids come in order, by hash otherwise.
 //!
 //! Systems hand out transaction ids in order, and then the id is the place: 12 bytes each, no hash, no growth by copying. Ids
 //! that do not fit in there go to a log with an index, so that any input is held exactly and its memory stays in proportion.
@@ -17,7 +17,7 @@ const CHUNK: usize = 1 << 16;
 const GAP: usize = 16;
 
 /// Accepted transactions by id.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Transactions {
     /// Transaction `first + n` at place n; gaps are `None`.
     ordered: Chunks<Option<StoredTx>>,
@@ -27,18 +27,6 @@ pub struct Transactions {
     others: Chunks<(u32, StoredTx)>,
     /// Places in `others`, by id.
     index: HashTable<u32>,
-}
-
-impl Default for Transactions {
-    fn default() -> Self {
-        Transactions {
-            ordered: Chunks::default(),
-            first: 0,
-            gaps: 0,
-            others: Chunks::default(),
-            index: HashTable::new(),
-        }
-    }
 }
 
 impl Transactions {
@@ -89,23 +77,17 @@ impl Transactions {
         self.ordered.len - self.gaps + self.others.len
     }
 
-    /// Whether none is kept.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Bytes of memory, from the capacities.
     pub fn bytes(&self) -> u64 {
         self.ordered.bytes() + self.others.bytes() + table_bytes::<u32>(self.index.capacity())
     }
 
     /// All transactions, sorted by id.
-    pub fn into_sorted(self) -> Vec<(u32, StoredTx)> {
-        let first = self.first;
+    pub fn sorted(&self) -> Vec<(u32, StoredTx)> {
         let ordered = (0_u32..)
-            .zip(self.ordered.chunks.into_iter().flatten())
-            .filter_map(|(place, tx)| Some((first.wrapping_add(place), tx?)));
-        let mut all: Vec<_> = ordered.chain(self.others.chunks.into_iter().flatten()).collect();
+            .zip(self.ordered.chunks.iter().flatten())
+            .filter_map(|(place, tx)| Some((self.first.wrapping_add(place), (*tx)?)));
+        let mut all: Vec<_> = ordered.chain(self.others.chunks.iter().flatten().copied()).collect();
         all.sort_unstable_by_key(|&(id, _)| id);
         all
     }
@@ -234,7 +216,7 @@ mod tests {
                 prop_assert_eq!(kept.len(), map.len());
                 prop_assert!(kept.gaps * 2 <= kept.ordered.len.max(1));
             }
-            prop_assert_eq!(kept.into_sorted(), map.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(kept.sorted(), map.into_iter().collect::<Vec<_>>());
         }
     }
 }

@@ -1,9 +1,24 @@
-//! What a stretch of work cost the process: time, faults, context switches, memory.
+//! What this process is like now, as far as the system tells.
 
-pub use study_kit::usage::{Cost, Counters, Span, kib, peak_rss_kib};
+/// Memory, threads and memory maps of a process.
+#[derive(Debug, Clone, Copy)]
+pub struct Process {
+    /// Resident memory, in KiB.
+    pub rss_kib: u64,
+    /// Highest resident memory, in KiB.
+    pub peak_rss_kib: u64,
+    /// Threads.
+    pub threads: u64,
+}
 
-/// Threads of this process now; `None` where there is no `/proc`.
+/// Of this process; `None` elsewhere than on Linux.
 #[must_use]
-pub fn threads() -> Option<u64> {
-    Some(std::fs::read_dir("/proc/self/task").ok()?.count() as u64)
+pub fn of_this_process() -> Option<Process> {
+    #[cfg(target_os = "linux")]
+    {
+        let status = procfs::process::Process::myself().ok()?.status().ok()?;
+        Some(Process { rss_kib: status.vmrss?, peak_rss_kib: status.vmhwm?, threads: status.threads })
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }

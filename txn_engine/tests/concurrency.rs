@@ -7,7 +7,8 @@ use std::fs;
 use tempfile::TempDir;
 use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::Oracle;
-use txn_engine::{Arm, Options, process_files};
+use txn_engine::setup::Runner::{EnginePerFile, MultiThread, ThreadPerFile, TwoThreads};
+use txn_engine::{Options, Setup, process_files};
 
 /// Rows per file, unless the environment says otherwise.
 const ROWS: u64 = 100_000;
@@ -20,7 +21,7 @@ fn rows() -> u64 {
 }
 
 /// Three files without common clients or ids give the same accounts whether they are applied at once or one after another.
-fn files_at_once_give_the_sequential_accounts(arms: &[Arm]) {
+fn files_at_once_give_the_sequential_accounts(setups: &[Setup]) {
     let folder = TempDir::new().expect("a folder for the files");
     let mut oracle = Oracle::new();
     let mut paths = Vec::new();
@@ -36,24 +37,28 @@ fn files_at_once_give_the_sequential_accounts(arms: &[Arm]) {
     }
     let expected = String::from_utf8(oracle.finish().accounts_csv).expect("accounts are text");
     assert_eq!(expected.lines().count(), 1 + 10 + 101 + 101, "every client has an account");
-    for &arm in arms {
-        let outcome = process_files(arm, &paths, Options::default()).expect("the files can be processed");
+    for &setup in setups {
+        let outcome = process_files(setup, &paths, Options::default()).expect("the files can be processed");
         let accounts = String::from_utf8(outcome.accounts_csv()).expect("accounts are text");
-        assert!(accounts == expected, "{} gives other accounts", arm.name());
+        assert!(accounts == expected, "{setup:?} gives other accounts");
     }
 }
 
 #[test]
 fn reg_test_engine_consistency_with_concurrent_processing() {
-    files_at_once_give_the_sequential_accounts(&[Arm::Sync, Arm::SyncUnshared, Arm::SyncPipelined]);
+    files_at_once_give_the_sequential_accounts(
+        &[ThreadPerFile, EnginePerFile, TwoThreads].map(|runner| Setup { runner, ..Setup::SYNC }),
+    );
 }
 
 #[test]
 fn reg_test_engine_consistency_with_concurrent_processing_async() {
-    files_at_once_give_the_sequential_accounts(&[Arm::Async, Arm::AsyncMultiThread, Arm::AsyncBatched4096]);
+    let multi_thread = Setup { runner: MultiThread, ..Setup::ASYNC };
+    let batched = Setup { batch: 4096, ..Setup::ASYNC };
+    files_at_once_give_the_sequential_accounts(&[Setup::ASYNC, multi_thread, batched]);
 }
 
 #[test]
-fn three_files_in_the_best_arms_give_the_sequential_accounts() {
-    files_at_once_give_the_sequential_accounts(&[Arm::BestOneCore, Arm::BestAllCores]);
+fn three_files_on_one_core_and_on_all_give_the_sequential_accounts() {
+    files_at_once_give_the_sequential_accounts(&[Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES]);
 }

@@ -1,12 +1,13 @@
 //! The generated files are strong enough: whoever breaks any single rule of the engine is caught by one of them.
 //!
-//! The mutants are made of the oracle. Since every arm must equal the oracle on the same files (`arms_agree.rs`), an arm with such
+//! The mutants are made of the oracle. Since every setup must equal the oracle on the same files (`setups_agree.rs`), one with such
 //! a bug would be caught as well.
 
 mod files;
 
 use std::collections::BTreeMap;
 
+use strum::VariantArray as _;
 use txn_engine::oracle::{Answer, Oracle, Rule, process};
 
 fn answer_of_a_mutant(broken: Rule, input: &[u8]) -> Result<Answer, String> {
@@ -15,7 +16,7 @@ fn answer_of_a_mutant(broken: Rule, input: &[u8]) -> Result<Answer, String> {
     Ok(oracle.finish())
 }
 
-/// What the arms are compared by; a mutant that differs only in other ways would not be caught.
+/// What the setups are compared by; a mutant that differs only in other ways would not be caught.
 fn comparable(answer: Result<Answer, String>) -> Option<Answer> {
     answer.ok().map(|answer| Answer { operations: BTreeMap::new(), ..answer })
 }
@@ -26,7 +27,7 @@ fn breaking_any_rule_changes_the_answer_to_a_generated_file() {
     let files: Vec<_> = (0..files::FILES).map(|_| files::draw(&mut runner)).collect();
     let right: Vec<_> = files.iter().map(|file| comparable(process(file))).collect();
 
-    let survivors: Vec<_> = Rule::ALL
+    let survivors: Vec<_> = Rule::VARIANTS
         .iter()
         .filter(|&&rule| {
             files.iter().zip(&right).all(|(file, right)| comparable(answer_of_a_mutant(rule, file)) == *right)

@@ -74,7 +74,6 @@ impl Connections {
     }
 
     /// A client for the stream of that number.
-    #[must_use]
     pub fn client(&self, stream: usize) -> FlightServiceClient<Channel> {
         let channel = self.channels[stream % self.channels.len()].clone();
         // Whoever asks for large batches wants them.

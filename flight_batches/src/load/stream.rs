@@ -1,6 +1,7 @@
 //! One stream of a load: it asks, counts, checks and drops.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use arrow_schema::{Schema, SchemaRef};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use super::counts::{Failure, Shared};
+use super::delivery::{Failure, Shared, record};
 use crate::ticket::Ticket;
 
 /// A request that failed is followed by the next after so long: a server that refuses must not be hammered.
@@ -35,7 +36,7 @@ impl Stream {
     /// One request, to its end.
     pub(super) async fn once(mut self) {
         if let Err(failure) = self.request(&mut false).await {
-            self.shared.failed(failure);
+            self.shared.delivery().failures.push(failure);
         }
     }
 
@@ -44,7 +45,7 @@ impl Stream {
         let mut begun = false;
         loop {
             if let Err(failure) = self.request(&mut begun).await {
-                self.shared.failed(failure);
+                self.shared.delivery().failures.push(failure);
                 self.begin(&mut begun);
                 tokio::time::sleep(PAUSE).await;
             }
@@ -53,7 +54,7 @@ impl Stream {
 
     fn begin(&self, begun: &mut bool) {
         if !std::mem::replace(begun, true) {
-            self.shared.begin();
+            self.shared.begun.add_permits(1);
         }
     }
 
@@ -66,40 +67,58 @@ impl Stream {
         self.begin(begun);
         let first = if self.closely { self.first.clone() } else { self.first.take() };
         let mut reader = Reader::new(self.ticket, first, self.closely);
+        let shared = &self.shared;
         let mut batch = |reader: &Reader| {
             if reader.whole {
                 let now = Instant::now();
-                self.shared.batch(reader.batches == 1, last.map(|last| now - last));
-                last = self.shared.counts().then_some(now);
+                shared.count(|delivery| {
+                    delivery.batches += 1;
+                    let times = if reader.batches == 1 { &mut delivery.first_batch } else { &mut delivery.gap };
+                    if let Some(last) = last {
+                        record(times, now - last);
+                    }
+                });
+                last = shared.counts().then_some(now);
             }
         };
         while let Some(message) = patient(self.patience, messages.message()).await?? {
-            if let Some(bytes) = reader.take(&message, &self.shared)? {
-                self.shared.arrived(self.number, bytes);
+            if let Some(bytes) = reader.take(&message, shared)? {
+                shared.count(|delivery| {
+                    delivery.bytes += bytes;
+                    delivery.bytes_per_stream[self.number] += bytes;
+                });
                 batch(&reader);
             }
         }
         reader.end()?;
         batch(&reader);
-        self.shared.ended(sent.elapsed());
+        shared.count(|delivery| record(&mut delivery.latency, sent.elapsed()));
         Ok(())
     }
 }
 
 /// Gives up on an answer that does not come.
 async fn patient<T>(patience: Duration, answer: impl Future<Output = T>) -> Result<T, Failure> {
-    let late = |_| wrong(Code::DeadlineExceeded, format!("nothing came for {} s", patience.as_secs_f64()));
+    let reason = || format!("nothing came for {} s", patience.as_secs_f64());
+    let late = |_| Failure { code: Code::DeadlineExceeded, reason: reason() };
     tokio::time::timeout(patience, answer).await.map_err(late)
 }
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Self {
-        wrong(status.code(), status.message().to_owned())
+        Failure { code: status.code(), reason: status.message().to_owned() }
     }
 }
 
-fn wrong(code: Code, reason: impl Into<String>) -> Failure {
-    Failure { code, reason: reason.into() }
+/// What came is not what it must be.
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Failure { code: Code::DataLoss, reason }
+    }
+}
+
+fn broken(why: impl Display) -> String {
+    format!("a message that is none: {why}")
 }
 
 /// Puts messages together to batches and checks them.
@@ -125,57 +144,45 @@ impl Reader {
     }
 
     /// Bytes of the values of a message; `None` of the schema.
-    fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, Failure> {
-        let broken = |why: String| wrong(Code::DataLoss, format!("a message that is none: {why}"));
-        let header = arrow_ipc::root_as_message(&data.data_header).map_err(|error| broken(error.to_string()))?;
+    fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, String> {
+        let header = arrow_ipc::root_as_message(&data.data_header).map_err(broken)?;
         self.whole = false;
         if header.header_type() == MessageHeader::Schema {
-            let schema = Schema::try_from(data).map_err(|error| broken(error.to_string()))?;
-            let widths = schema.fields().iter().map(|field| field.data_type().primitive_width());
-            self.row_bytes = widths.sum();
-            shared.rows_have(self.row_bytes.unwrap_or(0));
+            let schema = Schema::try_from(data).map_err(broken)?;
+            self.row_bytes = schema.fields().iter().map(|field| field.data_type().primitive_width()).sum();
+            shared.delivery().row_bytes = self.row_bytes.filter(|&bytes| bytes > 0);
             self.schema = Some(Arc::new(schema));
             return Ok(None);
         }
         let batch = header.header_as_record_batch();
         let rows = batch.and_then(|batch| usize::try_from(batch.length()).ok());
-        let rows = rows.ok_or_else(|| broken("neither a schema nor a batch".to_owned()))?;
+        let rows = rows.ok_or_else(|| broken("neither a schema nor a batch"))?;
         let bytes = self.row_bytes.map_or(data.data_body.len(), |width| width * rows);
         if data.data_body.len() < bytes {
             return Err(broken(format!("{rows} rows in {} bytes", data.data_body.len())));
         }
         if let Some(first) = self.first.as_ref().filter(|_| self.batches == 0) {
-            let schema = self.schema.clone().ok_or_else(|| broken("a batch before the schema".to_owned()))?;
-            let batch = flight_data_to_arrow_batch(data, schema, &HashMap::new());
-            let batch = batch.map_err(|error| broken(error.to_string()))?;
-            let want =
-                first.slice(self.rows.min(first.num_rows()), rows.min(first.num_rows().saturating_sub(self.rows)));
+            let schema = self.schema.clone().ok_or_else(|| broken("a batch before the schema"))?;
+            let batch = flight_data_to_arrow_batch(data, schema, &HashMap::new()).map_err(broken)?;
+            let begin = self.rows.min(first.num_rows());
+            let want = first.slice(begin, rows.min(first.num_rows() - begin));
             if batch.columns() != want.columns() {
-                let last = self.rows + rows;
-                return Err(wrong(
-                    Code::DataLoss,
-                    format!("rows {} to {last} of the first batch are wrong", self.rows),
-                ));
+                return Err(format!("rows {} to {} of the first batch are wrong", self.rows, self.rows + rows));
             }
-            shared.compared();
+            shared.delivery().compared += 1;
             if !self.closely {
                 self.first = None;
             }
         }
-        self.count(rows)?;
-        Ok(Some(bytes as u64))
-    }
-
-    fn count(&mut self, rows: usize) -> Result<(), Failure> {
         let want = self.ticket.records_per_batch;
         self.rows += rows;
         if self.rows > want {
-            return Err(wrong(Code::DataLoss, format!("a batch of {} rows instead of {want}", self.rows)));
+            return Err(format!("a batch of {} rows instead of {want}", self.rows));
         }
         if self.rows == want {
             self.finish_batch();
         }
-        Ok(())
+        Ok(Some(bytes as u64))
     }
 
     fn finish_batch(&mut self) {
@@ -185,20 +192,18 @@ impl Reader {
     }
 
     /// The stream has ended: were all batches there?
-    fn end(&mut self) -> Result<(), Failure> {
+    fn end(&mut self) -> Result<(), String> {
         self.whole = false;
         if self.rows > 0 {
             // The last batch of a table may be shorter; who counts batches gets full ones.
             if self.ticket.batches.is_some() {
-                return Err(wrong(Code::DataLoss, format!("a last batch of {} rows", self.rows)));
+                return Err(format!("a last batch of {} rows", self.rows));
             }
             self.finish_batch();
         }
         match self.ticket.batches {
-            Some(want) if want != self.batches => {
-                Err(wrong(Code::DataLoss, format!("{} batches instead of {want}", self.batches)))
-            }
-            _ if self.batches == 0 => Err(wrong(Code::DataLoss, "no batches")),
+            Some(want) if want != self.batches => Err(format!("{} batches instead of {want}", self.batches)),
+            _ if self.batches == 0 => Err("no batches".to_owned()),
             _ => Ok(()),
         }
     }

@@ -1,100 +1,119 @@
-//! Axes: where a value stands in pixels, and which values deserve a tick.
+//! Axes: from where to where, and which values deserve a tick.
 
-/// A straight or logarithmic axis from `lo` to `hi` over the pixels `from` to `to`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Axis {
-    lo: f64,
-    hi: f64,
-    from: f64,
-    to: f64,
-    log: bool,
-}
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
 /// A value and the text beside it.
 pub type Tick = (f64, String);
 
-/// The mantissas of round numbers.
-const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
+/// An axis, straight or logarithmic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// From where to where.
+    pub range: Range<f64>,
+    /// The values that have a tick.
+    pub ticks: Vec<Tick>,
+    logarithmic: bool,
+}
+
+/// The library's own axes have ticks where we want none, or cannot be told where we do.
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        #[expect(clippy::cast_possible_truncation, reason = "some thousand pixels")]
+        let pixels = (self.part(*value) * f64::from(to - from)).round() as i32;
+        from + pixels
+    }
+
+    fn key_points<H: KeyPointHint>(&self, hint: H) -> Vec<f64> {
+        // Light points would be lines between the ticks.
+        let ticks = if hint.weight().allow_light_points() { &[] } else { self.ticks.as_slice() };
+        ticks.iter().map(|(value, _)| *value).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
 
 impl Axis {
-    /// A straight axis from zero to a little beyond the largest of `values`.
-    pub fn from_zero(values: impl Iterator<Item = f64>) -> Self {
+    /// A straight axis of rates from zero to a little beyond the largest of `values`, with about six ticks.
+    pub fn of_rates(values: impl Iterator<Item = f64>) -> Self {
         let most = values.fold(0.0, f64::max);
-        let most = if most > 0.0 { most } else { 1.0 };
-        Self { lo: 0.0, hi: most * 1.06, from: 0.0, to: 1.0, log: false }
-    }
-
-    /// A logarithmic axis around positive `values` with a margin at both ends.
-    pub fn log(values: impl Iterator<Item = f64>) -> Self {
-        let (least, most) = extent(values);
-        let margin = (most / least).powf(0.06).max(1.15);
-        Self { lo: least / margin, hi: most * margin, from: 0.0, to: 1.0, log: true }
-    }
-
-    /// The same axis, made longer if it is so short that it has less than two round values.
-    #[must_use]
-    pub fn with_ticks(self) -> Self {
-        if rounds(self.lo, self.hi).len() > 1 {
-            return self;
-        }
-        let below = rounds(self.lo / 10.0, self.lo).last().copied().unwrap_or(self.lo);
-        let above = rounds(self.hi, self.hi * 10.0).first().copied().unwrap_or(self.hi);
-        Self { lo: below, hi: above, ..self }
-    }
-
-    /// The same axis over these pixels.
-    #[must_use]
-    pub fn over(self, from: f64, to: f64) -> Self {
-        Self { from, to, ..self }
-    }
-
-    /// Where a value stands, also beyond the ends of the axis.
-    pub fn at(&self, value: f64) -> f64 {
-        let part = if self.log {
-            (value / self.lo).ln() / (self.hi / self.lo).ln()
-        } else {
-            (value - self.lo) / (self.hi - self.lo)
-        };
-        self.from + part * (self.to - self.from)
-    }
-
-    /// About six round values of a straight axis as plain numbers.
-    pub fn plain_ticks(&self) -> Vec<Tick> {
-        let step = rounds(self.hi / 7.0, self.hi).first().copied().unwrap_or(self.hi);
-        let decimals = decimals_of(step);
+        let end = if most > 0.0 { most * 1.06 } else { 1.06 };
+        let step = rounds(end / 7.0, end).first().copied().unwrap_or(end);
         // Counted up in whole steps, so that no error adds up.
-        (0..=8_u8)
-            .map(|count| f64::from(count) * step)
-            .filter(|tick| *tick <= self.hi)
-            .map(|tick| (tick, grouped(tick, decimals)))
-            .collect()
+        let values = (0..=8_u8).map(|count| f64::from(count) * step).filter(|tick| *tick <= end);
+        let decimals = decimals_of(step);
+        let ticks = values.map(|tick| (tick, grouped(tick, decimals))).collect();
+        Axis { range: 0.0..end, ticks, logarithmic: false }
     }
 
-    /// Round values of a logarithmic axis in seconds, with the unit in which each is short.
-    pub fn time_ticks(&self) -> Vec<Tick> {
+    /// A logarithmic axis around times in seconds, each tick with the unit in which it is short; never with less than two.
+    pub fn of_times(values: impl Iterator<Item = f64>) -> Self {
         const MOST: usize = 11;
-        let all = rounds(self.lo * (1.0 - 1e-9), self.hi * (1.0 + 1e-9));
+        let mut range = around(values);
+        if rounds(range.start, range.end).len() < 2 {
+            let below = rounds(range.start / 10.0, range.start).last().copied();
+            let above = rounds(range.end, range.end * 10.0).first().copied();
+            range = below.unwrap_or(range.start)..above.unwrap_or(range.end);
+        }
+        let all = rounds(range.start * (1.0 - 1e-9), range.end * (1.0 + 1e-9));
         // Over many decades only their beginnings.
         let powers = || all.iter().copied().filter(|tick| (tick.log10() - tick.log10().round()).abs() < 1e-9);
         let ticks: Vec<f64> = if all.len() > MOST { powers().collect() } else { all };
         let every = ticks.len().div_ceil(MOST).max(1);
-        ticks.into_iter().step_by(every).map(|tick| (tick, time(tick))).collect()
+        let ticks = ticks.into_iter().step_by(every).map(|tick| (tick, time(tick))).collect();
+        Axis { range, ticks, logarithmic: true }
+    }
+
+    /// A logarithmic axis around counts, which are its ticks as far as there is room.
+    pub fn of_counts(counts: &[f64]) -> Self {
+        /// Of the axis, for the text of a tick.
+        const ROOM: f64 = 0.06;
+        let range = around(counts.iter().copied());
+        let apart = (range.end / range.start).powf(ROOM);
+        let mut ticks: Vec<Tick> = Vec::new();
+        // From the greatest down, where a logarithmic axis is narrow.
+        for count in counts.iter().rev().copied() {
+            if ticks.last().is_none_or(|(above, _)| count * apart <= *above) {
+                ticks.push((count, grouped(count, 0)));
+            }
+        }
+        Axis { range, ticks, logarithmic: true }
+    }
+
+    /// At which part of its length a value stands.
+    pub fn part(&self, value: f64) -> f64 {
+        let Range { start, end } = self.range;
+        if self.logarithmic { (value / start).ln() / (end / start).ln() } else { (value - start) / (end - start) }
+    }
+
+    /// The text of the tick at `value`.
+    pub fn label(&self, value: f64) -> String {
+        let found = self.ticks.iter().find(|(tick, _)| tick.total_cmp(&value).is_eq());
+        found.map(|(_, text)| text.clone()).unwrap_or_default()
     }
 }
 
-/// The least and the greatest of the values, or something around 1 without any.
-fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+/// The range of positive values with a margin at both ends, or something around 1 without any.
+fn around(values: impl Iterator<Item = f64>) -> Range<f64> {
     let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(lo, hi), value| (lo.min(value), hi.max(value)));
-    if least <= most { (least, most) } else { (0.5, 2.0) }
+    let (least, most) = if least <= most { (least, most) } else { (0.5, 2.0) };
+    let margin = (most / least).powf(0.06).max(1.15);
+    least / margin..most * margin
 }
 
-/// All round numbers from `lo` to `hi`.
+/// All numbers 1, 2 and 5 times a power of ten from `lo` to `hi`.
 fn rounds(lo: f64, hi: f64) -> Vec<f64> {
     let mut out = Vec::new();
-    // The number with its exponent in decimal, so that it has no error.
     let mut power = lo.log10().floor();
     while power <= hi.log10() {
-        let of_power = ROUND.iter().filter_map(|mantissa| format!("{mantissa}e{power}").parse::<f64>().ok());
+        // Read as decimal numbers, so that they have no error.
+        let of_power = [1, 2, 5].iter().filter_map(|mantissa| format!("{mantissa}e{power}").parse::<f64>().ok());
         out.extend(of_power.filter(|value| (lo..=hi).contains(value)));
         power += 1.0;
     }
@@ -142,35 +161,26 @@ mod tests {
 
     #[test]
     fn times_are_in_the_unit_in_which_they_are_short() {
-        let axis = Axis::log([0.002, 2.0].into_iter());
-        assert_eq!(
-            labels(axis.time_ticks()),
-            "2 ms | 5 ms | 10 ms | 20 ms | 50 ms | 100 ms | 200 ms | 500 ms | 1 s | 2 s"
-        );
-        let axis = Axis::log([1e-6, 1500.0].into_iter());
-        assert_eq!(
-            labels(axis.time_ticks()),
-            "1 µs | 10 µs | 100 µs | 1 ms | 10 ms | 100 ms | 1 s | 10 s | 100 s | 1,000 s"
-        );
+        let axis = Axis::of_times([0.002, 2.0].into_iter());
+        assert_eq!(labels(axis.ticks), "2 ms | 5 ms | 10 ms | 20 ms | 50 ms | 100 ms | 200 ms | 500 ms | 1 s | 2 s");
+        let axis = Axis::of_times([1e-6, 1500.0].into_iter());
+        assert_eq!(labels(axis.ticks), "1 µs | 10 µs | 100 µs | 1 ms | 10 ms | 100 ms | 1 s | 10 s | 100 s | 1,000 s");
     }
 
     #[test]
     fn an_axis_around_one_value_has_ticks() {
         for value in [1.0, 0.37, 2000.0, 5e-7] {
-            assert!(Axis::log(std::iter::once(value)).with_ticks().time_ticks().len() > 1, "{value}");
+            assert!(Axis::of_times(std::iter::once(value)).ticks.len() > 1, "{value}");
         }
-        assert!(Axis::log(std::iter::empty()).with_ticks().time_ticks().len() > 1);
+        assert!(Axis::of_times(std::iter::empty()).ticks.len() > 1);
     }
 
     #[test]
     fn rates_begin_at_zero_and_have_no_more_decimals_than_the_step() {
-        assert_eq!(labels(Axis::from_zero([1980.0].into_iter()).plain_ticks()), "0 | 500 | 1,000 | 1,500 | 2,000");
-        assert_eq!(labels(Axis::from_zero([3.77].into_iter()).plain_ticks()), "0 | 1 | 2 | 3");
-        assert_eq!(
-            labels(Axis::from_zero([0.3].into_iter()).plain_ticks()),
-            "0.00 | 0.05 | 0.10 | 0.15 | 0.20 | 0.25 | 0.30"
-        );
-        assert_eq!(labels(Axis::from_zero(std::iter::empty()).plain_ticks()), "0.0 | 0.2 | 0.4 | 0.6 | 0.8 | 1.0");
+        assert_eq!(labels(Axis::of_rates([1980.0].into_iter()).ticks), "0 | 500 | 1,000 | 1,500 | 2,000");
+        assert_eq!(labels(Axis::of_rates([3.77].into_iter()).ticks), "0 | 1 | 2 | 3");
+        assert_eq!(labels(Axis::of_rates([0.3].into_iter()).ticks), "0.00 | 0.05 | 0.10 | 0.15 | 0.20 | 0.25 | 0.30");
+        assert_eq!(labels(Axis::of_rates(std::iter::empty()).ticks), "0.0 | 0.2 | 0.4 | 0.6 | 0.8 | 1.0");
     }
 
     #[test]

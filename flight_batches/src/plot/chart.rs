@@ -1,212 +1,170 @@
 //! What a plot shows: lines of points, made of the rows of one delay.
 
-use super::axis::grouped;
+use std::collections::BTreeSet;
+
+use super::axis::{Axis, grouped};
 use crate::results::Row;
 
 /// What is plotted against the concurrent requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
-    /// Bytes per second over all streams.
-    Throughput,
-    /// Mean time of a request.
-    Latency,
-}
-
-impl Quantity {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Throughput, Self::Latency];
-
+pub struct Quantity {
     /// As in the name of a file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Latency => "latency",
-        }
-    }
-
-    /// As in a title.
-    fn title(self) -> &'static str {
-        match self {
-            Self::Throughput => "Throughput",
-            Self::Latency => "Average latency",
-        }
-    }
-
+    pub name: &'static str,
+    title: &'static str,
     /// The description of the axis.
-    pub fn axis(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput of all streams together, in MB/s (1 MB is a million bytes)",
-            Self::Latency => "average time of a request (logarithmic)",
-        }
-    }
-
+    pub axis: &'static str,
     /// The value of a row, if it can be drawn: what no measurement gives would make axes endless.
-    fn of(self, row: &Row) -> Option<f64> {
-        match self {
-            Self::Throughput => Some(row.throughput_mb_per_s).filter(|rate| (0.0..1e12).contains(rate)),
-            Self::Latency => row.average_latency.filter(|seconds| (1e-12..1e12).contains(seconds)),
-        }
-    }
+    value: fn(&Row) -> Option<f64>,
+    /// Whether its axis is that of rates, for which there are ideals.
+    is_rate: bool,
 }
 
-/// A cell of the grid.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
-    /// Requests in flight.
-    pub requests: f64,
-    /// The quantity.
-    pub value: f64,
-    /// Whether any request failed.
-    pub failed: bool,
-}
+/// Both quantities.
+pub const QUANTITIES: [Quantity; 2] = [
+    Quantity {
+        name: "throughput",
+        title: "Throughput",
+        axis: "throughput of all streams together, in MB/s (1 MB is a million bytes)",
+        value: |row| Some(row.throughput_mb_per_s).filter(|rate| (0.0..1e12).contains(rate)),
+        is_rate: true,
+    },
+    Quantity {
+        name: "latency",
+        title: "Average latency",
+        axis: "average time of a request (logarithmic)",
+        value: |row| row.average_latency.filter(|seconds| (1e-12..1e12).contains(seconds)),
+        is_rate: false,
+    },
+];
 
-/// The cells of one type and one size of batches, in rising order of requests.
-#[derive(Debug, Clone, PartialEq)]
+/// Requests in flight and quantity, in rising order of requests.
+pub type Line = Vec<(f64, f64)>;
+
+/// The cells of one server and one size of batches.
 pub struct Series {
-    /// Position of the type among all types, which gives dashes and mark.
-    pub kind: usize,
+    /// Position of the server among all, which gives dashes and mark.
+    pub server: usize,
     /// Position of the size among all sizes, which gives the colour.
     pub size: usize,
     /// The cells that can be drawn.
-    pub cells: Vec<Cell>,
+    pub line: Line,
 }
 
-/// What the delay alone would allow, in rising order of requests.
-#[derive(Debug, Clone, PartialEq)]
+/// What the delay alone would allow.
 pub struct Ideal {
     /// Size of the batches, and what serves them if that makes a difference.
     pub whose: String,
-    /// Requests in flight and rate.
-    pub points: Vec<(f64, f64)>,
+    /// Up to where it leaves the plot above for the first time; nothing if it begins there.
+    pub line: Line,
 }
 
 /// A plot before it has pixels.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Chart {
+pub struct Chart<'a> {
     /// What is plotted.
-    pub quantity: Quantity,
+    pub quantity: &'a Quantity,
     /// The heading.
     pub title: String,
     /// What served, in the order in which it occurs.
-    pub kinds: Vec<String>,
+    pub servers: Vec<&'a str>,
     /// Rows of a batch, rising.
     pub sizes: Vec<usize>,
-    /// Concurrent requests that occur, rising.
-    pub requests: Vec<f64>,
-    /// The lines.
+    /// The lines, those of a server together.
     pub series: Vec<Series>,
     /// The ideals; none for a latency.
     pub ideals: Vec<Ideal>,
+    /// The cells of the lines in which requests failed.
+    pub failed: Line,
+    /// Concurrent requests.
+    pub x: Axis,
+    /// The quantity.
+    pub y: Axis,
     /// Cells that have no value to draw.
     pub left_out: usize,
 }
 
-impl Chart {
+impl<'a> Chart<'a> {
     /// The plot of a quantity in the rows of one delay, which is described by `delay`.
-    pub fn new(quantity: Quantity, delay: &str, rows: &[&Row]) -> Self {
-        let mut kinds: Vec<String> = Vec::new();
+    pub fn new(quantity: &'a Quantity, delay: &str, rows: &[&'a Row]) -> Self {
+        let mut servers: Vec<&str> = Vec::new();
         for row in rows {
-            if !kinds.contains(&row.kind) {
-                kinds.push(row.kind.clone());
+            if !servers.contains(&row.server.as_str()) {
+                servers.push(&row.server);
             }
         }
         let sizes = distinct(rows.iter().map(|row| row.records_per_batch));
-        let numbers = distinct(rows.iter().map(|row| row.concurrent_requests).filter(|number| *number > 0));
-        let mut chart = Self {
+        let requests = distinct(rows.iter().map(|row| row.concurrent_requests).filter(|number| *number > 0));
+        let requests: Vec<f64> = requests.into_iter().map(|number| number as f64).collect();
+        let mut series = Vec::new();
+        for (server, name) in servers.iter().enumerate() {
+            for (size, records) in sizes.iter().enumerate() {
+                let of_both = |row: &Row| row.server == *name && row.records_per_batch == *records;
+                let line = line(rows, |row| (quantity.value)(row).filter(|_| of_both(row)));
+                series.extend((!line.is_empty()).then_some(Series { server, size, line }));
+            }
+        }
+        let values = || series.iter().flat_map(|series| &series.line).map(|(_, value)| *value);
+        let y = if quantity.is_rate { Axis::of_rates(values()) } else { Axis::of_times(values()) };
+        Self {
             quantity,
-            title: format!("{}, {delay}", quantity.title()),
-            requests: numbers.into_iter().map(float).collect(),
-            series: Vec::new(),
-            ideals: Vec::new(),
-            left_out: 0,
-            kinds,
+            title: format!("{}, {delay}", quantity.title),
+            ideals: if quantity.is_rate { ideals(rows, &servers, &sizes, y.range.end) } else { Vec::new() },
+            failed: line(rows, |row| (quantity.value)(row).filter(|_| row.failures > 0)),
+            left_out: rows.len() - values().count(),
+            servers,
             sizes,
-        };
-        chart.add_series(rows);
-        chart.left_out = rows.len() - chart.cells().count();
-        if quantity == Quantity::Throughput {
-            chart.add_ideals(rows);
-        }
-        chart
-    }
-
-    /// All cells that are drawn.
-    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.series.iter().flat_map(|series| &series.cells)
-    }
-
-    /// How much larger than usual the marks of a size of batches are: a little, and the more the larger the size.
-    pub fn boldness(&self, size: usize) -> f64 {
-        let steps = float(self.sizes.len().max(2) - 1);
-        0.8 + 0.4 * float(size) / steps
-    }
-
-    fn add_series(&mut self, rows: &[&Row]) {
-        for (kind, name) in self.kinds.iter().enumerate() {
-            for (size, records) in self.sizes.iter().enumerate() {
-                let of_series = rows.iter().filter(|row| row.kind == *name && row.records_per_batch == *records);
-                let mut cells: Vec<Cell> = of_series
-                    .filter(|row| row.concurrent_requests > 0)
-                    .filter_map(|row| {
-                        let value = self.quantity.of(row)?;
-                        Some(Cell { requests: float(row.concurrent_requests), value, failed: row.failures > 0 })
-                    })
-                    .collect();
-                cells.sort_by(|a, b| a.requests.total_cmp(&b.requests));
-                if !cells.is_empty() {
-                    self.series.push(Series { kind, size, cells });
-                }
-            }
-        }
-    }
-
-    /// One ideal per size of batches, or several where it depends on what serves.
-    fn add_ideals(&mut self, rows: &[&Row]) {
-        for records in &self.sizes {
-            let mut kinds_of: Vec<Vec<&str>> = Vec::new();
-            let mut lines: Vec<Vec<(f64, f64)>> = Vec::new();
-            for kind in &self.kinds {
-                let points = ideal_points(rows, kind, *records);
-                if let Some(known) = lines.iter().position(|line| *line == points) {
-                    kinds_of[known].push(kind);
-                } else if !points.is_empty() {
-                    kinds_of.push(vec![kind]);
-                    lines.push(points);
-                }
-            }
-            let differ = lines.len() > 1;
-            self.ideals.extend(kinds_of.into_iter().zip(lines).map(|(kinds, points)| {
-                let kinds = if differ { format!(" ({})", kinds.join(", ")) } else { String::new() };
-                Ideal { whose: format!("{}{kinds}", row_count(*records)), points }
-            }));
+            series,
+            x: Axis::of_counts(&requests),
+            y,
         }
     }
 }
 
-fn ideal_points(rows: &[&Row], kind: &str, records: usize) -> Vec<(f64, f64)> {
-    let of_series = rows.iter().filter(|row| row.kind == kind && row.records_per_batch == records);
-    let mut points: Vec<(f64, f64)> = of_series
-        .filter(|row| row.concurrent_requests > 0)
-        .filter_map(|row| Some((float(row.concurrent_requests), row.ideal_mb_per_s?)))
-        .filter(|(_, rate)| rate.is_finite() && *rate >= 0.0)
-        .collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    points
+/// One ideal per size of batches, or several where it depends on what serves, each below `most`.
+fn ideals(rows: &[&Row], servers: &[&str], sizes: &[usize], most: f64) -> Vec<Ideal> {
+    let mut all = Vec::new();
+    for &records in sizes {
+        let mut lines: Vec<(Line, Vec<&str>)> = Vec::new();
+        for server in servers {
+            let rate = |row: &Row| row.ideal_mb_per_s.filter(|rate| rate.is_finite() && *rate >= 0.0);
+            let of_both = |row: &Row| row.server == *server && row.records_per_batch == records;
+            let line = line(rows, |row| rate(row).filter(|_| of_both(row)));
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, servers)) => servers.push(server),
+                None => lines.push((line, vec![server])),
+            }
+        }
+        lines.retain(|(line, _)| !line.is_empty());
+        let differ = lines.len() > 1;
+        all.extend(lines.into_iter().map(|(line, servers)| {
+            let servers = if differ { format!(" ({})", servers.join(", ")) } else { String::new() };
+            Ideal { whose: format!("{}{servers}", row_count(records)), line: below(&line, most) }
+        }));
+    }
+    all
+}
+
+/// What `value` gives for the rows, in rising order of requests.
+fn line(rows: &[&Row], value: impl Fn(&Row) -> Option<f64>) -> Line {
+    let counted = rows.iter().filter(|row| row.concurrent_requests > 0);
+    let mut line: Line = counted.filter_map(|row| Some((row.concurrent_requests as f64, value(row)?))).collect();
+    line.sort_by(|a, b| a.0.total_cmp(&b.0));
+    line
+}
+
+/// The part of a line up to where it rises above `most` for the first time. Its x are logarithmic.
+fn below(line: &[(f64, f64)], most: f64) -> Line {
+    let inside = line.iter().take_while(|(_, y)| *y <= most).count();
+    let mut kept = line[..inside].to_vec();
+    if let (Some(&(x0, y0)), Some(&(x1, y1))) = (kept.last(), line.get(inside)) {
+        kept.push((x0 * (x1 / x0).powf((most - y0) / (y1 - y0)), most));
+    }
+    kept
 }
 
 /// A number of rows as in the legend.
 pub fn row_count(records: usize) -> String {
-    format!("{} row{}", grouped(float(records), 0), if records == 1 { "" } else { "s" })
+    format!("{} row{}", grouped(records as f64, 0), if records == 1 { "" } else { "s" })
 }
 
 fn distinct(values: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut values: Vec<usize> = values.collect();
-    values.sort_unstable();
-    values.dedup();
-    values
-}
-
-#[expect(clippy::cast_precision_loss, reason = "numbers of rows and requests stay far below 2^53")]
-fn float(number: usize) -> f64 {
-    number as f64
+    values.collect::<BTreeSet<_>>().into_iter().collect()
 }

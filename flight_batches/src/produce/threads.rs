@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
-
-use super::{Order, ProduceError};
+use super::order::{ProduceError, Task};
 use crate::pace::Pace;
 
 /// A producer needs little; two thousand of them should not need 4 GiB of address space.
@@ -16,18 +14,18 @@ const STACK_BYTES: usize = 256 * 1024;
 const LONGEST_NAP: Duration = Duration::from_millis(100);
 
 /// A thread for this request alone.
-pub(super) fn per_request(
-    order: Order,
-    demand: mpsc::UnboundedReceiver<Instant>,
-    done: mpsc::UnboundedSender<usize>,
-) -> Result<(), ProduceError> {
-    let work = move || work(&order, demand, &done);
-    let thread = Builder::new().name("producer".to_owned()).stack_size(STACK_BYTES).spawn(work);
+pub(super) fn per_request(task: Task) -> Result<(), ProduceError> {
+    start("producer", || work(task))
+}
+
+fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), ProduceError> {
+    let thread = Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(run);
     thread.map(drop).map_err(ProduceError::Thread)
 }
 
 /// Produces on this thread until all batches were made or nobody wants them.
-pub(super) fn work(order: &Order, mut demand: mpsc::UnboundedReceiver<Instant>, done: &mpsc::UnboundedSender<usize>) {
+pub(super) fn work(task: Task) {
+    let Task { order, mut demand, done } = task;
     let _counted = order.waiting.thread();
     let mut pace = Pace::new(order.delay, Instant::now());
     for number in 0..order.batches {
@@ -59,11 +57,9 @@ fn sleep_until(due: Instant, cancelled: impl Fn() -> bool) -> bool {
     }
 }
 
-type Job = Box<dyn FnOnce() + Send>;
-
 /// So many threads, which serve requests in the order of their arrival.
 pub struct Pool {
-    jobs: std_mpsc::Sender<Job>,
+    tasks: std_mpsc::Sender<Task>,
 }
 
 impl Pool {
@@ -72,34 +68,18 @@ impl Pool {
     /// # Errors
     /// If they cannot be started.
     pub fn new(threads: usize) -> Result<Self, ProduceError> {
-        let (jobs, queue) = std_mpsc::channel::<Job>();
+        let (tasks, queue) = std_mpsc::channel::<Task>();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..threads {
             let queue = Arc::clone(&queue);
-            let serve = move || {
-                loop {
-                    // The lock is held while waiting, not while working: one thread waits for a job, the others for the lock.
-                    let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok(job) = job else { return };
-                    job();
-                }
-            };
-            Builder::new()
-                .name("pool".to_owned())
-                .stack_size(STACK_BYTES)
-                .spawn(serve)
-                .map_err(ProduceError::Thread)?;
+            // The lock is held while waiting, not while working: one thread waits for a task, the others for the lock.
+            let next = move || queue.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+            start("pool", move || std::iter::from_fn(next).for_each(work))?;
         }
-        Ok(Pool { jobs })
+        Ok(Pool { tasks })
     }
 
-    pub(super) fn run(
-        &self,
-        order: Order,
-        demand: mpsc::UnboundedReceiver<Instant>,
-        done: mpsc::UnboundedSender<usize>,
-    ) -> Result<(), ProduceError> {
-        let job = Box::new(move || work(&order, demand, &done));
-        self.jobs.send(job).map_err(|_| ProduceError::PoolEnded)
+    pub(super) fn run(&self, task: Task) -> Result<(), ProduceError> {
+        self.tasks.send(task).map_err(|_| ProduceError::PoolEnded)
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
 
 use flight_batches::produce::{Mode, Pool};
-use flight_batches::serve::Listener;
+use flight_batches::serve;
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table};
@@ -36,14 +36,14 @@ pub fn options(mode: Mode, prefetch: usize, encoding: Encoding) -> Options {
 }
 
 pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
-    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
-    let endpoint = format!("http://{}", listener.address().unwrap());
+    let listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let pool = (options.mode == Mode::Pool).then(|| Pool::new(pool).unwrap());
     let batches = Batches::new(Table::new(shape).unwrap(), options, pool);
     let (stop, stopped) = oneshot::channel();
     let service = batches.clone();
     tokio::spawn(async move {
-        listener.serve(service, async { drop(stopped.await) }).await.unwrap();
+        serve::serve(listener, service, async { drop(stopped.await) }).await.unwrap();
     });
     Served { endpoint, batches, stop: Some(stop) }
 }

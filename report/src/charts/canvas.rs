@@ -1,7 +1,8 @@
 //! A light card to draw on: opaque, so that it reads the same on light and dark pages, and only as large as its content.
 
-use svg::Document;
-use svg::node::element::{Circle, Description, Group, Line, Path, Rectangle, Text, Title};
+use strum::IntoStaticStr;
+use svg::node::element::{Description, Element, Group, Text, Title};
+use svg::{Document, Node};
 
 /// Width of every chart in pixels; about what GitHub gives a picture.
 pub const WIDTH: f64 = 900.0;
@@ -32,7 +33,8 @@ pub fn colour(position: usize) -> &'static str {
 }
 
 /// Where a text stands relative to its point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Anchor {
     /// The text begins at the point.
     Start,
@@ -47,7 +49,6 @@ pub enum Anchor {
 pub struct Style {
     /// Size in pixels.
     pub size: f64,
-    /// Colour.
     pub fill: &'static str,
     /// Side of the point.
     pub anchor: Anchor,
@@ -83,13 +84,9 @@ impl Style {
 /// A shape for a point, so that colour is never the only difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// A disc.
     Disc,
-    /// A square.
     Square,
-    /// A triangle.
     Triangle,
-    /// A diamond.
     Diamond,
     /// A ring, for what is undecided.
     Ring,
@@ -106,53 +103,28 @@ pub fn dash(position: usize) -> &'static str {
 }
 
 /// A drawing under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Canvas {
     content: Group,
-}
-
-impl Default for Canvas {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Canvas {
     /// An empty drawing.
     pub fn new() -> Self {
-        Self { content: Group::new() }
+        Self::default()
     }
 
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
-        let anchor = match style.anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let mut node = Text::new(readable(text))
-            .set("x", px(x))
-            .set("y", px(y))
-            .set("font-size", px(style.size))
-            .set("fill", style.fill)
-            .set("text-anchor", anchor);
-        if style.bold {
-            node = node.set("font-weight", "600");
-        }
-        self.add(node);
+        let weight: &[_] = if style.bold { &[("font-weight", "600")] } else { &[] };
+        let look = [&[("fill", style.fill), ("text-anchor", style.anchor.into_str())], weight].concat();
+        self.add(Text::new(readable(text)), &[("x", x), ("y", y), ("font-size", style.size)], &look);
     }
 
     /// A straight line, `width` pixels wide.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
-        self.add(
-            Line::new()
-                .set("x1", px(from.0))
-                .set("y1", px(from.1))
-                .set("x2", px(to.0))
-                .set("y2", px(to.1))
-                .set("stroke", stroke)
-                .set("stroke-width", px(width)),
-        );
+        let ends = [("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1), ("stroke-width", width)];
+        self.add(Element::new("line"), &ends, &[("stroke", stroke)]);
     }
 
     /// A line through several points, not filled.
@@ -162,44 +134,27 @@ impl Canvas {
 
     /// A line through several points in the pattern `dash`, which is empty for one without gaps.
     pub fn dashed(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, dash: &str) {
-        let steps: Vec<String> = points
-            .iter()
-            .enumerate()
-            .map(|(position, (x, y))| format!("{}{} {}", if position == 0 { "M" } else { "L" }, px(*x), px(*y)))
-            .collect();
-        if steps.len() > 1 {
-            let mut path = Path::new()
-                .set("d", steps.join(" "))
-                .set("fill", "none")
-                .set("stroke", stroke)
-                .set("stroke-width", px(width))
-                .set("stroke-linejoin", "round");
-            if !dash.is_empty() {
-                path = path.set("stroke-dasharray", dash);
-            }
-            self.add(path);
+        if points.len() > 1 {
+            let dash: &[_] = if dash.is_empty() { &[] } else { &[("stroke-dasharray", dash)] };
+            let path = path(points);
+            let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke), ("stroke-linejoin", "round")];
+            self.add(Element::new("path"), &[("stroke-width", width)], &[&look, dash].concat());
         }
     }
 
     /// A light area within a closed line, under which the grid still shows.
     pub fn shade(&mut self, outline: &[(f64, f64)], fill: &str) {
-        let steps: Vec<String> = outline.iter().map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
-        if steps.len() > 2 {
-            let path = format!("M{} Z", steps.join(" L"));
-            self.add(Path::new().set("d", path).set("fill", fill).set("fill-opacity", "0.13"));
+        if outline.len() > 2 {
+            let path = area(outline);
+            self.add(Element::new("path"), &[], &[("d", &path), ("fill", fill), ("fill-opacity", "0.13")]);
         }
     }
 
     /// A filled rectangle between two corners.
     pub fn band(&mut self, from: (f64, f64), to: (f64, f64), fill: &str) {
-        self.add(
-            Rectangle::new()
-                .set("x", px(from.0.min(to.0)))
-                .set("y", px(from.1.min(to.1)))
-                .set("width", px((to.0 - from.0).abs()))
-                .set("height", px((to.1 - from.1).abs()))
-                .set("fill", fill),
-        );
+        let (x, y) = (from.0.min(to.0), from.1.min(to.1));
+        let place = [("x", x), ("y", y), ("width", (to.0 - from.0).abs()), ("height", (to.1 - from.1).abs())];
+        self.add(Element::new("rect"), &place, &[("fill", fill)]);
     }
 
     /// A sample: a small half-transparent mark, so that points on one spot show as darker.
@@ -213,93 +168,73 @@ impl Canvas {
     }
 
     fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
-        let polygon = |corners: &[(f64, f64)]| {
-            let steps: Vec<String> =
-                corners.iter().map(|(dx, dy)| format!("{} {}", px(x + dx * r), px(y + dy * r))).collect();
-            Path::new()
-                .set("d", format!("M{} Z", steps.join(" L")))
-                .set("fill", fill)
-                .set("fill-opacity", opacity)
-                .set("class", class)
+        let look = [("fill", fill), ("fill-opacity", opacity), ("class", class)];
+        let corners: &[(f64, f64)] = match mark {
+            Mark::Disc => return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], &look),
+            Mark::Ring => {
+                let look = [("fill", "#ffffff"), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
+                return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r - 0.5)], &look);
+            }
+            Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+            Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
         };
-        match mark {
-            Mark::Disc => self.add(
-                Circle::new()
-                    .set("cx", px(x))
-                    .set("cy", px(y))
-                    .set("r", px(r))
-                    .set("fill", fill)
-                    .set("fill-opacity", opacity)
-                    .set("class", class),
-            ),
-            Mark::Ring => self.add(
-                Circle::new()
-                    .set("cx", px(x))
-                    .set("cy", px(y))
-                    .set("r", px(r - 0.5))
-                    .set("fill", "#ffffff")
-                    .set("stroke", fill)
-                    .set("stroke-width", "2")
-                    .set("class", class),
-            ),
-            Mark::Square => self.add(polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)])),
-            Mark::Triangle => self.add(polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)])),
-            Mark::Diamond => self.add(polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)])),
-        }
+        let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
+        self.add(Element::new("path"), &[], &[&[("d", area(&corners).as_str())], &look[..]].concat());
     }
 
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, (x, y): (f64, f64)) {
-        let r = 6.0;
-        let path = format!(
-            "M{} {} L{} {} L{} {} L{} {} Z",
-            px(x),
-            px(y - r),
-            px(x + r),
-            px(y),
-            px(x),
-            px(y + r),
-            px(x - r),
-            px(y)
-        );
-        self.add(
-            Path::new()
-                .set("d", path)
-                .set("fill", "#ffffff")
-                .set("stroke", "#d55e00")
-                .set("stroke-width", "2")
-                .set("class", "published"),
-        );
+        let path = area(&[(x, y - 6.0), (x + 6.0, y), (x, y + 6.0), (x - 6.0, y)]);
+        let look = [("fill", "#ffffff"), ("stroke", "#d55e00"), ("stroke-width", "2"), ("class", "published")];
+        self.add(Element::new("path"), &[], &[&[("d", path.as_str())], &look[..]].concat());
     }
 
-    fn add(&mut self, node: impl Into<Box<dyn svg::Node>>) {
-        self.content = std::mem::take(&mut self.content).add(node);
+    fn add(&mut self, node: impl Node, pixels: &[(&str, f64)], others: &[(&str, &str)]) {
+        self.content.append(with(node, pixels, others));
     }
 
     /// The finished picture, `height` pixels high, with a title and a description for readers who cannot see it.
     pub fn finish(self, height: f64, title: &str, description: &str) -> String {
-        let document = Document::new()
-            .set("xmlns", "http://www.w3.org/2000/svg")
-            .set("width", px(WIDTH))
-            .set("height", px(height))
-            .set("viewBox", format!("0 0 {} {}", px(WIDTH), px(height)))
-            .set("role", "img")
-            .set("font-family", "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif")
+        let size = [("x", 0.5), ("y", 0.5), ("width", WIDTH - 1.0), ("height", height - 1.0), ("rx", 8.0)];
+        let card = with(Element::new("rect"), &size, &[("fill", "#ffffff"), ("stroke", GRID)]);
+        let view = format!("0 0 {} {}", px(WIDTH), px(height));
+        let font = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
+        let look = [
+            ("xmlns", "http://www.w3.org/2000/svg"),
+            ("viewBox", view.as_str()),
+            ("role", "img"),
+            ("font-family", font),
+        ];
+        let document = with(Document::new(), &[("width", WIDTH), ("height", height)], &look)
             .add(Title::new(readable(title)))
             .add(Description::new().add(svg::node::Text::new(readable(description))))
-            .add(
-                Rectangle::new()
-                    .set("x", "0.5")
-                    .set("y", "0.5")
-                    .set("width", px(WIDTH - 1.0))
-                    .set("height", px(height - 1.0))
-                    .set("rx", "8")
-                    .set("fill", "#ffffff")
-                    .set("stroke", GRID),
-            )
+            .add(card)
             .add(self.content);
         format!("{document}\n")
     }
+}
+
+/// The node with its numbers in pixels and its other attributes.
+fn with<N: Node>(mut node: N, pixels: &[(&str, f64)], others: &[(&str, &str)]) -> N {
+    for (name, x) in pixels {
+        node.assign(*name, px(*x));
+    }
+    for (name, text) in others {
+        node.assign(*name, *text);
+    }
+    node
+}
+
+/// The commands that draw a line through points.
+fn path(points: &[(f64, f64)]) -> String {
+    let steps: Vec<String> = points.iter().map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
+    format!("M{}", steps.join(" L"))
+}
+
+/// The commands that draw a closed line.
+fn area(corners: &[(f64, f64)]) -> String {
+    path(corners) + " Z"
 }
 
 /// Pixels with at most two decimals, so that the file stays small and the same everywhere.
@@ -361,8 +296,7 @@ pub fn shorten(text: &str, size: f64, width: f64) -> String {
         }
     }
     out.pop();
-    out.push('…');
-    out
+    out + "…"
 }
 
 /// The heading and the notes under it at the top of a card; gives back the y at which the content may begin.
@@ -378,25 +312,4 @@ pub fn heading(canvas: &mut Canvas, title: &str, notes: &[String]) -> f64 {
         y += 18.0;
     }
     y
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_text_is_wrapped_and_no_line_is_wider_than_allowed() {
-        let text = "a sentence of some length with one_very_long_word_that_never_ends_and_cannot_be_broken in it";
-        for line in wrap(text, TEXT, 120.0) {
-            assert!(width_of(&line, TEXT) <= 120.0, "{line}");
-        }
-    }
-
-    #[test]
-    fn odd_characters_leave_the_picture_well_formed() {
-        let mut canvas = Canvas::new();
-        canvas.text(10.0, 10.0, "a<b & \u{1}\"c\" > d", Style::PLAIN);
-        let picture = canvas.finish(40.0, "<&>", "\u{0}");
-        assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");
-    }
 }

@@ -3,9 +3,13 @@
 use super::canvas::{
     Anchor, BAND, Canvas, GRID, INK, MUTED, Mark, PADDING, SMALL, Style, TEXT, WIDTH, heading, shorten, width_of, wrap,
 };
+use super::frame::widest;
 use super::scale::{Axis, tick_labels};
+use crate::claims::Size;
 use crate::judged::{Estimate, JudgedClaim, Row, Scale, Verdict};
-use crate::render::{StudyView, figures, fmt};
+use crate::verdict::Band;
+use crate::view::StudyView;
+use crate::{figures, fmt};
 
 const ROW: f64 = 44.0;
 const GROUP: f64 = 28.0;
@@ -16,8 +20,21 @@ struct Line<'a> {
     claim: &'a JudgedClaim,
     row: &'a Row,
     estimate: &'a Estimate,
-    size: Option<f64>,
-    band: Option<(f64, f64)>,
+    published: Option<Size>,
+}
+
+impl Line<'_> {
+    fn is_share(&self) -> bool {
+        matches!(self.row.scale, Scale::Share { .. } | Scale::Blocks { .. })
+    }
+
+    fn size(&self) -> Option<f64> {
+        if let Some(Size::Ratio(size)) = self.published { Some(size) } else { None }
+    }
+
+    fn band(&self) -> Option<Band> {
+        if let Some(Size::Range(band)) = self.published { Some(band) } else { None }
+    }
 }
 
 /// Where the columns of the picture stand.
@@ -46,11 +63,10 @@ pub fn draw(studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> String
         y = value_panel(&mut canvas, y + 14.0, &columns, &others);
     }
     y = absent(&mut canvas, y, studies, is_shown);
-    let description = lines
-        .iter()
-        .map(|line| format!("{} {}: {}", line.study, line.claim.id, verdict_and_figure(line)))
-        .collect::<Vec<_>>()
-        .join("; ");
+    let said = |line: &Line| {
+        format!("{} {}: {}, {}", line.study, line.claim.id, figures::estimate(line.row), line.claim.verdict)
+    };
+    let description = lines.iter().map(said).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
@@ -59,8 +75,13 @@ fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
     view.judged.claims.iter().filter(|claim| claim.mark.is_empty()).filter_map(move |claim| {
         let row = claim.deciding_row()?;
         let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
-        let published = view.published.get(&claim.id).copied().unwrap_or_default();
-        Some(Line { study: &view.judged.study, claim, row, estimate, size: published.size, band: published.band })
+        Some(Line {
+            study: &view.judged.study,
+            claim,
+            row,
+            estimate,
+            published: view.published.get(&claim.id).copied(),
+        })
     })
 }
 
@@ -68,19 +89,12 @@ fn is_ratio(line: &Line) -> bool {
     matches!(line.row.scale, Scale::Ratio { .. }) && line.estimate.point > 0.0
 }
 
-fn verdict_and_figure(line: &Line) -> String {
-    format!("{}, {}", figures::estimate(line.row), line.claim.verdict)
-}
-
 fn columns(lines: &[Line]) -> Columns {
-    let label = lines
-        .iter()
-        .map(|line| label_of(line, f64::INFINITY).iter().map(|text| width_of(text, TEXT)).fold(0.0, f64::max))
-        .fold(0.0, f64::max);
-    let side = lines
-        .iter()
-        .map(|line| width_of(&figures::estimate(line.row), SMALL).max(width_of(line.claim.verdict.name(), TEXT) * 1.05))
-        .fold(0.0, f64::max);
+    let labels: Vec<String> = lines.iter().flat_map(|line| label_of(line, f64::INFINITY)).collect();
+    let label = widest(labels.iter().map(String::as_str), TEXT);
+    let figures: Vec<String> = lines.iter().map(|line| figures::estimate(line.row)).collect();
+    let verdicts = widest(lines.iter().map(|line| line.claim.verdict.into_str()), TEXT);
+    let side = widest(figures.iter().map(String::as_str), SMALL).max(verdicts * 1.05);
     Columns { left: PADDING + label.min(WIDTH * 0.34) + 16.0, right: WIDTH - PADDING - side.min(WIDTH * 0.34) - 16.0 }
 }
 
@@ -110,8 +124,8 @@ enum Sign {
 
 /// Explains the marks that occur.
 fn legend(canvas: &mut Canvas, y: f64, lines: &[Line]) -> f64 {
-    let has_size = lines.iter().any(|line| line.size.is_some());
-    let has_band = lines.iter().any(|line| line.band.is_some());
+    let has_size = lines.iter().any(|line| line.size().is_some());
+    let has_band = lines.iter().any(|line| line.band().is_some());
     let entries = [
         (true, "as claimed", Sign::Estimate(Verdict::Reproduced)),
         (true, "not as claimed", Sign::Estimate(Verdict::Reversed)),
@@ -142,19 +156,13 @@ const UNDECIDED: &str = "#57606a";
 const CLAIMED_BAND: &str = "#f6dcc8";
 
 fn look(verdict: Verdict) -> (Mark, &'static str) {
+    use Verdict::{Confirmed, Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller};
     match verdict {
-        Verdict::Reproduced
-        | Verdict::ReproducedSmaller
-        | Verdict::ReproducedLarger
-        | Verdict::ReproducedSizeUndecided
-        | Verdict::Confirmed => (Mark::Disc, AS_CLAIMED),
+        Reproduced | ReproducedSmaller | ReproducedLarger | ReproducedSizeUndecided | Confirmed => {
+            (Mark::Disc, AS_CLAIMED)
+        }
         Verdict::Reversed | Verdict::NotReproduced | Verdict::Refuted => (Mark::Square, NOT_AS_CLAIMED),
-        Verdict::Inconclusive
-        | Verdict::Invalid
-        | Verdict::Unstable
-        | Verdict::NotMeasured
-        | Verdict::NotTestableHere
-        | Verdict::NotTestable => (Mark::Ring, UNDECIDED),
+        _ => (Mark::Ring, UNDECIDED),
     }
 }
 
@@ -165,49 +173,34 @@ fn ratio_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
     let first = top + 38.0;
     let bottom = first + height_of(lines);
     ratio_grid(canvas, &axis, columns, (first, bottom));
-    each_row(lines, first, |line, y, group| {
-        study_name(canvas, y, group);
+    each_row(canvas, lines, first, |canvas, line, y| {
         if let Some(floor) = line.row.floor.filter(|floor| floor.is_finite()) {
             canvas.band((axis.at(1.0 / (1.0 + floor)), y - 15.0), (axis.at(1.0 + floor), y + 15.0), BAND);
         }
-        if let Some((lo, hi)) = line.band {
+        if let Some(Band { lo, hi }) = line.band() {
             canvas.band((axis.at(lo), y - 15.0), (axis.at(hi), y + 15.0), CLAIMED_BAND);
         }
         describe(canvas, line, y, columns);
         draw_estimate(canvas, line, y, &axis);
     });
     canvas.line((one, first), (one, bottom), INK, 1.2);
-    canvas.text(
-        f64::midpoint(columns.left, columns.right),
-        bottom + 37.0,
-        "ratio of the two arms (logarithmic; 1 = no difference)",
-        Style::NOTE.anchored(Anchor::Middle),
-    );
+    let middle = f64::midpoint(columns.left, columns.right);
+    let title = "ratio of the two arms (logarithmic; 1 = no difference)";
+    canvas.text(middle, bottom + 37.0, title, Style::NOTE.anchored(Anchor::Middle));
     bottom + 37.0
 }
 
 /// An axis that holds 1, every estimate, every floor and every published figure.
 fn ratio_axis(columns: &Columns, lines: &[&Line]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
-        let floor = line.row.floor.unwrap_or(0.0);
-        let estimate = line.estimate;
-        let band = line.band.unwrap_or((1.0, 1.0));
-        [
-            estimate.point,
-            estimate.lo,
-            estimate.hi,
-            line.size.unwrap_or(1.0),
-            band.0,
-            band.1,
-            1.0 + floor,
-            1.0 / (1.0 + floor),
-        ]
+        let above = 1.0 + line.row.floor.unwrap_or(0.0);
+        let Band { lo, hi } = line.band().unwrap_or(Band { lo: 1.0, hi: 1.0 });
+        let Estimate { point, lo: from, hi: to, .. } = *line.estimate;
+        [point, from, to, line.size().unwrap_or(1.0), lo, hi, above, 1.0 / above]
     });
     // Open ends have no place on the axis; an arrow stands for them.
-    let finite: Vec<f64> = ends.filter(|x| x.is_finite() && *x > 0.0).collect();
-    let least = finite.iter().copied().fold(1.0, f64::min);
-    let most = finite.iter().copied().fold(1.0, f64::max);
-    Axis::log(least, most, columns.left, columns.right)
+    let finite = || ends.clone().filter(|x| x.is_finite() && *x > 0.0);
+    Axis::log(finite().fold(1.0, f64::min), finite().fold(1.0, f64::max), columns.left, columns.right)
 }
 
 /// Grid lines with their labels, and which side of 1 speaks for the claim.
@@ -226,17 +219,10 @@ fn ratio_grid(canvas: &mut Canvas, axis: &Axis, columns: &Columns, (top, bottom)
     }
 }
 
-/// The name of a study above its first row.
-fn study_name(canvas: &mut Canvas, y: f64, group: Option<&str>) {
-    if let Some(group) = group {
-        canvas.text(PADDING, y - ROW / 2.0 - 7.0, group, Style::PLAIN.filled(MUTED).bold());
-    }
-}
-
 /// The interval, the published figure and our estimate, in this order so that ours stays visible.
 fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
     whisker(canvas, line, y, axis);
-    if let Some(size) = line.size.filter(|size| axis.holds(*size)) {
+    if let Some(size) = line.size().filter(|size| axis.holds(*size)) {
         canvas.published((axis.at(size), y));
     }
     let (mark, colour) = look(line.claim.verdict);
@@ -247,20 +233,20 @@ fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
 fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]) -> f64 {
     canvas.text(PADDING, top + 14.0, "Values, slopes and shares; every row has its own axis", Style::PLAIN.bold());
     let first = top + 24.0;
-    each_row(lines, first, |line, y, group| {
-        study_name(canvas, y, group);
+    each_row(canvas, lines, first, |canvas, line, y| {
         let axis = own_axis(line, columns);
-        if let Some((lo, hi)) = line.band {
+        if let Some(Band { lo, hi }) = line.band() {
             canvas.band((axis.at(lo), y - 13.0), (axis.at(hi), y + 8.0), CLAIMED_BAND);
         }
         canvas.line((columns.left, y + 8.0), (columns.right, y + 8.0), MUTED, 1.0);
         let ticks = axis.ticks(5);
-        let (labels, symbol) = tick_labels(&ticks, unit_of(line));
+        let unit = if let Scale::Value { unit, .. } = &line.row.scale { unit } else { "" };
+        let (labels, symbol) = tick_labels(&ticks, unit);
         let mut free = columns.left;
         for (tick, label) in ticks.iter().zip(&labels) {
             let x = axis.at(*tick);
             canvas.line((x, y + 5.0), (x, y + 8.0), MUTED, 1.0);
-            let text = with_symbol(line, label, &symbol, *tick);
+            let text = if line.is_share() { fmt::percent(*tick) } else { fmt::join(label, &symbol) };
             let width = width_of(&text, SMALL);
             let (anchor, left) =
                 if x <= columns.left + 1.0 { (Anchor::Start, x) } else { (Anchor::Middle, x - width / 2.0) };
@@ -276,32 +262,12 @@ fn value_panel(canvas: &mut Canvas, top: f64, columns: &Columns, lines: &[&Line]
     first + height_of(lines)
 }
 
-fn unit_of<'a>(line: &'a Line) -> &'a str {
-    match &line.row.scale {
-        Scale::Value { unit, .. } => unit,
-        _ => "",
-    }
-}
-
-fn with_symbol(line: &Line, label: &str, symbol: &str, tick: f64) -> String {
-    match &line.row.scale {
-        Scale::Share { .. } | Scale::Blocks { .. } => fmt::percent(tick),
-        _ => fmt::join(label, symbol),
-    }
-}
-
 fn own_axis(line: &Line, columns: &Columns) -> Axis {
-    let finite = [
-        Some(line.estimate.point),
-        Some(line.estimate.lo),
-        Some(line.estimate.hi),
-        line.size,
-        line.band.map(|band| band.1),
-    ];
-    let finite: Vec<f64> = finite.into_iter().flatten().filter(|x| x.is_finite()).collect();
-    let least = finite.iter().copied().fold(0.0, f64::min);
-    let most = finite.iter().copied().fold(0.0, f64::max);
-    let most = if matches!(line.row.scale, Scale::Share { .. } | Scale::Blocks { .. }) { most.max(1.0) } else { most };
+    let Estimate { point, lo, hi, .. } = *line.estimate;
+    let published = line.size().into_iter().chain(line.band().map(|band| band.hi));
+    let finite = || [point, lo, hi].into_iter().chain(published.clone()).filter(|x| x.is_finite());
+    let (least, most) = (finite().fold(0.0, f64::min), finite().fold(0.0, f64::max));
+    let most = if line.is_share() { most.max(1.0) } else { most };
     if least < 0.0 {
         Axis::straight(least * 1.05, most.max(0.0) * 1.05, columns.left, columns.right)
     } else {
@@ -323,15 +289,12 @@ fn describe(canvas: &mut Canvas, line: &Line, y: f64, columns: &Columns) {
         canvas.text(PADDING, baseline, &shorten(text, style.size, room), style);
         baseline += step;
     }
-    let room = WIDTH - PADDING - columns.right - 14.0;
+    let left = columns.right + 14.0;
+    let room = WIDTH - PADDING - left;
     let (_, colour) = look(line.claim.verdict);
-    canvas.text(
-        columns.right + 14.0,
-        y - 2.0,
-        &shorten(line.claim.verdict.name(), TEXT, room),
-        Style::PLAIN.filled(colour).bold(),
-    );
-    canvas.text(columns.right + 14.0, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);
+    let verdict = shorten(line.claim.verdict.into_str(), TEXT, room);
+    canvas.text(left, y - 2.0, &verdict, Style::PLAIN.filled(colour).bold());
+    canvas.text(left, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);
 }
 
 /// The interval as a line; an open end gets an arrow at the edge of the axis.
@@ -353,23 +316,20 @@ fn whisker(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
 
 /// Height of rows with a heading where a new study begins.
 fn height_of(lines: &[&Line]) -> f64 {
-    let mut height = 0.0;
-    each_row(lines, 0.0, |_, y, _| height = y + ROW / 2.0);
-    height
+    let studies = lines.chunk_by(|a, b| a.study == b.study).count();
+    ROW * lines.len() as f64 + GROUP * studies as f64
 }
 
-/// Calls `draw` with the middle of each row, and with the study's name where a new study begins.
-fn each_row<'a>(lines: &[&Line<'a>], top: f64, mut draw: impl FnMut(&Line<'a>, f64, Option<&'a str>)) {
+/// Calls `draw` with the middle of each row, and names a study above its first.
+fn each_row(canvas: &mut Canvas, lines: &[&Line], top: f64, draw: impl Fn(&mut Canvas, &Line, f64)) {
     let mut y = top;
-    let mut study = "";
-    for line in lines {
-        let group = (line.study != study).then_some(line.study);
-        if group.is_some() {
-            y += GROUP;
+    for rows in lines.chunk_by(|a, b| a.study == b.study) {
+        canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style::PLAIN.filled(MUTED).bold());
+        y += GROUP;
+        for line in rows {
+            draw(canvas, line, y + ROW / 2.0);
+            y += ROW;
         }
-        study = line.study;
-        draw(line, y + ROW / 2.0, group);
-        y += ROW;
     }
 }
 

@@ -2,17 +2,13 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::canvas::{
-    Anchor, Canvas, GRID, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, colour, dash, heading, mark, width_of,
-};
-use super::lines::{End, direct_labels};
+use super::canvas::{Canvas, colour, dash, mark};
+use super::frame::{End, Frame, Plot, finite_max};
 use super::scale::Axis;
-use super::{axis_title, finite_max};
-use crate::histogram;
 use crate::page::Chart;
-use crate::render::{StudyView, fmt};
+use crate::view::StudyView;
+use crate::{fmt, histogram};
 
-const HEIGHT: f64 = 380.0;
 /// Distance of two points of a line, in decades.
 const STEP: f64 = 0.02;
 
@@ -87,37 +83,31 @@ fn range(parts: &[hdrhistogram::Histogram<u64>]) -> Vec<(f64, f64, f64)> {
 
 /// Draws the chart of the histogram called `name`.
 pub fn draw(title: &str, name: &str, curves: &[Curve], note: Option<&str>) -> String {
-    let mut canvas = Canvas::new();
-    let notes: Vec<String> = std::iter::once(said(curves)).chain(note.map(str::to_owned)).collect();
-    let top = heading(&mut canvas, title, &notes) + 26.0;
-    let bottom = top + HEIGHT;
-
-    let longest = curves.iter().map(|curve| width_of(&curve.name, TEXT)).fold(0.0, f64::max).min(WIDTH * 0.3);
+    let plot = Plot {
+        title,
+        notes: std::iter::once(said(curves)).chain(note.map(str::to_owned)).collect(),
+        description: described(name, curves),
+        height: 380.0,
+        names: curves.iter().map(|curve| curve.name.as_str()).collect(),
+        gap: 34.0,
+        y: (name, " (logarithmic)"),
+    };
     let values = || {
         let ranges = curves.iter().flat_map(|curve| curve.range.iter().flat_map(|(_, lo, hi)| [*lo, *hi]));
         curves.iter().flat_map(|curve| curve.line.iter().map(|point| point.1)).chain(ranges).map(|value| value.max(1.0))
     };
-    let y_axis = Axis::log(values().fold(f64::INFINITY, f64::min), finite_max(values()), bottom, top);
-    let (y_ticks, symbol) = y_axis.labelled(7, fmt::unit_of(name));
-    let left = PADDING + y_ticks.iter().map(|(_, label)| width_of(label, SMALL)).fold(0.0, f64::max) + 12.0;
-    let right = WIDTH - PADDING - longest - 34.0;
     let most = finite_max(curves.iter().filter_map(|curve| curve.line.last()).map(|point| point.0));
     let most = if most > 0.0 { most } else { 2.0 };
-    let x_axis = Axis::straight(0.0, most, left, right);
-
-    for (tick, label) in &y_ticks {
-        let y = y_axis.at(*tick);
-        canvas.line((left, y), (right, y), GRID, 1.0);
-        canvas.text(left - 8.0, y + 4.0, label, Style::NOTE.anchored(Anchor::End));
-    }
-    percentile_grid(&mut canvas, &x_axis, most, (top, bottom), (left, right));
-    canvas.line((left, bottom), (right, bottom), MUTED, 1.0);
-    canvas.line((left, top), (left, bottom), MUTED, 1.0);
-    let title_y = format!("{} (logarithmic)", axis_title(name, &symbol));
-    canvas.text(PADDING, top - 10.0, &title_y, Style::PLAIN.filled(MUTED));
-    let ends = draw_curves(&mut canvas, curves, &x_axis, &y_axis);
-    direct_labels(&mut canvas, ends, (right, longest), (top, bottom));
-    canvas.finish(bottom + 40.0 + PADDING, title, &described(name, curves))
+    let x_grid = |canvas: &mut Canvas, frame: &Frame| {
+        let axis = Axis::straight(0.0, most, frame.columns.0, frame.columns.1);
+        frame.x_grid(canvas, &axis, &ticks(most), "percentile (each further nine takes the same room)");
+        axis
+    };
+    plot.draw(
+        |bottom, top| Axis::log(values().fold(f64::INFINITY, f64::min), finite_max(values()), bottom, top),
+        x_grid,
+        |canvas, x_axis, y_axis| draw_curves(canvas, curves, x_axis, y_axis),
+    )
 }
 
 /// Shades first, so that no line hides behind the shade of another.
@@ -139,9 +129,7 @@ fn draw_curves<'a>(canvas: &mut Canvas, curves: &'a [Curve], x_axis: &Axis, y_ax
                 canvas.estimate((*x, *y), mark(curve.arm), colour(curve.arm));
             }
         }
-        if let Some(at) = line.last() {
-            ends.push(End { name: &curve.name, position: curve.arm, at: *at });
-        }
+        ends.extend(line.last().map(|at| End { name: &curve.name, position: curve.arm, at: *at }));
     }
     ends
 }
@@ -157,16 +145,6 @@ fn ticks(most: f64) -> Vec<(f64, String)> {
     [(0.0, "0 %".to_owned()), (2_f64.log10(), "50 %".to_owned())].into_iter().chain(nines).collect()
 }
 
-fn percentile_grid(canvas: &mut Canvas, axis: &Axis, most: f64, (top, bottom): (f64, f64), (left, right): (f64, f64)) {
-    for (decades, label) in ticks(most) {
-        let x = axis.at(decades);
-        canvas.line((x, top), (x, bottom), GRID, 1.0);
-        canvas.text(x, bottom + 18.0, &label, Style::NOTE.anchored(Anchor::Middle));
-    }
-    let style = Style::PLAIN.filled(MUTED).anchored(Anchor::Middle);
-    canvas.text(f64::midpoint(left, right), bottom + 40.0, "percentile (each further nine takes the same room)", style);
-}
-
 /// What stands under the title: how many runs, what the shade is, and what is left out.
 fn said(curves: &[Curve]) -> String {
     let runs = || curves.iter().map(|curve| curve.runs).filter(|runs| *runs > 0);
@@ -178,16 +156,10 @@ fn said(curves: &[Curve]) -> String {
         }
         _ => "No runs.".to_owned(),
     };
-    let failed: Vec<String> = curves
-        .iter()
-        .filter(|curve| curve.failed > 0)
-        .map(|curve| format!("{} of {}", curve.failed, curve.name))
-        .collect();
-    let absent: Vec<&str> = curves
-        .iter()
-        .filter(|curve| curve.line.is_empty() && curve.failed == 0)
-        .map(|curve| curve.name.as_str())
-        .collect();
+    let failed = curves.iter().filter(|curve| curve.failed > 0);
+    let failed: Vec<String> = failed.map(|curve| format!("{} of {}", curve.failed, curve.name)).collect();
+    let absent = curves.iter().filter(|curve| curve.line.is_empty() && curve.failed == 0);
+    let absent: Vec<&str> = absent.map(|curve| curve.name.as_str()).collect();
     let mut out = format!("{counted} A line ends where fewer than one value lies beyond.");
     if !failed.is_empty() {
         let _ = write!(out, " Failed runs are left out: {}.", failed.join(", "));

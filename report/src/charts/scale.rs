@@ -1,6 +1,6 @@
 //! Axes: where a value stands in pixels, and which values deserve a tick.
 
-use crate::render::fmt;
+use crate::fmt;
 
 /// A straight or logarithmic axis from `lo` to `hi` over the pixels `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -175,66 +175,4 @@ pub fn tick_labels(ticks: &[f64], unit: &str) -> (Vec<String>, String) {
     };
     let labels = ticks.iter().map(|tick| fmt::plain(tick / divisor)).collect();
     (labels, symbol)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn straight_axes_start_at_zero_and_have_round_ticks() {
-        let axis = Axis::from_zero(1.75, 0.0, 100.0);
-        assert_eq!(axis.ticks(6).first(), Some(&0.0));
-        assert!((axis.at(0.0) - 0.0).abs() < 1e-9);
-        let (labels, unit) = tick_labels(&axis.ticks(6), "s");
-        assert_eq!((labels[1].as_str(), unit.as_str()), ("0.5", "s"));
-    }
-
-    #[test]
-    fn log_axes_of_any_width_have_between_two_and_the_asked_number_of_ticks() {
-        for (min, max) in [(0.97, 1.04), (0.8, 1.5), (0.5, 9.0), (1e-3, 1e6), (1.0, 1.0), (1e-9, 1e12)] {
-            let axis = Axis::log(min, max, 0.0, 500.0);
-            let ticks = axis.ticks(8);
-            assert!((2..=9).contains(&ticks.len()), "{min} to {max}: {ticks:?}");
-            assert!(ticks.is_sorted(), "{ticks:?}");
-        }
-    }
-
-    #[test]
-    fn sizes_have_ticks_that_are_round_in_binary_units() {
-        let texts = |axis: Axis, unit| {
-            let (ticks, symbol) = axis.labelled(7, unit);
-            (ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>(), symbol)
-        };
-        let (labels, symbol) = texts(Axis::log(10_000.0, 1e9, 0.0, 500.0), "bytes");
-        assert_eq!(
-            (labels.join(", ").as_str(), symbol.as_str()),
-            ("32 KiB, 256 KiB, 2 MiB, 16 MiB, 128 MiB, 1 GiB", "")
-        );
-        let (labels, symbol) = texts(Axis::log(1024.0, 16_384.0, 0.0, 500.0), "kib");
-        assert_eq!((labels.join(", ").as_str(), symbol.as_str()), ("1, 2, 4, 8, 16", "MiB"));
-        let (labels, symbol) = texts(Axis::from_zero(86_000.0, 0.0, 500.0), "kib");
-        assert_eq!((labels.join(", ").as_str(), symbol.as_str()), ("0, 20, 40, 60, 80", "MiB"));
-    }
-
-    #[test]
-    fn a_log_axis_through_several_units_names_the_unit_at_every_tick() {
-        let (ticks, symbol) = Axis::log(100.0, 10_000.0, 0.0, 500.0).labelled(7, "ms");
-        let labels: Vec<String> = ticks.into_iter().map(|(_, label)| label).collect();
-        assert_eq!(
-            (labels.first().map(String::as_str), labels.last().map(String::as_str)),
-            (Some("100 ms"), Some("10 s"))
-        );
-        assert_eq!(symbol, "");
-        let (ticks, symbol) = Axis::log(1.0, 90.0, 0.0, 500.0).labelled(7, "ms");
-        assert!(ticks.iter().all(|(_, label)| !label.contains('m')) && symbol == "ms", "{ticks:?}");
-    }
-
-    #[test]
-    fn no_value_is_drawn_outside_the_axis() {
-        let axis = Axis::log(0.5, 2.0, 10.0, 90.0);
-        for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -1.0, 1e300] {
-            assert!((10.0..=90.0).contains(&axis.at(x)), "{x}");
-        }
-    }
 }

@@ -1,11 +1,9 @@
 //! One row per arm of a scenario: every sample a point, a tick at the median.
 
-use super::canvas::{
-    Anchor, Canvas, GRID, PADDING, SMALL, Style, TEXT, WIDTH, colour, heading, mark, shorten, width_of,
-};
+use super::canvas::{Anchor, Canvas, GRID, INK, PADDING, SMALL, Style, TEXT, WIDTH, colour, heading, mark, shorten};
+use super::frame::{Frame, Series, counted, finite_max, median, widest};
 use super::scale::Axis;
-use super::{Series, counted, finite_max, median, x_grid};
-use crate::render::fmt;
+use crate::fmt;
 
 const ROW: f64 = 38.0;
 
@@ -17,25 +15,24 @@ pub fn draw(title: &str, metric: &str, scenario: &str, series: &[Series], note: 
     let notes: Vec<String> = std::iter::once(text).chain(note.map(str::to_owned)).collect();
     let top = heading(&mut canvas, title, &notes) + 12.0;
 
-    let longest = series.iter().map(|arm| width_of(&arm.arm, TEXT)).fold(0.0, f64::max).min(WIDTH * 0.35);
+    let longest = widest(series.iter().map(|arm| arm.arm.as_str()), TEXT).min(WIDTH * 0.35);
     let left = PADDING + longest + 14.0;
     let side: Vec<String> = series.iter().map(|arm| median_label(arm, unit)).collect();
-    let right = WIDTH - PADDING - side.iter().map(|text| width_of(text, SMALL)).fold(0.0, f64::max) - 14.0;
-    let axis =
-        Axis::from_zero(finite_max(series.iter().flat_map(|arm| arm.points.iter().map(|point| point.1))), left, right);
+    let right = WIDTH - PADDING - widest(side.iter().map(String::as_str), SMALL) - 14.0;
+    let axis = Axis::from_zero(finite_max(series.iter().flat_map(values)), left, right);
     let bottom = top + ROW * series.len().max(1) as f64;
 
-    x_grid(&mut canvas, &axis, (top, bottom), (left, right), metric);
+    Frame { rows: (top, bottom), columns: (left, right) }.metric_grid(&mut canvas, &axis, metric);
     for (position, (arm, label)) in series.iter().zip(&side).enumerate() {
         let y = top + ROW * (position as f64 + 0.5);
         canvas.line((left, y), (right, y), GRID, 1.0);
         canvas.text(left - 10.0, y + 4.5, &shorten(&arm.arm, TEXT, longest + 1.0), Style::PLAIN.anchored(Anchor::End));
-        for (index, (_, value)) in arm.points.iter().enumerate() {
-            canvas.sample((axis.at(*value), y + jitter(index)), mark(position), colour(position));
+        for (index, value) in values(arm).enumerate() {
+            canvas.sample((axis.at(value), y + jitter(index)), mark(position), colour(position));
         }
-        if let Some(middle) = median(arm.points.iter().map(|point| point.1)) {
+        if let Some(middle) = median(values(arm)) {
             let x = axis.at(middle);
-            canvas.line((x, y - 13.0), (x, y + 13.0), "#1f2328", 2.5);
+            canvas.line((x, y - 13.0), (x, y + 13.0), INK, 2.5);
         }
         canvas.text(right + 12.0, y + 4.5, label, Style::NOTE);
     }
@@ -44,13 +41,17 @@ pub fn draw(title: &str, metric: &str, scenario: &str, series: &[Series], note: 
     canvas.finish(bottom + 40.0 + PADDING, title, &description)
 }
 
+fn values(arm: &Series) -> impl Iterator<Item = f64> {
+    arm.points().map(|point| point.1)
+}
+
 fn median_label(arm: &Series, unit: &str) -> String {
     let failed = match arm.failed {
         0 => String::new(),
         count => format!(", {count} failed"),
     };
-    match median(arm.points.iter().map(|point| point.1)) {
-        Some(middle) => format!("{}, n = {}{failed}", fmt::value(middle, unit), arm.points.len()),
+    match median(values(arm)) {
+        Some(middle) => format!("{}, n = {}{failed}", fmt::value(middle, unit), values(arm).count()),
         None if arm.failed > 0 => format!("{} failed", arm.failed),
         None => "not run".to_owned(),
     }

@@ -1,11 +1,9 @@
 //! Calibration: an A/A control repeated many times, to see how often the method finds what is not there, and what it would find.
 
-use super::Evidence;
-use super::control::{middles, pooled};
-use super::quantity::ratio_estimate;
+use super::evidence::{Evidence, middles, ratio_estimate};
 use crate::judged::{Calibrated, Verdict};
 use crate::plan_file::Calibration;
-use crate::stats::{CONFIDENCE, Pair, binomial, floor::floor};
+use crate::stats::{CONFIDENCE, Pair, binomial, floor::floor, reached_by};
 use crate::verdict;
 
 /// The share of trials in which an effect has to be found.
@@ -14,14 +12,13 @@ const POWER: f64 = 0.9;
 /// Judges the trials of a calibration; `None` if claims.toml lacks its control, or there is no whole trial.
 ///
 /// A trial is judged as a claim would be, with the pairs of the next trial in the part of the A/A control that sets the floor.
-#[must_use]
 pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Calibrated> {
     let control = evidence.claims.control(&calibration.control)?;
     let blocks = *control.quantity.blocks.get(evidence.profile)?;
     let mut repeated = control.quantity.clone();
     repeated.blocks.insert(evidence.profile.to_owned(), blocks * calibration.trials);
-    let (pairs, failed) = pooled(evidence, &repeated);
-    let trials: Vec<&[Pair]> = pairs.chunks_exact(blocks.max(1)).collect();
+    let found = evidence.pooled(&repeated);
+    let trials: Vec<&[Pair]> = found.pairs.chunks_exact(blocks.max(1)).collect();
     let guards = trials.iter().cycle().skip(1);
     let judged: Vec<Trial> =
         trials.iter().zip(guards).filter_map(|(own, guard)| trial(own, guard, control.margin)).collect();
@@ -30,28 +27,17 @@ pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Ca
     }
     let count = |is: fn(&Trial) -> bool| judged.iter().filter(|trial| is(trial)).count();
     let wrong = count(|trial| trial.is_wrong);
-    let mut found: Vec<f64> = judged.iter().map(|trial| trial.least).collect();
-    found.sort_by(f64::total_cmp);
-    #[expect(clippy::cast_precision_loss, reason = "numbers of trials are small")]
-    let level = judged.iter().map(|trial| trial.level).sum::<f64>() / judged.len() as f64;
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a small index"
-    )]
-    let place = (POWER * found.len() as f64).ceil() as usize - 1;
     Some(Calibrated {
         control: control.id.clone(),
         scenarios: control.quantity.scenarios(evidence.profile).to_vec(),
         blocks,
         trials: judged.len(),
-        failed,
+        failed: found.failed,
         misses: count(|trial| trial.misses_one),
-        level,
+        level: judged.iter().map(|trial| trial.level).sum::<f64>() / judged.len() as f64,
         wrong,
         wrong_between: binomial::interval(wrong, judged.len(), CONFIDENCE),
-        least: found[place],
+        least: reached_by(POWER, judged.iter().map(|trial| trial.least).collect()),
     })
 }
 

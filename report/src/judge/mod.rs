@@ -1,80 +1,34 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
-use crate::claims::{Claims, Form};
-use crate::dataset::Dataset;
 use crate::judged::{Agreement, JudgedClaim, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Verdict};
 use crate::stats::holm;
 
 mod calibration;
 mod claim;
 mod control;
+mod evidence;
 mod goal;
-mod quantity;
 mod slope;
 mod supplement;
 
 pub use calibration::calibrate;
-pub use supplement::{Addition, add};
+pub use evidence::Evidence;
+pub use supplement::add;
 
-/// The scenario of a row that speaks for several.
-const ALL: &str = "all";
-
-/// What the judge works on: the claims and samples of one results folder.
-#[derive(Debug, Clone, Copy)]
-pub struct Evidence<'a> {
-    /// What is judged.
-    pub claims: &'a Claims,
-    /// The samples.
-    pub data: &'a Dataset,
-    /// `quick`, `full` or `smoke`.
-    pub profile: &'a str,
-}
-
-/// What a results folder says of itself, carried through to the report.
-#[derive(Debug, Clone, Default)]
-pub struct Origin {
-    /// Path of the folder below the results.
-    pub folder: String,
-    /// Seed of the plan.
-    pub plan_seed: u64,
-    /// Hash of the plan.
-    pub plan_hash: String,
-    /// Planned runs.
-    pub runs: usize,
-    /// Failed runs as run, scenario, arm and error.
-    pub failures: Vec<(String, String, String, String)>,
-    /// Seconds spent in the runs.
-    pub measured_s: f64,
-    /// Cases whose two readings of the peak memory differ, as scenario, arm, `VmHWM` and GNU time in KiB.
-    pub memory_disagreements: Vec<(String, String, f64, f64)>,
-    /// Cases that were compared.
-    pub memory_compared: usize,
-}
-
-/// Judges everything in a results folder.
-#[must_use]
-pub fn study(evidence: Evidence<'_>, origin: Origin) -> JudgedStudy {
+/// Judges everything in a results folder; what the folder says of itself is left empty.
+pub fn study(evidence: Evidence<'_>) -> JudgedStudy {
     let controls: Vec<JudgedControl> =
         evidence.claims.controls.iter().map(|control| control::judge(evidence, control)).collect();
     let mut claims: Vec<JudgedClaim> =
         evidence.claims.claims.iter().map(|claim| claim::judge(evidence, claim, &controls)).collect();
     adjust(&mut claims);
-    let goals = evidence.claims.goals.iter().map(|goal| goal::judge(evidence, goal)).collect();
     JudgedStudy {
         study: evidence.claims.study.clone(),
-        folder: origin.folder,
         profile: evidence.profile.to_owned(),
-        plan_seed: origin.plan_seed,
-        plan_hash: origin.plan_hash,
         claims,
         controls,
-        goals,
-        rounds: None,
-        runs: origin.runs,
-        failures: origin.failures,
-        measured_s: origin.measured_s,
-        memory_disagreements: origin.memory_disagreements,
-        memory_compared: origin.memory_compared,
+        goals: evidence.claims.goals.iter().map(|goal| goal::judge(evidence, goal)).collect(),
+        ..JudgedStudy::default()
     }
 }
 
@@ -84,16 +38,14 @@ pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
     if earlier.is_empty() {
         return;
     }
-    let round = |study: &JudgedStudy| Round {
-        folder: study.folder.clone(),
-        profile: study.profile.clone(),
-        plan_seed: study.plan_seed,
-        failed_controls: study
-            .controls
-            .iter()
-            .filter(|control| !control.passed)
-            .map(|control| control.id.clone())
-            .collect(),
+    let round = |study: &JudgedStudy| {
+        let failed = study.controls.iter().filter(|control| !control.passed);
+        Round {
+            folder: study.folder.clone(),
+            profile: study.profile.clone(),
+            plan_seed: study.plan_seed,
+            failed_controls: failed.map(|control| control.id.clone()).collect(),
+        }
     };
     let measured: Vec<Round> = std::iter::once(round(now)).chain(earlier.iter().map(round)).collect();
     let verdict_in =
@@ -164,14 +116,9 @@ fn adjust(claims: &mut [JudgedClaim]) {
         let deciding = if claim.kind == "every" { 1 } else { claim.rows.len() };
         claim.rows.iter().take(deciding).filter_map(|row| row.p_value).reduce(f64::max)
     };
-    let with: Vec<usize> = (0..claims.len()).filter(|&index| largest(&claims[index]).is_some()).collect();
-    let p_values: Vec<f64> = with.iter().filter_map(|&index| largest(&claims[index])).collect();
+    let (with, p_values): (Vec<usize>, Vec<f64>) =
+        claims.iter().enumerate().filter_map(|(index, claim)| Some((index, largest(claim)?))).unzip();
     for (index, adjusted) in with.into_iter().zip(holm::adjust(&p_values)) {
         claims[index].holm = Some(adjusted);
     }
-}
-
-/// Whether a form's samples of single arms can stand in for each other.
-fn is_duet(form: Form) -> bool {
-    form == Form::Duet
 }

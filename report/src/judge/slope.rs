@@ -2,20 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::quantity::{Reading, p_value, read, samples, sides, value_estimate};
-use super::{ALL, Evidence};
+use super::evidence::{ALL, Evidence, Reading, p_value, read, value_estimate};
 use crate::claims::{Aim, Claim, Of, Quantity};
 use crate::judged::{Row, Scale, Verdict};
-use crate::stats::median;
-use crate::stats::{Pair, slope};
+use crate::stats::{Pair, median, slope};
 use crate::verdict;
 
-/// What a slope is of: an arm, or the ratio of two.
-struct Subject<'a> {
-    name: String,
-    /// Arms with their sign in the logarithm.
-    terms: Vec<(&'a str, f64)>,
-}
+/// The arms that a slope is of, with their sign in the logarithm: one, or two of a ratio.
+type Terms<'a> = [(&'a str, f64)];
 
 /// One scenario as a point of the fit: its x, and the readings of every term by block.
 struct Point {
@@ -31,40 +25,41 @@ pub(super) fn rows(
     x: &str,
     aim: Aim,
 ) -> (Vec<Row>, Option<String>) {
-    let subjects = match &quantity.of {
-        Of::Each(arms) => arms.iter().map(|arm| Subject { name: arm.clone(), terms: vec![(arm, 1.0)] }).collect(),
-        Of::Value { arm, .. } => vec![Subject { name: arm.clone(), terms: vec![(arm, 1.0)] }],
+    let row = |name: String, terms: &Terms<'_>| row(evidence, claim, quantity, (x, aim), name, terms);
+    let rows = match &quantity.of {
         Of::Ratio { numerator, denominator } => {
-            let name = format!("{numerator} / {denominator}");
-            vec![Subject { name, terms: vec![(numerator, 1.0), (denominator, -1.0)] }]
+            vec![row(format!("{numerator} / {denominator}"), &[(numerator, 1.0), (denominator, -1.0)])]
         }
+        Of::Value { arm, .. } => vec![row(arm.clone(), &[(arm, 1.0)])],
+        Of::Each(arms) => arms.iter().map(|arm| row(arm.clone(), &[(arm, 1.0)])).collect(),
     };
-    let mut missing = None;
-    let rows = subjects.into_iter().map(|subject| {
-        let (row, absent) = row(evidence, claim, quantity, x, aim, subject);
-        missing = missing.take().or(absent);
-        row
-    });
-    (rows.collect(), missing)
+    let (rows, missing): (_, Vec<Option<String>>) = rows.into_iter().unzip();
+    (rows, missing.into_iter().flatten().next())
 }
 
 fn row(
     evidence: Evidence<'_>,
     claim: &Claim,
     quantity: &Quantity,
-    x: &str,
-    aim: Aim,
-    subject: Subject<'_>,
+    (x, aim): (&str, Aim),
+    name: String,
+    terms: &Terms<'_>,
 ) -> (Row, Option<String>) {
     let scenarios = quantity.scenarios(evidence.profile);
     let points: Vec<Point> =
-        scenarios.iter().filter_map(|scenario| point(evidence, quantity, x, scenario, &subject)).collect();
+        scenarios.iter().filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect();
     let readings = || points.iter().flat_map(|point| &point.terms).flat_map(|(readings, _)| readings.values());
     let complete = points.len() == scenarios.len();
     let slopes = if complete { slopes(&points) } else { Vec::new() };
+    let ran = || {
+        let mut cases = scenarios.iter().flat_map(|scenario| terms.iter().map(move |(arm, _)| (scenario, arm)));
+        cases.any(|(scenario, arm)| {
+            evidence.samples(quantity, scenario, arm).iter().any(|sample| sample.error.is_none())
+        })
+    };
     let missing = match slopes.is_empty() {
-        true if readings().any(|reading| *reading == Reading::Absent) => Some(quantity.metric.clone()),
-        true if !complete && ran(evidence, quantity, &subject) => Some(x.to_owned()),
+        true if readings().any(Result::is_err) => Some(quantity.metric.clone()),
+        true if !complete && ran() => Some(x.to_owned()),
         _ => None,
     };
 
@@ -74,28 +69,25 @@ fn row(
     let margin = slope::margin_over(range, claim.margin);
     let row = Row {
         scenario: ALL.to_owned(),
-        scale: Scale::Slope { of: subject.name },
+        scale: Scale::Slope { of: name },
         verdict: estimate.as_ref().map_or(Verdict::Inconclusive, |estimate| match aim {
             Aim::Band(band) => verdict::band(estimate, band),
             Aim::Direction(direction) => verdict::slope(estimate, margin, direction),
         }),
         estimate,
-        sides: scenarios.last().map(|last| sides(evidence, quantity, last)).unwrap_or_default(),
+        sides: scenarios.last().map(|last| evidence.sides(quantity, last)).unwrap_or_default(),
         floor: None,
-        p_value: match aim {
-            Aim::Direction(_) => p_value(&slopes),
-            Aim::Band(_) => None,
-        },
-        failed: readings().filter(|reading| **reading == Reading::Failed).count(),
+        p_value: p_value(&slopes).filter(|_| matches!(aim, Aim::Direction(_))),
+        failed: readings().filter(|reading| **reading == Ok(None)).count(),
     };
     (row, missing)
 }
 
 /// A scenario as a point; `None` where nothing recorded its x.
-fn point(evidence: Evidence<'_>, quantity: &Quantity, x: &str, scenario: &str, subject: &Subject<'_>) -> Option<Point> {
-    let of = |arm: &str| samples(evidence, quantity, scenario, arm);
-    let xs = subject.terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
-    let terms = subject.terms.iter().map(|(arm, sign)| {
+fn point(evidence: Evidence<'_>, quantity: &Quantity, x: &str, scenario: &str, terms: &Terms<'_>) -> Option<Point> {
+    let of = |arm: &str| evidence.samples(quantity, scenario, arm);
+    let xs = terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
+    let terms = terms.iter().map(|(arm, sign)| {
         let readings = of(arm).into_iter().map(|sample| (sample.block, read(sample, &quantity.metric)));
         (readings.collect(), *sign)
     });
@@ -112,10 +104,9 @@ fn slopes(points: &[Point]) -> Vec<Pair> {
         for point in points {
             let mut log = 0.0;
             for (readings, sign) in &point.terms {
-                match readings.get(&block)? {
-                    Reading::Value(value) => log += sign * value.ln(),
-                    Reading::Failed => failed = true,
-                    Reading::Absent => return None,
+                match readings.get(&block)?.as_ref().ok()? {
+                    Some(value) => log += sign * value.ln(),
+                    None => failed = true,
                 }
             }
             logs.push((point.x, log.exp()));
@@ -123,11 +114,4 @@ fn slopes(points: &[Point]) -> Vec<Pair> {
         if failed { Some(Pair::unknown()) } else { slope::of_logs(&logs).map(Pair::exact) }
     };
     blocks.into_iter().filter_map(of_block).collect()
-}
-
-/// Whether anything of the subject ran and succeeded.
-fn ran(evidence: Evidence<'_>, quantity: &Quantity, subject: &Subject<'_>) -> bool {
-    let scenarios = quantity.scenarios(evidence.profile);
-    let mut arms = scenarios.iter().flat_map(|scenario| subject.terms.iter().map(move |(arm, _)| (scenario, arm)));
-    arms.any(|(scenario, arm)| samples(evidence, quantity, scenario, arm).iter().any(|sample| sample.error.is_none()))
 }

@@ -1,12 +1,14 @@
 //! Sections 5 to 7: threats and limits, the machine, and how to rebuild the file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use serde_json::Value;
 
-use super::markdown::{Align, Table, bullets, cell, code, prose};
-use super::{StudyView, figures, fmt};
+use super::markdown::{Table, bullets, cell, code, prose, section};
+use crate::machine::Machine;
+use crate::view::StudyView;
+use crate::{figures, fmt};
 
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 7] = [
@@ -24,52 +26,50 @@ const THREATS: [&str; 7] = [
 
 /// Section 5.
 pub fn threats(studies: &[StudyView]) -> String {
-    let mut out = String::from("## Threats and limits\n\n");
-    out.push_str(&bullets(&THREATS.map(str::to_owned)));
+    let mut out = bullets(THREATS);
     for view in studies.iter().filter(|view| !view.page.limits.is_empty()) {
         let _ = write!(out, "**{}**\n\n{}", prose(&view.page.title), bullets(&view.page.limits));
     }
-    out.trim_end().to_owned() + "\n"
+    section("Threats and limits", &out)
 }
 
 /// Section 6: what is the same for every study once, what differs per study.
 pub fn machine(studies: &[StudyView]) -> String {
-    let mut out = String::from("## Machine\n\n");
+    section("Machine", &machines(studies))
+}
+
+fn machines(studies: &[StudyView]) -> String {
     let Some(first) = studies.first() else {
-        out.push_str("Nothing has been recorded yet.\n");
-        return out;
+        return "Nothing has been recorded yet.".to_owned();
     };
-    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.keys()).collect();
+    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.values.keys()).collect();
     if names.is_empty() {
-        out.push_str("No value was recorded.\n");
-        return out;
+        return "No value was recorded.".to_owned();
     }
-    let shown =
-        |view: &StudyView, name: &str| printed(name, view.machine.get(name).unwrap_or(&None).as_ref(), &view.reasons);
-    let same = |name: &str| studies.iter().all(|view| shown(view, name) == shown(first, name));
-    let mut common = Table::new(&[("", Align::Left), ("Value", Align::Left)]);
-    for name in names.iter().filter(|name| same(name)) {
-        common.row(vec![in_words(name), shown(first, name)]);
+    let shown = |view: &StudyView, name: &str| printed(&view.machine, name);
+    let is_same = |name: &&&String| studies.iter().all(|view| shown(view, name) == shown(first, name));
+    let (same, differing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_same(name));
+    let mut out = String::new();
+    if !same.is_empty() {
+        let mut table = Table::new("|Value");
+        for name in same {
+            table.row([in_words(name), shown(first, name)]);
+        }
+        let _ = writeln!(out, "{}", table.render());
     }
-    if !common.is_empty() {
-        out.push_str(&common.render());
-        out.push('\n');
-    }
-    let differing: Vec<&&String> = names.iter().filter(|name| !same(name)).collect();
     if !differing.is_empty() {
-        let mut table = Table::new(&[("", Align::Left), ("Study", Align::Left), ("Value", Align::Left)]);
+        let mut table = Table::new("|Study|Value");
         for name in differing {
             // A study without a build has no value of it.
-            let with = studies.iter().filter(|view| view.machine.contains_key(*name));
+            let with = studies.iter().filter(|view| view.machine.values.contains_key(name));
             for (position, view) in with.enumerate() {
                 let label = if position == 0 { in_words(name) } else { String::new() };
-                table.row(vec![label, code(&view.judged.study), shown(view, name)]);
+                table.row([label, code(&view.judged.study), shown(view, name)]);
             }
         }
-        out.push_str("What differs from study to study:\n\n");
-        out.push_str(&table.render());
+        let _ = write!(out, "What differs from study to study:\n\n{}", table.render());
     }
-    out.trim_end().to_owned() + "\n"
+    out
 }
 
 fn in_words(name: &str) -> String {
@@ -79,18 +79,15 @@ fn in_words(name: &str) -> String {
 }
 
 /// A value as a cell; what could not be read gives its reason.
-fn printed(name: &str, value: Option<&Value>, reasons: &BTreeMap<String, String>) -> String {
-    match value {
-        None | Some(Value::Null) => {
-            let reason = reasons.get(name).map_or("no reason recorded", |reason| reason.as_str());
+fn printed(machine: &Machine, name: &str) -> String {
+    match machine.values.get(name).and_then(Option::as_ref) {
+        None => {
+            let reason = machine.reasons.get(name).map_or("no reason recorded", String::as_str);
             format!("*not read: {}*", cell(reason))
         }
         Some(Value::String(text)) if text.trim().is_empty() => figures::NOTHING.to_owned(),
         Some(Value::String(text)) => cell(text),
-        Some(Value::Number(number)) => {
-            number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x))
-        }
-        Some(other) => cell(&other.to_string()),
+        Some(number) => number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x)),
     }
 }
 
@@ -103,42 +100,27 @@ fn number_of(name: &str, x: f64) -> String {
 
 /// Section 7: the commands, and the raw data that they read.
 pub fn commands(studies: &[StudyView]) -> String {
-    let mut out = String::from("## Rebuild this file\n\n");
-    out.push_str(
-        "From the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
-         which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
-         cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
-         To measure again on your machine (the older samples are kept): `make all-reports`.\n\n",
-    );
-    if studies.is_empty() {
-        return out.trim_end().to_owned() + "\n";
-    }
-    let mut table = Table::new(&[
-        ("Study", Align::Left),
-        ("Raw samples", Align::Left),
-        ("Profile", Align::Left),
-        ("Seed of the plan", Align::Right),
-        ("Hash of the plan (SHA-256)", Align::Left),
-    ]);
+    let mut table = Table::new("Study | Raw samples | Profile | >Seed of the plan | Hash of the plan (SHA-256)");
     for view in studies {
         let judged = &view.judged;
-        table.row(vec![
-            code(&judged.study),
-            code(&format!("results/{}", judged.folder)),
-            code(&judged.profile),
-            judged.plan_seed.to_string(),
-            code(&judged.plan_hash),
-        ]);
+        let study = code(&judged.study);
+        let raw = |folder: &str| code(&format!("results/{folder}"));
+        let hash = code(&judged.plan_hash);
+        table.row([study.clone(), raw(&judged.folder), code(&judged.profile), judged.plan_seed.to_string(), hash]);
         for supplement in &view.supplements {
-            table.row(vec![
-                format!("{} {}", code(&judged.study), supplement.mark()),
-                code(&format!("results/{}", supplement.folder)),
+            table.row([
+                format!("{study} {}", supplement.mark()),
+                raw(&supplement.folder),
                 format!("{}, for what the former did not run", code(&supplement.profile)),
                 supplement.plan_seed.to_string(),
                 code(&supplement.plan_hash),
             ]);
         }
     }
-    out.push_str(&table.render());
-    out
+    let table = if table.is_empty() { String::new() } else { table.render() };
+    let how = "From the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
+         which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
+         cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
+         To measure again on your machine (the older samples are kept): `make all-reports`.\n\n";
+    section("Rebuild this file", &format!("{how}{table}"))
 }

@@ -1,6 +1,4 @@
-//! The little Markdown that the report needs: escaped text, tables, anchors.
-
-use std::fmt::Write as _;
+//! The little Markdown that the report needs: escaped text, tables, sections.
 
 /// A tilde that cannot strike text out; not every reader of Markdown knows `\~`.
 const TILDE: &str = "&#126;";
@@ -29,41 +27,34 @@ pub fn code(raw: &str) -> String {
     format!("`{}`", raw.replace('`', "'").replace('|', "\\|").replace(['\n', '\r'], " "))
 }
 
-/// An anchor made of letters, digits and dashes: `("txn_engine", "T1")` is `txn_engine-t1`.
-pub fn anchor(study: &str, id: &str) -> String {
-    let keep = |raw: &str| -> String {
-        raw.chars()
-            .map(|part| if part.is_ascii_alphanumeric() || part == '_' { part.to_ascii_lowercase() } else { '-' })
-            .collect()
-    };
-    if id.is_empty() { keep(study) } else { format!("{}-{}", keep(study), keep(id)) }
-}
-
-/// How the cells of a column stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    /// Words.
-    Left,
-    /// Figures.
-    Right,
-}
-
 /// A table whose cells are Markdown already; an empty cell is printed as a space.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Table {
-    header: Vec<(String, Align)>,
+    header: Vec<String>,
+    /// Under each heading how its column stands: words left, figures right.
+    rule: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with these headings and no rows.
-    pub fn new(header: &[(&str, Align)]) -> Self {
-        Self { header: header.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect(), rows: Vec::new() }
+    /// A table with these headings, separated by `|`, and no rows; `>` before a heading makes its column stand right.
+    pub fn new(headings: &str) -> Self {
+        headings.split('|').map(str::trim).fold(Self::default(), |table, heading| match heading.strip_prefix('>') {
+            Some(heading) => table.column(heading.to_owned(), "--:"),
+            None => table.column(heading.to_owned(), "---"),
+        })
+    }
+
+    /// The table with a further column, which `rule` aligns.
+    pub fn column(mut self, heading: String, rule: &str) -> Self {
+        self.header.push(heading);
+        self.rule.push(rule.to_owned());
+        self
     }
 
     /// Adds a row; missing cells are left empty, cells beyond the heading are dropped.
-    pub fn row(&mut self, cells: Vec<String>) {
-        let mut cells = cells;
+    pub fn row(&mut self, cells: impl Into<Vec<String>>) {
+        let mut cells = cells.into();
         cells.resize(self.header.len(), String::new());
         self.rows.push(cells);
     }
@@ -75,53 +66,31 @@ impl Table {
 
     /// The table as Markdown, ending in a line break.
     pub fn render(&self) -> String {
-        let mut out = String::new();
-        line(&mut out, self.header.iter().map(|(name, _)| name.as_str()));
-        line(&mut out, self.header.iter().map(|(_, align)| if *align == Align::Left { "---" } else { "--:" }));
-        for cells in &self.rows {
-            line(&mut out, cells.iter().map(String::as_str));
-        }
-        out
+        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
+        [&self.header, &self.rule].into_iter().chain(&self.rows).map(line).collect()
     }
-}
-
-fn line<'a>(out: &mut String, cells: impl Iterator<Item = &'a str>) {
-    out.push('|');
-    for cell in cells {
-        // Writing to a String cannot fail.
-        let _ = write!(out, " {cell} |");
-    }
-    out.push('\n');
 }
 
 /// A list of short paragraphs as Markdown bullets, or nothing.
-pub fn bullets(items: &[String]) -> String {
-    let mut out = String::new();
-    for item in items {
-        let _ = writeln!(out, "- {}", prose(item));
-    }
-    if !out.is_empty() {
-        out.push('\n');
-    }
-    out
+pub fn bullets<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| format!("- {}\n", prose(item.as_ref()))).collect();
+    if items.is_empty() { String::new() } else { items.concat() + "\n" }
+}
+
+/// A section of the report: its heading and text, ended once.
+pub fn section(heading: &str, text: &str) -> String {
+    format!("## {heading}\n\n{}\n", text.trim_end())
 }
 
 /// Prose of page.toml and claims.toml: Markdown is welcome there; only tags and tildes (which would strike out) are made harmless.
 pub fn prose(raw: &str) -> String {
     let joined = raw.split_whitespace().collect::<Vec<_>>().join(" ");
     // Inside backticks Markdown prints entities literally, so only the text between code spans is escaped.
-    let mut out = String::with_capacity(joined.len());
-    for (position, part) in joined.split('`').enumerate() {
-        if position > 0 {
-            out.push('`');
-        }
-        if position % 2 == 1 {
-            out.push_str(part);
-        } else {
-            out.push_str(&part.replace('<', "&lt;").replace('>', "&gt;").replace('~', TILDE));
-        }
-    }
-    out
+    let escaped = |(position, part): (usize, &str)| match position % 2 {
+        0 => part.replace('<', "&lt;").replace('>', "&gt;").replace('~', TILDE),
+        _ => part.to_owned(),
+    };
+    joined.split('`').enumerate().map(escaped).collect::<Vec<_>>().join("`")
 }
 
 /// Prose for a table cell: as [`prose`], with pipes escaped, in code spans too.
@@ -137,14 +106,8 @@ mod tests {
     fn pipes_tags_and_line_breaks_cannot_break_a_table() {
         assert_eq!(text("a|b <script>\nc~d *e"), "a\\|b &lt;script&gt; c&#126;d \\*e");
         assert_eq!(cell("a | `x<y|z` <b>"), "a \\| `x<y\\|z` &lt;b&gt;");
-        let mut table = Table::new(&[("one", Align::Left), ("two", Align::Right)]);
-        table.row(vec!["x".to_owned()]);
+        let mut table = Table::new("one | >two");
+        table.row(["x".to_owned()]);
         assert_eq!(table.render(), "| one | two |\n| --- | --: |\n| x |  |\n");
-    }
-
-    #[test]
-    fn anchors_hold_only_what_a_link_may_hold() {
-        assert_eq!(anchor("txn_engine", "T1"), "txn_engine-t1");
-        assert_eq!(anchor("a b", "x|y"), "a-b-x-y");
     }
 }

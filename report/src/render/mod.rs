@@ -1,24 +1,22 @@
 //! REPORT.md as a pure function of what was judged: nothing is decided here, and the same input gives the same bytes.
 //!
-//! - [`figures`]: a judged row as text, shared with the charts and the verdict table on stdout;
-//! - [`fmt`] and [`markdown`]: numbers and tables;
-//! - `summary`, `trust`, `study`, `closing`: the sections of the report, in this order.
+//! - `markdown`: escaped text and tables;
+//! - `summary`, `trust`, `study`, `closing`: the sections of the report, in this order; `parts`: what several of them print.
 
 mod closing;
-pub mod figures;
-pub mod fmt;
-pub mod markdown;
+mod markdown;
+mod parts;
 mod study;
 mod summary;
 mod table;
 mod text;
 mod trust;
-mod view;
 
 use std::collections::BTreeMap;
 
+use crate::view::StudyView;
+
 pub use text::verdict_table;
-pub use view::{Published, StudyView, Supplement};
 
 /// The document that other documents link to.
 const REPORT: &str = "REPORT.md";

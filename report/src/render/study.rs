@@ -1,29 +1,28 @@
 //! Section 4: each study with its tables, claims, causes, goals and charts.
 
-use super::markdown::{Align, Table, anchor, bullets, cell, code, prose, text};
-use super::summary::{original, plural};
-use super::{StudyView, figures, fmt, table};
-use crate::judged::{Cause, JudgedClaim, Row, Scale};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use super::markdown::{Table, bullets, cell, code, prose, text};
+use super::parts::{original, supplements};
+use super::{markdown, table};
+use crate::anchor::anchor;
+use crate::figures::{self, NOTHING, or_nothing};
+use crate::fmt;
+use crate::judged::{Cause, JudgedClaim, Row, Scale};
+use crate::view::StudyView;
 
 /// Section 4 over all studies.
 pub fn section(studies: &[StudyView]) -> String {
-    let mut out = String::from("## The studies\n\n");
-    if studies.is_empty() {
-        out.push_str("None has been measured yet.\n");
-    }
-    for view in studies {
-        out.push_str(&study(view));
-        out.push('\n');
-    }
-    out.trim_end().to_owned() + "\n"
+    let text: Vec<String> = studies.iter().map(study).collect();
+    let none = "None has been measured yet.";
+    markdown::section("The studies", if text.is_empty() { none.to_owned() } else { text.join("\n") }.as_str())
 }
 
 fn study(view: &StudyView) -> String {
     let name = &view.judged.study;
     let page = &view.page;
     let mut out = format!("<a id=\"{}\"></a>\n\n### {}\n\n", anchor(name, ""), prose(&page.title));
-    let runs = plural(view.judged.runs, "run", "runs");
+    let runs = fmt::plural(view.judged.runs, "run", "runs");
     let _ = write!(
         out,
         "{}\n\nProfile {}, {runs}, {} inside them; samples in {}.\n\n",
@@ -46,7 +45,7 @@ fn study(view: &StudyView) -> String {
         out.push_str(&table::render(view, layout));
     }
     for chart in &page.chart {
-        let file = crate::charts::file_name(name, &chart.id);
+        let file = chart.file_name(name);
         // Brackets would end the alternative text early.
         let title = prose(&chart.title).replace(['[', ']', '`'], "");
         let _ = write!(out, "![{title}](charts/{file})\n\n");
@@ -81,7 +80,7 @@ fn claim(view: &StudyView, claim: &JudgedClaim, beside: bool) -> String {
         let _ = write!(out, " ({})", prose(&reason));
     }
     out.push_str(".\n\n");
-    if claim.rows.iter().any(|row| row.estimate.is_some() || !row.sides.is_empty()) {
+    if claim.rows.iter().any(Row::has_figure) {
         out.push_str(&rows(claim));
         out.push('\n');
     }
@@ -93,23 +92,14 @@ fn claim(view: &StudyView, claim: &JudgedClaim, beside: bool) -> String {
 fn reason(claim: &JudgedClaim) -> String {
     let whole = claim.reason.trim().trim_end_matches('.');
     let rest =
-        whole.strip_prefix(claim.verdict.name()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
+        whole.strip_prefix(claim.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
     rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
 }
 
 fn rows(claim: &JudgedClaim) -> String {
-    let mut table = Table::new(&[
-        ("Scenario", Align::Left),
-        ("What", Align::Left),
-        ("Ours", Align::Left),
-        ("Blocks", Align::Left),
-        ("Interval covers", Align::Right),
-        ("Medians", Align::Left),
-        ("Floor", Align::Right),
-        ("Verdict", Align::Left),
-    ]);
+    let mut table = Table::new("Scenario | What | Ours | Blocks | >Interval covers | Medians | >Floor | Verdict");
     for row in &claim.rows {
-        table.row(vec![
+        table.row([
             code(&row.scenario),
             text(&figures::what(&row.scale)),
             marked(text(&figures::estimate(row)), claim.mark),
@@ -118,7 +108,7 @@ fn rows(claim: &JudgedClaim) -> String {
             some(text(&figures::named_sides(row))),
             figures::floor(row),
             // A figure of a partial measurement is not judged.
-            if claim.mark.is_empty() { row.verdict.name() } else { figures::NOTHING }.to_owned(),
+            if claim.mark.is_empty() { row.verdict.into_str() } else { NOTHING }.to_owned(),
         ]);
     }
     table.render()
@@ -131,35 +121,30 @@ fn marked(figure: String, mark: &str) -> String {
 
 /// n with the failed runs among them.
 fn blocks(row: &Row) -> String {
-    let count = row.estimate.as_ref().map_or_else(|| figures::NOTHING.to_owned(), figures::sample_size);
+    let count = or_nothing(row.estimate.as_ref(), figures::sample_size);
     if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
 }
 
 fn some(text: String) -> String {
-    if text.is_empty() { figures::NOTHING.to_owned() } else { text }
+    if text.is_empty() { NOTHING.to_owned() } else { text }
 }
 
 fn causes(claim: &JudgedClaim) -> String {
     if claim.causes.is_empty() {
-        return if figures::claim_cause(claim) == figures::NOTHING {
+        return if figures::claim_cause(claim) == NOTHING {
             String::new()
         } else {
             "The cause is unknown: nothing was measured that could show it.\n\n".to_owned()
         };
     }
-    let mut out = String::from("Causes that were tested:\n\n");
-    for cause in &claim.causes {
-        out.push_str(&evidence(cause));
-    }
-    out.push('\n');
-    out
+    let causes: String = claim.causes.iter().map(evidence).collect();
+    format!("Causes that were tested:\n\n{causes}\n")
 }
 
 /// "- **Not the cause**: second core. A sentence. Evidence: a ÷ b 1.01 [..], n = 12." A sentence that ends with a colon leads to the figure.
 fn evidence(cause: &Cause) -> String {
-    let standing = figures::standing(cause);
-    let mut shown = standing.chars();
-    let standing: String = shown.next().map(|first| first.to_uppercase().chain(shown).collect()).unwrap_or_default();
+    let (first, rest) = cause.standing.into_str().split_at(1);
+    let standing = first.to_uppercase() + rest;
     let figure = figures::figure(&cause.evidence);
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
@@ -171,7 +156,7 @@ fn evidence(cause: &Cause) -> String {
         Scale::Share { .. } => scenario,
         other => format!("{}, {scenario}", text(&figures::what(other))),
     };
-    let evidence = match (figure == figures::NOTHING, leads) {
+    let evidence = match (figure == NOTHING, leads) {
         (true, true) => "not measured.".to_owned(),
         (true, false) => "Evidence: not measured.".to_owned(),
         (false, true) => format!("{} ({of}).", text(&figure)),
@@ -181,40 +166,18 @@ fn evidence(cause: &Cause) -> String {
 }
 
 /// The table of a study's goals, for the report and the study's README.
-pub fn goals(view: &StudyView) -> String {
-    let mut table = Table::new(&[
-        ("", Align::Left),
-        ("Goal", Align::Left),
-        ("Aim", Align::Right),
-        ("Scenario", Align::Left),
-        ("Ours", Align::Left),
-        ("Medians", Align::Left),
-        ("Result", Align::Left),
-    ]);
+fn goals(view: &StudyView) -> String {
+    let mut table = Table::new("| Goal | >Aim | Scenario | Ours | Medians | Result");
     for goal in &view.judged.goals {
-        if goal.rows.is_empty() {
-            table.row(vec![
-                cell(&goal.id),
-                cell(&goal.text),
-                bound(&goal.bound),
-                some(String::new()),
-                some(String::new()),
-                some(String::new()),
-                figures::goal_standing(goal.standing),
-            ]);
-        }
-        for (position, row) in goal.rows.iter().enumerate() {
-            let first = position == 0;
-            let once = |text: String| if first { text } else { String::new() };
-            table.row(vec![
-                once(cell(&goal.id)),
-                once(cell(&goal.text)),
-                once(bound(&goal.bound)),
-                code(&row.scenario),
-                marked(text(&goal_figure(row)), goal.mark),
-                some(text(&figures::named_sides(row))),
-                once(figures::goal_standing(goal.standing) + goal.mark),
-            ]);
+        let first = [cell(&goal.id), cell(&goal.text), bound(&goal.bound)];
+        let standing = figures::goal_standing(goal.standing);
+        let mut rows = goal.rows.iter().map(|row| {
+            [code(&row.scenario), marked(text(&goal_figure(row)), goal.mark), some(text(&figures::named_sides(row)))]
+        });
+        let figures = rows.next().unwrap_or_else(|| [NOTHING; 3].map(str::to_owned));
+        table.row([&first[..], &figures, &[standing + goal.mark]].concat());
+        for figures in rows {
+            table.row([&[const { String::new() }; 3][..], &figures].concat());
         }
     }
     table.render()
@@ -227,32 +190,13 @@ pub fn goals_alone(view: &StudyView) -> String {
     goals(view) + &notes
 }
 
-/// What the marks mean, one paragraph per measurement that stands in; empty without any.
-pub fn supplements(view: &StudyView) -> String {
-    view.supplements.iter().fold(String::new(), |mut out, supplement| {
-        let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
-        let machine = supplement.other_machine.as_ref().map(|other| format!(", {}", text(other))).unwrap_or_default();
-        let _ = write!(
-            out,
-            "{} from {} ({}{failed}), profile {}, only {}{machine}.\n\n",
-            supplement.mark(),
-            code(&format!("results/{}", supplement.folder)),
-            plural(supplement.runs, "run", "runs"),
-            code(&supplement.profile),
-            supplement.taken(code).join(", "),
-        );
-        out
-    })
-}
-
 /// "≤ 2.5" for "<= 2.5".
 fn bound(raw: &str) -> String {
     text(&raw.replace("<=", "≤").replace(">=", "≥"))
 }
 
 fn goal_figure(row: &Row) -> String {
-    row.estimate.as_ref().map_or_else(
-        || figures::NOTHING.to_owned(),
-        |estimate| format!("{}, {}", figures::estimate(row), figures::sample_size(estimate)),
-    )
+    or_nothing(row.estimate.as_ref(), |estimate| {
+        format!("{}, {}", figures::estimate(row), figures::sample_size(estimate))
+    })
 }

@@ -1,9 +1,16 @@
 //! Sections 1 and 2: one screen of verdicts, and what to do about them.
 
-use super::markdown::{Align, Table, anchor, cell, prose, text};
-use super::{StudyView, figures, study};
-use crate::judged::{JudgedClaim, Verdict};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use strum::VariantArray as _;
+
+use super::markdown::{self, Table, bullets, cell, prose, text};
+use super::parts::{link, original, supplements};
+use crate::anchor::anchor;
+use crate::figures::{self, or_nothing};
+use crate::fmt;
+use crate::judged::{JudgedClaim, Verdict};
+use crate::view::StudyView;
 
 /// At most this many lines of advice are shown per study.
 const ADVICE_LINES: usize = 3;
@@ -34,24 +41,16 @@ pub fn tally(studies: &[StudyView], page: &str) -> String {
         .flat_map(|view| view.judged.claims.iter().map(|claim| (view.judged.study.as_str(), claim)))
         .filter(|(_, claim)| claim.beside.is_none())
         .collect();
-    let mut table = Table::new(&[("Verdict", Align::Left), ("Claims", Align::Right), ("Which", Align::Left)]);
-    for verdict in Verdict::ALL {
-        let which: Vec<String> = counted
-            .iter()
-            .filter(|(_, claim)| claim.verdict == verdict)
-            .map(|(study, claim)| format!("[{}]({page}#{})", cell(&claim.id), anchor(study, &claim.id)))
-            .collect();
+    let mut table = Table::new("Verdict | >Claims | Which");
+    for verdict in Verdict::VARIANTS {
+        let which = counted.iter().filter(|(_, claim)| claim.verdict == *verdict);
+        let which: Vec<String> = which.map(|(study, claim)| link(study, &claim.id, page)).collect();
         if !which.is_empty() {
-            table.row(vec![format!("**{verdict}**"), which.len().to_string(), which.join(", ")]);
+            table.row([format!("**{verdict}**"), which.len().to_string(), which.join(", ")]);
         }
     }
-    let claims = plural(counted.len(), "claim", "claims");
-    format!("{claims} of {}:\n\n{}", plural(studies.len(), "study", "studies"), table.render())
-}
-
-/// "1 claim", "9 claims".
-pub fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+    let claims = fmt::plural(counted.len(), "claim", "claims");
+    format!("{claims} of {}:\n\n{}", fmt::plural(studies.len(), "study", "studies"), table.render())
 }
 
 /// The table of verdicts on the claims that `is_shown`; `page` is the document that the links lead to, empty for this one.
@@ -61,21 +60,13 @@ pub fn verdicts(studies: &[StudyView], page: &str, is_shown: impl Fn(&JudgedClai
         if studies.len() > 1 {
             let _ = write!(out, "\n**[{}]({page}#{})**\n\n", prose(&view.page.title), anchor(&view.judged.study, ""));
         }
-        let mut table = Table::new(&[
-            ("", Align::Left),
-            ("Claim", Align::Left),
-            ("Original", Align::Left),
-            ("Ours", Align::Left),
-            ("Floor", Align::Right),
-            ("Verdict", Align::Left),
-            ("Cause", Align::Left),
-        ]);
+        let mut table = Table::new("| Claim | Original | Ours | >Floor | Verdict | Cause");
         for (claim, beside) in view.claims().into_iter().filter(|(claim, _)| is_shown(claim)) {
             table.row(verdict_row(view, claim, beside, page));
         }
         out.push_str(&table.render());
         if view.judged.claims.iter().any(|claim| is_shown(claim) && !claim.mark.is_empty()) {
-            let _ = writeln!(out, "\n{}", study::supplements(view).trim_end());
+            let _ = writeln!(out, "\n{}", supplements(view).trim_end());
         }
     }
     if studies.is_empty() {
@@ -84,57 +75,41 @@ pub fn verdicts(studies: &[StudyView], page: &str, is_shown: impl Fn(&JudgedClai
     out.trim_start_matches('\n').to_owned()
 }
 
-fn verdict_row(view: &StudyView, claim: &JudgedClaim, beside: bool, page: &str) -> Vec<String> {
-    let arrow = if beside { "↳ " } else { "" };
-    let link = format!("{arrow}[{}]({page}#{})", cell(&claim.id), anchor(&view.judged.study, &claim.id));
-    vec![
-        // A plain space would let the arrow and the id fall on two lines.
-        link.replace("↳ ", "↳&nbsp;"),
+fn verdict_row(view: &StudyView, claim: &JudgedClaim, beside: bool, page: &str) -> [String; 7] {
+    // A plain space would let the arrow and the id fall on two lines.
+    let arrow = if beside { "↳&nbsp;" } else { "" };
+    [
+        format!("{arrow}{}", link(&view.judged.study, &claim.id, page)),
         cell(&claim.text),
         original(claim),
         // "n = 12" stays on one line.
         text(&figures::claim_figure(claim)).replace("n = ", "n&nbsp;=&nbsp;"),
-        claim.deciding_row().map_or_else(|| figures::NOTHING.to_owned(), figures::floor),
+        or_nothing(claim.deciding_row(), figures::floor),
         format!("**{}**", claim.verdict),
         cell(&figures::claim_cause(claim)),
     ]
 }
 
-/// The original's figure, or that it gave none.
-pub fn original(claim: &JudgedClaim) -> String {
-    if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
-}
-
 /// Section 2: advice that the verdicts bear out.
 pub fn advice(studies: &[StudyView]) -> String {
-    let mut out = String::from("## What to do\n\n");
-    let mut any = false;
+    let mut out = String::new();
     for view in studies {
-        let lines: Vec<String> = view
-            .page
-            .advice
-            .iter()
-            .filter(|advice| applies(view, advice))
-            .take(ADVICE_LINES)
-            .map(|advice| format!("- {}\n", prose(&advice.text)))
-            .collect();
-        if lines.is_empty() {
-            continue;
+        let applying = view.page.advice.iter().filter(|advice| applies(view, advice)).take(ADVICE_LINES);
+        let lines = bullets(applying.map(|advice| &advice.text));
+        if !lines.is_empty() {
+            let _ = write!(out, "**{}**\n\n{lines}", prose(&view.page.title));
         }
-        any = true;
-        let _ = write!(out, "**{}**\n\n{}\n", prose(&view.page.title), lines.concat());
     }
-    if !any {
-        out.push_str("No advice: nothing that was measured bears any out.\n");
+    if out.is_empty() {
+        out.push_str("No advice: nothing that was measured bears any out.");
     }
-    out.trim_end().to_owned() + "\n"
+    markdown::section("What to do", &out)
 }
 
 fn applies(view: &StudyView, advice: &crate::page::Advice) -> bool {
-    advice.when.as_ref().is_none_or(|when| {
-        view.judged
-            .claims
-            .iter()
-            .any(|claim| claim.id == when.claim && when.verdicts.iter().any(|verdict| verdict == claim.verdict.name()))
-    })
+    let holds = |when: &crate::page::When| {
+        let mut claims = view.judged.claims.iter();
+        claims.any(|claim| claim.id == when.claim && when.verdicts.contains(&claim.verdict))
+    };
+    advice.when.as_ref().is_none_or(holds)
 }

@@ -2,28 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::markdown::{Align, Table, cell, prose};
-use super::{StudyView, figures, fmt};
-use crate::page::Better;
-use crate::{page, stats};
+use super::markdown::{Table, cell, prose};
+use crate::figures::or_nothing;
+use crate::page::{Better, Column};
+use crate::view::StudyView;
+use crate::{fmt, page, stats};
 
 /// Stands in a cell whose runs failed.
 const FAILED: &str = "failed";
 
 /// The table with its title and note.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
-    let mut header = vec![(layout.row_header.as_str(), Align::Left)];
-    header.extend(layout.column.iter().map(|column| (column.header.as_str(), Align::Right)));
-    let header: Vec<(String, Align)> = header.into_iter().map(|(name, align)| (cell(name), align)).collect();
-    let header: Vec<(&str, Align)> = header.iter().map(|(name, align)| (name.as_str(), *align)).collect();
-    let mut table = Table::new(&header);
+    let first = Table::default().column(cell(&layout.row_header), "---");
+    let mut table = layout.column.iter().fold(first, |table, column| table.column(cell(&column.header), "--:"));
     let mut measured = false;
     for (position, row) in layout.row.iter().enumerate() {
         let mut cells = vec![cell(&row.label)];
         for column in &layout.column {
-            let entry = entry(view, layout, row, column, position);
-            measured |= column.values.is_none() && entry != figures::NOTHING;
-            cells.push(entry);
+            let entry = match &column.values {
+                Some(printed) => printed.get(position).map(|printed| cell(printed)),
+                None => entry(view, layout, &row.scenario, &column.in_row(row)),
+            };
+            measured |= column.values.is_none() && entry.is_some();
+            cells.push(or_nothing(entry, |entry| entry));
         }
         table.row(cells);
     }
@@ -34,122 +35,62 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
     format!("**{}**\n\n{}\n{note}", prose(&layout.title), table.render())
 }
 
-fn entry(
-    view: &StudyView,
-    layout: &page::Table,
-    row: &page::TableRow,
-    column: &page::Column,
-    position: usize,
-) -> String {
-    if let Some(printed) = &column.values {
-        return printed.get(position).map_or_else(|| figures::NOTHING.to_owned(), |printed| cell(printed));
+/// A cell with its mark; `None` where there is nothing to print.
+fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column) -> Option<String> {
+    let arm = column.arm.as_deref();
+    // Blocks of two measurements are no pairs.
+    let is_elsewhere =
+        |other: &String| arm.is_some_and(|arm| view.source(scenario, other) != view.source(scenario, arm));
+    if column.minus.iter().chain(&column.dividend).any(is_elsewhere) {
+        return None;
     }
-    // What both may say, the column decides.
-    let arm = column.arm.as_deref().or(row.arm.as_deref());
-    let Some(metric) = column.metric.as_deref().or(row.metric.as_deref()) else {
-        return figures::NOTHING.to_owned();
-    };
-    let partners = partners(row, column);
-    if let Some(arm) = arm {
-        // Blocks of two measurements are no pairs.
-        let source = view.source(&row.scenario, arm);
-        if partners.iter().any(|other| view.source(&row.scenario, other) != source) {
-            return figures::NOTHING.to_owned();
+    let median = |arm: &str, failure: f64| stats::median(values(view, scenario, arm, column, failure));
+    let printed = if let Some(arms) = &column.best {
+        let higher = column.better == Some(Better::Higher);
+        // A failure is infinitely bad.
+        let failure = if higher { f64::NEG_INFINITY } else { f64::INFINITY };
+        // The best first; equal ones in the order of the column.
+        let mut ranked: Vec<(&String, f64)> =
+            arms.iter().filter_map(|arm| Some((arm, median(arm, failure)?))).collect();
+        ranked.sort_by(|a, b| if higher { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
+        let (_, best) = *ranked.first()?;
+        match &column.over {
+            Some(other) => times(best, median(other, failure)?, higher, column.digits)?,
+            None if best.is_finite() => winners(&ranked, column.digits, &layout.labels),
+            None => FAILED.to_owned(),
         }
-    }
-    let factor = column.factor.or(row.factor).unwrap_or(1.0);
-    let digits = column.digits.or(row.digits);
-    let median = |arm: &str, failure: f64| {
-        let values = values(view, row, arm, metric, column, failure).into_iter().map(|value| value * factor);
-        stats::median(values.collect())
-    };
-    let printed = match (&column.best, arm) {
-        (Some(arms), _) => {
-            let higher = column.better == Some(Better::Higher);
-            // A failure is infinitely bad.
-            let failure = if higher { f64::NEG_INFINITY } else { f64::INFINITY };
-            let ranked = ranked(arms, higher, |arm| median(arm, failure));
-            match &column.over {
-                Some(other) => times(&ranked, median(other, failure), higher, digits),
-                None => winners(&ranked, digits, &layout.labels),
-            }
-        }
-        (None, Some(arm)) => print(median(arm, f64::INFINITY), digits),
-        (None, None) => figures::NOTHING.to_owned(),
+    } else {
+        print(median(arm?, f64::INFINITY)?, column.digits)
     };
     let arms: Vec<&str> = arm.into_iter().chain(column.best.iter().flatten().map(String::as_str)).collect();
-    let mark = if printed == figures::NOTHING { "" } else { view.mark(&row.scenario, &arms) };
-    format!("{printed}{mark}")
-}
-
-/// The arms that a cell compares its own with, block by block.
-fn partners<'a>(row: &'a page::TableRow, column: &'a page::Column) -> Vec<&'a str> {
-    column.minus.as_deref().into_iter().chain(dividend(row, column)).collect()
-}
-
-/// The arm that a cell is a part of; the row may name it.
-fn dividend<'a>(row: &'a page::TableRow, column: &'a page::Column) -> Option<&'a str> {
-    match column.dividend.as_deref() {
-        Some(page::ROW) => row.dividend.as_deref(),
-        other => other,
-    }
-}
-
-/// The arms that ran with their medians, the best first; equal ones in the order of the column.
-fn ranked(arms: &[String], higher: bool, median: impl Fn(&str) -> Option<f64>) -> Vec<(&str, f64)> {
-    let mut ranked: Vec<(&str, f64)> = arms.iter().filter_map(|arm| Some((arm.as_str(), median(arm)?))).collect();
-    ranked.sort_by(|a, b| if higher { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
-    ranked
+    Some(printed + view.mark(scenario, &arms))
 }
 
 /// The name of the best arm, or of several whose medians are printed alike.
-fn winners(ranked: &[(&str, f64)], digits: Option<usize>, labels: &BTreeMap<String, String>) -> String {
-    let Some((_, best)) = ranked.first() else {
-        return figures::NOTHING.to_owned();
-    };
-    if !best.is_finite() {
-        return FAILED.to_owned();
-    }
-    let printed = print(Some(*best), digits);
-    let names = ranked
-        .iter()
-        .filter(|(_, median)| print(Some(*median), digits) == printed)
-        .map(|(arm, _)| cell(labels.get(*arm).map_or(*arm, String::as_str)));
-    names.collect::<Vec<_>>().join(" = ")
+fn winners(ranked: &[(&String, f64)], digits: Option<usize>, labels: &BTreeMap<String, String>) -> String {
+    let printed = |of: &(&String, f64)| print(of.1, digits);
+    let alike = ranked.iter().filter(|other| printed(other) == printed(&ranked[0]));
+    alike.map(|(arm, _)| cell(labels.get(*arm).unwrap_or(arm))).collect::<Vec<_>>().join(" = ")
 }
 
-/// How many times better the best arm is than another: "1.6x".
-fn times(ranked: &[(&str, f64)], other: Option<f64>, higher: bool, digits: Option<usize>) -> String {
-    let (Some((_, best)), Some(other)) = (ranked.first(), other) else {
-        return figures::NOTHING.to_owned();
-    };
+/// How many times better the best arm is than another: "1.6x". Nothing is a number of times better than nothing.
+fn times(best: f64, other: f64, higher: bool, digits: Option<usize>) -> Option<String> {
     if !best.is_finite() || !other.is_finite() {
-        return FAILED.to_owned();
+        return Some(FAILED.to_owned());
     }
     let ratio = if higher { best / other } else { other / best };
-    // Nothing is a number of times better than nothing.
-    if !ratio.is_finite() {
-        return figures::NOTHING.to_owned();
-    }
-    format!("{}x", fmt::decimals(ratio, digits.unwrap_or(1)))
+    ratio.is_finite().then(|| format!("{}x", fmt::decimals(ratio, digits.unwrap_or(1))))
 }
 
 /// One value per block; `failure` where a run that it needs has failed.
-fn values(
-    view: &StudyView,
-    row: &page::TableRow,
-    arm: &str,
-    metric: &str,
-    column: &page::Column,
-    failure: f64,
-) -> Vec<f64> {
-    let scenario = &row.scenario;
+fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column, failure: f64) -> Vec<f64> {
+    let metric = column.metric.as_deref().unwrap_or_default();
     let by_block = |arm: &str, metric: &str| -> BTreeMap<u64, Option<f64>> {
         view.by_block(scenario, arm, metric).into_iter().collect()
     };
     let minus = column.minus.as_deref().map(|other| by_block(other, metric));
     let per = column.per.as_deref().map(|other| by_block(arm, other));
-    let dividend = dividend(row, column).map(|other| by_block(other, metric));
+    let dividend = column.dividend.as_deref().map(|other| by_block(other, metric));
     let of_block = |(block, value): (u64, Option<f64>)| -> Option<f64> {
         let Some(mut out) = value else {
             return Some(failure);
@@ -165,14 +106,15 @@ fn values(
         }
         Some(out)
     };
-    view.by_block(scenario, arm, metric).into_iter().filter_map(of_block).collect()
+    let factor = column.factor.unwrap_or(1.0);
+    view.by_block(scenario, arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
 }
 
 /// A median over blocks in which a failed run counts as infinitely bad.
-fn print(median: Option<f64>, digits: Option<usize>) -> String {
-    match median {
-        None => figures::NOTHING.to_owned(),
-        Some(median) if !median.is_finite() => FAILED.to_owned(),
-        Some(median) => digits.map_or_else(|| fmt::number(median, 3), |digits| fmt::decimals(median, digits)),
+fn print(median: f64, digits: Option<usize>) -> String {
+    match digits {
+        _ if !median.is_finite() => FAILED.to_owned(),
+        Some(digits) => fmt::decimals(median, digits),
+        None => fmt::number(median, 3),
     }
 }

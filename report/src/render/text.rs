@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{StudyView, figures};
+use crate::figures;
 use crate::judged::JudgedClaim;
+use crate::view::StudyView;
 
 /// Width of the column of verdicts: the longest is "reproduced, size undecided".
 const VERDICT: usize = 26;
@@ -11,7 +12,6 @@ const VERDICT: usize = 26;
 const WIDTH: usize = 100;
 
 /// Per claim its id, verdict and text, and beneath it the figure, the cause, or why there is none.
-#[must_use]
 pub fn verdict_table(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
@@ -36,13 +36,13 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
                 supplement.failed,
                 supplement.taken(str::to_owned).join(", "),
                 supplement.folder,
-                supplement.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default(),
+                supplement.machine(),
             );
         }
         let width = judged.claims.iter().map(|claim| shown_id(claim).chars().count()).max().unwrap_or(0);
         for (claim, _) in view.claims() {
             let indent = width + VERDICT + 4;
-            let _ = write!(text, "{:<width$}  {:<VERDICT$}  ", shown_id(claim), claim.verdict.name());
+            let _ = write!(text, "{:<width$}  {:<VERDICT$}  ", shown_id(claim), claim.verdict.into_str());
             push_wrapped(&mut text, &claim.text, indent);
             push_line(&mut text, &detail(claim), indent);
         }

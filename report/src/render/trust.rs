@@ -1,23 +1,24 @@
 //! Section 3: whether this run can be trusted.
 
-use super::markdown::{Align, Table, anchor, cell, code, text};
-use super::summary::plural;
-use super::{StudyView, figures, fmt};
-use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Round, Row, Verdict};
-use crate::stats::{CONFIDENCE, binomial};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use super::markdown::{self, Table, cell, code, text};
+use super::parts::link;
+use crate::figures::{self, NOTHING, or_nothing};
+use crate::fmt::{self, plural};
+use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Round};
+use crate::stats::{CONFIDENCE, binomial, holm};
+use crate::view::StudyView;
 
 /// Section 3 over all studies.
 pub fn section(studies: &[StudyView]) -> String {
-    let mut out = String::from("## Can you trust this run\n\n");
-    if studies.is_empty() {
-        out.push_str("There is no run yet.\n");
-        return out;
-    }
-    out.push_str(
+    let mut out = String::from(
         "An A/A control compares an arm with itself under a second name: it must show nothing, and its scatter sets the floor. \
          A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size.\n\n",
     );
+    if studies.is_empty() {
+        "There is no run yet.".clone_into(&mut out);
+    }
     out.push_str(&calibration(studies));
     for view in studies {
         if studies.len() > 1 {
@@ -25,17 +26,11 @@ pub fn section(studies: &[StudyView]) -> String {
         }
         out.push_str(&study(&view.judged));
     }
-    out.trim_end().to_owned() + "\n"
+    markdown::section("Can you trust this run", &out)
 }
 
 fn study(judged: &JudgedStudy) -> String {
-    let mut out = controls(judged);
-    out.push_str(&false_positives(judged));
-    out.push_str(&holm(judged));
-    out.push_str(&failures(judged));
-    out.push_str(&memory(judged));
-    out.push_str(&rounds(judged));
-    out
+    [controls, false_positives, adjusted, failures, memory, rounds].map(|part| part(judged)).concat()
 }
 
 /// What repeating one A/A control per study showed; nothing if none was repeated.
@@ -45,35 +40,25 @@ fn calibration(studies: &[StudyView]) -> String {
     if calibrated.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("Study", Align::Left),
-        ("Control", Align::Left),
-        ("Trials", Align::Right),
-        ("Intervals that miss 1", Align::Right),
-        ("Expected", Align::Right),
-        ("Wrong verdicts", Align::Right),
-        ("Their share, 95 % interval", Align::Right),
-        ("Smallest effect found in 9 of 10", Align::Right),
-    ]);
+    let mut table = Table::new(
+        "Study | Control | >Trials | >Intervals that miss 1 | >Expected | >Wrong verdicts | >Their share, 95 % interval | \
+         >Smallest effect found in 9 of 10",
+    );
     for (study, found) in &calibrated {
-        let trials = found.trials as f64;
-        table.row(vec![
+        let scenarios: Vec<String> = found.scenarios.iter().map(|name| code(name)).collect();
+        table.row([
             code(study),
-            format!(
-                "{}, {}",
-                cell(&found.control),
-                found.scenarios.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
-            ),
+            format!("{}, {}", cell(&found.control), scenarios.join(", ")),
             format!("{} of {}", found.trials, plural(found.blocks, "block", "blocks")),
             found.misses.to_string(),
-            fmt::decimals(found.level * trials, 1),
+            fmt::decimals(found.level * found.trials as f64, 1),
             found.wrong.to_string(),
             share(found.wrong, found.trials, found.wrong_between),
             if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() },
         ]);
     }
     if calibrated.len() > 1 {
-        table.row(together(calibrated.iter().map(|(_, found)| *found)));
+        table.row(together(&calibrated));
     }
     format!(
         "**Calibration.** One A/A control per study, the one that takes the least time, repeated on this machine (`make calibrate`) and \
@@ -84,23 +69,19 @@ fn calibration(studies: &[StudyView]) -> String {
 }
 
 /// The last row: the trials of all studies, which say more about the method than those of one.
-fn together<'a>(calibrated: impl Iterator<Item = &'a Calibrated>) -> Vec<String> {
-    let (mut trials, mut misses, mut wrong, mut expected) = (0, 0, 0, 0.0);
-    for found in calibrated {
-        trials += found.trials;
-        misses += found.misses;
-        wrong += found.wrong;
-        expected += found.level * found.trials as f64;
-    }
-    vec![
+fn together(calibrated: &[(&str, &Calibrated)]) -> [String; 8] {
+    let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
+    let (trials, wrong) = (sum(|found| found.trials), sum(|found| found.wrong));
+    let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
+    [
         "all".to_owned(),
-        figures::NOTHING.to_owned(),
+        NOTHING.to_owned(),
         trials.to_string(),
-        misses.to_string(),
+        sum(|found| found.misses).to_string(),
         fmt::decimals(expected, 1),
         wrong.to_string(),
         share(wrong, trials, binomial::interval(wrong, trials, CONFIDENCE)),
-        figures::NOTHING.to_owned(),
+        NOTHING.to_owned(),
     ]
 }
 
@@ -112,25 +93,14 @@ fn controls(judged: &JudgedStudy) -> String {
     if judged.controls.is_empty() {
         return "This study has no controls.\n\n".to_owned();
     }
-    let mut table = Table::new(&[
-        ("Control", Align::Left),
-        ("Kind", Align::Left),
-        ("Scenario", Align::Left),
-        ("Measured", Align::Left),
-        ("Planted", Align::Right),
-        ("Floor", Align::Right),
-        ("Result", Align::Left),
-    ]);
+    let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | Result");
     for control in &judged.controls {
-        table.row(vec![
+        table.row([
             cell(&control.id),
-            kind(control).to_owned(),
+            if control.planted.is_some() { "planted" } else { "A/A" }.to_owned(),
             code(&control.row.scenario),
             text(&figures::figure(&control.row)),
-            control.planted.map_or_else(
-                || figures::NOTHING.to_owned(),
-                |planted| fmt::decimals(planted, fmt::ratio_places(planted, 0.0)),
-            ),
+            or_nothing(control.planted, |planted| fmt::decimals(planted, fmt::ratio_places(planted, 0.0))),
             figures::floor(&control.row),
             result(control),
         ]);
@@ -147,10 +117,6 @@ fn controls(judged: &JudgedStudy) -> String {
     format!("{counts}.\n\n{}\n", table.render())
 }
 
-fn kind(control: &JudgedControl) -> &str {
-    if control.kind == "aa" { "A/A" } else { &control.kind }
-}
-
 fn result(control: &JudgedControl) -> String {
     match (control.passed, control.reason.trim()) {
         (true, "") => "passed".to_owned(),
@@ -161,23 +127,16 @@ fn result(control: &JudgedControl) -> String {
     }
 }
 
-/// Rows of all claims that have an interval, with which each could be wrong.
-fn tests(judged: &JudgedStudy) -> impl Iterator<Item = &Row> {
-    judged
-        .claims
-        .iter()
-        // What is not judged cannot be wrong.
-        .filter(|claim| claim.mark.is_empty())
-        .flat_map(|claim| &claim.rows)
-        .filter(|row| row.estimate.as_ref().is_some_and(figures::has_interval))
-}
-
 fn false_positives(judged: &JudgedStudy) -> String {
-    let count = tests(judged).count();
+    // What is not judged cannot be wrong.
+    let claims = judged.claims.iter().filter(|claim| claim.mark.is_empty());
+    let estimates = claims.flat_map(|claim| &claim.rows).filter_map(|row| row.estimate.as_ref());
+    let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
+    let count = levels.len();
     if count == 0 {
         return "No interval was computed, so there is no false positive to expect.\n\n".to_owned();
     }
-    let expected: f64 = tests(judged).filter_map(|row| row.estimate.as_ref()).map(|estimate| estimate.level).sum();
+    let expected = holm::expected_false_positives(levels);
     format!(
         "**Expected false positives.** {} computed; by their exact levels {} of them would miss the truth by chance. The floor makes \
          a wrong *reproduced* or *reversed* rarer than that.\n\n",
@@ -186,26 +145,20 @@ fn false_positives(judged: &JudgedStudy) -> String {
     )
 }
 
-fn holm(judged: &JudgedStudy) -> String {
+fn adjusted(judged: &JudgedStudy) -> String {
     let claims: Vec<_> = judged.claims.iter().filter(|claim| claim.holm.is_some()).collect();
     if claims.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("Claim", Align::Left),
-        ("Interval covers", Align::Right),
-        ("p", Align::Right),
-        ("p after Holm", Align::Right),
-        ("Verdict", Align::Left),
-    ]);
+    let mut table = Table::new("Claim | >Interval covers | >p | >p after Holm | Verdict");
     for claim in claims {
         let row = claim.deciding_row();
-        table.row(vec![
-            format!("[{}](#{})", cell(&claim.id), anchor(&judged.study, &claim.id)),
-            row.map_or_else(|| figures::NOTHING.to_owned(), figures::coverage),
-            row.and_then(|row| row.p_value).map_or_else(|| figures::NOTHING.to_owned(), fmt::p_value),
-            claim.holm.map_or_else(|| figures::NOTHING.to_owned(), fmt::p_value),
-            claim.verdict.name().to_owned(),
+        table.row([
+            link(&judged.study, &claim.id, ""),
+            or_nothing(row, figures::coverage),
+            or_nothing(row.and_then(|row| row.p_value), fmt::p_value),
+            or_nothing(claim.holm, fmt::p_value),
+            claim.verdict.to_string(),
         ]);
     }
     format!(
@@ -219,10 +172,9 @@ fn failures(judged: &JudgedStudy) -> String {
     if judged.failures.is_empty() {
         return format!("**Failed runs.** None of {}.\n\n", plural(judged.runs, "run", "runs"));
     }
-    let mut table =
-        Table::new(&[("Run", Align::Left), ("Scenario", Align::Left), ("Arm", Align::Left), ("Error", Align::Left)]);
+    let mut table = Table::new("Run | Scenario | Arm | Error");
     for (run, scenario, arm, error) in &judged.failures {
-        table.row(vec![code(run), code(scenario), code(arm), text(error)]);
+        table.row([code(run), code(scenario), code(arm), text(error)]);
     }
     format!(
         "**Failed runs.** {} of {}; each counts against its arm and none was dropped.\n\n{}\n",
@@ -242,22 +194,15 @@ fn memory(judged: &JudgedStudy) -> String {
             "**Memory cross-check.** VmHWM of the process and GNU time's peak agree within 5 % in all {compared}.\n\n"
         );
     }
-    let mut table = Table::new(&[
-        ("Scenario", Align::Left),
-        ("Arm", Align::Left),
-        ("VmHWM", Align::Right),
-        ("GNU time", Align::Right),
-        ("Difference", Align::Right),
-    ]);
+    let mut table = Table::new("Scenario | Arm | >VmHWM | >GNU time | >Difference");
     for (scenario, arm, vmhwm_kib, gnu_time_kib) in &judged.memory_disagreements {
-        let difference =
-            if *gnu_time_kib > 0.0 { fmt::change(vmhwm_kib / gnu_time_kib) } else { figures::NOTHING.to_owned() };
-        table.row(vec![
+        let difference = Some(vmhwm_kib / gnu_time_kib).filter(|_| *gnu_time_kib > 0.0);
+        table.row([
             code(scenario),
             code(arm),
             fmt::value(*vmhwm_kib, "kib"),
             fmt::value(*gnu_time_kib, "kib"),
-            difference,
+            or_nothing(difference, fmt::change),
         ]);
     }
     format!(
@@ -279,16 +224,12 @@ fn rounds(judged: &JudgedStudy) -> String {
         1 => "Before".to_owned(),
         _ => format!("Before, {position}"),
     };
-    let names: Vec<String> =
-        rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({})", name(at), round.profile)).collect();
-    let mut header = vec![("Claim", Align::Left)];
-    header.extend(names.iter().map(|name| (name.as_str(), Align::Left)));
-    header.push(("", Align::Left));
-    let mut table = Table::new(&header);
+    let names = rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({}) |", name(at), round.profile));
+    let mut table = Table::new(&format!("Claim | {}", names.collect::<String>()));
     for repeat in &rounds.repeats {
-        let mut cells = vec![format!("[{}](#{})", cell(&repeat.claim), anchor(&judged.study, &repeat.claim))];
-        cells.extend(repeat.verdicts.iter().map(|verdict| verdict.map_or(figures::NOTHING, Verdict::name).to_owned()));
-        cells.push(agreement(repeat.agreement).to_owned());
+        let mut cells = vec![link(&judged.study, &repeat.claim, "")];
+        cells.extend(repeat.verdicts.iter().map(|verdict| or_nothing(*verdict, |verdict| verdict.to_string())));
+        cells.push(repeat.agreement.into_str().to_owned());
         table.row(cells);
     }
     let count = |agreement: Agreement| rounds.repeats.iter().filter(|repeat| repeat.agreement == agreement).count();
@@ -317,13 +258,4 @@ fn failed_in(round: &Round) -> String {
     }
     let what = if ids.len() == 1 { "the control" } else { "the controls" };
     format!(" In {} {what} {} failed: what they guard reads invalid there.", code(&round.folder), ids.join(", "))
-}
-
-fn agreement(agreement: Agreement) -> &'static str {
-    match agreement {
-        Agreement::Same => "same",
-        Agreement::Open => "open in some",
-        Agreement::ByProfile => "differs by profile",
-        Agreement::Differs => "**differs**",
-    }
 }

@@ -5,7 +5,6 @@ use statrs::distribution::{Beta, ContinuousCDF};
 /// The Clopper-Pearson interval of a share of which `met` of `n` were seen; the whole range without observations.
 ///
 /// A limit that cannot be computed (a `confidence` outside 0 to 1, more met than seen) is the open end of the range, 0 or 1.
-#[must_use]
 pub fn interval(met: usize, n: usize, confidence: f64) -> (f64, f64) {
     if met > n {
         return (0.0, 1.0);

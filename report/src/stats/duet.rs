@@ -1,13 +1,12 @@
 //! Duets: one process that alternates two arms gives one log ratio.
 
-use super::median;
+use super::order::median;
 use crate::record::{DuetPair, Order};
 
 /// The log ratio of first to second arm that one process shows: the median over its pairs.
 ///
 /// The median and not the mean, because a stolen slice of time hits one pair and not the others, and the process is the replicate: how
 /// its pairs scatter is no measure of how processes do. `None` without pairs, or if a ratio has no logarithm.
-#[must_use]
 pub fn log_ratio(pairs: &[DuetPair]) -> Option<f64> {
     let ratios: Vec<f64> = pairs.iter().map(|pair| (pair.a_s / pair.b_s).ln()).collect();
     if ratios.iter().any(|ratio| ratio.is_nan()) {
@@ -19,7 +18,6 @@ pub fn log_ratio(pairs: &[DuetPair]) -> Option<f64> {
 /// How much larger the log ratio is in pairs that the first arm began than in those that the second began, in one process.
 ///
 /// This is twice the cost of going first. `None` if one of the orders did not occur.
-#[must_use]
 pub fn order_effect(pairs: &[DuetPair]) -> Option<f64> {
     let part = |order| {
         let chosen: Vec<DuetPair> = pairs.iter().copied().filter(|pair| pair.order == order).collect();

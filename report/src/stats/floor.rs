@@ -4,6 +4,7 @@ use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::order::reached_by;
 use super::signed_rank::hodges_lehmann;
 
 /// Random signs that are tried.
@@ -19,7 +20,6 @@ const SEED: u64 = 0x000F_1004;
 /// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. With
 /// fewer pairs than `n` they are drawn again; with more, without repetition. Neither the order of the pairs nor their signs matter.
 /// A failed run (an infinite or missing ratio) is infinite noise: enough of them make the floor infinite, and nothing exceeds it.
-#[must_use]
 pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
     if aa_log_ratios.is_empty() || n == 0 {
         return margin;
@@ -29,7 +29,7 @@ pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
     let mut pairs: Vec<f64> = aa_log_ratios.iter().map(size).collect();
     pairs.sort_by(f64::total_cmp);
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let mut effects: Vec<f64> = (0..FLIPS)
+    let effects: Vec<f64> = (0..FLIPS)
         .map(|_| {
             let chosen: Vec<f64> = if n <= pairs.len() {
                 sample(&mut rng, pairs.len(), n).into_iter().map(|index| pairs[index]).collect()
@@ -41,8 +41,5 @@ pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
             hodges_lehmann(&signed).map_or(f64::INFINITY, f64::abs)
         })
         .collect();
-    effects.sort_by(f64::total_cmp);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small index")]
-    let place = (QUANTILE * FLIPS as f64).ceil() as usize - 1;
-    margin.max(effects[place].exp_m1())
+    margin.max(reached_by(QUANTILE, effects).exp_m1())
 }

@@ -1,7 +1,6 @@
 //! Several tests at once: Holm's adjustment, and how many of them err by chance.
 
 /// The p-values adjusted by Holm's step-down procedure, in the order given. One that is not a number counts as 1.
-#[must_use]
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> =
         p_values.iter().map(|&p_value| if p_value.is_nan() { 1.0 } else { p_value }).enumerate().collect();
@@ -18,7 +17,6 @@ pub fn adjust(p_values: &[f64]) -> Vec<f64> {
 
 /// How many of several tests miss the truth by chance: the sum of their levels. A level of 1 marks a test that was not possible and is
 /// not counted.
-#[must_use]
 pub fn expected_false_positives(levels: impl IntoIterator<Item = f64>) -> f64 {
     levels.into_iter().filter(|level| *level < 1.0).sum()
 }

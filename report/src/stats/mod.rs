@@ -4,29 +4,15 @@ pub mod binomial;
 pub mod duet;
 pub mod floor;
 pub mod holm;
+mod order;
 pub mod share;
 pub mod signed_rank;
 pub mod slope;
 
+pub use order::{median, reached_by};
 pub use signed_rank::{Interval, Pair, estimate};
 
 /// Confidence of every interval that judges.
 pub const CONFIDENCE: f64 = 0.95;
 /// Confidence of the interval that must contain a planted size: a true one may miss it once in a hundred runs, not in twenty.
 pub const PLANTED_CONFIDENCE: f64 = 0.99;
-
-/// The median; the mean of the middle two if their number is even, which is not a number between opposite infinities; `None` of nothing.
-///
-/// Selected and not sorted for: floors take thousands.
-#[must_use]
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    if values.is_empty() {
-        return None;
-    }
-    let (upper, is_odd) = (values.len() / 2, values.len() % 2 == 1);
-    let (below, &mut high, _) = values.select_nth_unstable_by(upper, f64::total_cmp);
-    if is_odd {
-        return Some(high);
-    }
-    below.iter().copied().max_by(f64::total_cmp).map(|low| f64::midpoint(low, high))
-}

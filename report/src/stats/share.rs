@@ -11,7 +11,6 @@ use super::signed_rank::{Interval, interval_rank};
 ///
 /// `None` where there is no effect to be explained: by the same test, the mirror's does not differ from zero. With too few blocks for
 /// a test the share stands alone, between infinite limits, as long as most of the mirror's sums agree in direction.
-#[must_use]
 pub fn explained(control: &[f64], mirror: &[f64], confidence: f64) -> Option<Interval> {
     let n = control.len().min(mirror.len());
     let sums = Sums::of_blocks(&control[..n], &mirror[..n]);

@@ -3,7 +3,7 @@
 //! All exact, as R's `wilcox.test(exact = TRUE, conf.int = TRUE)`: the interval runs between two of the sorted Walsh averages,
 //! which two of them follows from the null distribution of the statistic. Ties stay as they are; an interval may have zero width.
 
-use super::median;
+use super::order::median;
 
 /// Fewest pairs for which a two-sided interval of 95 % exists.
 pub const FEWEST: usize = 6;
@@ -24,13 +24,11 @@ pub struct Pair {
 
 impl Pair {
     /// A difference known exactly.
-    #[must_use]
     pub fn exact(difference: f64) -> Self {
         Pair { lo: difference, mid: difference, hi: difference }
     }
 
     /// A pair whose both sides failed: it may lie anywhere, and has no middle that could stand for it.
-    #[must_use]
     pub fn unknown() -> Self {
         Pair { lo: f64::NEG_INFINITY, mid: f64::NAN, hi: f64::INFINITY }
     }
@@ -41,11 +39,8 @@ impl Pair {
 pub struct Interval {
     /// The estimate: the median of the Walsh averages.
     pub point: f64,
-    /// Lower end.
     pub lo: f64,
-    /// Upper end.
     pub hi: f64,
-    /// Number of pairs.
     pub n: usize,
     /// Actual two-sided error rate; 1 if there are too few pairs for an interval, which is then the whole line.
     pub level: f64,
@@ -56,7 +51,6 @@ pub struct Interval {
 /// The lower end comes from the lower ends of the pairs, the upper from the upper, so that a pair which is not known exactly can only
 /// widen the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the
 /// result is ever NaN.
-#[must_use]
 pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
     let n = pairs.len();
     let ends = |pick: fn(&Pair) -> f64| pairs.iter().map(pick).collect::<Vec<f64>>();
@@ -73,7 +67,6 @@ pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
 /// Which Walsh average, counted from either end, bounds the interval of `n` pairs, and the error rate that this leaves.
 ///
 /// `None` if no interval of this `confidence` exists, because even the widest errs too often.
-#[must_use]
 pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
     let rank = quantile(alpha / 2.0, n).max(1);
@@ -85,7 +78,6 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 /// The Hodges-Lehmann estimate: the median of the Walsh averages that are known.
 ///
 /// `None` without any, or if the median lies between opposite infinities.
-#[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let known = walsh_averages(values).filter(|average| !average.is_nan()).collect();
     median(known).filter(|middle| !middle.is_nan())
@@ -108,13 +100,11 @@ fn unless_nan(value: f64, otherwise: f64) -> f64 {
 }
 
 /// P(V <= `statistic`) for `n` pairs without effect: R's `psignrank`.
-#[must_use]
 pub fn cumulative(statistic: usize, n: usize) -> f64 {
     distribution(1..=n).iter().take(statistic.saturating_add(1)).sum::<f64>().min(1.0)
 }
 
 /// The smallest v with P(V <= v) >= `probability`: R's `qsignrank`.
-#[must_use]
 pub fn quantile(probability: f64, n: usize) -> usize {
     let mut sum = 0.0;
     // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
@@ -152,20 +142,11 @@ pub enum Alternative {
     Greater,
 }
 
-/// Exact p-value of `differences` against a middle of zero, given their sizes; 1 without differences.
-///
-/// Ties share a rank, zeros are ranked and then say nothing (Pratt). A difference that is not a number speaks against the alternative.
-#[must_use]
-pub fn p_value(differences: &[f64], alternative: Alternative) -> f64 {
-    let pairs: Vec<Pair> = differences.iter().map(|&difference| Pair::exact(difference)).collect();
-    p_value_against(&pairs, 0.0, alternative)
-}
-
-/// Exact p-value of `pairs` against a middle of `centre`, each pair taken at the end that speaks most against the alternative.
+/// Exact p-value of `pairs` against a middle of `centre`, each pair taken at the end that speaks most against the alternative; 1
+/// without pairs. Ties share a rank, zeros are ranked and then say nothing (Pratt); what is not a number speaks against the alternative.
 ///
 /// So it agrees with the interval of [`estimate`]: resolution and failed runs can only raise it. `centre` is zero for "no effect", and
 /// minus the logarithm of 1 + floor for "not reversed beyond the floor".
-#[must_use]
 pub fn p_value_against(pairs: &[Pair], centre: f64, alternative: Alternative) -> f64 {
     let less = || p_value_less(pairs.iter().map(|pair| pair.hi - centre));
     let greater = || p_value_less(pairs.iter().map(|pair| centre - pair.lo));

@@ -3,7 +3,6 @@
 /// Least-squares slope of log y on log x over the points of one block.
 ///
 /// `None` with fewer than two distinct x, or a point that is not above zero and finite.
-#[must_use]
 pub fn of_logs(points: &[(f64, f64)]) -> Option<f64> {
     let usable = |value: f64| value > 0.0 && value.is_finite();
     if !points.iter().all(|&(x, y)| usable(x) && usable(y)) {
@@ -21,7 +20,6 @@ pub fn of_logs(points: &[(f64, f64)]) -> Option<f64> {
 
 /// The slope that changes y by the factor `1 + margin` while x goes from the smallest to the largest of `range`: the margin of a claimed
 /// direction. Infinite for a range without extent or with an end that is not above zero, over which no slope can be told.
-#[must_use]
 pub fn margin_over(range: (f64, f64), margin: f64) -> f64 {
     let extent = (range.1 / range.0).ln();
     if extent > 0.0 && extent.is_finite() { margin.ln_1p() / extent } else { f64::INFINITY }

@@ -5,34 +5,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use assert_cmd::assert::Assert;
 use report::plan_file::{self, PlannedRun};
 use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// When measurements of the tests were made, one after the other.
+pub const FIRST: &str = "20261121T050000Z";
+pub const SECOND: &str = "20261121T060000Z";
+pub const THIRD: &str = "20261121T070000Z";
 
 /// Two claims, their controls and a goal over the scenario `big`, eight blocks in quick.
 pub const CLAIMS: &str = r#"schema = 1
 study = "toy"
-
-[budget]
-quick_s = 60
-
-[[control]]
-id = "aa"
-kind = "aa"
-arm = "b"
-metric = "work_s"
-scenarios = ["big"]
-margin = 0.05
-blocks = { quick = 8 }
-
-[[control]]
-id = "slow"
-kind = "planted"
-arm = "b"
-metric = "work_s"
-scenarios = ["big"]
-margin = 0.05
-size = 1.1
-blocks = { quick = 8 }
+budget = { quick_s = 60 }
+control = [
+    { id = "aa", kind = "aa", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, blocks = { quick = 8 } },
+    { id = "slow", kind = "planted", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, size = 1.1, blocks = { quick = 8 } },
+]
 
 [[claim]]
 id = "C1"
@@ -75,29 +65,99 @@ blocks = { quick = 8 }
 /// The cases of [`CLAIMS`] and one that none of them names.
 pub const CASES: [(&str, &str); 5] = [("big", "a"), ("big", "b"), ("big", "b@aa"), ("big", "b@slow"), ("small", "a")];
 
-const PAGE: &str = r#"schema = 1
+/// A page with all that a page may have: advice, a table, two charts.
+pub const PAGE: &str = r#"schema = 1
 title = "toy: a made-up study"
 question = "Is a slower than b?"
+
+[[advice]]
+text = "Do not."
+when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
 
 [[table]]
 id = "times"
 title = "Times"
 row_header = "Input"
 row = [{ label = "big", scenario = "big" }]
-column = [{ header = "a (s)", arm = "a", metric = "work_s", digits = 2 }]
+column = [
+    { header = "a (s)", arm = "a", metric = "work_s" },
+    { header = "theirs", values = ["1.5"] },
+]
 
 [[chart]]
-id = "big"
-title = "A big input"
+id = "scaling"
+title = "Scaling"
+kind = "lines"
+scenarios = ["big"]
+arms = ["a"]
+metric = "work_s"
+x = "rows_count"
+
+[[chart]]
+id = "arms"
+title = "Arms"
 kind = "strip"
 scenarios = ["big"]
-arms = ["a", "b"]
+arms = ["a"]
 metric = "work_s"
 "#;
 
 /// The program under test.
 pub fn report() -> Command {
     assert_cmd::cargo::cargo_bin_cmd!("report")
+}
+
+/// An empty folder.
+pub fn temporary() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// The usual toy, measured and sealed.
+pub fn sealed() -> (TempDir, PathBuf) {
+    let results = temporary();
+    let folder = Toy::default().seal(results.path(), FIRST, usual);
+    (results, folder)
+}
+
+/// What `report check` finds in a folder.
+pub fn findings(folder: &Path) -> Vec<String> {
+    report::check::check(folder).iter().map(ToString::to_string).collect()
+}
+
+/// A folder in which the toy can be planned by these claims.
+pub fn plannable(claims: &str) -> TempDir {
+    let folder = temporary();
+    write(folder.path(), "claims.toml", claims);
+    write(folder.path(), "cases.tsv", &Toy::default().cases);
+    folder
+}
+
+/// `report plan` of the quick profile.
+pub fn plan(folder: &Path, more: &[&str]) -> Assert {
+    report().arg("plan").arg(folder).args(["--profile", "quick", "--seed", "1"]).args(more).assert()
+}
+
+/// `report render` into a folder.
+pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
+    let mut command = report();
+    command
+        .arg("render")
+        .arg(results)
+        .arg("--out")
+        .arg(into.join("REPORT.md"))
+        .arg("--charts")
+        .arg(into.join("charts"));
+    for file in splice {
+        command.arg("--splice").arg(file);
+    }
+    command.assert()
+}
+
+/// What `report render` writes: the report and a chart each.
+pub fn rendered<const N: usize>(results: &Path, charts: [&str; N]) -> (String, [String; N]) {
+    let folder = temporary();
+    render(results, folder.path(), &[]).success();
+    (read(folder.path(), "REPORT.md"), charts.map(|chart| read(&folder.path().join("charts"), chart)))
 }
 
 /// What a run of a made-up study comes to.
@@ -142,7 +202,7 @@ pub fn cases(cases: &[(&str, &str)]) -> String {
 
 /// The usual outcome: a takes 1.5 s and b 1 s, with little noise.
 pub fn usual(run: &PlannedRun) -> Outcome {
-    let level = match run.arm.as_str() {
+    let level = match run.case.arm.as_str() {
         "a" => 1.5,
         "b@slow" => 1.1,
         _ => 1.0,
@@ -195,7 +255,7 @@ fn run_line(run: &PlannedRun, outcome: &Outcome) -> String {
     let line = match outcome {
         Outcome::Took(work_s, peak_rss_kib) => {
             let metrics = json!({ "work_s": work_s, "peak_rss_kib": peak_rss_kib });
-            let digest = format!("{}-{}", run.scenario, run.seed);
+            let digest = format!("{}-{}", run.case.scenario, run.seed);
             let record = record(run, &run.run, &digest, &metrics);
             json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
         }
@@ -215,13 +275,13 @@ fn memory_line(run: &PlannedRun) -> String {
     });
     let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
     let record = record(run, "memory-0", "digest", &metrics);
-    json!({ "pass": 0, "scenario": run.scenario, "arm": run.arm, "exit": 0, "time": time, "record": record })
+    json!({ "pass": 0, "scenario": run.case.scenario, "arm": run.case.arm, "exit": 0, "time": time, "record": record })
         .to_string()
 }
 
 fn record(run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
     json!({
-        "schema": 1, "run": id, "study": "toy", "scenario": run.scenario, "arm": run.arm, "seed": run.seed,
+        "schema": 1, "run": id, "study": "toy", "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
         "block": run.block, "digest": digest, "metrics": metrics,
     })
 }

@@ -1,6 +1,6 @@
 //! Any bytes as an archive: opened, listed and read in full within small limits.
 //!
-//! The first four bytes choose what follows: zeros mean the bytes as they are, everything else is the seed of a mutation of the crate's own
+//! The first four bytes choose what follows: zeros mean the bytes as they are, everything else is the seed of a mutation of the tests' own
 //! corpus, so that the fuzzer has valid archives without a folder of seeds.
 #![no_main]
 
@@ -8,7 +8,13 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use s_zip::Limits;
-use s_zip::reader::mutate::{corpus, exercise, mutate};
+
+use forged::corpus::corpus;
+use forged::mutation::{exercise, mutate};
+
+#[allow(dead_code, reason = "shared with the tests")]
+#[path = "../../tests/common/forged/mod.rs"]
+mod forged;
 
 static CORPUS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
 

@@ -25,6 +25,14 @@ impl<'a> Cursor<'a> {
         Some(*head)
     }
 
+    pub fn u16s<const N: usize>(&mut self) -> Option<[u16; N]> {
+        several(|| self.u16())
+    }
+
+    pub fn u32s<const N: usize>(&mut self) -> Option<[u32; N]> {
+        several(|| self.u32())
+    }
+
     pub fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_le_bytes)
     }
@@ -36,4 +44,12 @@ impl<'a> Cursor<'a> {
     pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
+}
+
+fn several<T: Copy + Default, const N: usize>(mut next: impl FnMut() -> Option<T>) -> Option<[T; N]> {
+    let mut numbers = [T::default(); N];
+    for number in &mut numbers {
+        *number = next()?;
+    }
+    Some(numbers)
 }

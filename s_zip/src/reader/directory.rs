@@ -6,11 +6,12 @@ use crate::format::{
     CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, LOCAL_HEADER_BYTES, ZIP64_END,
     ZIP64_END_BYTES, ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
 };
+use crate::name::shown;
 use crate::time::DosDateTime;
 
 use super::cursor::Cursor;
 use super::entry::{Entry, Marks, read_fields};
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::limits::Limits;
 use super::source::{fill, gather, seek};
 use super::text;
@@ -92,9 +93,8 @@ fn find_end<R: Read + Seek>(source: &mut R, length: u64) -> Result<End, ReadErro
 fn parse_end(record: &[u8], at: u64) -> Option<(End, bool)> {
     let mut cursor = Cursor::new(record);
     cursor.u32()?;
-    let (disk, directory_disk) = (cursor.u16()?, cursor.u16()?);
-    let (entries_here, entries) = (cursor.u16()?, cursor.u16()?);
-    let (bytes, offset) = (cursor.u32()?, cursor.u32()?);
+    let [disk, directory_disk, entries_here, entries] = cursor.u16s()?;
+    let [bytes, offset] = cursor.u32s()?;
     let comment_bytes = usize::from(cursor.u16()?);
     let comment = cursor.rest();
     if comment.len() != comment_bytes {
@@ -178,22 +178,10 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
     if cursor.u32().ok_or(SHORT)? != CENTRAL_HEADER {
         return Err(ReadError::BadDirectory { what: "an entry's header does not start with its signature" });
     }
-    let mut u16s = [0; 6];
-    for value in &mut u16s {
-        *value = cursor.u16().ok_or(SHORT)?;
-    }
-    let [made_by, _needed, flags, method, dos_time, dos_date] = u16s;
-    let mut u32s = [0; 3];
-    for value in &mut u32s {
-        *value = cursor.u32().ok_or(SHORT)?;
-    }
-    let [crc32, compressed, uncompressed] = u32s;
-    let mut u16s = [0; 5];
-    for value in &mut u16s {
-        *value = cursor.u16().ok_or(SHORT)?;
-    }
-    let [name_bytes, extra_bytes, comment_bytes, disk, _internal] = u16s;
-    let (attributes, offset) = (cursor.u32().ok_or(SHORT)?, cursor.u32().ok_or(SHORT)?);
+    let [made_by, _needed, flags, method, dos_time, dos_date] = cursor.u16s().ok_or(SHORT)?;
+    let [crc32, compressed, uncompressed] = cursor.u32s().ok_or(SHORT)?;
+    let [name_bytes, extra_bytes, comment_bytes, disk, _internal] = cursor.u16s().ok_or(SHORT)?;
+    let [attributes, offset] = cursor.u32s().ok_or(SHORT)?;
     let raw_name = cursor.take(name_bytes.into()).ok_or(SHORT)?;
     let extra = cursor.take(extra_bytes.into()).ok_or(SHORT)?;
     let raw_comment = cursor.take(comment_bytes.into()).ok_or(SHORT)?;

@@ -5,9 +5,10 @@ use std::io::{Read, Seek};
 use crate::format::{
     DESCRIPTOR, EXTRA_TIME, EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_HEADER, LOCAL_HEADER_BYTES,
 };
+use crate::name::shown;
 
 use super::cursor::Cursor;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::{fill, gather, seek};
 use super::text;
 
@@ -84,6 +85,11 @@ impl Entry {
         ReadError::HeaderMismatch { name: shown(&self.name), what }
     }
 
+    /// Fails with the first of what does not agree.
+    fn agree<const N: usize>(&self, facts: [(bool, &'static str); N]) -> Result<(), ReadError> {
+        facts.into_iter().find(|(agrees, _)| !agrees).map_or(Ok(()), |(_, what)| Err(self.mismatch(what)))
+    }
+
     /// Reads the local header, checks that it says what the directory says, and leaves the source at the start of the data. Gives the
     /// place where the data ends.
     pub(super) fn check_local<R: Read + Seek>(&self, source: &mut R, ceiling: u64) -> Result<u64, ReadError> {
@@ -91,18 +97,13 @@ impl Entry {
         let mut fixed = [0; LOCAL_HEADER_BYTES];
         fill(source, &mut fixed, "a local header")?;
         let local = Local::parse(&fixed).ok_or(ReadError::Truncated { what: "a local header" })?;
-        if local.signature != LOCAL_HEADER {
-            return Err(self.mismatch("local header's signature"));
-        }
-        if local.method != self.method {
-            return Err(self.mismatch("method"));
-        }
-        if (local.flags ^ self.flags) & (FLAG_DESCRIPTOR | FLAG_UTF8 | FLAGS_ENCRYPTED) != 0 {
-            return Err(self.mismatch("set of flags"));
-        }
-        if local.name_bytes != self.name_bytes {
-            return Err(self.mismatch("name"));
-        }
+        let flags = FLAG_DESCRIPTOR | FLAG_UTF8 | FLAGS_ENCRYPTED;
+        self.agree([
+            (local.signature == LOCAL_HEADER, "local header's signature"),
+            (local.method == self.method, "method"),
+            (local.flags & flags == self.flags & flags, "set of flags"),
+            (local.name_bytes == self.name_bytes, "name"),
+        ])?;
         let rest = u64::from(local.name_bytes) + u64::from(local.extra_bytes);
         let data_end = self.offset.checked_add(LOCAL_HEADER_BYTES as u64 + rest + self.least_descriptor());
         let data_end = data_end.and_then(|end| end.checked_add(self.compressed));
@@ -128,16 +129,11 @@ impl Entry {
         // With a descriptor the header may leave out what it did not know yet.
         let unknown = self.has_descriptor();
         let agrees = |here: u64, there: u64| here == there || (unknown && here == 0);
-        if !agrees(local.crc32.into(), self.crc32.into()) {
-            return Err(self.mismatch("CRC-32"));
-        }
-        if !agrees(fields.compressed, self.compressed) {
-            return Err(self.mismatch("compressed size"));
-        }
-        if !agrees(fields.uncompressed, self.uncompressed) {
-            return Err(self.mismatch("uncompressed size"));
-        }
-        Ok(())
+        self.agree([
+            (agrees(local.crc32.into(), self.crc32.into()), "CRC-32"),
+            (agrees(fields.compressed, self.compressed), "compressed size"),
+            (agrees(fields.uncompressed, self.uncompressed), "uncompressed size"),
+        ])
     }
 
     /// Checks the descriptor, if there is one, right after the data: with or without signature, with sizes of 4 or 8 bytes.
@@ -179,20 +175,11 @@ impl Local {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
         let signature = cursor.u32()?;
-        cursor.u16()?;
-        let (flags, method) = (cursor.u16()?, cursor.u16()?);
-        // Time and date: the directory's are taken.
-        cursor.u32()?;
-        Some(Local {
-            signature,
-            flags,
-            method,
-            crc32: cursor.u32()?,
-            compressed: cursor.u32()?,
-            uncompressed: cursor.u32()?,
-            name_bytes: cursor.u16()?,
-            extra_bytes: cursor.u16()?,
-        })
+        // Time and date are taken from the directory.
+        let [_needed, flags, method, _time, _date] = cursor.u16s()?;
+        let [crc32, compressed, uncompressed] = cursor.u32s()?;
+        let [name_bytes, extra_bytes] = cursor.u16s()?;
+        Some(Local { signature, flags, method, crc32, compressed, uncompressed, name_bytes, extra_bytes })
     }
 }
 

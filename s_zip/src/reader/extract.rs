@@ -6,15 +6,16 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::name;
+use crate::name::{self, shown};
 
+use super::archive::{Archive, Summary};
 use super::entry::Entry;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::CHUNK_BYTES;
-use super::{StreamingZipReader, Summary};
+use super::stream::EntryReader;
 
 /// Everything that can be refused before the first byte is written.
-pub(super) fn check<R: Read + Seek>(archive: &StreamingZipReader<R>) -> Result<(), ReadError> {
+pub(super) fn check<R: Read + Seek>(archive: &Archive<R>) -> Result<(), ReadError> {
     let mut names = HashSet::with_capacity(archive.entries.len());
     let mut files = HashSet::new();
     for entry in &archive.entries {
@@ -46,7 +47,7 @@ pub(super) fn check<R: Read + Seek>(archive: &StreamingZipReader<R>) -> Result<(
 }
 
 /// Checks, then writes entry by entry.
-pub(super) fn extract<R: Read + Seek>(archive: &mut StreamingZipReader<R>, into: &Path) -> Result<Summary, ReadError> {
+pub(super) fn extract<R: Read + Seek>(archive: &mut Archive<R>, into: &Path) -> Result<Summary, ReadError> {
     check(archive)?;
     // The folder itself may be a link: the caller named it.
     fs::create_dir_all(into).map_err(|source| failed(into, source))?;
@@ -54,7 +55,7 @@ pub(super) fn extract<R: Read + Seek>(archive: &mut StreamingZipReader<R>, into:
     let mut buffer = vec![0; CHUNK_BYTES];
     let mut summary = Summary::default();
     for index in 0..archive.entries.len() {
-        let mut reader = archive.read(index)?;
+        let mut reader = EntryReader::start(archive, index)?;
         let entry = reader.entry();
         summary.count(entry);
         let (modified, mode) = (entry.modified_unix, entry.unix_mode);

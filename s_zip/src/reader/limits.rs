@@ -1,6 +1,8 @@
 //! What an archive may ask of the reader.
 
-use super::error::{ReadError, shown};
+use crate::name::shown;
+
+use super::error::ReadError;
 
 /// Unpacked bytes below which the ratio is not looked at, for an entry and for the sum.
 pub const RATIO_GRACE_BYTES: u64 = 128 << 20;

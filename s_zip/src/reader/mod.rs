@@ -8,6 +8,7 @@
 //! (something may stand before the archive if the offsets account for it), several end records, archives of several disks, overlapping
 //! entries, headers that disagree. Names without the UTF-8 flag are decoded from code page 437, as the format says.
 
+mod archive;
 mod cursor;
 mod decode;
 mod directory;
@@ -15,7 +16,6 @@ mod entry;
 mod error;
 mod extract;
 mod limits;
-pub mod mutate;
 mod source;
 mod stream;
 mod text;
@@ -24,39 +24,20 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-use decode::{Decoders, Method};
-use error::shown;
+use archive::Archive;
 
+pub use archive::Summary;
 pub use entry::Entry;
 pub use error::ReadError;
 pub use limits::{Limits, RATIO_GRACE_BYTES};
 pub use stream::EntryReader;
-
-/// What [`StreamingZipReader::test`] and [`StreamingZipReader::extract`] went through.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Summary {
-    /// Entries that are files.
-    pub files: u64,
-    /// Entries that are folders.
-    pub directories: u64,
-    /// Uncompressed bytes.
-    pub bytes: u64,
-}
 
 /// Reads a ZIP archive. See [the module](self) for what it checks.
 ///
 /// A source is best read in large pieces: data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and more, so that a
 /// [`BufReader`] around a file helps with many small entries.
 pub struct StreamingZipReader<R: Read + Seek> {
-    source: R,
-    limits: Limits,
-    entries: Vec<Entry>,
-    ceilings: Vec<u64>,
-    comment: Vec<u8>,
-    /// Compressed data on its way to the decoder.
-    input: Vec<u8>,
-    decoders: Decoders,
+    archive: Archive<R>,
 }
 
 impl StreamingZipReader<BufReader<File>> {
@@ -92,37 +73,28 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     ///
     /// # Errors
     /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
-    pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
-        let directory = directory::read(&mut source, &limits)?;
-        Ok(StreamingZipReader {
-            source,
-            limits,
-            entries: directory.entries,
-            ceilings: directory.ceilings,
-            comment: directory.comment,
-            input: Vec::new(),
-            decoders: Decoders::default(),
-        })
+    pub fn with_limits(source: R, limits: Limits) -> Result<Self, ReadError> {
+        Ok(StreamingZipReader { archive: Archive::open(source, limits)? })
     }
 
     /// The entries in the order of the directory.
     pub fn entries(&self) -> &[Entry] {
-        &self.entries
+        &self.archive.entries
     }
 
     /// The archive's comment; the format does not say in which encoding.
     pub fn comment(&self) -> &[u8] {
-        &self.comment
+        &self.archive.comment
     }
 
     /// The first entry of this name. Takes time proportional to the number of entries.
     pub fn find(&self, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.name == name)
+        self.entries().iter().find(|entry| entry.name == name)
     }
 
     /// The index, for [`read`](Self::read), of the first entry of this name. Takes time proportional to the number of entries.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.name == name)
+        self.entries().iter().position(|entry| entry.name == name)
     }
 
     /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header.
@@ -131,7 +103,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// The source fails, there is no such entry, its local header disagrees with the directory, it is encrypted, its method is unknown,
     /// or its declared size is beyond the limits.
     pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
-        EntryReader::start(self, index)
+        EntryReader::start(&mut self.archive, index)
     }
 
     /// Reads every entry, which checks everything but the names; [`check_extract`](Self::check_extract) checks those.
@@ -140,10 +112,10 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// As of [`read`](Self::read) and of the reader that it gives, for the first entry that fails, or all entries together are beyond the
     /// limits.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
-        self.check_sum()?;
+        self.archive.check_sum()?;
         let mut buffer = vec![0; source::CHUNK_BYTES];
         let mut summary = Summary::default();
-        for index in 0..self.entries.len() {
+        for index in 0..self.entries().len() {
             let mut entry = self.read(index)?;
             summary.count(entry.entry());
             while entry.step(&mut buffer)? > 0 {}
@@ -161,7 +133,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// # Errors
     /// As of [`check_extract`](Self::check_extract) and [`test`](Self::test), and whatever keeps a file from being written.
     pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
-        extract::extract(self, into)
+        extract::extract(&mut self.archive, into)
     }
 
     /// Whether [`extract`](Self::extract) would begin.
@@ -170,45 +142,17 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// The first entry whose name is unsafe or taken, that is neither a file nor a folder, that is encrypted or of an unknown method, or
     /// that all entries together are beyond the limits.
     pub fn check_extract(&self) -> Result<(), ReadError> {
-        extract::check(self)
+        extract::check(&self.archive)
     }
 
     /// The source, for other use.
     pub fn into_inner(self) -> R {
-        self.source
-    }
-
-    /// Checks what the directory declares for all entries together.
-    fn check_sum(&self) -> Result<(), ReadError> {
-        let sum = |of: fn(&Entry) -> u64| self.entries.iter().map(of).fold(0, u64::saturating_add);
-        self.limits.check(None, sum(|entry| entry.compressed), sum(|entry| entry.uncompressed))
-    }
-
-    /// Whether the entry's data can be read as far as the directory tells.
-    fn check_readable(&self, entry: &Entry) -> Result<Method, ReadError> {
-        if entry.encrypted {
-            return Err(ReadError::Encrypted { name: shown(&entry.name) });
-        }
-        let unsupported = || ReadError::UnsupportedMethod { name: shown(&entry.name), method: entry.method };
-        let method = Method::of(entry.method).ok_or_else(unsupported)?;
-        self.limits.check(Some(&entry.name), entry.compressed, entry.uncompressed)?;
-        Ok(method)
+        self.archive.source
     }
 }
 
 impl<R: Read + Seek> std::fmt::Debug for StreamingZipReader<R> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("StreamingZipReader").field("entries", &self.entries.len()).finish_non_exhaustive()
-    }
-}
-
-impl Summary {
-    fn count(&mut self, entry: &Entry) {
-        if entry.is_directory() {
-            self.directories += 1;
-        } else {
-            self.files += 1;
-        }
-        self.bytes = self.bytes.saturating_add(entry.uncompressed);
+        formatter.debug_struct("StreamingZipReader").field("entries", &self.entries().len()).finish_non_exhaustive()
     }
 }

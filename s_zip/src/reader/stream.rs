@@ -4,10 +4,12 @@ use std::io::{self, Read, Seek};
 
 use crc32fast::Hasher;
 
-use super::StreamingZipReader;
+use crate::name::shown;
+
+use super::archive::Archive;
 use super::decode::Method;
 use super::entry::Entry;
-use super::error::{ReadError, shown};
+use super::error::ReadError;
 use super::source::CHUNK_BYTES;
 
 /// The uncompressed data of one entry.
@@ -15,7 +17,7 @@ use super::source::CHUNK_BYTES;
 /// The call that gives the last byte also checks size, CRC and descriptor, so that data is not taken for complete before it is checked. An
 /// error is a [`ReadError`] inside an [`io::Error`], and final.
 pub struct EntryReader<'a, R: Read + Seek> {
-    archive: &'a mut StreamingZipReader<R>,
+    archive: &'a mut Archive<R>,
     index: usize,
     method: Method,
     crc: Hasher,
@@ -39,7 +41,7 @@ enum State {
 }
 
 impl<'a, R: Read + Seek> EntryReader<'a, R> {
-    pub(super) fn start(archive: &'a mut StreamingZipReader<R>, index: usize) -> Result<Self, ReadError> {
+    pub(super) fn start(archive: &'a mut Archive<R>, index: usize) -> Result<Self, ReadError> {
         let entries = archive.entries.len();
         let (Some(entry), Some(ceiling)) = (archive.entries.get(index), archive.ceilings.get(index)) else {
             return Err(ReadError::NoSuchEntry { index, entries });

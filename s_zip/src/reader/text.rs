@@ -1,6 +1,6 @@
 //! Names and comments as text.
 
-/// The upper half of code page 437, which names without the UTF-8 flag are in.
+/// The upper half of code page 437, which names without the UTF-8 flag are in. A crate would be one dependency more for this table alone.
 const UPPER_437: [char; 128] = [
     'Ç', 'ü', 'é', 'â', 'ä', 'à', 'å', 'ç', 'ê', 'ë', 'è', 'ï', 'î', 'ì', 'Ä', 'Å', 'É', 'æ', 'Æ', 'ô', 'ö', 'ò', 'û',
     'ù', 'ÿ', 'Ö', 'Ü', '¢', '£', '¥', '₧', 'ƒ', 'á', 'í', 'ó', 'ú', 'ñ', 'Ñ', 'ª', 'º', '¿', '⌐', '¬', '½', '¼', '¡',

@@ -1,6 +1,9 @@
 //! The archives that the validators read: every form that the writers give to entries and to the end.
 
-use s_zip::{Compression, EntryOptions, StreamingZipWriter};
+use s_zip::{Compression, EntryOptions};
+
+use crate::common::any::By;
+use crate::common::calls::{Call, Data, Kind};
 
 /// More than the writers' buffer: the local header is sent before the entry's sizes are known.
 const LARGE: usize = 300_000;
@@ -11,8 +14,8 @@ pub struct Layout {
     pub name: String,
     pub comment: String,
     pub entries: Vec<Entry>,
-    /// Made by `ParallelZipWriter`; the others are made by the sync writer, and the same by the async one.
-    pub parallel: bool,
+    /// The sync writer, which makes what the async one makes, or the parallel one.
+    pub by: By,
 }
 
 /// An entry: the calls, and what a reader has to find.
@@ -96,7 +99,7 @@ impl Entry {
 
 impl Layout {
     fn new(name: impl Into<String>, entries: Vec<Entry>) -> Self {
-        Layout { name: name.into(), comment: String::new(), entries, parallel: false }
+        Layout { name: name.into(), comment: String::new(), entries, by: By::Sync }
     }
 
     pub fn has_method(&self, method: u16) -> bool {
@@ -104,30 +107,12 @@ impl Layout {
     }
 }
 
-/// Lines that compress well, no two alike.
-fn text(bytes: usize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(bytes + 64);
-    for line in 0_u32.. {
-        if text.len() >= bytes {
-            break;
-        }
-        let number = line.wrapping_mul(2_654_435_761);
-        text.extend_from_slice(format!("line {line} has the number {number}\n").as_bytes());
-    }
-    text.truncate(bytes);
-    text
+fn text(len: usize) -> Vec<u8> {
+    Data { kind: Kind::Text, len, seed: 1 }.bytes()
 }
 
-/// Bytes that do not compress.
-fn noise(bytes: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let step = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_be_bytes()[0]
-    };
-    std::iter::repeat_with(step).take(bytes).collect()
+fn noise(len: usize) -> Vec<u8> {
+    Data { kind: Kind::Noise, len, seed: 2 }.bytes()
 }
 
 /// Every layout, small ones first.
@@ -305,59 +290,32 @@ fn zstd() -> Layout {
 fn parallel() -> Layout {
     // Blocks of 256 KiB each know the 32 KiB before them.
     let mut entries = vec![
-        Entry::new("three blocks", text(700_000)).descriptor(),
+        Entry::new("four blocks", text(1_000_000)).descriptor(),
         Entry::new("nothing", Vec::new()),
         Entry::folder("ä/"),
         Entry::new("ä/one block", text(262_144)),
         Entry::new("ä/a byte more", noise(262_145)).descriptor(),
-        Entry { piece: 100, ..Entry::new("pieces", text(600_000)) }.announced().descriptor(),
+        Entry { piece: 100, ..Entry::new("pieces", text(1_000_000)) }.announced().descriptor(),
     ];
     entries.extend((0..100).map(|index| Entry::new(format!("small/{index}"), text(index * 97))));
-    Layout { parallel: true, comment: "of all cores".to_owned(), ..Layout::new("parallel", entries) }
+    Layout { by: By::Parallel, comment: "of all cores".to_owned(), ..Layout::new("parallel", entries) }
 }
 
-/// The calls of a layout; `wait` is what each needs to be done: nothing, or `.await`.
-macro_rules! perform {
-    ($writer:ident, $layout:ident $(, $wait:tt $await:tt)?) => {
-        perform!($writer, $layout, { $writer.flush() $($wait $await)? .unwrap() } $(, $wait $await)?)
-    };
-    ($writer:ident, $layout:ident, $flush:block $(, $wait:tt $await:tt)?) => {
-        for entry in &$layout.entries {
-            if entry.is_folder() {
-                $writer.add_directory_with_options(&entry.name, entry.options.clone()) $($wait $await)? .unwrap();
-            } else {
-                $writer.start_entry_with_options(&entry.name, entry.options.clone()) $($wait $await)? .unwrap();
-            }
+impl Layout {
+    /// The calls that make it.
+    pub fn calls(&self) -> Vec<Call<'_>> {
+        let mut calls = Vec::new();
+        for entry in &self.entries {
+            let (name, options) = (entry.name.clone(), entry.options.clone());
+            calls.push(if entry.is_folder() { Call::Directory(name, options) } else { Call::Start(name, options) });
             let mut pieces = entry.data.chunks(entry.piece);
             for index in 0.. {
-                for _ in entry.flushes.iter().filter(|flush| **flush == index) $flush
+                calls.extend(entry.flushes.iter().filter(|flush| **flush == index).map(|_| Call::Flush));
                 let Some(piece) = pieces.next() else { break };
-                $writer.write_data(piece) $($wait $await)? .unwrap();
+                calls.push(Call::Data(piece));
             }
         }
-        $writer.set_comment(&$layout.comment).unwrap();
-    };
-}
-
-/// The archive, by a writer that waits.
-pub fn write(layout: &Layout) -> Vec<u8> {
-    #[cfg(feature = "parallel")]
-    if layout.parallel {
-        let options = s_zip::ParallelOptions::new().jobs(std::num::NonZero::new(2).unwrap());
-        let mut writer = s_zip::ParallelZipWriter::from_writer(Vec::new(), options).unwrap();
-        perform!(writer, layout, { assert!(!layout.parallel, "this writer has no flush") });
-        return writer.finish().unwrap();
+        calls.push(Call::Comment(&self.comment));
+        calls
     }
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    perform!(writer, layout);
-    writer.finish().unwrap()
-}
-
-/// The archive, by the async writer.
-#[cfg(feature = "async")]
-pub async fn write_async(layout: &Layout, policy: s_zip::CompressionPolicy) -> Vec<u8> {
-    let writer = s_zip::AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap();
-    let mut writer = writer.compression_policy(policy);
-    perform!(writer, layout, .await);
-    writer.finish().await.unwrap()
 }

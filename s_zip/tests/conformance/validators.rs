@@ -8,9 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use crate::Archive;
 use crate::layouts::{Entry, Layout};
 use crate::programs::{Faults, find, run, run_with_pipe};
+use crate::{ARCHIVES, Archive};
 
 /// An archive of more entries is one of many empty ones, not worth a file each.
 pub const MOST_FILES: usize = 1000;
@@ -37,15 +37,16 @@ fn names(layout: &Layout) -> Vec<String> {
 }
 
 /// Archives of methods that every reader knows.
-fn common(archives: &[Archive]) -> impl Iterator<Item = &Archive> {
-    archives.iter().filter(|archive| !archive.layout.has_method(93))
+fn common() -> impl Iterator<Item = &'static Archive> {
+    ARCHIVES.iter().filter(|archive| !archive.layout.has_method(93))
 }
 
 /// `unzip -t`, `unzip -p`, and files as `unzip` leaves them.
-pub fn unzip(archives: &[Archive]) {
+#[test]
+fn unzip_tests_prints_and_extracts_every_layout() {
     let Some(unzip) = find(&["unzip"], "unzip") else { return };
     let mut faults = Faults::of("unzip");
-    for Archive { layout, path, .. } in common(archives) {
+    for Archive { layout, path, .. } in common() {
         let path = path.as_os_str();
         let tested = run(&unzip, &["-tqq".as_ref(), path]);
         if layout.entries.is_empty() {
@@ -96,11 +97,12 @@ fn extracted_fault(path: &Path, entry: &Entry) -> Option<String> {
 }
 
 /// `zip -T`.
-pub fn zip(archives: &[Archive]) {
+#[test]
+fn zip_tests_every_layout() {
     let (Some(zip), Some(_)) = (find(&["zip"], "zip"), find(&["unzip"], "unzip")) else { return };
     let mut faults = Faults::of("zip");
     // Without entries it has "nothing to do".
-    for Archive { layout, path, .. } in common(archives).filter(|archive| !archive.layout.entries.is_empty()) {
+    for Archive { layout, path, .. } in common().filter(|archive| !archive.layout.entries.is_empty()) {
         let tested = run(&zip, &["-T".as_ref(), path.as_os_str()]);
         faults.check(tested.success, &layout.name, || tested.story.clone());
     }
@@ -108,11 +110,12 @@ pub fn zip(archives: &[Archive]) {
 }
 
 /// Python's `zipfile`: everything that it can tell. A method that it does not know it can still list.
-pub fn python(archives: &[Archive]) {
+#[test]
+fn python_reads_all_that_every_layout_says() {
     let Some(python) = find(&["python3"], "python3") else { return };
     let mut faults = Faults::of("Python");
-    let answers = interview(&python, &["-I", &format!("{SOURCES}/check.py")], archives.iter(), &mut faults);
-    for Archive { layout, path, .. } in archives {
+    let answers = interview(&python, &["-I", &format!("{SOURCES}/check.py")], ARCHIVES.iter(), &mut faults);
+    for Archive { layout, path, .. } in ARCHIVES.iter() {
         let mut wanted = vec![format!("comment\t{}", hex(&layout.comment))];
         wanted.extend(layout.entries.iter().map(|entry| {
             let Entry { mode, date, comment, method, descriptor, .. } = entry;
@@ -126,27 +129,28 @@ pub fn python(archives: &[Archive]) {
 }
 
 /// The JDK: `ZipInputStream` and `ZipFile`.
-pub fn java(archives: &[Archive]) {
+#[test]
+fn java_reads_every_layout_as_a_stream_and_as_a_file() {
     let Some(java) = find(&["java"], "default-jdk-headless") else { return };
-    let mut faults = Faults::of("Java");
-    let answers = interview(&java, &[&format!("{SOURCES}/Check.java")], common(archives), &mut faults);
-    for Archive { layout, path, .. } in common(archives) {
-        for way in ["stream", "file"] {
-            let got = answers.get(&format!("{way} {}", path.display())).map_or(&[][..], Vec::as_slice);
-            faults.compare(got, &layout.entries.iter().map(facts).collect::<Vec<_>>(), &layout.name, way);
-        }
-    }
-    faults.tell();
+    compare_facts("Java", &java, &[&format!("{SOURCES}/Check.java")], &["stream ", "file "]);
 }
 
 /// Go's `archive/zip`.
-pub fn go(archives: &[Archive]) {
+#[test]
+fn go_reads_every_layout() {
     let Some(go) = find(&["go"], "golang-go") else { return };
-    let mut faults = Faults::of("Go");
-    let answers = interview(&go, &["run", &format!("{SOURCES}/check.go")], common(archives), &mut faults);
-    for Archive { layout, path, .. } in common(archives) {
-        let got = answers.get(&path.display().to_string()).map_or(&[][..], Vec::as_slice);
-        faults.compare(got, &layout.entries.iter().map(facts).collect::<Vec<_>>(), &layout.name, "archive/zip");
+    compare_facts("Go", &go, &["run", &format!("{SOURCES}/check.go")], &[""]);
+}
+
+/// Has a check program read archives in its ways, each of which is what its heading has before the path.
+fn compare_facts(name: &'static str, program: &Path, arguments: &[&str], ways: &[&str]) {
+    let mut faults = Faults::of(name);
+    let answers = interview(program, arguments, common(), &mut faults);
+    for Archive { layout, path, .. } in common() {
+        for way in ways {
+            let got = answers.get(&format!("{way}{}", path.display())).map_or(&[][..], Vec::as_slice);
+            faults.compare(got, &layout.entries.iter().map(facts).collect::<Vec<_>>(), &layout.name, way);
+        }
     }
     faults.tell();
 }
@@ -178,23 +182,21 @@ fn interview<'a>(
 }
 
 /// bsdtar with a file, which it reads from the end.
-pub fn bsdtar_file(archives: &[Archive]) {
-    bsdtar(archives, "bsdtar with a file", |program, flags, archive| {
-        run(program, &[flags.as_ref(), archive.path.as_os_str()])
-    });
+#[test]
+fn bsdtar_reads_every_layout_from_a_file() {
+    bsdtar("bsdtar with a file", |program, flags, archive| run(program, &[flags.as_ref(), archive.path.as_os_str()]));
 }
 
 /// bsdtar with a pipe, which it reads from the front.
-pub fn bsdtar_pipe(archives: &[Archive]) {
-    bsdtar(archives, "bsdtar with a pipe", |program, flags, archive| {
-        run_with_pipe(program, &[flags, "-"], &archive.bytes)
-    });
+#[test]
+fn bsdtar_reads_every_layout_from_a_pipe() {
+    bsdtar("bsdtar with a pipe", |program, flags, archive| run_with_pipe(program, &[flags, "-"], &archive.bytes));
 }
 
-fn bsdtar(archives: &[Archive], what: &'static str, read: impl Fn(&Path, &str, &Archive) -> crate::programs::Outcome) {
+fn bsdtar(what: &'static str, read: impl Fn(&Path, &str, &Archive) -> crate::programs::Outcome) {
     let Some(bsdtar) = find(&["bsdtar"], "libarchive-tools") else { return };
     let mut faults = Faults::of(what);
-    for archive in archives {
+    for archive in ARCHIVES.iter() {
         let layout = &archive.layout;
         let listed = read(&bsdtar, "-tf", archive);
         faults.check(listed.success, &layout.name, || listed.story.clone());
@@ -211,10 +213,11 @@ fn bsdtar(archives: &[Archive], what: &'static str, read: impl Fn(&Path, &str, &
 }
 
 /// `7z t`, and the list with sizes and CRC.
-pub fn seven_zip(archives: &[Archive]) {
+#[test]
+fn seven_zip_tests_and_lists_every_layout() {
     let Some(program) = find(&["7z", "7zz", "7za"], "7zip") else { return };
     let mut faults = Faults::of("7z");
-    for Archive { layout, path, .. } in archives {
+    for Archive { layout, path, .. } in ARCHIVES.iter() {
         let tested = run(&program, &["t".as_ref(), "-bd".as_ref(), path.as_os_str()]);
         let unknown = layout.has_method(93) && tested.story.contains("nsupported Method");
         faults.check((tested.success && !tested.story.contains("WARNING")) || unknown, &layout.name, || {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use s_zip::Compression;
 
-use crate::calls::{Data, Item, Kind, Plan};
+use crate::common::calls::{Data, Item, Kind, Plan};
 
 fn compression() -> impl Strategy<Value = Compression> {
     let deflate = (0_u32..=9).prop_map(Compression::Deflate);

@@ -1,11 +1,11 @@
 //! What each policy needs of its surroundings.
 
-use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, Error, StreamingZipWriter};
+use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 use tokio::runtime::Builder;
 
-use crate::async_failures::threads;
-use crate::calls::{Data, Kind, small_buffer, small_mixture, write_async, write_sync};
-use crate::sinks::{Manner, Sink};
+use crate::common::any::{POLICIES, threads};
+use crate::common::calls::{Call, Data, Kind, small_buffer, small_mixture, write_async, write_sync};
+use crate::common::sinks::{Manner, Sink};
 
 /// Runs a future without any runtime.
 fn without_runtime<T>(future: impl Future<Output = T>) -> T {
@@ -24,10 +24,7 @@ fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
 }
 
 fn one_entry(data: &[u8]) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    writer.start_entry("a").unwrap();
-    writer.write_data(data).unwrap();
-    writer.finish().unwrap()
+    write_sync(WriterOptions::new(), &[Call::Start("a".to_owned(), EntryOptions::new()), Call::Data(data)])
 }
 
 #[test]
@@ -122,9 +119,27 @@ fn writers_and_their_futures_move_between_threads() {
 #[test]
 fn writing_in_a_spawned_task_gives_the_same_bytes() {
     let wanted = write_sync(small_buffer(), &small_mixture());
-    for policy in crate::async_failures::POLICIES {
+    for policy in POLICIES {
         let runtime = threads();
         let task = runtime.spawn(async move { write_async(small_buffer(), policy, &small_mixture()).await });
         assert!(runtime.block_on(task).unwrap() == wanted, "{policy:?}");
     }
+}
+
+#[test]
+fn a_file_in_place_writes_what_it_is_given_and_refuses_the_runtime_that_it_would_stop() {
+    let path = std::env::temp_dir().join(format!("s_zip-in-place-{}", std::process::id()));
+    let write = async {
+        use tokio::io::AsyncWriteExt;
+
+        let mut file = s_zip::InPlaceFile::create(&path)?;
+        file.write_all(b"abc").await?;
+        file.flush().await
+    };
+    threads().block_on(write).expect("written");
+    assert_eq!(std::fs::read(&path).expect("there"), b"abc");
+    let current = Builder::new_current_thread().build().expect("a runtime");
+    let error = current.block_on(async { s_zip::InPlaceFile::create(&path) }).expect_err("one thread is too few");
+    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+    std::fs::remove_file(&path).expect("removed");
 }

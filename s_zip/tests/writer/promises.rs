@@ -1,8 +1,10 @@
 //! Sizes and CRCs announced and not kept.
 
-use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter};
+use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
-use crate::calls::{Call, Data, Kind, apply, zstandard};
+use crate::common::any::{By, assert_poisoned};
+use crate::common::calls::{Call, Data, Kind, zstandard};
+use crate::common::sinks::{Manner, Sink};
 
 fn methods() -> Vec<Compression> {
     let always = [Compression::Stored, Compression::Deflate(0), Compression::Deflate(1), Compression::Deflate(6)];
@@ -27,7 +29,7 @@ fn broken(data: &[u8]) -> Vec<EntryOptions> {
 }
 
 /// For every method, length and broken promise: the calls, which must fail at some point before or in the directory.
-pub fn broken_calls(data: &[u8]) -> Vec<Vec<Call<'_>>> {
+fn broken_calls(data: &[u8]) -> Vec<Vec<Call<'_>>> {
     let mut all = Vec::new();
     for method in methods() {
         for len in [0, 10, 70_000, data.len()] {
@@ -45,7 +47,7 @@ pub fn broken_calls(data: &[u8]) -> Vec<Vec<Call<'_>>> {
     all
 }
 
-pub fn noise() -> Vec<u8> {
+fn noise() -> Vec<u8> {
     Data { kind: Kind::Noise, len: 200_000, seed: 3 }.bytes()
 }
 
@@ -55,14 +57,15 @@ fn assert_broken(error: &Error) {
 
 #[test]
 fn a_broken_promise_is_an_error_and_poisons() {
-    for calls in broken_calls(&noise()) {
-        let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-        let error = calls.iter().find_map(|call| apply(&mut writer, call).err()).unwrap();
-        assert_broken(&error);
-        assert!(matches!(writer.start_entry("later"), Err(Error::Poisoned)));
-        assert!(matches!(writer.write_data(b"later"), Err(Error::Poisoned)));
-        assert!(matches!(writer.flush(), Err(Error::Poisoned)));
-        assert!(matches!(writer.finish(), Err(Error::Poisoned)));
+    let noise = noise();
+    for by in By::ALL {
+        for calls in broken_calls(&noise) {
+            let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());
+            // A policy that gathers calls finds out at the flush.
+            let error = calls.iter().chain([&Call::Flush]).find_map(|call| writer.call(call).err());
+            assert_broken(&error.unwrap_or_else(|| panic!("{by:?} keeps a broken promise")));
+            assert_poisoned(writer);
+        }
     }
 }
 
@@ -74,37 +77,11 @@ fn a_promise_broken_by_the_last_entry_fails_the_end() {
     assert_broken(&writer.finish().unwrap_err());
 }
 
-#[cfg(feature = "async")]
-#[test]
-fn a_promise_broken_with_the_async_writer_is_an_error_and_poisons() {
-    use crate::async_failures::{POLICIES, assert_poisoned, threads};
-    use crate::calls::apply_async;
-    use crate::sinks::{Manner, Sink};
-    use s_zip::AsyncStreamingZipWriter;
-
-    let (noise, runtime) = (noise(), threads());
-    for policy in POLICIES {
-        for calls in broken_calls(&noise) {
-            runtime.block_on(async {
-                let writer = AsyncStreamingZipWriter::from_writer(Sink::new(Manner::GOOD)).unwrap();
-                let mut writer = writer.compression_policy(policy);
-                for call in calls.iter().chain([&Call::Flush]) {
-                    if let Err(error) = apply_async(&mut writer, call).await {
-                        assert_broken(&error);
-                        return assert_poisoned(writer).await;
-                    }
-                }
-                panic!("{policy:?} keeps a broken promise");
-            });
-        }
-    }
-}
-
 #[test]
 fn only_an_entry_announced_with_4_gib_or_more_has_a_zip64_field_in_its_local_header() {
     const GIB: u64 = 1 << 30;
     for (size, field) in [(0, false), (3 * GIB, false), (4 * GIB - 1, false), (4 * GIB, true), (u64::MAX, true)] {
-        let sink = crate::sinks::Sink::new(crate::sinks::Manner::GOOD);
+        let sink = Sink::new(Manner::GOOD);
         let mut writer = StreamingZipWriter::from_writer(sink.clone()).unwrap();
         writer.start_entry_with_options("x", EntryOptions::new().size(size)).unwrap();
         writer.flush().unwrap();

@@ -2,13 +2,15 @@
 
 use s_zip::{Compression, EntryOptions, Error, NameFault, StreamingZipWriter, WriterOptions};
 
-use crate::calls::{Call, apply, small_mixture, zstandard};
+use crate::common::any::By;
+use crate::common::calls::{Call, small_mixture, write_sync, zstandard};
+use crate::common::sinks::{Manner, Sink};
 
 /// What must come back from a refused call.
 type Expected = fn(&Error) -> bool;
 
 /// Calls that no state of a writer accepts once the small mixture's first two entries are there.
-pub fn refused() -> Vec<(Call<'static>, Expected)> {
+fn refused() -> Vec<(Call<'static>, Expected)> {
     let plain = EntryOptions::new;
     let start = |name: &str, options: EntryOptions| Call::Start(name.to_owned(), options);
     let directory = |name: &str, options: EntryOptions| Call::Directory(name.to_owned(), options);
@@ -58,96 +60,42 @@ fn is_fault(error: &Error, wanted: NameFault) -> bool {
 #[test]
 fn a_refused_call_changes_nothing() {
     let (calls, refused) = (small_mixture(), refused());
-    let mut plain = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    let mut tried = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    for (index, call) in calls.iter().enumerate() {
-        apply(&mut plain, call).unwrap();
-        apply(&mut tried, call).unwrap();
-        // The first two calls make the names that others repeat; the last ones use up the name that must stay free.
-        if (1..8).contains(&index) {
-            for (call, expected) in &refused {
-                let error = apply(&mut tried, call).unwrap_err();
-                assert!(expected(&error), "{error}");
-            }
-        }
-    }
-    assert!(plain.finish().unwrap() == tried.finish().unwrap());
-}
-
-#[cfg(feature = "async")]
-#[test]
-fn a_call_refused_by_the_async_writer_changes_nothing() {
-    use crate::async_failures::{POLICIES, threads};
-    use crate::calls::{apply_async, write_sync};
-    use s_zip::AsyncStreamingZipWriter;
-
-    let (calls, refused) = (small_mixture(), refused());
     let wanted = write_sync(WriterOptions::new(), &calls);
-    for policy in POLICIES {
-        let got = threads().block_on(async {
-            let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy);
-            for (index, call) in calls.iter().enumerate() {
-                apply_async(&mut writer, call).await.unwrap();
-                if (1..8).contains(&index) {
-                    for (call, expected) in &refused {
-                        let error = apply_async(&mut writer, call).await.unwrap_err();
-                        assert!(expected(&error), "{policy:?}: {error}");
-                    }
+    for by in By::ALL {
+        let sink = Sink::new(Manner::GOOD);
+        let mut writer = by.open(&sink, WriterOptions::new());
+        for (index, call) in calls.iter().enumerate() {
+            writer.call(call).unwrap();
+            // The first two calls make the names that others repeat; the last ones use up the name that must stay free.
+            if (1..8).contains(&index) {
+                for (call, expected) in &refused {
+                    let error = writer.call(call).unwrap_err();
+                    assert!(expected(&error), "{by:?}: {error}");
                 }
             }
-            writer.finish().await.unwrap()
-        });
-        assert!(got == wanted, "{policy:?}");
+        }
+        writer.end().unwrap();
+        assert!(sink.bytes() == wanted, "{by:?}");
     }
 }
 
 #[test]
 fn data_needs_an_entry_that_takes_it() {
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    let wanted = {
-        let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-        writer.add_directory("a").unwrap();
-        writer.finish().unwrap()
-    };
-    for data in [b"".as_slice(), b"x"] {
-        assert!(matches!(writer.write_data(data), Err(Error::NoEntry)));
-    }
-    writer.flush().unwrap();
-    writer.add_directory("a").unwrap();
-    for data in [b"".as_slice(), b"x"] {
-        assert!(matches!(writer.write_data(data), Err(Error::NoEntry)));
-    }
-    writer.flush().unwrap();
-    assert!(matches!(writer.write_data(b"x"), Err(Error::NoEntry)));
-    assert!(writer.finish().unwrap() == wanted);
-}
-
-#[cfg(feature = "async")]
-#[test]
-fn data_for_the_async_writer_needs_an_entry_that_takes_it() {
-    use crate::async_failures::{POLICIES, threads};
-    use s_zip::AsyncStreamingZipWriter;
-
-    let wanted = {
-        let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-        writer.add_directory("a").unwrap();
-        writer.finish().unwrap()
-    };
-    for policy in POLICIES {
-        threads().block_on(async {
-            let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy);
+    let directory = Call::Directory("a".to_owned(), EntryOptions::new());
+    let wanted = write_sync(WriterOptions::new(), std::slice::from_ref(&directory));
+    for by in By::ALL {
+        let sink = Sink::new(Manner::GOOD);
+        let mut writer = by.open(&sink, WriterOptions::new());
+        for call in [&directory, &Call::Flush] {
             for data in [b"".as_slice(), b"x"] {
-                assert!(matches!(writer.write_data(data).await, Err(Error::NoEntry)), "{policy:?}");
+                assert!(matches!(writer.call(&Call::Data(data)), Err(Error::NoEntry)), "{by:?}");
             }
-            writer.flush().await.unwrap();
-            writer.add_directory("a").await.unwrap();
-            for data in [b"".as_slice(), b"x"] {
-                assert!(matches!(writer.write_data(data).await, Err(Error::NoEntry)), "{policy:?}");
-            }
-            writer.flush().await.unwrap();
-            assert!(matches!(writer.write_data(b"x").await, Err(Error::NoEntry)), "{policy:?}");
-            assert!(writer.finish().await.unwrap() == wanted, "{policy:?}");
-        });
+            writer.call(&Call::Flush).unwrap();
+            writer.call(call).unwrap();
+        }
+        assert!(matches!(writer.call(&Call::Data(b"x")), Err(Error::NoEntry)), "{by:?}");
+        writer.end().unwrap();
+        assert!(sink.bytes() == wanted, "{by:?}");
     }
 }
 
@@ -159,9 +107,9 @@ fn the_longest_name_and_comments_are_accepted() {
     writer.add_directory(&"y".repeat(65_534)).unwrap();
     writer.set_comment(&*most).unwrap();
     let bytes = writer.finish().unwrap();
-    let archive = crate::archive::parse(&bytes);
+    let archive = crate::common::archive::parse(&bytes);
     assert!(archive.comment == most && archive.entries[0].name == most && archive.entries[0].comment == most);
-    crate::readers::agree(&bytes, &archive);
+    crate::common::readers::agree(&bytes, &archive);
 }
 
 #[test]

@@ -1,27 +1,24 @@
 //! Many entries: ZIP64 by count, and how often the sink is written to.
 
-use s_zip::StreamingZipWriter;
+use s_zip::{EntryOptions, StreamingZipWriter, WriterOptions};
 
-use crate::archive::parse;
-use crate::calls::{Data, Kind};
-use crate::sinks::{Manner, Sink};
+use crate::common::any::By;
+use crate::common::archive::parse;
+use crate::common::calls::{Call, Data, Kind, write_sync};
+use crate::common::sinks::{Manner, Sink};
 
 fn name(index: usize) -> String {
     format!("{index:05}")
 }
 
-fn empty_entries(count: usize) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    for index in 0..count {
-        writer.start_entry(&name(index)).unwrap();
-    }
-    writer.finish().unwrap()
+fn empty_entries(count: usize) -> Vec<Call<'static>> {
+    (0..count).map(|index| Call::Start(name(index), EntryOptions::new())).collect()
 }
 
 #[test]
 fn zip64_records_are_there_exactly_from_65535_entries_on() {
     for count in [65_534, 65_535, 65_536, 70_000] {
-        let bytes = empty_entries(count);
+        let bytes = write_sync(WriterOptions::new(), &empty_entries(count));
         // The parser checks the numbers of all three records.
         let archive = parse(&bytes);
         assert_eq!((archive.entries.len(), archive.zip64), (count, count >= 65_535));
@@ -35,57 +32,28 @@ fn zip64_records_are_there_exactly_from_65535_entries_on() {
     }
 }
 
-#[cfg(feature = "async")]
 #[test]
-fn the_async_writer_makes_the_same_of_70000_entries() {
-    use s_zip::{AsyncStreamingZipWriter, CompressionPolicy};
-
-    let wanted = empty_entries(70_000);
-    for policy in [CompressionPolicy::Inline, CompressionPolicy::Offload] {
-        let got = crate::async_failures::threads().block_on(async {
-            let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy);
-            for index in 0..70_000 {
-                writer.start_entry(&name(index)).await.unwrap();
-            }
-            writer.finish().await.unwrap()
-        });
-        assert!(got == wanted, "{policy:?}");
+fn every_writer_makes_the_same_of_70000_entries() {
+    let calls = empty_entries(70_000);
+    let wanted = write_sync(WriterOptions::new(), &calls);
+    for by in By::ALL {
+        assert!(by.write(WriterOptions::new(), &calls) == wanted, "{by:?}");
     }
 }
 
 #[test]
 fn fifty_entries_of_10_kb_take_at_most_three_writes() {
     let text = Data { kind: Kind::Text, len: 10_000, seed: 5 }.bytes();
-    let sink = Sink::new(Manner::GOOD);
-    let mut writer = StreamingZipWriter::from_writer(sink.clone()).unwrap();
-    for index in 0..50 {
-        writer.start_entry(&name(index)).unwrap();
-        writer.write_data(&text).unwrap();
-    }
-    writer.finish().unwrap();
-    assert!((1..=3).contains(&sink.writes()), "{}", sink.writes());
-    assert_eq!(sink.flushes(), 1, "nothing is flushed but the end");
-}
-
-#[cfg(feature = "async")]
-#[test]
-fn fifty_entries_of_10_kb_take_at_most_three_async_writes() {
-    use crate::async_failures::{POLICIES, threads};
-
-    let text = Data { kind: Kind::Text, len: 10_000, seed: 5 }.bytes();
-    for policy in POLICIES {
+    for by in By::ALL {
         let sink = Sink::new(Manner::GOOD);
-        threads().block_on(async {
-            let writer = s_zip::AsyncStreamingZipWriter::from_writer(sink.clone()).unwrap();
-            let mut writer = writer.compression_policy(policy);
-            for index in 0..50 {
-                writer.start_entry(&name(index)).await.unwrap();
-                writer.write_data(&text).await.unwrap();
-            }
-            writer.finish().await.unwrap();
-        });
-        assert!((1..=3).contains(&sink.writes()), "{policy:?}: {}", sink.writes());
-        assert_eq!(sink.flushes(), 1, "{policy:?}: nothing is flushed but the end");
+        let mut writer = by.open(&sink, WriterOptions::new());
+        for index in 0..50 {
+            writer.call(&Call::Start(name(index), EntryOptions::new())).unwrap();
+            writer.call(&Call::Data(&text)).unwrap();
+        }
+        writer.end().unwrap();
+        assert!((1..=3).contains(&sink.writes()), "{by:?}: {}", sink.writes());
+        assert_eq!(sink.flushes(), 1, "{by:?}: nothing is flushed but the end");
     }
 }
 

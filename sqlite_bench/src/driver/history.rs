@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::broken;
-use crate::design::{AccessError, Design};
+use crate::design::{AccessError, Design, Inspection, failed};
 use crate::schema::{self, Block, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
 /// Blocks that are written before a run.
@@ -56,7 +55,7 @@ pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize)
             reads.spawn(async move { design.read(database, READ_SKIP).await.map(drop) });
         }
         while let Some(joined) = reads.join_next().await {
-            joined.map_err(broken)??;
+            joined.map_err(failed)??;
         }
     }
     Ok(())
@@ -76,24 +75,19 @@ pub async fn verify(
 ) -> Result<Option<String>, AccessError> {
     for (database, known) in acknowledged.iter().enumerate() {
         let found = design.inspect(database).await?;
-        if found.integrity != "ok" {
-            return Ok(Some(format!("database {database} is damaged: {}", found.integrity)));
-        }
-        let mut found: BTreeMap<u64, u64> = found.blocks.into_iter().collect();
-        if let Some(wrong) = difference(&mut found, known, keeps_its_size, may_tear) {
+        if let Some(wrong) = difference(found, known, keeps_its_size, may_tear) {
             return Ok(Some(format!("database {database} {wrong}")));
         }
     }
     Ok(None)
 }
 
-/// What is missing in `found` or too much.
-fn difference(
-    found: &mut BTreeMap<u64, u64>,
-    known: &Acknowledged,
-    keeps_its_size: bool,
-    may_tear: bool,
-) -> Option<String> {
+/// What is missing in `found`, too much or damaged.
+fn difference(found: Inspection, known: &Acknowledged, keeps_its_size: bool, may_tear: bool) -> Option<String> {
+    if found.integrity != "ok" {
+        return Some(format!("is damaged: {}", found.integrity));
+    }
+    let mut found: BTreeMap<u64, u64> = found.blocks.into_iter().collect();
     let seeded = (0..SEED_BLOCKS).map(|number| (number, SEED_TRANSACTIONS));
     let history = SEED_BLOCKS..SEED_BLOCKS + HISTORY_WRITES;
     let written = history.chain(known.blocks.iter().copied()).map(|number| (number, WRITE_TRANSACTIONS));

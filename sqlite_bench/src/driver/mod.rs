@@ -5,78 +5,47 @@
 //! in the schedule. What a request waits for a worker is in the second alone: leaving it out is coordinated omission.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
 
 use crate::design::{AccessError, Design};
-use crate::schema::{Block, SEED_BLOCKS};
-use crate::workload::{Load, Workload, Writes};
+use crate::workload::{Loop, Workload, Writes};
 
-mod closed;
 mod history;
-mod open;
-mod recorder;
-mod threads;
-mod ticker;
+mod operations;
+mod tasks;
+mod ticks;
+mod times;
 
 pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify, warm_up};
-pub use recorder::{LATE_AFTER, Operations, Recorder};
-pub use ticker::Ticks;
+pub use operations::{LATE_AFTER, Operations};
+pub use ticks::Ticks;
+pub use times::Times;
 
-/// How long the driver waits for answers after the last operation has begun, beyond four holds.
-const GRACE: Duration = Duration::from_secs(5);
+use tasks::{Run, Written, broken, read_in_turns, read_on_schedule, write};
 
-/// The thread that drives, and the one that samples.
+/// The thread that drives, and the one that counts threads.
 const DRIVER_THREADS: u64 = 2;
+/// How often threads are counted.
+const COUNT_PERIOD: Duration = Duration::from_millis(50);
 
-/// What a run came to.
+/// What was counted in a run.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct Tally {
     /// Reads.
     pub reads: Operations,
     /// Writes.
     pub writes: Operations,
-    /// Writes that would fit.
-    pub expected_writes: u64,
-    /// Reads of the schedule; none in the closed loop.
-    pub scheduled_reads: u64,
     /// A task that wants to run every millisecond.
     pub ticks: Ticks,
     /// Most threads of the process at a time beyond the driver's and the runtime's workers; `None` where they cannot be counted.
     pub threads: Option<u64>,
-    /// How long operations were begun.
-    pub window: Duration,
-    /// From the begin to the last answer.
-    pub elapsed: Duration,
     /// From the begin to the end of the last write.
     pub writing: Duration,
     /// Blocks whose write succeeded, and those whose write failed, by database.
     pub acknowledged: Vec<Acknowledged>,
-}
-
-/// What all tasks of a run share.
-struct Run {
-    design: Arc<dyn Design>,
-    workload: Workload,
-    seed: u64,
-    start: Instant,
-    writers_left: AtomicUsize,
-}
-
-impl Run {
-    /// Whether operations are still begun at `now`.
-    fn is_open(&self, now: Instant) -> bool {
-        let waits_for_writers = self.workload.writes == Writes::Once && self.writers_left.load(Ordering::Acquire) > 0;
-        now < self.start + self.workload.window || waits_for_writers
-    }
-
-    /// Whether an operation that ended then counts as done within the window, which is later by `offset` for whom it began later.
-    fn in_window(&self, end: Instant, offset: Duration) -> bool {
-        end <= self.start + self.workload.window + offset || self.workload.writes == Writes::Once
-    }
 }
 
 /// Drives `design`, whose databases hold the history already, as `workload` says. `progress` is called some times a second with how long
@@ -90,128 +59,77 @@ pub fn drive(
     workload: &Workload,
     seed: u64,
     progress: &(dyn Fn(Duration) + Sync),
-) -> Result<Outcome, AccessError> {
-    // Made before the clock starts: they take as long as some reads.
-    let readers = readers_of(workload);
-    let writing_tasks = if workload.writes == Writes::Never { 0 } else { workload.databases };
-    let records = Records {
-        reads: (0..readers).map(|_| Operations::new()).collect(),
-        writes: (0..writing_tasks).map(|_| Operations::new()).collect(),
+) -> Result<Tally, AccessError> {
+    let readers = match workload.reads {
+        Loop::Closed => workload.databases * workload.readers,
+        Loop::Open { .. } => workload.databases,
     };
+    let writers = if workload.writes == Writes::Never { 0 } else { workload.databases };
+    // Made before the clock starts: they take as long as some reads.
+    let records = |count| (0..count).map(|_| Operations::default()).collect();
+    let (of_readers, of_writers) = (records(readers), records(writers));
     let run = Arc::new(Run {
         design: Arc::clone(design),
         workload: *workload,
         seed,
         start: Instant::now(),
-        writers_left: AtomicUsize::new(writing_tasks),
+        writers_left: AtomicUsize::new(writers),
     });
-    let ticker = ticker::start(runtime);
-    let threads = threads::Sampler::start(run.start, progress);
-    let (reads, written) = std::thread::scope(|scope| {
-        let sampler = scope.spawn(|| threads.run());
-        let result = drive_all(runtime, &run, records);
-        threads.stop();
-        let _ = sampler.join();
-        result
-    })?;
-    let elapsed = run.start.elapsed();
-    let mut writes = Operations::new();
-    let mut acknowledged = vec![Acknowledged::default(); workload.databases];
-    let mut writing = Duration::ZERO;
-    for (database, operations, blocks, end) in written {
-        writes.add(&operations);
-        acknowledged[database] = blocks;
-        writing = writing.max(end.saturating_duration_since(run.start));
-    }
-    Ok(Outcome {
+    let done = Arc::new(AtomicBool::new(false));
+    let ticks = runtime.spawn(ticks::tick(Arc::clone(&done)));
+    let most_threads = AtomicU64::new(0);
+    let driven = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                most_threads.fetch_max(threads().unwrap_or(0), Ordering::Relaxed);
+                progress(run.start.elapsed());
+                std::thread::sleep(COUNT_PERIOD);
+            }
+        });
+        let driven = drive_all(runtime, &run, of_readers, of_writers);
+        done.store(true, Ordering::Relaxed);
+        driven
+    });
+    let (reads, written) = driven?;
+    let most_threads = Some(most_threads.into_inner()).filter(|&threads| threads > 0);
+    let mut tally = Tally {
         reads,
-        writes,
-        expected_writes: workload.expected_writes(),
-        scheduled_reads: workload.scheduled_reads(),
-        ticks: runtime.block_on(ticker.stop())?,
-        threads: threads.peak().map(|peak| peak.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
-        window: if workload.writes == Writes::Once { elapsed } else { workload.window },
-        elapsed,
-        writing,
-        acknowledged,
-    })
-}
-
-type Written = (usize, Operations, Acknowledged, Instant);
-
-/// What is counted into: one for each reader of the closed loop or database of the open one, and one for each writer.
-struct Records {
-    reads: Vec<Operations>,
-    writes: Vec<Operations>,
-}
-
-fn readers_of(workload: &Workload) -> usize {
-    match workload.load {
-        Load::Closed => workload.databases * workload.readers,
-        Load::Open { .. } => workload.databases,
-    }
-}
-
-/// Readers and writers, from begin to end.
-fn drive_all(runtime: &Runtime, run: &Arc<Run>, records: Records) -> Result<(Operations, Vec<Written>), AccessError> {
-    let mut writers = JoinSet::new();
-    for (database, operations) in records.writes.into_iter().enumerate() {
-        writers.spawn_on(write(Arc::clone(run), database, operations), runtime.handle());
-    }
-    let reads = match run.workload.load {
-        Load::Closed => runtime.block_on(closed::read_all(run, records.reads))?,
-        Load::Open { reads_per_s } => open::read_all(runtime, run, reads_per_s, records.reads),
+        writes: Operations::default(),
+        ticks: runtime.block_on(ticks).map_err(broken)?,
+        threads: most_threads.map(|most| most.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
+        writing: Duration::ZERO,
+        acknowledged: vec![Acknowledged::default(); workload.databases],
     };
-    let written = runtime.block_on(async {
-        let mut written = Vec::with_capacity(run.workload.databases);
-        while let Some(joined) = writers.join_next().await {
-            written.push(joined.map_err(broken)?);
-        }
-        Ok::<_, AccessError>(written)
-    })?;
+    for (database, written) in written.into_iter().enumerate() {
+        tally.writes.add(&written.operations);
+        tally.writing = tally.writing.max(written.end.saturating_duration_since(run.start));
+        tally.acknowledged[database] = written.acknowledged;
+    }
+    Ok(tally)
+}
+
+/// Readers and writers, from begin to end; what was written by database.
+fn drive_all(
+    runtime: &Runtime,
+    run: &Arc<Run>,
+    of_readers: Vec<Operations>,
+    of_writers: Vec<Operations>,
+) -> Result<(Operations, Vec<Written>), AccessError> {
+    let begin = |(database, record)| runtime.spawn(write(Arc::clone(run), database, record));
+    let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
+    let reads = match run.workload.reads {
+        Loop::Closed => runtime.block_on(read_in_turns(run, of_readers))?,
+        Loop::Open { reads_per_s } => read_on_schedule(runtime, run, reads_per_s, of_readers),
+    };
+    let written =
+        writers.into_iter().map(|writer| runtime.block_on(writer).map_err(broken)).collect::<Result<_, _>>()?;
     Ok((reads, written))
 }
 
-/// The writer of a database: a block, a pause, the next block.
-async fn write(run: Arc<Run>, database: usize, mut operations: Operations) -> Written {
-    let Workload { hold, rest, writes, .. } = run.workload;
-    let mut acknowledged = Acknowledged::default();
-    let offset = run.workload.first_write(database);
-    let mut due = run.start + offset;
-    let mut end = run.start;
-    let mut number = SEED_BLOCKS + HISTORY_WRITES;
-    if !offset.is_zero() {
-        tokio::time::sleep_until(due.into()).await;
-    }
-    while run.is_open(Instant::now()) {
-        let begin = Instant::now();
-        let result = run.design.write(database, Block::written(number, run.seed), hold).await;
-        end = Instant::now();
-        match result {
-            Ok(()) => acknowledged.blocks.push(number),
-            Err(_) => acknowledged.failed.push(number),
-        }
-        operations.record(result.map(drop), due, begin, end, run.in_window(end, offset));
-        number += 1;
-        if writes == Writes::Once {
-            break;
-        }
-        due = end + rest;
-        // Even a pause of nothing would take a step of the timer.
-        if !rest.is_zero() {
-            tokio::time::sleep(rest).await;
-        }
-    }
-    operations.close(run.start, end);
-    run.writers_left.fetch_sub(1, Ordering::AcqRel);
-    (database, operations, acknowledged, end)
-}
-
-/// How long after the window answers are waited for: whoever has not answered by then never does.
-fn grace(workload: &Workload) -> Duration {
-    workload.hold * 4 + GRACE
-}
-
-fn broken(error: impl std::fmt::Display) -> AccessError {
-    AccessError::Failed(format!("a task of the driver broke off: {error}"))
+/// Threads of this process; `None` where they cannot be counted.
+fn threads() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return u64::try_from(procfs::process::Process::myself().ok()?.stat().ok()?.num_threads).ok();
+    #[cfg(not(target_os = "linux"))]
+    None
 }

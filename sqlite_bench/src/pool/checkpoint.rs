@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::stats::{Counters, count};
 
-/// How much of the log a checkpoint copies, and for whom it waits.
+/// How much of the log a checkpoint copies, and for whom it waits; the names are those of SQLite.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
     /// What no reader needs; waits for nobody.
@@ -43,11 +43,7 @@ impl Signal {
 /// What SQLite says.
 pub(super) fn checkpoint(connection: &Connection, mode: Mode, turn: &Mutex<()>) -> rusqlite::Result<bool> {
     let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let pragma = match mode {
-        Mode::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
-        Mode::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
-    };
-    let busy: i64 = connection.query_row(pragma, [], |row| row.get(0))?;
+    let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode:?})"), [], |row| row.get(0))?;
     Ok(busy == 0)
 }
 
@@ -57,12 +53,12 @@ pub(super) fn run(
     gone: Sender<()>,
     signals: &Receiver<()>,
     turn: &Mutex<()>,
-    counters: &Arc<Counters>,
+    counters: &Counters,
 ) {
     for () in signals {
         // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
         if checkpoint(&connection, Mode::Passive, turn).is_ok() {
-            count(&counters.checkpoints);
+            count(counters, |stats| stats.checkpoints += 1);
         }
     }
     drop(connection);

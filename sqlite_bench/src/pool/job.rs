@@ -5,7 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rusqlite::Connection;
 
-use super::Error;
+use super::error::Error;
+
+/// What is done with a connection: any closure that takes one and returns what the caller wants of it, or SQLite's error.
+pub trait Work<T>: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static {}
+
+impl<T, F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static> Work<T> for F {}
 
 /// A job in a queue.
 pub(super) type BoxedJob = Box<dyn Job>;
@@ -32,20 +37,12 @@ struct Call<F, T> {
 }
 
 /// A job that does `work`, and where its answer arrives.
-pub(super) fn job<F, T>(work: F) -> (BoxedJob, flume::Receiver<Result<T, Error>>)
-where
-    F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
+pub(super) fn job<T: Send + 'static>(work: impl Work<T>) -> (BoxedJob, flume::Receiver<Result<T, Error>>) {
     let (reply, answer) = flume::bounded(1);
     (Box::new(Call { work: Some(work), value: None, reply }), answer)
 }
 
-impl<F, T> Job for Call<F, T>
-where
-    F: FnOnce(&Connection) -> rusqlite::Result<T> + Send,
-    T: Send,
-{
+impl<F: Work<T>, T: Send> Job for Call<F, T> {
     fn is_wanted(&self) -> bool {
         !self.reply.is_disconnected()
     }

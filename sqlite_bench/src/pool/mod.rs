@@ -58,6 +58,7 @@ mod stats;
 mod writer;
 
 pub use error::Error;
+pub use job::Work;
 pub use options::{Durability, OnOpen, Options};
 pub use stats::Stats;
 
@@ -110,7 +111,7 @@ impl Pool {
         let path = path.as_ref();
         // All connections are opened here, so that whatever is wrong is said here.
         let writing = options.connect_writer(path)?;
-        let checkpointing = options.connect_checkpoint(path)?;
+        let (checkpointing, _) = options.connect_writer(path)?;
         let reading: Vec<Connection> =
             (0..options.readers.get()).map(|_| options.connect_reader(path)).collect::<Result<_, _>>()?;
 
@@ -152,11 +153,7 @@ impl Pool {
     ///
     /// # Errors
     /// What `work` returned, that it panicked, or that the pool is closed.
-    pub async fn read<T, F>(&self, work: F) -> Result<T, Error>
-    where
-        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
+    pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         ask(self.inner.queue(|queues| &queues.reads)?, work).await
     }
 
@@ -165,11 +162,7 @@ impl Pool {
     /// # Errors
     /// What `work` returned, that it panicked, that the commit failed, or that the pool is closed: nothing of it was written then, unless
     /// the error is [`Error::Unknown`].
-    pub async fn write<T, F>(&self, work: F) -> Result<T, Error>
-    where
-        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
+    pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         ask(self.inner.queue(|queues| &queues.writes)?, work).await
     }
 
@@ -177,11 +170,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Pool::read`], and [`Error::Full`].
-    pub async fn try_read<T, F>(&self, work: F) -> Result<T, Error>
-    where
-        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
+    pub async fn try_read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         try_ask(self.inner.queue(|queues| &queues.reads)?, work).await
     }
 
@@ -189,11 +178,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Pool::write`], and [`Error::Full`].
-    pub async fn try_write<T, F>(&self, work: F) -> Result<T, Error>
-    where
-        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
+    pub async fn try_write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         try_ask(self.inner.queue(|queues| &queues.writes)?, work).await
     }
 
@@ -201,11 +186,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Pool::read`].
-    pub fn read_blocking<T, F>(&self, work: F) -> Result<T, Error>
-    where
-        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
+    pub fn read_blocking<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         ask_blocking(self.inner.queue(|queues| &queues.reads)?, work)
     }
 
@@ -213,11 +194,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`Pool::write`].
-    pub fn write_blocking<T, F>(&self, work: F) -> Result<T, Error>
-    where
-        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-        T: Send + 'static,
-    {
+    pub fn write_blocking<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
         ask_blocking(self.inner.queue(|queues| &queues.writes)?, work)
     }
 
@@ -225,8 +202,10 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let queues = self.inner.queues.read().unwrap_or_else(PoisonError::into_inner);
-        let (reads, writes) = queues.as_ref().map_or((0, 0), |queues| (queues.reads.len(), queues.writes.len()));
-        self.inner.counters.snapshot(reads, writes)
+        let lengths = queues.as_ref().map(|queues| (queues.reads.len(), queues.writes.len()));
+        let (waiting_reads, waiting_writes) = lengths.unwrap_or_default();
+        let stats = *self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        Stats { waiting_reads, waiting_writes, ..stats }
     }
 
     /// The database's file.
@@ -244,22 +223,14 @@ impl Pool {
     }
 }
 
-async fn ask<T, F>(queue: Sender<Message>, work: F) -> Result<T, Error>
-where
-    F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
+async fn ask<T: Send + 'static>(queue: Sender<Message>, work: impl Work<T>) -> Result<T, Error> {
     let (job, answer) = job(work);
     queue.send_async(Message::Job(job)).await.map_err(|_| Error::Closed)?;
     drop(queue);
     answer.recv_async().await.unwrap_or(Err(Error::Closed))
 }
 
-async fn try_ask<T, F>(queue: Sender<Message>, work: F) -> Result<T, Error>
-where
-    F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
+async fn try_ask<T: Send + 'static>(queue: Sender<Message>, work: impl Work<T>) -> Result<T, Error> {
     let (job, answer) = job(work);
     queue.try_send(Message::Job(job)).map_err(|error| match error {
         TrySendError::Full(_) => Error::Full(queue.len()),
@@ -269,11 +240,7 @@ where
     answer.recv_async().await.unwrap_or(Err(Error::Closed))
 }
 
-fn ask_blocking<T, F>(queue: Sender<Message>, work: F) -> Result<T, Error>
-where
-    F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    T: Send + 'static,
-{
+fn ask_blocking<T: Send + 'static>(queue: Sender<Message>, work: impl Work<T>) -> Result<T, Error> {
     let (job, answer) = job(work);
     queue.send(Message::Job(job)).map_err(|_| Error::Closed)?;
     drop(queue);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::Error;
+use super::error::Error;
 use super::guard::Guard;
 
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
@@ -41,7 +41,7 @@ pub struct Options {
     pub on_open: Option<OnOpen>,
 }
 
-/// What an acknowledged write survives.
+/// What an acknowledged write survives. The names are those of SQLite's `synchronous`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// A power failure: the log is synced before a commit is acknowledged.
@@ -87,42 +87,18 @@ impl fmt::Debug for Options {
     }
 }
 
-impl Durability {
-    fn pragma(self) -> &'static str {
-        match self {
-            Durability::Full => "FULL",
-            Durability::Normal => "NORMAL",
-            Durability::Off => "OFF",
-        }
-    }
-}
-
 impl Options {
-    /// A connection for the writes, whose jobs cannot end the transaction they run in.
+    /// A connection to a database that has a write-ahead log. While its guard is up, jobs cannot end the transaction they run in.
     pub(super) fn connect_writer(&self, path: &Path) -> Result<(Connection, Guard), Error> {
-        self.connect_read_write(path, Guard::of)
-    }
-
-    /// A connection for checkpoints.
-    pub(super) fn connect_checkpoint(&self, path: &Path) -> Result<Connection, Error> {
-        self.connect_read_write(path, |_| Ok(())).map(|(connection, ())| connection)
-    }
-
-    /// A connection to a database that has a write-ahead log.
-    fn connect_read_write<T>(
-        &self,
-        path: &Path,
-        guard: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<(Connection, T), Error> {
         let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let (connection, guard) = self.connect(path, access, guard)?;
+        let (connection, guard) = self.connect(path, access, Guard::of)?;
         let open = |source| Error::open(path, source);
         let mode: String =
             connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
         if mode != "wal" {
             return Err(Error::NotWal { path: path.to_owned(), mode });
         }
-        connection.pragma_update(None, "synchronous", self.durability.pragma()).map_err(open)?;
+        connection.pragma_update(None, "synchronous", format!("{:?}", self.durability)).map_err(open)?;
         Ok((connection, guard))
     }
 
@@ -134,12 +110,12 @@ impl Options {
     }
 
     /// Opens, guards, and sets up.
-    fn connect<T>(
+    fn connect<G>(
         &self,
         path: &Path,
         access: OpenFlags,
-        guard: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<(Connection, T), Error> {
+        guard: impl FnOnce(&Connection) -> rusqlite::Result<G>,
+    ) -> Result<(Connection, G), Error> {
         // Each connection is used by one thread at a time, so that SQLite need not lock it.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = match &self.vfs {

@@ -32,25 +32,25 @@ impl Queue {
 
     /// Waits for the next job that anybody still wants; `None` when the thread is to end.
     pub(super) fn wait(&self) -> Option<BoxedJob> {
-        while !self.stopped.get() {
+        self.next(|| {
             // A thread that closes the pool itself, from within a job, gets no message.
-            let message = if self.closing.load(Ordering::Acquire) {
-                self.messages.try_recv().ok()
-            } else {
-                self.messages.recv().ok()
-            };
-            if let Some(job) = self.take(message.unwrap_or(Message::Stop)) {
-                return Some(job);
-            }
-        }
-        None
+            let is_closing = self.closing.load(Ordering::Acquire);
+            let message = if is_closing { self.messages.try_recv().ok() } else { self.messages.recv().ok() };
+            Some(message.unwrap_or(Message::Stop))
+        })
     }
 
     /// The next job that anybody still wants, if there is one now.
     pub(super) fn poll(&self) -> Option<BoxedJob> {
+        self.next(|| self.messages.try_recv().ok())
+    }
+
+    fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {
         while !self.stopped.get() {
-            if let Some(job) = self.take(self.messages.try_recv().ok()?) {
-                return Some(job);
+            match receive()? {
+                Message::Job(job) if job.is_wanted() => return Some(job),
+                Message::Job(job) => job::discard(job),
+                Message::Stop => self.stopped.set(true),
             }
         }
         None
@@ -59,19 +59,5 @@ impl Queue {
     /// How many wait.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
-    }
-
-    fn take(&self, message: Message) -> Option<BoxedJob> {
-        match message {
-            Message::Job(job) if job.is_wanted() => Some(job),
-            Message::Job(job) => {
-                job::discard(job);
-                None
-            }
-            Message::Stop => {
-                self.stopped.set(true);
-                None
-            }
-        }
     }
 }

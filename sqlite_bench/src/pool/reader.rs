@@ -1,18 +1,16 @@
 //! A reading thread: takes the next job of the queue it shares with the others.
 
-use std::sync::Arc;
-
 use rusqlite::Connection;
 
-use super::Error;
+use super::error::Error;
 use super::queue::Queue;
 use super::stats::{Counters, count};
 
 /// Runs reads until the pool is closed and the queue empty.
-pub(super) fn run(connection: &Connection, queue: &Queue, counters: &Arc<Counters>) {
+pub(super) fn run(connection: &Connection, queue: &Queue, counters: &Counters) {
     while let Some(mut job) = queue.wait() {
         let mut outcome = job.run(connection);
-        count(&counters.reads);
+        count(counters, |stats| stats.reads += 1);
         // A job must not leave its snapshot to the next one: it would read the past, and keep the log from being reused.
         if !connection.is_autocommit()
             && let Err(error) = connection.execute_batch("ROLLBACK")

@@ -2,17 +2,17 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 
 use super::checkpoint::{Mode, Signal, checkpoint};
+use super::error::Error;
 use super::guard::{Guard, SAVEPOINT};
 use super::job::BoxedJob;
+use super::options::Options;
 use super::queue::Queue;
 use super::stats::{Counters, count};
-use super::{Error, Options};
 
 /// A commit that has been under way for so long takes no further writes: those that are in it wait for it.
 const GROUP_TIME: Duration = Duration::from_millis(5);
@@ -148,8 +148,10 @@ impl Writer {
     fn commit(&mut self, done: Vec<BoxedJob>) {
         match self.execute(COMMIT) {
             Ok(()) => {
-                count(&self.counters.commits);
-                self.counters.writes.fetch_add(done.len() as u64, Ordering::Relaxed);
+                count(&self.counters, |stats| {
+                    stats.commits += 1;
+                    stats.writes += done.len() as u64;
+                });
                 for job in done {
                     job.answer(Ok(()));
                 }
@@ -174,7 +176,7 @@ impl Writer {
     }
 
     fn refuse(&self, job: BoxedJob, error: Error) {
-        count(&self.counters.failed_writes);
+        count(&self.counters, |stats| stats.failed_writes += 1);
         job.answer(Err(error));
     }
 
@@ -230,7 +232,7 @@ impl Writer {
     /// Has the log copied beside the next writes, or, at its limit, before them.
     fn look_after_the_log(&mut self) {
         let Log { pages, commits } = LOG.get();
-        self.counters.wal_pages.store(u64::from(pages), Ordering::Relaxed);
+        count(&self.counters, |stats| stats.wal_pages = u64::from(pages));
         if pages < self.wal_limit_pages {
             // The log has begun anew since.
             self.next_limit = self.wal_limit_pages;
@@ -239,7 +241,7 @@ impl Writer {
             // Waits for readers no longer than for other processes. If one does not let go, the log grows by as much again first.
             let made_room = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn).unwrap_or(false);
             if made_room {
-                count(&self.counters.forced_checkpoints);
+                count(&self.counters, |stats| stats.forced_checkpoints += 1);
                 LOG.set(Log { pages: 0, commits });
             }
             self.next_limit = if made_room { self.wal_limit_pages } else { pages.saturating_add(self.wal_limit_pages) };

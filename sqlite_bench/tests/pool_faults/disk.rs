@@ -1,17 +1,16 @@
 //! Faults of the file and of the disk it is on.
 
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Options, Pool};
 
-use super::{SAFETY, behind, file, held_up, ids, insert, integrity, opened, options};
+use super::common::{Mounted, SAFETY, behind, created, file, held_up, ids, insert, integrity, mount, options};
 
 /// A database whose table `entries` is damaged and whose table `sound` is not.
 fn damaged(folder: &tempfile::TempDir) -> Pool {
     let path = file(folder);
-    let pool = opened(&path, &options());
+    let pool = created(&path, &options());
     pool.write_blocking(|db| db.execute_batch("CREATE TABLE sound (id INTEGER PRIMARY KEY)")).unwrap();
     for id in 0..50 {
         pool.write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(2000))", [id]))
@@ -31,12 +30,16 @@ fn into_sound(db: &Connection, id: i64) -> rusqlite::Result<usize> {
     db.execute("INSERT INTO sound VALUES (?1)", [id])
 }
 
+fn sound(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get(0))
+}
+
 #[test]
 fn a_damaged_page_is_named_and_the_rest_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let pool = damaged(&folder);
     for id in 0..20 {
-        let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(|db| insert(db, 1_000)).map(drop)];
+        let said = [pool.read_blocking(ids).map(drop), pool.write_blocking(insert(1_000)).map(drop)];
         for said in said {
             let error = said.unwrap_err();
             assert!(matches!(error, Error::Corrupt(_)) && error.to_string().contains("restore a copy"), "{error}");
@@ -44,7 +47,6 @@ fn a_damaged_page_is_named_and_the_rest_goes_on() {
         // At once, as the next one in the queue would be.
         pool.write_blocking(move |db| into_sound(db, id)).unwrap();
     }
-    let sound = |db: &Connection| db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(sound).unwrap(), 20);
 }
 
@@ -53,11 +55,8 @@ fn who_shared_a_commit_with_a_damaged_page_may_try_again_and_then_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let pool = damaged(&folder);
     let release = held_up(&pool);
-    let writes = [
-        behind(&pool, |db| into_sound(db, 1)),
-        behind(&pool, |db| insert(db, 1_000)),
-        behind(&pool, |db| into_sound(db, 2)),
-    ];
+    let writes =
+        [behind(&pool, |db| into_sound(db, 1)), behind(&pool, insert(1_000)), behind(&pool, |db| into_sound(db, 2))];
     drop(release);
     let [one, own, two] = writes.map(|write| write.join().unwrap());
     assert!(matches!(own, Err(Error::Corrupt(_))), "{own:?}");
@@ -67,38 +66,18 @@ fn who_shared_a_commit_with_a_damaged_page_may_try_again_and_then_succeeds() {
             pool.write_blocking(move |db| into_sound(db, id)).unwrap();
         }
     }
-    let sound = |db: &Connection| db.query_row("SELECT COUNT(*) FROM sound", [], |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(sound).unwrap(), 2);
-}
-
-/// A file system of 512 kB. `None` where mounting is not allowed.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mounted() -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=512k", "tmpfs"])
-            .arg(folder.path())
-            .stderr(Stdio::null())
-            .status();
-        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).status();
-    }
 }
 
 #[test]
 fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
-    let Some(disk) = SmallDisk::mounted() else {
+    let folder = tempfile::tempdir().unwrap();
+    if !mount(folder.path(), &["-t", "tmpfs", "-o", "size=512k", "tmpfs"]) {
         eprintln!("skipped: this user may not mount a small disk");
         return;
-    };
-    let pool = opened(&file(&disk.0), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
+    }
+    let _disk = Mounted(folder.path());
+    let pool = created(&file(&folder), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
     let mut acknowledged = Vec::new();
     let start = Instant::now();
     let error = loop {
@@ -116,7 +95,7 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
     assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
     assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
     drop(pool);
-    let pool = Pool::open(file(&disk.0), &options()).unwrap();
+    let pool = Pool::open(file(&folder), &options()).unwrap();
     assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
     drop(pool);
 }

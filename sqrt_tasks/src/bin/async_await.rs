@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use sqrt_tasks::{Executor, mirror};
-
 fn main() -> ExitCode {
-    mirror::main("async_await", Executor::AsyncAwait)
+    sqrt_tasks::cli::published(sqrt_tasks::Executor::AsyncAwait)
 }

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use sqrt_tasks::{Executor, mirror};
-
 fn main() -> ExitCode {
-    mirror::main("tokio", Executor::Tokio)
+    sqrt_tasks::cli::published(sqrt_tasks::Executor::Tokio)
 }

@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
-use study_kit::distribution::Distribution;
 
 use super::connections::{Connection, State};
+use super::times::{self, Times};
 use crate::error::Error;
 
 /// Between two looks at whether to go on.
 const GLANCE: Duration = Duration::from_millis(5);
 
 /// What was received.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Received {
     pub(super) accepted: u64,
     pub(super) rejected: u64,
     pub(super) refusal: Option<String>,
-    pub(super) response: Distribution,
-    pub(super) service: Distribution,
+    pub(super) response: Times,
+    pub(super) service: Times,
 }
 
 /// Receives.
@@ -47,7 +47,13 @@ impl Receiver {
             connections,
             input: vec![0; 64 << 10],
             counted_from: None,
-            received: Received::default(),
+            received: Received {
+                accepted: 0,
+                rejected: 0,
+                refusal: None,
+                response: times::none(),
+                service: times::none(),
+            },
         })
     }
 
@@ -153,7 +159,7 @@ impl Receiver {
         } else {
             self.received.rejected += 1;
         }
-        self.received.response.record(now.saturating_duration_since(row.due));
-        self.received.service.record(now.saturating_duration_since(row.sent));
+        times::record(&mut self.received.response, now.saturating_duration_since(row.due));
+        times::record(&mut self.received.service, now.saturating_duration_since(row.sent));
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Arrivals, Load};
+use super::settings::{Arrivals, Load};
 
 /// The rows of a load, one after the other.
 pub(super) struct Schedule {
@@ -80,7 +80,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     fn arrivals_have_the_rate_and_the_spread_of_their_kind() {
         for (arrivals, spread) in [(Arrivals::Poisson, 1.0), (Arrivals::Constant, 0.0)] {
             let gaps = gaps(arrivals);

@@ -1,15 +1,11 @@
 //! What a client sends: rows that an engine accepts, as long as nobody else uses the client's number.
 
-use std::io::Write as _;
-
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::amount::Amount;
+use crate::generate::{AMOUNT_UNITS, write_row};
 use crate::row::Kind;
-
-/// Amounts are below this, in units of a ten-thousandth.
-const AMOUNT_UNITS: i64 = 1_000_000_000;
 
 /// The rows of one client, one after the other: 70 % deposits, 27 % withdrawals, 3 % disputes of the last deposit and their ends.
 #[derive(Debug, Clone)]
@@ -69,12 +65,8 @@ impl Script {
                 (Kind::Deposit, tx, Some(units))
             }
         };
-        let name = kind.name();
         // Writing to a vector cannot fail.
-        let _ = match amount {
-            Some(units) => writeln!(line, "{name},{},{tx},{}", self.client, Amount::from_units(units)),
-            None => writeln!(line, "{name},{},{tx},", self.client),
-        };
+        let _ = write_row(line, kind, self.client, tx, amount.map(Amount::from_units));
     }
 
     fn take_tx(&mut self) -> u32 {

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use study_kit::distribution::Distribution;
-
-use super::Script;
 use super::connections::{Connection, State, Waiting};
 use super::schedule::Schedule;
+use super::script::Script;
+use super::times::{self, Times};
 use crate::error::Error;
 
 /// Between two tries to send what was not taken.
@@ -23,7 +22,7 @@ pub(super) struct Sent {
     /// Of each client, with its first one.
     pub(super) rows: Vec<u32>,
     /// From when a row was due to when it was sent.
-    pub(super) lateness: Distribution,
+    pub(super) lateness: Times,
 }
 
 /// Starts to send.
@@ -34,7 +33,7 @@ pub(super) fn start(
     scripts: Vec<Script>,
 ) -> Result<JoinHandle<Sent>, Error> {
     let rows = connections.iter().map(|connection| u32::from(connection.stream().is_some())).collect();
-    let sent = Sent { counted: 0, rows, lateness: Distribution::new() };
+    let sent = Sent { counted: 0, rows, lateness: times::none() };
     let sender = Sender { unsent: vec![Vec::new(); connections.len()], behind: Vec::new(), connections, scripts, sent };
     Builder::new()
         .name("sender".to_owned())
@@ -63,7 +62,7 @@ impl Sender {
             let now = Instant::now();
             if due >= counted_from {
                 self.sent.counted += 1;
-                self.sent.lateness.record(now - due);
+                times::record(&mut self.sent.lateness, now - due);
             }
             line.clear();
             self.catch_up();

@@ -1,31 +1,21 @@
 //! From bytes to rows and from money to text, one line and one field at a time.
 
-use super::{Kind, LONGEST_LINE_BYTES, Rule, Rules};
+use super::rule::{ErrorName, Rule, Rules};
+
+/// The longest line that is parsed, in bytes without its line break.
+const LONGEST_LINE_BYTES: usize = 65_536;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The five types of row.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Type {
     Deposit,
     Withdrawal,
     Dispute,
     Resolve,
     Chargeback,
-}
-
-impl Type {
-    const ALL: [Self; 5] = [Self::Deposit, Self::Withdrawal, Self::Dispute, Self::Resolve, Self::Chargeback];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Deposit => "deposit",
-            Self::Withdrawal => "withdrawal",
-            Self::Dispute => "dispute",
-            Self::Resolve => "resolve",
-            Self::Chargeback => "chargeback",
-        }
-    }
 }
 
 /// A row that parsed; client and tx are wider than they need to be, for the mutants without a range check.
@@ -134,7 +124,7 @@ fn split(rules: Rules, line: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Parses one line; the fields are examined in the order type, client, tx, amount.
-pub(super) fn parse(rules: Rules, columns: &Columns, line: &[u8]) -> Result<Row, Kind> {
+pub(super) fn parse(rules: Rules, columns: &Columns, line: &[u8]) -> Result<Row, ErrorName> {
     let mut longest = LONGEST_LINE_BYTES;
     if rules.broken(Rule::LongestLineIsAccepted) {
         longest -= 1;
@@ -179,7 +169,7 @@ pub(super) fn parse(rules: Rules, columns: &Columns, line: &[u8]) -> Result<Row,
 }
 
 /// The trimmed text of a field; absent and empty are the same.
-fn text(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<String>, Kind> {
+fn text(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<String>, ErrorName> {
     let Some(field) = fields.get(column) else {
         return Ok(None);
     };
@@ -193,7 +183,7 @@ fn text(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<String
     str::from_utf8(field).map(|text| Some(text.to_owned())).map_err(|_| "NotUtf8")
 }
 
-fn needed(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<String, Kind> {
+fn needed(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<String, ErrorName> {
     let text = text(rules, fields, column)?;
     if rules.broken(Rule::EmptyFieldsAreMissing) {
         return Ok(text.unwrap_or_default());
@@ -201,12 +191,12 @@ fn needed(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<String, Kin
     text.ok_or("MissingField")
 }
 
-fn type_of(rules: Rules, text: &str) -> Result<Type, Kind> {
+fn type_of(rules: Rules, text: &str) -> Result<Type, ErrorName> {
     let text = if rules.broken(Rule::TypesInAnyCase) { text.to_owned() } else { text.to_ascii_lowercase() };
-    Type::ALL.into_iter().find(|kind| kind.name() == text).ok_or("UnknownType")
+    text.parse().map_err(|_| "UnknownType")
 }
 
-fn number(rules: Rules, text: &str, largest: u64) -> Result<u64, Kind> {
+fn number(rules: Rules, text: &str, largest: u64) -> Result<u64, ErrorName> {
     let mut digits = text;
     if rules.broken(Rule::NumbersHaveNoSign) {
         digits = digits.trim_start_matches('+');
@@ -227,7 +217,7 @@ fn is_all_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn amount(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<i128>, Kind> {
+fn amount(rules: Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<i128>, ErrorName> {
     match text(rules, fields, column)? {
         None if rules.broken(Rule::AbsentAmountIsNoParseError) => Err("MissingField"),
         None => Ok(None),

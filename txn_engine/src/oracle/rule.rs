@@ -1,25 +1,25 @@
 //! The rules of the engine by name, so that the tests can break one at a time.
 
-/// Declares the enum and the list of all its variants, which must not drift apart.
-macro_rules! rules {
-    ($($(#[$comment:meta])* $name:ident,)+) => {
-        /// One rule that the oracle keeps; breaking it makes a mutant that the files of the tests must expose.
-        ///
-        /// An arm with the same bug then differs from the true oracle on the same files.
-        #[doc(hidden)]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Rule {
-            $($(#[$comment])* $name,)+
-        }
+/// The name of a row error, as the engine's `ErrorKind::name` gives it.
+pub(super) type ErrorName = &'static str;
 
-        impl Rule {
-            /// Every rule.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
-        }
-    };
+/// The rules in force: all of them, or all but one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Rules {
+    pub(super) broken: Option<Rule>,
 }
 
-rules! {
+impl Rules {
+    pub(super) fn broken(self, rule: Rule) -> bool {
+        self.broken == Some(rule)
+    }
+}
+
+/// One rule that the oracle keeps; breaking it makes a mutant that the files of the tests must expose.
+///
+/// An engine with the same bug then differs from the true oracle on the same files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::VariantArray)]
+pub enum Rule {
     // Lines and fields.
     BomIsNoPartOfTheHeader,
     BlankLinesAreSkipped,

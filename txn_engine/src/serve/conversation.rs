@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::Shared;
-use crate::engine::Engine;
+use super::shared::{Desk, Shared};
 use crate::error::ErrorKind;
-use crate::input::MAX_LINE_BYTES;
-use crate::parse::{Columns, Parser, Reading};
+use crate::parse::{Columns, MAX_LINE_BYTES, Parser, Reading};
 use crate::row::Entry;
 
 /// Bytes read at a time. Answers to them stay below some hundred KiB, whatever they are.
@@ -15,16 +13,8 @@ pub(super) const INPUT_BYTES: usize = 4096;
 const HEADER: [&str; 4] = ["type", "client", "tx", "amount"];
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Who answers.
-pub(crate) enum Desk {
-    /// The engine.
-    Engine(Box<Engine>),
-    /// Nobody: every line is `ok`.
-    Null,
-}
-
 /// What is needed to read and answer, and not kept by a connection: one per thread.
-pub(crate) struct Scratch {
+pub(super) struct Scratch {
     parser: Parser,
     /// Room for what is read.
     pub(super) input: Vec<u8>,
@@ -41,7 +31,7 @@ impl Scratch {
 
 /// Where a connection stands: the start of a line whose end has not come.
 #[derive(Debug, Default)]
-pub(crate) struct Conversation {
+pub(super) struct Conversation {
     pending: Vec<u8>,
     /// Whether that line is too long already; it is not kept then.
     too_long: bool,
@@ -59,7 +49,7 @@ impl Conversation {
             rest = tail;
             self.lines += 1;
             if std::mem::take(&mut self.too_long) {
-                shared.counts.rejected(1);
+                shared.counts.row(false);
                 answer(answers, Err(ErrorKind::LineTooLong));
             } else if self.pending.is_empty() {
                 self.line(shared, parser, line, answers);
@@ -99,7 +89,7 @@ impl Conversation {
             return;
         }
         let Desk::Engine(engine) = &shared.desk else {
-            shared.counts.accepted(1);
+            shared.counts.row(true);
             answers.push_str("ok\n");
             return;
         };
@@ -108,10 +98,7 @@ impl Conversation {
                 Entry::Row(row) => engine.process(&row),
                 Entry::Unreadable { kind, .. } => Err(kind),
             };
-            match result {
-                Ok(()) => shared.counts.accepted(1),
-                Err(_) => shared.counts.rejected(1),
-            }
+            shared.counts.row(result.is_ok());
             answer(answers, result);
             true
         });

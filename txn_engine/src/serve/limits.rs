@@ -2,7 +2,7 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::{Mode, Options};
+use super::options::{Mode, Options};
 
 /// Files that are no connections: the program's own, and room to refuse a connection in words.
 const OWN_FILES: usize = 64;
@@ -39,5 +39,8 @@ pub(super) fn most_connections(options: &Options) -> (usize, &'static str) {
 
 /// Memory maps that a process may have; `None` where there is no such limit.
 fn most_maps() -> Option<usize> {
-    std::fs::read_to_string("/proc/sys/vm/max_map_count").ok()?.trim().parse().ok()
+    #[cfg(target_os = "linux")]
+    return procfs::sys::vm::max_map_count().ok().and_then(|most| usize::try_from(most).ok());
+    #[cfg(not(target_os = "linux"))]
+    None
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -9,6 +10,9 @@ use crate::error::Error;
 
 /// Connections that wait to be accepted; the kernel's own limit (`net.core.somaxconn`) holds besides.
 const BACKLOG: i32 = 65_535;
+
+/// Between two tries to accept when the system is short of something.
+pub(super) const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
 
 /// Listens on `address`.
 pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {

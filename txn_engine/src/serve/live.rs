@@ -29,8 +29,8 @@ struct Open {
 }
 
 /// Keeps a connection among the open ones.
-pub(super) struct Entry {
-    live: Arc<super::Shared>,
+pub(super) struct Seat {
+    live: Arc<Live>,
     number: u64,
 }
 
@@ -45,8 +45,8 @@ impl Live {
     }
 
     /// Enters a connection; `None` if there are `most` already.
-    pub(super) fn enter(shared: &Arc<super::Shared>, socket: Arc<dyn Socket>, most: usize) -> Option<Entry> {
-        let mut open = shared.live.open();
+    pub(super) fn enter(self: &Arc<Self>, socket: Arc<dyn Socket>, most: usize) -> Option<Seat> {
+        let mut open = self.open();
         if open.sockets.len() >= most {
             return None;
         }
@@ -56,7 +56,7 @@ impl Live {
             shut(&*socket, how);
         }
         open.sockets.insert(number, socket);
-        Some(Entry { live: Arc::clone(shared), number })
+        Some(Seat { live: Arc::clone(self), number })
     }
 
     /// Shuts all of them, and those that still come.
@@ -77,13 +77,13 @@ impl Live {
     }
 }
 
-impl Drop for Entry {
+impl Drop for Seat {
     fn drop(&mut self) {
-        let mut open = self.live.live.open();
+        let mut open = self.live.open();
         // The socket itself is closed without the lock.
         let socket = open.sockets.remove(&self.number);
         if open.sockets.is_empty() {
-            self.live.live.ended.notify_all();
+            self.live.ended.notify_all();
         }
         drop(open);
         drop(socket);

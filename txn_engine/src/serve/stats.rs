@@ -1,39 +1,12 @@
 //! What a server has done and spent.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 use serde::{Deserialize, Serialize};
 
-use super::Shared;
-
-/// Counts over all connections.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    connections: AtomicU64,
-    refused: AtomicU64,
-    accepted: AtomicU64,
-    rejected: AtomicU64,
-}
-
-impl Counts {
-    pub(super) fn connection(&self) {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn accepted(&self, rows: u64) {
-        self.accepted.fetch_add(rows, Ordering::Relaxed);
-    }
-
-    pub(super) fn rejected(&self, rows: u64) {
-        self.rejected.fetch_add(rows, Ordering::Relaxed);
-    }
-}
+use crate::usage;
 
 /// What was done and spent so far. Values that this machine does not tell are zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -82,34 +55,19 @@ impl Stats {
             let count = |count: i64| u64::try_from(count).unwrap_or(0);
             here.voluntary_switches = count(usage.voluntary_context_switches());
             here.involuntary_switches = count(usage.involuntary_context_switches());
+            (here.user_s, here.system_s) = (seconds(usage.user_time()), seconds(usage.system_time()));
         }
-        if let Some((user_s, system_s)) = study_kit::usage::processor_s() {
-            (here.user_s, here.system_s) = (user_s, system_s);
+        if let Some(process) = usage::of_this_process() {
+            (here.rss_kib, here.peak_rss_kib) = (process.rss_kib, process.peak_rss_kib);
+            here.threads = process.threads;
         }
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let value = |name: &str| -> u64 {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
-        };
-        here.rss_kib = value("VmRSS:");
-        here.peak_rss_kib = value("VmHWM:");
-        here.threads = value("Threads:");
+        // Only counted: a library that reads all 65,000 of them takes megabytes, which would then stand in the peak.
         let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
         here.maps = memchr::memchr_iter(b'\n', &maps).count() as u64;
         here
     }
 }
 
-impl Shared {
-    pub(super) fn stats(&self) -> Stats {
-        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Stats {
-            open: self.live.count() as u64,
-            connections: load(&self.counts.connections),
-            refused: load(&self.counts.refused),
-            accepted: load(&self.counts.accepted),
-            rejected: load(&self.counts.rejected),
-            ..Stats::of_this_process()
-        }
-    }
+fn seconds(time: TimeVal) -> f64 {
+    time.num_microseconds() as f64 / 1e6
 }

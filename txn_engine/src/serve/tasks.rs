@@ -5,28 +5,16 @@ use std::io;
 use std::net::TcpListener as StdListener;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 use super::conversation::{Conversation, Scratch};
-use super::live::{Entry, Live};
-use super::{Shared, listen};
+use super::listen;
+use super::live::Seat;
+use super::shared::Shared;
 use crate::error::Error;
-
-/// Between two tries to accept when the system is short of something.
-const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
-
-/// How many threads run the tasks.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Workers {
-    /// One per core.
-    PerCore,
-    /// One.
-    One,
-}
 
 /// The thread on which the runtime accepts connections; where there is one worker only, it is this one.
 pub(super) struct Acceptor {
@@ -37,12 +25,8 @@ pub(super) struct Acceptor {
 }
 
 impl Acceptor {
-    /// Starts it.
-    pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, workers: Workers) -> Result<Self, Error> {
-        let mut builder = match workers {
-            Workers::PerCore => Builder::new_multi_thread(),
-            Workers::One => Builder::new_current_thread(),
-        };
+    /// Starts it on a runtime of `builder`.
+    pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Self, Error> {
         let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
         let listener = {
             let _entered = runtime.enter();
@@ -65,17 +49,11 @@ impl Acceptor {
     }
 
     /// Accepts no more. The connections go on until what is returned is dropped.
-    pub(super) fn stop(self) -> impl Drop {
-        struct Running(Option<oneshot::Sender<()>>);
-        impl Drop for Running {
-            fn drop(&mut self) {
-                drop(self.0.take());
-            }
-        }
+    pub(super) fn stop(self) -> oneshot::Sender<()> {
         drop(self.stop);
         // The thread has ended if it does not say so.
         let _ = self.stopped.recv();
-        Running(Some(self.finish))
+        self.finish
     }
 }
 
@@ -87,7 +65,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
         };
         match accepted {
             Ok((stream, _)) => admit(stream, &shared),
-            Err(error) if listen::is_shortage(&error) => tokio::time::sleep(SHORTAGE_PAUSE).await,
+            Err(error) if listen::is_shortage(&error) => tokio::time::sleep(listen::SHORTAGE_PAUSE).await,
             // The connection is gone before it was taken.
             Err(_) => {}
         }
@@ -97,9 +75,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
 fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    if let Some(entry) = Live::enter(shared, Arc::clone(&stream) as _, shared.most.0) {
+    if let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) {
         shared.counts.connection();
-        tokio::spawn(serve(stream, Arc::clone(shared), entry));
+        tokio::spawn(serve(stream, Arc::clone(shared), seat));
         return;
     }
     shared.counts.refused();
@@ -113,11 +91,11 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::new());
 }
 
-async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, entry: Entry) {
+async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, seat: Seat) {
     // A connection that breaks ends; nobody else is concerned.
     let _ = converse(&stream, &shared).await;
     drop(stream);
-    drop(entry);
+    drop(seat);
 }
 
 async fn converse(stream: &TcpStream, shared: &Shared) -> io::Result<()> {

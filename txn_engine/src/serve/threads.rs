@@ -1,62 +1,49 @@
 //! Connections on threads: one for each, or a pool.
 
-use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, Builder, JoinHandle};
-use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::conversation::{Conversation, Scratch};
-use super::live::{Entry, Live};
-use super::{Shared, listen};
+use super::listen;
+use super::live::Seat;
+use super::shared::Shared;
 use crate::error::Error;
-
-/// Between two tries to accept when the system is short of something.
-const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
-
-/// Which thread serves a connection.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Way {
-    /// One of its own.
-    EachItsOwn,
-    /// One of so many.
-    Pool(usize),
-}
 
 /// The thread that accepts connections.
 pub(super) struct Acceptor {
     thread: JoinHandle<()>,
     /// Closed to stop it.
     wake: UnixStream,
-    queue: Option<Arc<Queue>>,
+    pool: Option<Pool>,
 }
 
+/// The two ends of the queue of connections that wait for a thread, in the order of their arrival.
+type Pool = (flume::Sender<Connection>, flume::Receiver<Connection>);
+
 impl Acceptor {
-    /// Starts it, and the pool.
-    pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, way: Way) -> Result<Self, Error> {
+    /// Starts it. A thread of its own serves each connection, or one of a `pool` of so many.
+    pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, pool: Option<usize>) -> Result<Self, Error> {
         let (wake, woken) = UnixStream::pair().map_err(Error::Thread)?;
-        let queue = match way {
-            Way::EachItsOwn => None,
-            Way::Pool(threads) => Some(Queue::with_threads(threads, shared)?),
-        };
-        let (shared, served) = (Arc::clone(shared), queue.clone());
+        let pool = pool.map(|threads| start_pool(threads, shared)).transpose()?;
+        let (shared, queue) = (Arc::clone(shared), pool.as_ref().map(|(queue, _)| queue.clone()));
         let accept = move || {
             while wait(&listener, &woken) {
                 match listener.accept() {
-                    Ok((stream, _)) => admit(stream, &shared, served.as_deref()),
-                    Err(error) if listen::is_shortage(&error) => thread::sleep(SHORTAGE_PAUSE),
+                    Ok((stream, _)) => admit(stream, &shared, queue.as_ref()),
+                    Err(error) if listen::is_shortage(&error) => thread::sleep(listen::SHORTAGE_PAUSE),
                     // The connection is gone before it was taken, or was taken for one.
                     Err(_) => {}
                 }
             }
         };
         let thread = Builder::new().name("accept".to_owned()).spawn(accept).map_err(Error::Thread)?;
-        Ok(Acceptor { thread, wake, queue })
+        Ok(Acceptor { thread, wake, pool })
     }
 
     /// Accepts no more. Connections that wait for a thread of the pool are closed.
@@ -64,10 +51,21 @@ impl Acceptor {
         drop(self.wake);
         // It ends when it is woken; a panic of it has been printed.
         let _ = self.thread.join();
-        if let Some(queue) = self.queue {
-            queue.end();
+        if let Some((queue, waiting)) = self.pool {
+            drop(queue);
+            drop(waiting.drain());
         }
     }
+}
+
+fn start_pool(threads: usize, shared: &Arc<Shared>) -> Result<Pool, Error> {
+    let pool: Pool = flume::unbounded();
+    for _ in 0..threads.max(1) {
+        let (waiting, shared) = (pool.1.clone(), Arc::clone(shared));
+        let work = move || waiting.iter().for_each(|connection| serve(connection, &shared));
+        Builder::new().name("pool".to_owned()).spawn(work).map_err(Error::Thread)?;
+    }
+    Ok(pool)
 }
 
 /// Waits for a connection; false if there is to be none.
@@ -82,22 +80,24 @@ fn wait(listener: &TcpListener, woken: &UnixStream) -> bool {
 /// A connection that is served, and its place among the open ones.
 struct Connection {
     stream: Arc<TcpStream>,
-    entry: Entry,
+    seat: Seat,
 }
 
-fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&Queue>) {
+fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<Connection>>) {
     // The listener does not block, and on some systems what it accepts does not either.
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    let Some(entry) = Live::enter(shared, Arc::clone(&stream) as _, shared.most.0) else {
+    let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
         shared.counts.refused();
         return listen::refuse(&stream, shared.most.1);
     };
-    let connection = Connection { stream: Arc::clone(&stream), entry };
+    let connection = Connection { stream: Arc::clone(&stream), seat };
     if let Some(queue) = queue {
         shared.counts.connection();
-        return queue.push(connection);
+        // Nobody takes it only when the server ends, and then it is closed.
+        let _ = queue.send(connection);
+        return;
     }
     let serve = {
         let shared = Arc::clone(shared);
@@ -113,11 +113,11 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&Queue>) {
 }
 
 fn serve(connection: Connection, shared: &Shared) {
-    let Connection { stream, entry } = connection;
+    let Connection { stream, seat } = connection;
     // A connection that breaks ends; nobody else is concerned.
     let _ = converse(&stream, shared);
     drop(stream);
-    drop(entry);
+    drop(seat);
 }
 
 fn converse(mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
@@ -136,55 +136,5 @@ fn converse(mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         }
         conversation.take(shared, &mut scratch, length);
         stream.write_all(scratch.answers.as_bytes())?;
-    }
-}
-
-/// Connections that wait for a thread, in the order of their arrival.
-struct Queue {
-    waiting: Mutex<(VecDeque<Connection>, bool)>,
-    more: Condvar,
-}
-
-impl Queue {
-    fn with_threads(threads: usize, shared: &Arc<Shared>) -> Result<Arc<Self>, Error> {
-        let queue = Arc::new(Queue { waiting: Mutex::default(), more: Condvar::new() });
-        for _ in 0..threads.max(1) {
-            let (queue, shared) = (Arc::clone(&queue), Arc::clone(shared));
-            let work = move || {
-                while let Some(connection) = queue.pop() {
-                    serve(connection, &shared);
-                }
-            };
-            Builder::new().name("pool".to_owned()).spawn(work).map_err(Error::Thread)?;
-        }
-        Ok(queue)
-    }
-
-    fn push(&self, connection: Connection) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.1 {
-            return;
-        }
-        waiting.0.push_back(connection);
-        self.more.notify_one();
-    }
-
-    /// The next connection; `None` if there will be none.
-    fn pop(&self) -> Option<Connection> {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut waiting = self
-            .more
-            .wait_while(waiting, |(connections, ended)| connections.is_empty() && !*ended)
-            .unwrap_or_else(PoisonError::into_inner);
-        waiting.0.pop_front()
-    }
-
-    fn end(&self) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.1 = true;
-        let late = std::mem::take(&mut waiting.0);
-        drop(waiting);
-        drop(late);
-        self.more.notify_all();
     }
 }

@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 
 use txn_engine::oracle::process;
-use txn_engine::{Arm, ErrorKind};
+use txn_engine::{ErrorKind, Setup};
 
 use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, one_line};
 
@@ -102,16 +102,16 @@ fn strict_is_content_with_a_file_without_row_errors() {
 #[test]
 fn the_first_twenty_row_errors_are_printed_with_their_lines_and_all_are_counted() {
     let folder = Folder::with("repeated.csv", repeated_deposits(31));
-    for arm in Arm::ALL {
-        let typed = format!("--engine {} repeated.csv", arm.name());
+    for (engine, _) in Setup::NAMED {
+        let typed = format!("--engine {engine} repeated.csv");
         let assert = folder.txn_engine(&typed).assert().success();
         let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
         let listed: Vec<&str> = stderr.lines().filter(|line| line.starts_with("line ")).collect();
-        assert_eq!(listed.len(), 20, "{}: {stderr}", arm.name());
+        assert_eq!(listed.len(), 20, "{engine}: {stderr}");
         for (number, line) in (3..).zip(listed) {
-            assert!(line.starts_with(&format!("line {number}: ")), "{}: {stderr}", arm.name());
+            assert!(line.starts_with(&format!("line {number}: ")), "{engine}: {stderr}");
         }
-        assert!(stderr.contains("30 RepeatedTx"), "{}: {stderr}", arm.name());
+        assert!(stderr.contains("30 RepeatedTx"), "{engine}: {stderr}");
     }
 }
 

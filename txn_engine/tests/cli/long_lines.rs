@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::process::Command as Process;
 
 use assert_cmd::cargo::cargo_bin;
 
-use txn_engine::Arm;
+use txn_engine::Setup;
 
 use crate::{ACCOUNTS, Folder, PAYMENTS};
 
@@ -35,35 +35,29 @@ fn a_line_of_100_mb_in_a_file_is_one_row_error_in_bounded_memory() {
         eprintln!("skipped: peak memory is read with GNU time, and there is no /usr/bin/time");
         return;
     }
-    for arm in Arm::ALL {
+    for (engine, _) in Setup::NAMED {
         let output = Process::new("/usr/bin/time")
             .args(["-f", "%M", "-o"])
             .arg(folder.path("peak"))
             .arg(cargo_bin!("txn_engine"))
-            .args(["--engine", arm.name(), "long.csv"])
+            .args(["--engine", engine, "long.csv"])
             .current_dir(folder.0.path())
             .output()
             .expect("GNU time can be started");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {stderr}", arm.name());
-        assert!(stderr.contains("line 5: ") && stderr.contains("1 LineTooLong"), "{}: {stderr}", arm.name());
-        assert_eq!(String::from_utf8_lossy(&output.stdout), ACCOUNTS.replace("3.5000", "4.5000"), "{}", arm.name());
+        assert!(output.status.success(), "{engine}: {stderr}");
+        assert!(stderr.contains("line 5: ") && stderr.contains("1 LineTooLong"), "{engine}: {stderr}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), ACCOUNTS.replace("3.5000", "4.5000"), "{engine}");
         let peak = fs::read_to_string(folder.path("peak")).expect("GNU time writes its file");
         let peak_kib: u64 = peak.trim().parse().expect("GNU time prints KiB");
-        assert!(peak_kib < MEMORY_LIMIT_KIB, "{} took {peak_kib} KiB", arm.name());
+        assert!(peak_kib < MEMORY_LIMIT_KIB, "{engine} took {peak_kib} KiB");
     }
 }
 
 #[test]
 fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end() {
     let folder = Folder::new();
-    let mut child = folder
-        .process("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program can be started");
+    let mut child = folder.spawn("-");
     // Whoever refuses the header early closes the pipe: that is as good as reading it all.
     let written = write_long_line(child.stdin.take().expect("it was piped"), "type,client,", "\n");
     if let Err(error) = written {
@@ -79,14 +73,8 @@ fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end(
 #[test]
 fn a_line_of_100_mb_on_standard_input_is_one_row_error_in_bounded_memory() {
     let folder = Folder::new();
-    for engine in ["sync", "async", "sync_pipelined", "best_one_core", "best_all_cores"] {
-        let mut child = folder
-            .process(&format!("--engine {engine} -"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started");
+    for (engine, _) in Setup::NAMED {
+        let mut child = folder.spawn(&format!("--engine {engine} -"));
         let mut stdin = child.stdin.take().expect("it was piped");
         write_long_line(&mut stdin, PAYMENTS, "\n").expect("the program reads on");
         // The program still waits for more rows, so its peak can be read from outside.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command as Process;
+use std::process::{Child, Command as Process, Stdio};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
@@ -13,7 +13,7 @@ mod bad_input;
 mod long_lines;
 mod processing;
 mod session;
-mod study;
+mod stress;
 
 const HEADER: &str = "type,client,tx,amount\n";
 const PAYMENTS: &str = "type,client,tx,amount
@@ -26,7 +26,7 @@ const ACCOUNTS: &str = "client,available,held,total,locked
 2,7.2500,0.0000,7.2500,false
 ";
 
-/// A folder to work in, with the study's data below it.
+/// A folder to work in.
 struct Folder(TempDir);
 
 impl Folder {
@@ -51,14 +51,21 @@ impl Folder {
     /// `txn_engine` with what is typed after it, words separated by spaces.
     fn txn_engine(&self, typed: &str) -> Command {
         let mut command = cargo_bin_cmd!("txn_engine");
-        command.current_dir(self.0.path()).env("AWAIT_OR_NOT_DATA", self.path("data")).args(typed.split_whitespace());
+        command.current_dir(self.0.path()).args(typed.split_whitespace());
         command
+    }
+
+    /// The same, running, all its streams piped.
+    fn spawn(&self, typed: &str) -> Child {
+        let mut process = self.process(typed);
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        process.spawn().expect("the program can be started")
     }
 
     /// The same for tests that hold the pipes themselves.
     fn process(&self, typed: &str) -> Process {
         let mut process = Process::new(cargo_bin!("txn_engine"));
-        process.current_dir(self.0.path()).env("AWAIT_OR_NOT_DATA", self.path("data")).args(typed.split_whitespace());
+        process.current_dir(self.0.path()).args(typed.split_whitespace());
         process
     }
 }

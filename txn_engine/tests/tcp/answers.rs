@@ -77,7 +77,7 @@ fn many_connections_at_once_get_the_answers_and_the_accounts_of_the_naive_engine
     let dialogues: Vec<_> = (0..CONNECTIONS).map(|number| Dialogue::draw(&mut rng, number, ROWS)).collect();
     let (accounts, operations) = rows::outcome(&dialogues);
     let answers: BTreeSet<_> = dialogues.iter().flat_map(|dialogue| &dialogue.answers).collect();
-    for kind in ErrorKind::ALL {
+    for &kind in ErrorKind::ALL {
         // Long lines are another test.
         let is_drawn = !matches!(kind, ErrorKind::LineTooLong);
         assert_eq!(answers.contains(&rejected(kind.name())), is_drawn, "{}", kind.name());

@@ -219,7 +219,7 @@ fn an_address_that_is_taken_is_one_clear_line() {
 #[test]
 fn what_cannot_be_meant_is_one_clear_error() {
     for (typed, clear) in [
-        ("serve --mode fibers", "choose one of threads, pool, tokio, tokio_current, null"),
+        ("serve --mode fibers", "possible values: threads, pool, tokio, tokio_current, null"),
         ("serve --addr nowhere", "--addr"),
         ("serve --addr 127.0.0.1", "--addr"),
         ("serve --pool x", "--pool"),
@@ -236,7 +236,7 @@ fn what_cannot_be_meant_is_one_clear_error() {
         ("load --rate 1e300", "not a number above 0"),
         ("load --duration=-1", "--duration"),
         ("load --warm-up x", "--warm-up"),
-        ("load --arrivals sometimes", "choose one of poisson, constant"),
+        ("load --arrivals sometimes", "possible values: poisson, constant"),
         ("load --clients=-1", "--clients"),
         ("load --first-tx 4294967296", "--first-tx"),
         ("load --clients 0", "not a whole number above zero"),
@@ -244,7 +244,7 @@ fn what_cannot_be_meant_is_one_clear_error() {
         ("serve --mode null --dump session", "leave out --load and --dump"),
         ("serve --mode null --load session", "leave out --load and --dump"),
         ("serve --dump Cargo.toml", "Cargo.toml"),
-        ("clients --as fibers", "choose one of threads, tasks"),
+        ("clients --as fibers", "possible values: threads, tasks"),
         ("clients", "--as"),
     ] {
         let (code, said) = run(typed);

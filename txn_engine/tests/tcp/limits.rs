@@ -44,15 +44,7 @@ impl Crowd {
         let mut late = Vec::new();
         for number in 0..left.len() {
             drop(self.served.pop());
-            // The server takes a moment to notice.
-            wait_for("room for a connection", || {
-                let mut client = server.connect();
-                let is_served = matches!(client.try_ask(&format!("resolve,60000,{number}")), Reception::Served(_));
-                if is_served {
-                    late.push(client);
-                }
-                is_served
-            });
+            late.push(admitted(&server, &format!("resolve,60000,{number}")));
             if self.served.is_empty() {
                 break;
             }
@@ -61,17 +53,21 @@ impl Crowd {
             assert_eq!(client.ask(&format!("deposit,60001,{},1", 61_000 + number)), "ok");
         }
         drop((late, left, self.served));
-        let mut last = None;
-        wait_for("room for the last connection", || {
-            let mut client = server.connect();
-            let is_served = matches!(client.try_ask("deposit,60002,62000,1"), Reception::Served(_));
-            last = is_served.then_some(client);
-            is_served
-        });
-        let refused = last.expect("it is served").stats()["refused"].as_u64();
+        let refused = admitted(&server, "deposit,60002,62000,1").stats()["refused"].as_u64();
         assert!(refused >= Some(self.reasons.len() as u64), "{refused:?}");
         server.stop();
     }
+}
+
+/// A connection that has sent this row and is served, as soon as the server has noticed that there is room.
+fn admitted(server: &Server, row: &str) -> Client {
+    let mut admitted = None;
+    wait_for("room for a connection", || {
+        let mut client = server.connect();
+        admitted = matches!(client.try_ask(row), Reception::Served(_)).then_some(client);
+        admitted.is_some()
+    });
+    admitted.expect("it was waited for")
 }
 
 #[test]

@@ -190,7 +190,7 @@ impl Ended {
 
     /// What it has dumped.
     fn session(&self) -> Session {
-        Session::load(&self.session_folder()).expect("the dump can be loaded")
+        Session::read(&self.session_folder()).expect("the dump can be loaded")
     }
 
     /// The accounts that it has dumped, as CSV.

@@ -77,8 +77,8 @@ fn answers(rows: &[Vec<u8>]) -> Vec<String> {
 
 /// The answer to a row with the error of this name.
 pub fn rejected(name: &str) -> String {
-    let kind = ErrorKind::ALL.into_iter().find(|kind| kind.name() == name).expect("errors are among those");
-    format!("{name}: {}", kind.message())
+    let kind = ErrorKind::ALL.iter().find(|kind| kind.name() == name).expect("errors are among those");
+    format!("{name}: {kind}")
 }
 
 /// Deposits of 1 with these ids, each with a line break.

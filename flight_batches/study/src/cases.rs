@@ -1,0 +1,229 @@
+//! What is compared: scenarios with their arms, and what serves an arm.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use flight_batches::load::Extent;
+use flight_batches::produce::Mode;
+use flight_batches::service::Encoding;
+use flight_batches::ticket::Ticket;
+use study_kit::{Arms, Scenario, always, full, measured};
+
+/// What serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// Our server: who waits for a batch, how many are worked on ahead, how they become messages.
+    Ours(Mode, &'static str, Encoding),
+    /// pyarrow's server, which is C++ as long as there is no delay.
+    Pyarrow,
+    /// No Flight at all: TCP.
+    Loopback,
+}
+
+use Subject::{Loopback, Ours, Pyarrow};
+
+/// Threads of the arms `pool`.
+pub const POOL_THREADS: usize = 8;
+
+/// Every arm by name.
+pub const ARMS: &[(&str, Subject)] = &[
+    // As published: the async server fills a queue without bound ahead of the sender, the sync one sleeps when it is asked.
+    ("async", Ours(Mode::Async, "all", Encoding::Stock)),
+    ("sync", Ours(Mode::Sync, "0", Encoding::Stock)),
+    ("sync_prefetch", Ours(Mode::Sync, "all", Encoding::Stock)),
+    ("async_p0", Ours(Mode::Async, "0", Encoding::Stock)),
+    ("async_p1", Ours(Mode::Async, "1", Encoding::Stock)),
+    ("async_p4", Ours(Mode::Async, "4", Encoding::Stock)),
+    ("sync_p1", Ours(Mode::Sync, "1", Encoding::Stock)),
+    ("sync_p4", Ours(Mode::Sync, "4", Encoding::Stock)),
+    ("pool", Ours(Mode::Pool, "0", Encoding::Stock)),
+    ("pool_p1", Ours(Mode::Pool, "1", Encoding::Stock)),
+    ("spawn_blocking", Ours(Mode::SpawnBlocking, "0", Encoding::Stock)),
+    ("sleep_in_poll", Ours(Mode::SleepInPoll, "0", Encoding::Stock)),
+    ("stock", Ours(Mode::Async, "1", Encoding::Stock)),
+    ("shared", Ours(Mode::Async, "1", Encoding::Shared)),
+    ("pyarrow", Pyarrow),
+    ("loopback", Loopback),
+];
+
+/// What every request asks for, and how many there are at once.
+#[derive(Debug)]
+pub struct Setting {
+    /// What each batch takes to come, in microseconds.
+    pub delay_us: u32,
+    /// Rows of a batch.
+    pub rows: usize,
+    /// Requests at once.
+    pub requests: usize,
+    /// Batches of a request; the table once without it.
+    pub batches: Option<usize>,
+    /// For how long.
+    pub extent: Extent,
+    /// Rows of the table.
+    pub table_rows: usize,
+}
+
+/// Of the published table.
+const TABLE_ROWS: usize = 1_000_000;
+
+/// Requests in a window, each of the whole table: `d10_r5k_c1000` is 10 ms per batch, batches of 5,000 rows, 1,000 requests.
+const fn window(delay_ms: u32, rows: usize, requests: usize) -> Setting {
+    // Until all streams are accepted a loaded server works at full speed already, so that little warm-up is left to do.
+    let extent = Extent::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(1) };
+    Setting { delay_us: delay_ms * 1000, rows, requests, batches: None, extent, table_rows: TABLE_ROWS }
+}
+
+/// Requests of so many batches to their end. One request is what the original's generator sent, whatever it was told.
+const fn whole(delay_us: u32, rows: usize, requests: usize, batches: usize) -> Setting {
+    Setting { delay_us, rows, requests, batches: Some(batches), extent: Extent::Whole, table_rows: TABLE_ROWS }
+}
+
+/// Requests of the whole table to their end.
+const fn table(delay_ms: u32, rows: usize, requests: usize) -> Setting {
+    Setting { batches: None, ..whole(delay_ms * 1000, rows, requests, 0) }
+}
+
+/// As fast as it goes: so many batches as pyarrow repeats the table without Python, and one that is quickly written to a file for it.
+const fn no_delay(requests: usize) -> Setting {
+    Setting { batches: Some(25_000), table_rows: 250_000, ..window(0, 10_000, requests) }
+}
+
+const fn scenario(name: &'static str, setting: Setting, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario { name, build: "release", setting, arms }
+}
+
+/// Every scenario. Seconds are those of a run, the server's start and end included.
+#[rustfmt::skip] // a row per line
+pub const SCENARIOS: &[Scenario<Setting>] = &[
+    // The published cells.
+    scenario("d1_r10k_c1000", window(1, 10_000, 1_000), &[always(2.8, "async sync sync@aa sync@slow async_p1 sync_p1")]),
+    scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[measured(2.3, "async sync")]),
+    scenario("d10_r1k_c1000", window(10, 1_000, 1_000), &[measured(2.3, "async sync")]),
+    scenario("d10_r5k_c1000", window(10, 5_000, 1_000), &[measured(2.8, "async sync")]),
+    scenario("d10_r10k_c1000", window(10, 10_000, 1_000), &[measured(2.8, "async sync")]),
+    scenario("d100_r1k_c1000", window(100, 1_000, 1_000), &[measured(2.3, "async sync")]),
+    scenario("d100_r10k_c1000", window(100, 10_000, 1_000), &[measured(2.8, "async sync")]),
+    scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(1.6, "async sync async_p1 sync_p1")]),
+    scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[measured(4.0, "async sync")]),
+    // One request.
+    scenario("single_d1_r10k", whole(1_000, 10_000, 1, 100), &[always(0.8, "async sync sync@aa sync@slow sync_prefetch")]),
+    scenario("single_d1_r1k", whole(1_000, 1_000, 1, 100), &[measured(0.57, "async sync")]),
+    scenario("single_d10_r5k", whole(10_000, 5_000, 1, 25), &[measured(0.73, "async sync sync_prefetch")]),
+    scenario("single_d10_r1k", whole(10_000, 1_000, 1, 25), &[measured(0.71, "async sync")]),
+    scenario("single_d10_r10k", whole(10_000, 10_000, 1, 25), &[measured(0.76, "async sync")]),
+    scenario("single_d100_r1k", whole(100_000, 1_000, 1, 5), &[measured(0.95, "async sync")]),
+    scenario("single_d100_r10k", whole(100_000, 10_000, 1, 5), &[measured(0.96, "async sync")]),
+    // Below saturation and far beyond it, each request to its end.
+    scenario("short_10ms", whole(10_000, 1_000, 20, 20), &[measured(0.65, "async sync sync@aa sync@slow async_p1 sync_p1")]),
+    scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@aa sync@slow async_p1 sync_p1")]),
+    // What else could wait for a batch, at a load that all could carry.
+    scenario("ways", window(10, 1_000, 40), &[always(1.6, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
+    scenario("ways_600", window(100, 100, 600), &[measured(2.0, "async_p0 sync spawn_blocking")]),
+    scenario("pool_model", whole(10_000, 1_000, 40, 20), &[measured(0.65, "pool pool_p1")]),
+    scenario("below_10ms", whole(10_000, 1_000, 10, 50), &[measured(0.95, "async_p1 sync_p1")]),
+    scenario("below_100ms", whole(100_000, 1_000, 40, 6), &[measured(1.1, "async_p1 sync_p1")]),
+    // Small batches: what is late here is the timer.
+    scenario("timers_1ms", whole(1_000, 100, 2, 400), &[measured(0.85, "async_p1 sync_p1")]),
+    // No batch comes before all have asked.
+    scenario("all_2000", whole(2_000_000, 10_000, 2_000, 2), &[measured(10.0, "async_p1 sync_p1")]),
+    scenario("nodelay_c4", no_delay(4), &[always(1.6, "stock shared pyarrow loopback")]),
+    scenario("nodelay_c16", no_delay(16), &[always(1.6, "stock shared pyarrow loopback")]),
+    // The rest of the published grid, and its requests to their end.
+    scenario("d1_r1k_c10", window(1, 1_000, 10), &[full(1.6, "async sync")]),
+    scenario("d1_r1k_c100", window(1, 1_000, 100), &[full(1.6, "async sync")]),
+    scenario("d1_r1k_c500", window(1, 1_000, 500), &[full(1.9, "async sync")]),
+    scenario("d1_r1k_c2000", window(1, 1_000, 2_000), &[full(3.0, "async sync")]),
+    scenario("whole_d1_r1k_c10", table(1, 1_000, 10), &[full(3.5, "async sync")]),
+    scenario("d1_r5k_c10", window(1, 5_000, 10), &[full(1.6, "async sync")]),
+    scenario("d1_r5k_c100", window(1, 5_000, 100), &[full(1.7, "async sync")]),
+    scenario("d1_r5k_c500", window(1, 5_000, 500), &[full(2.2, "async sync")]),
+    scenario("d1_r5k_c1000", window(1, 5_000, 1_000), &[full(2.8, "async sync")]),
+    scenario("d1_r5k_c2000", window(1, 5_000, 2_000), &[full(4.0, "async sync")]),
+    scenario("whole_d1_r5k_c10", table(1, 5_000, 10), &[full(2.7, "async sync")]),
+    scenario("d1_r10k_c100", window(1, 10_000, 100), &[full(1.7, "async sync")]),
+    scenario("d1_r10k_c500", window(1, 10_000, 500), &[full(2.2, "async sync")]),
+    scenario("whole_d1_r10k_c10", table(1, 10_000, 10), &[full(2.6, "async sync")]),
+    scenario("d10_r1k_c10", window(10, 1_000, 10), &[full(1.6, "async sync")]),
+    scenario("d10_r1k_c100", window(10, 1_000, 100), &[full(1.6, "async sync")]),
+    scenario("d10_r1k_c500", window(10, 1_000, 500), &[full(1.9, "async sync")]),
+    scenario("d10_r1k_c2000", window(10, 1_000, 2_000), &[full(3.0, "async sync")]),
+    scenario("whole_d10_r1k_c10", table(10, 1_000, 10), &[full(12.0, "async sync")]),
+    scenario("d10_r5k_c10", window(10, 5_000, 10), &[full(1.6, "async sync")]),
+    scenario("d10_r5k_c100", window(10, 5_000, 100), &[full(1.7, "async sync")]),
+    scenario("d10_r5k_c500", window(10, 5_000, 500), &[full(2.2, "async sync")]),
+    scenario("d10_r5k_c2000", window(10, 5_000, 2_000), &[full(4.0, "async sync")]),
+    scenario("whole_d10_r5k_c10", table(10, 5_000, 10), &[full(4.5, "async sync")]),
+    scenario("d10_r10k_c10", window(10, 10_000, 10), &[full(1.6, "async sync")]),
+    scenario("d10_r10k_c100", window(10, 10_000, 100), &[full(1.7, "async sync")]),
+    scenario("d10_r10k_c500", window(10, 10_000, 500), &[full(2.2, "async sync")]),
+    scenario("d10_r10k_c2000", window(10, 10_000, 2_000), &[full(4.0, "async sync")]),
+    scenario("whole_d10_r10k_c10", table(10, 10_000, 10), &[full(3.5, "async sync")]),
+    scenario("d100_r1k_c10", window(100, 1_000, 10), &[full(1.6, "async sync")]),
+    scenario("d100_r1k_c100", window(100, 1_000, 100), &[full(1.6, "async sync")]),
+    scenario("d100_r1k_c500", window(100, 1_000, 500), &[full(1.9, "async sync")]),
+    scenario("d100_r1k_c2000", window(100, 1_000, 2_000), &[full(3.0, "async sync")]),
+    scenario("whole_d100_r1k_c10", table(100, 1_000, 10), &[full(100.0, "async sync")]),
+    scenario("d100_r5k_c10", window(100, 5_000, 10), &[full(1.6, "async sync")]),
+    scenario("d100_r5k_c100", window(100, 5_000, 100), &[full(1.7, "async sync")]),
+    scenario("d100_r5k_c500", window(100, 5_000, 500), &[full(2.2, "async sync")]),
+    scenario("d100_r5k_c1000", window(100, 5_000, 1_000), &[full(2.8, "async sync")]),
+    scenario("d100_r5k_c2000", window(100, 5_000, 2_000), &[full(4.0, "async sync")]),
+    scenario("whole_d100_r5k_c10", table(100, 5_000, 10), &[full(22.0, "async sync")]),
+    scenario("d100_r10k_c10", window(100, 10_000, 10), &[full(1.6, "async sync")]),
+    scenario("d100_r10k_c100", window(100, 10_000, 100), &[full(1.7, "async sync")]),
+    scenario("d100_r10k_c500", window(100, 10_000, 500), &[full(2.2, "async sync")]),
+    scenario("d100_r10k_c2000", window(100, 10_000, 2_000), &[full(4.0, "async sync")]),
+    scenario("whole_d100_r10k_c10", table(100, 10_000, 10), &[full(12.0, "async sync")]),
+];
+
+/// What serves `arm`.
+///
+/// # Errors
+/// If the table has no such arm.
+pub fn subject(arm: &str) -> anyhow::Result<Subject> {
+    let found = ARMS.iter().find(|(name, _)| *name == arm);
+    found.map(|(_, subject)| *subject).with_context(|| format!("nothing serves the arm {arm}"))
+}
+
+impl Setting {
+    /// What every request asks for.
+    pub fn ticket(&self) -> Ticket {
+        let batch_generation_delay = f64::from(self.delay_us) * 1e-6;
+        Ticket { records_per_batch: self.rows, batch_generation_delay, batches: self.batches }
+    }
+
+    /// Batches of a request.
+    pub fn batches_of_a_request(&self) -> usize {
+        self.batches.unwrap_or(self.table_rows / self.rows)
+    }
+
+    /// What the delay alone would allow `subject`, in MB/s; nothing without a delay.
+    pub fn ideal_mb_per_s(&self, subject: Subject, batch_bytes: usize) -> Option<f64> {
+        let most = if matches!(subject, Ours(Mode::Pool, ..)) { POOL_THREADS } else { usize::MAX };
+        let bytes = (self.requests.min(most) * batch_bytes) as f64;
+        (self.delay_us > 0).then(|| bytes / f64::from(self.delay_us))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use study_kit::{Profile, case};
+
+    use super::*;
+
+    #[test]
+    fn every_arm_of_every_scenario_is_served() {
+        for scenario in SCENARIOS {
+            for (arm, _) in scenario.arms_in(Profile::Full) {
+                subject(arm.split('@').next().unwrap()).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn the_ideal_of_a_pool_is_that_of_its_threads() {
+        let ways = &case::find(SCENARIOS, "ways").unwrap().setting;
+        let ideal = |arm| ways.ideal_mb_per_s(subject(arm).unwrap(), 400_000);
+        assert_eq!((ideal("sync"), ideal("pool")), (Some(1600.0), Some(320.0)));
+    }
+}

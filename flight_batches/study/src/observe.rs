@@ -1,0 +1,157 @@
+//! One sample: a server in a process of its own, the load in this one, checked before it counts.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use flight_batches::health::Process;
+use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
+use flight_batches::table::{Shape, Table, checksum};
+use study_kit::server::Server;
+use study_kit::usage::{kib, settle_allocator};
+use study_kit::{Metrics, Observation, Span, TestCase};
+
+use crate::cases::{self, Setting, Subject};
+use crate::{loopback, servers};
+
+/// Connections that share the streams.
+const CONNECTIONS: usize = 32;
+/// No stream waits longer for a message, whatever the load.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Runs the case once.
+pub fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
+    settle_allocator();
+    let (setting, subject) = (case.setting, cases::subject(case.arm)?);
+    let mut metrics = Metrics::from([
+        ("requests_count", setting.requests as f64),
+        ("batch_rows_count", setting.rows as f64),
+        ("batch_delay_ms", f64::from(setting.delay_us) * 1e-3),
+    ]);
+    let Some(server) = servers::start(subject, setting, case.seed)? else {
+        // What needs its figures reads that it cannot be tested here.
+        return Ok(Observation::new("", metrics));
+    };
+    let digest = if subject == Subject::Loopback {
+        measure_loopback(setting, &server, &mut metrics)?;
+        String::new()
+    } else {
+        measure_flight(case, subject, &server, &mut metrics)?
+    };
+    let mut observation = Observation::new(digest, metrics);
+    observation.child_peak_kib = server.peak_rss_kib();
+    Ok(observation)
+}
+
+fn measure_loopback(setting: &Setting, server: &Server, metrics: &mut Metrics) -> Result<()> {
+    let address = server.address().parse().context("the server listens on no address")?;
+    let Extent::Window { warm_up, window } = setting.extent else { bail!("TCP alone is measured in a window") };
+    let span = Span::start();
+    let (bytes, elapsed) = loopback::measure(address, setting.requests, warm_up, window)?;
+    metrics.extend(span.end().metrics());
+    metrics.put("work_s", elapsed.as_secs_f64());
+    metrics.put("mb_per_s", bytes as f64 / 1e6 / elapsed.as_secs_f64());
+    Ok(())
+}
+
+/// Puts the load on the server; returns a fingerprint of the first batch.
+fn measure_flight(
+    case: &TestCase<'_, Setting>,
+    subject: Subject,
+    server: &Server,
+    metrics: &mut Metrics,
+) -> Result<String> {
+    let &Setting { rows, requests, extent, .. } = case.setting;
+    // The first batch of a table is that of a table which has no other.
+    let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;
+    let first = table.batch(0, rows);
+    let digest = format!("{rows}x{}", checksum(&first));
+    let runtime = tokio::runtime::Runtime::new().context("no runtime can be started")?;
+    let load = Load { ticket: case.setting.ticket(), requests, extent, first: Some(first), patience: PATIENCE };
+    let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
+    let ours = matches!(subject, Subject::Ours(..));
+    let health = || if ours { runtime.block_on(connections.health()).map(Some) } else { Ok(None) };
+    let before = health()?;
+    let span = Span::start();
+    let mut delivery = runtime.block_on(load.run(&connections));
+    delivery.elapsed += spin(delivery.elapsed.mul_f64(case.handicap - 1.0));
+    let cost = span.end();
+    let after = health()?;
+    runtime.shutdown_background();
+    if let Some(failure) = delivery.failures.first() {
+        let count = delivery.failures.len();
+        bail!("{count} of the requests failed, the first with {:?}: {}", failure.code, failure.reason);
+    }
+    ensure!(delivery.bytes > 0, "nothing arrived in the window");
+    ensure!(delivery.compared > 0, "no batch was compared with what it must be");
+    metrics.extend(cost.metrics());
+    metrics.put("work_s", delivery.elapsed.as_secs_f64());
+    metrics.put("client_cpu_s", cost.counters.map(|used| used.user_s + used.system_s));
+    describe(case.setting, subject, table.bytes(), &delivery, metrics);
+    if let Some((before, after)) = before.zip(after) {
+        // Requests that run to their end may do so before the last has begun.
+        let want = if extent == Extent::Whole { (requests * 9).div_ceil(10) } else { requests };
+        let most = after.most_streams;
+        ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
+        metrics.put("streams_count", most as f64);
+        metrics.put("timer_late_us", after.waited.mean_lateness_ns as f64 / 1e3);
+        metrics.put("timer_late_max_us", after.waited.most_lateness_ns as f64 / 1e3);
+        metrics.put("waiting_threads_count", after.waited.most_waiting_threads as f64);
+        let table_kib = (case.setting.table_rows * table.row_bytes()) as f64 / 1024.0;
+        describe_server(table_kib, &before.process, &after.process, delivery.mb_per_s(), metrics);
+    }
+    Ok(digest)
+}
+
+/// Figures of the load.
+fn describe(setting: &Setting, subject: Subject, batch_bytes: usize, delivery: &Delivery, metrics: &mut Metrics) {
+    let rate = delivery.mb_per_s();
+    metrics.put("mb_per_s", rate);
+    let ideal = setting.ideal_mb_per_s(subject, batch_bytes);
+    metrics.put("ideal_mb_per_s", ideal);
+    metrics.put("ideal_ratio", ideal.map(|ideal| rate / ideal));
+    let batches = setting.batches_of_a_request();
+    let mean_ms = if setting.extent == Extent::Whole {
+        let mean_ms = delivery.latency.mean() / 1e6;
+        metrics.put("slowest_ratio", delivery.latency.max() as f64 / 1e6 / mean_ms);
+        // Without a delay that is no number, and left out.
+        metrics.put("delays_ratio", mean_ms / (f64::from(setting.delay_us) * 1e-3 * batches as f64));
+        mean_ms
+    } else {
+        // In a steady state so many requests in flight mean that each takes this long, whether one ended in the window or not.
+        (setting.requests * batches * batch_bytes) as f64 / 1e3 / rate
+    };
+    metrics.put("latency_mean_ms", mean_ms);
+    for (name, times) in
+        [("latency", &delivery.latency), ("first_batch", &delivery.first_batch), ("gap", &delivery.gap)]
+    {
+        for (share, percent) in [(0.5, 50), (0.99, 99)] {
+            metrics.put(format!("{name}_p{percent}_ms"), quantile_s(times, share).map(|seconds| seconds * 1e3));
+        }
+    }
+    metrics.put("accepted_s", delivery.accepted.as_secs_f64());
+    metrics.put("fairness_ratio", delivery.fairness());
+    metrics.put("failures_count", delivery.failures.len() as f64);
+}
+
+/// What the server used meanwhile.
+fn describe_server(table_kib: f64, before: &Process, after: &Process, mb_per_s: f64, metrics: &mut Metrics) {
+    let spent = |time: fn(&Process) -> Option<f64>| time(after).zip(time(before)).map(|(after, before)| after - before);
+    let (user_s, system_s) = (spent(|process| process.user_s), spent(|process| process.system_s));
+    metrics.put("server_user_s", user_s);
+    metrics.put("server_system_s", system_s);
+    // Per second that passed between the two questions, and so per byte that was sent in it.
+    let share = user_s.zip(system_s).map(|(user_s, system_s)| (user_s + system_s) / (after.up_s - before.up_s));
+    metrics.put("server_gb_cpu_s", share.map(|share| share / mb_per_s * 1e3));
+    let peak = after.peak_rss_kib.map(kib);
+    metrics.put("server_peak_rss_kib", peak);
+    metrics.put("server_above_table_kib", peak.map(|peak| peak - table_kib));
+}
+
+/// Keeps a core busy; returns for how long.
+fn spin(time: Duration) -> Duration {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+    if time.is_zero() { time } else { start.elapsed() }
+}

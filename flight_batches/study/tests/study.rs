@@ -1,0 +1,66 @@
+//! The study's program as the measuring layer calls it.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+fn study(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flight_batches_study"));
+    command.args(arguments.split_whitespace());
+    command
+}
+
+#[test]
+fn what_means_nothing_is_refused_with_the_choices() {
+    for (arguments, reason) in [
+        ("run --scenario d1 --arm async", "unknown scenario 'd1': choose one of d1_r10k"),
+        ("run --scenario below_10ms --arm sleep_in_poll", "sleep_in_poll does not run in below_10ms"),
+        ("run --scenario below_10ms --arm sync_p1@fast", "choose one of async_p1, sync_p1"),
+        ("serve --mode threads", "[possible values: async, sync"),
+        ("serves", "unrecognized subcommand"),
+    ] {
+        study(arguments).assert().code(2).stderr(contains(reason));
+    }
+    for verb in ["arms", "prepare", "run", "serve"] {
+        study(&format!("{verb} --help")).assert().success().stdout(contains("Usage:"));
+    }
+}
+
+#[test]
+fn every_case_has_a_line_of_five_columns_and_runs_by_its_arguments() {
+    let output = study("arms --profile smoke").assert().success();
+    let lines = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    assert!(lines.lines().all(|line| line.split('\t').count() == 5 && line.contains("\trelease\t")), "{lines}");
+    study("arms --profile full")
+        .assert()
+        .success()
+        .stdout(contains("d100_r5k_c2000\tsync\t").and(contains("whole_d1_r10k_c10")));
+}
+
+fn metrics(arguments: &str) -> Value {
+    let output = study(&format!("run {arguments} --seed 2 --block 3 --run x-1")).assert().success();
+    let mut record: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    assert_eq!((record["study"].as_str(), record["seed"].as_u64()), (Some("flight_batches"), Some(2)));
+    record["metrics"].take()
+}
+
+#[test]
+fn a_run_is_one_record_that_is_checked() {
+    let metrics = metrics("--scenario timers_1ms --arm sync_p1");
+    assert_eq!(metrics["streams_count"], 2.0);
+    assert_eq!(metrics["failures_count"], 0.0);
+    for name in
+        ["work_s", "mb_per_s", "latency_mean_ms", "first_batch_p99_ms", "gap_p50_ms", "timer_late_us", "ideal_ratio"]
+    {
+        assert!(metrics[name].as_f64().is_some_and(|value| value > 0.0), "{name}: {metrics}");
+    }
+    // No request can end before its batches are due.
+    assert!(metrics["delays_ratio"].as_f64().unwrap() >= 1.0);
+}
+
+#[test]
+fn tcp_alone_is_measured_without_a_digest() {
+    let metrics = metrics("--scenario nodelay_c4 --arm loopback");
+    assert!(metrics["mb_per_s"].as_f64().unwrap() > 0.0 && metrics["work_s"].as_f64().unwrap() >= 1.0, "{metrics}");
+}

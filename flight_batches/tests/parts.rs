@@ -1,0 +1,54 @@
+//! What a server is made of: when batches are due, and how they are cut into messages.
+
+use std::time::{Duration, Instant};
+
+use arrow_select::concat::concat_batches;
+use flight_batches::pace::Pace;
+use flight_batches::slices::{Memory, slices};
+use flight_batches::table::{Shape, Table};
+
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn late_timers_do_not_add_up() {
+    let start = Instant::now();
+    let mut pace = Pace::new(10 * MS, start);
+    // Places are there long before.
+    for batch in 1..100 {
+        assert_eq!(pace.next(start), start + batch * 10 * MS);
+    }
+}
+
+#[test]
+fn a_producer_that_was_held_up_does_not_catch_up() {
+    let start = Instant::now();
+    let mut pace = Pace::new(10 * MS, start);
+    assert_eq!(pace.next(start), start + 10 * MS);
+    assert_eq!(pace.next(start + 50 * MS), start + 60 * MS);
+    assert_eq!(pace.next(start + 55 * MS), start + 70 * MS);
+}
+
+#[test]
+fn messages_of_all_streams_fit_into_the_memory() {
+    let memory = Memory { bytes: 64 << 20 };
+    assert_eq!(memory.rows(1, 400), (1 << 20) / 400, "the largest message");
+    assert_eq!(memory.rows(64, 400), (1 << 20) / 400);
+    assert_eq!(memory.rows(256, 400), (256 << 10) / 400);
+    assert_eq!(memory.rows(1_000_000, 400), (64 << 10) / 400, "the smallest message");
+    assert_eq!(memory.rows(1_000_000, 1 << 20), 1, "a row at least");
+    assert_eq!(memory.rows(0, 0), 1 << 20);
+}
+
+#[test]
+fn slices_are_the_batch_again() {
+    let table = Table::new(Shape { rows: 1000, columns: 3, seed: 1 }).unwrap();
+    for rows in [1, 2, 3, 999, 1000] {
+        for most in [1, 2, 7, 400, 999, 1000, 5000] {
+            let batch = table.batch(0, rows);
+            let pieces: Vec<_> = slices(batch.clone(), || most).collect();
+            assert!(pieces.iter().all(|piece| piece.num_rows() <= most));
+            assert_eq!(pieces.len(), rows.div_ceil(most), "no more pieces than it takes");
+            assert_eq!(concat_batches(&table.schema(), &pieces).unwrap(), batch);
+        }
+    }
+}

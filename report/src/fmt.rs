@@ -1,0 +1,235 @@
+//! Numbers as a reader wants them: sensible digits, units that fit the size, never a raw float.
+
+/// A unit that a value is printed in: the divisor from the stored unit and the symbol, for example `(1e-3, "ms")`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unit {
+    /// What a value is divided by to be in this unit.
+    pub divisor: f64,
+    /// What stands behind the number; empty for plain counts.
+    pub symbol: &'static str,
+}
+
+const TIMES: [Unit; 4] = [
+    Unit { divisor: 1.0, symbol: "s" },
+    Unit { divisor: 1e-3, symbol: "ms" },
+    Unit { divisor: 1e-6, symbol: "µs" },
+    Unit { divisor: 1e-9, symbol: "ns" },
+];
+
+const SIZES: [Unit; 4] = [
+    Unit { divisor: 1_073_741_824.0, symbol: "GiB" },
+    Unit { divisor: 1_048_576.0, symbol: "MiB" },
+    Unit { divisor: 1024.0, symbol: "KiB" },
+    Unit { divisor: 1.0, symbol: "B" },
+];
+
+/// The suffix of a metric's name that is its unit: `work_s` gives `s`, `rows_per_s` gives `per_s`; empty if it has none.
+/// Of rates, megabytes per second have a unit of their own, since "1,270/s" would not say of what.
+pub fn unit_of(metric: &str) -> &'static str {
+    const SUFFIXES: [&str; 11] =
+        ["mb_per_s", "per_s", "percent", "ratio", "count", "bytes", "kib", "ms", "us", "ns", "s"];
+    SUFFIXES
+        .into_iter()
+        .find(|suffix| metric.strip_suffix(suffix).is_some_and(|stem| stem.is_empty() || stem.ends_with('_')))
+        .unwrap_or("")
+}
+
+/// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
+pub fn metric_in_words(metric: &str) -> String {
+    let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];
+    let known = known.into_iter().chain([("user_s", "user time"), ("system_s", "system time")]);
+    if let Some((_, words)) = known.into_iter().find(|(name, _)| *name == metric) {
+        return words.to_owned();
+    }
+    let unit = unit_of(metric);
+    let stem = metric.strip_suffix(unit).unwrap_or(metric).trim_end_matches('_').replace('_', " ");
+    let stem = stem.replace("rss", "RSS");
+    match unit {
+        "mb_per_s" => format!("{} throughput", stem.trim_end_matches("throughput").trim_end()).trim_start().to_owned(),
+        "per_s" => format!("{stem} per second"),
+        "percent" => format!("{stem} (percent)"),
+        "ratio" => format!("{stem} ratio"),
+        _ => stem,
+    }
+}
+
+/// The printed unit that fits a value of `like` (in the stored unit `unit`), so that a row of values can share one.
+pub fn unit_for(unit: &str, like: f64) -> Option<Unit> {
+    let (ladder, stored): (&[Unit], f64) = match unit {
+        "s" => (&TIMES, 1.0),
+        "ms" => (&TIMES, 1e-3),
+        "us" | "µs" => (&TIMES, 1e-6),
+        "ns" => (&TIMES, 1e-9),
+        "kib" | "KiB" => (&SIZES, 1024.0),
+        "bytes" | "B" => (&SIZES, 1.0),
+        _ => return None,
+    };
+    let size = (like * stored).abs();
+    let fallback = ladder.last().copied()?;
+    // Zero and unreadable values keep the stored unit: "0 s" says more than "0 ns".
+    let fitting = if size == 0.0 || !size.is_finite() {
+        ladder.iter().copied().find(|step| step.divisor <= stored).unwrap_or(fallback)
+    } else {
+        ladder.iter().copied().find(|step| size >= step.divisor * 0.9995).unwrap_or(fallback)
+    };
+    Some(Unit { divisor: fitting.divisor / stored, symbol: fitting.symbol })
+}
+
+/// What stands behind a number of a stored unit that has no ladder: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.
+pub fn symbol_of(unit: &str) -> &str {
+    match unit {
+        "count" | "ratio" => "",
+        "percent" => "%",
+        "per_s" => "/s",
+        "mb_per_s" => "MB/s",
+        other => other,
+    }
+}
+
+/// A value with its unit: `(0.0123, "s")` is "12.3 ms", `(1331.2, "kib")` is "1.30 MiB"; an unknown unit is printed as given.
+pub fn value(x: f64, unit: &str) -> String {
+    let (scaled, symbol) = match unit_for(unit, x) {
+        Some(step) => (x / step.divisor, step.symbol),
+        None => (x, symbol_of(unit)),
+    };
+    let digits = if symbol.is_empty() && x.fract() == 0.0 { exact(x) } else { number(scaled, 3) };
+    join(&digits, symbol)
+}
+
+/// A whole number with separators where it is one, three significant digits where it is too long to be read.
+fn exact(x: f64) -> String {
+    if x.abs() < 1e12 { decimals(x, 0) } else { number(x, 3) }
+}
+
+/// A number and a symbol with the space between them that the symbol asks for.
+pub fn join(digits: &str, symbol: &str) -> String {
+    if symbol.is_empty() {
+        digits.to_owned()
+    } else if symbol.starts_with('/') {
+        format!("{digits}{symbol}")
+    } else {
+        format!("{digits} {symbol}")
+    }
+}
+
+/// A number with at least `significant` significant digits and no needless ones: 0.01234 (3) is "0.0123", 1234567 is "1,234,567".
+pub fn number(x: f64, significant: usize) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return decimals(x, 0);
+    }
+    if x.abs() >= 1e12 || x.abs() < 1e-6 {
+        return scientific(x, significant);
+    }
+    decimals(x, places(x, significant))
+}
+
+/// Decimal places that give `x` that many significant digits, never negative and at most 9.
+pub fn places(x: f64, significant: usize) -> usize {
+    if !x.is_finite() || x == 0.0 {
+        return 0;
+    }
+    // `{:e}` rounds first, so that 9.996 with three digits counts as 10.0 and not as 10.00.
+    let rounded = format!("{:.*e}", significant.saturating_sub(1), x.abs());
+    let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse::<i64>().ok()).unwrap_or(0);
+    let wanted = i64::try_from(significant).unwrap_or(3) - 1 - exponent;
+    usize::try_from(wanted.clamp(0, 9)).unwrap_or(0)
+}
+
+/// A number with a fixed count of decimal places and thousands separators.
+pub fn decimals(x: f64, places: usize) -> String {
+    if x.is_nan() {
+        return "not a number".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "∞".to_owned() } else { "−∞".to_owned() };
+    }
+    if x.abs() >= 1e15 {
+        return scientific(x, 3);
+    }
+    let text = format!("{x:.places$}");
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("−", rest));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let mut grouped = String::from(if is_zero { "" } else { sign });
+    for (position, digit) in whole.chars().enumerate() {
+        if position > 0 && (whole.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
+}
+
+/// A round number without trailing zeros: 0.50 is "0.5", 100000 is "100,000".
+pub fn plain(x: f64) -> String {
+    if x != 0.0 && x.is_finite() && (x.abs() >= 1e12 || x.abs() < 1e-6) {
+        return number(x, 1);
+    }
+    let text = decimals(x, if x == 0.0 { 0 } else { places(x, 4) });
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// `1.23 × 10^15`, for what no separator makes readable.
+fn scientific(x: f64, significant: usize) -> String {
+    let text = format!("{:.*e}", significant.saturating_sub(1), x);
+    let text = text.replace('-', "−");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{mantissa} × 10^{exponent}"),
+        None => text,
+    }
+}
+
+/// A fraction as a percentage: 0.0234 is "2.3 %", 0.05 is "5 %".
+pub fn percent(fraction: f64) -> String {
+    let x = fraction * 100.0;
+    if !x.is_finite() {
+        return decimals(x, 0);
+    }
+    let places = if x.abs() >= 99.95 || (x - x.round()).abs() < 0.005 { 0 } else { usize::from(x.abs() < 1.0) + 1 };
+    format!("{} %", decimals(x, places))
+}
+
+/// Decimal places for ratios: three near 1 or when the interval is narrow, fewer the larger they get.
+pub fn ratio_places(point: f64, width: f64) -> usize {
+    if !point.is_finite() {
+        return 2;
+    }
+    match point.abs() {
+        x if x >= 100.0 => 0,
+        x if x >= 10.0 => 1,
+        x if x > 0.0 && x < 0.1 => places(x, 2),
+        x if (x - 1.0).abs() < 0.1 || width < 0.05 => 3,
+        _ => 2,
+    }
+}
+
+/// A change as a signed percentage: 1.187 is "+18.7 %", 0.9 is "−10.0 %".
+pub fn change(ratio: f64) -> String {
+    let x = (ratio - 1.0) * 100.0;
+    let places = usize::from(x.abs() < 100.0);
+    let sign = if x > 0.0 { "+" } else { "" };
+    format!("{sign}{} %", decimals(x, places))
+}
+
+/// Seconds of a whole measurement: "42 s", "3 min 20 s", "2 h 5 min".
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 60.0 {
+        return value(seconds, "s");
+    }
+    let minutes = (seconds / 60.0).floor();
+    if minutes >= 60.0 {
+        let hours = (minutes / 60.0).floor();
+        return format!("{} h {} min", decimals(hours, 0), decimals(minutes - hours * 60.0, 0));
+    }
+    format!("{} min {} s", decimals(minutes, 0), decimals((seconds - minutes * 60.0).floor(), 0))
+}
+
+/// "1 claim", "9 claims".
+pub fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A p-value: "0.012", and "< 0.001" where more digits would promise too much.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { decimals(p, 3) }
+}

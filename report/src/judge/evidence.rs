@@ -1,0 +1,231 @@
+//! Evidence: from the samples of a scenario to pairs or values, and to estimates.
+
+use std::collections::BTreeMap;
+
+use crate::claims::{Claims, Of, Quantity};
+use crate::dataset::{Dataset, Sample};
+use crate::judged::{Estimate, Row, Scale, Side, Verdict};
+use crate::stats::signed_rank::{self, Alternative, Interval};
+use crate::stats::{CONFIDENCE, Pair, duet, estimate, median};
+
+/// The scenario of a row that speaks for several.
+pub(super) const ALL: &str = "all";
+
+/// What the judge works on: the claims and samples of one results folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    pub claims: &'a Claims,
+    pub data: &'a Dataset,
+    /// `quick`, `full` or `smoke`.
+    pub profile: &'a str,
+}
+
+/// What a quantity came to: one entry per block, in the order of the blocks.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Yield {
+    /// Blocks that both sides ran in.
+    pub blocks: Vec<u64>,
+    /// Log ratios, or values.
+    pub pairs: Vec<Pair>,
+    /// Failed runs among them.
+    pub failed: usize,
+    /// The metric for which nothing can be said although runs succeeded, because they lack it.
+    pub missing: Option<String>,
+}
+
+impl Yield {
+    /// The middles of the pairs.
+    pub(super) fn middles(&self) -> Vec<f64> {
+        middles(&self.pairs)
+    }
+}
+
+pub(super) fn middles(pairs: &[Pair]) -> Vec<f64> {
+    pairs.iter().map(|pair| pair.mid).collect()
+}
+
+/// What a sample says of a metric: its value, or nothing if the run failed; the name of the metric if a run that succeeded lacks it.
+pub(super) type Reading = Result<Option<f64>, String>;
+
+pub(super) fn read(sample: &Sample, metric: &str) -> Reading {
+    match (&sample.error, sample.metrics.get(metric)) {
+        (Some(_), _) => Ok(None),
+        (None, Some(&value)) => Ok(Some(value)),
+        (None, None) => Err(metric.to_owned()),
+    }
+}
+
+impl<'a> Evidence<'a> {
+    /// The samples of `arm` in the blocks that `quantity` asks for: others may have asked for more of the same case.
+    pub(super) fn samples(self, quantity: &Quantity, scenario: &str, arm: &str) -> Vec<&'a Sample> {
+        let blocks = quantity.blocks.get(self.profile).map_or(u64::MAX, |&blocks| blocks as u64);
+        self.data.samples(scenario, arm).iter().filter(|sample| sample.block < blocks).collect()
+    }
+
+    /// What `quantity` came to in `scenario`.
+    pub(super) fn gather(self, quantity: &Quantity, scenario: &str) -> Yield {
+        let samples = |arm: &str| self.samples(quantity, scenario, arm);
+        let metric = &quantity.metric;
+        // A failure is infinitely bad: an infinite time, or no throughput.
+        let bad = if quantity.lower_is_better { f64::INFINITY } else { f64::NEG_INFINITY };
+        match &quantity.of {
+            Of::Ratio { .. } if quantity.is_duet() => by_block(&samples(&quantity.arms()[0]), None, |sample, _| {
+                Ok(duet::log_ratio(&sample.pairs).map_or(Pair::unknown(), Pair::exact))
+            }),
+            Of::Ratio { numerator, denominator } => {
+                by_block(&samples(numerator), Some(&samples(denominator)), |above, below| {
+                    Ok(match (read(above, metric)?, read(below, metric)?) {
+                        (Some(a), Some(b)) => ratio(a, b, quantity.resolution),
+                        (None, None) => Pair::unknown(),
+                        (None, _) => Pair::exact(bad),
+                        (_, None) => Pair::exact(-bad),
+                    })
+                })
+            }
+            Of::Value { arm, minus, per, factor, .. } => {
+                let minus = minus.as_ref().map(|minus| samples(minus));
+                by_block(&samples(arm), minus.as_deref(), |sample, other| {
+                    let value = read(sample, metric)?;
+                    let less = if minus.is_some() { read(other, metric)? } else { Some(0.0) };
+                    let divisor = per.as_ref().map_or(Ok(Some(1.0)), |per| read(sample, per))?;
+                    Ok(match (value, less, divisor) {
+                        (Some(value), Some(less), Some(divisor)) if divisor != 0.0 => {
+                            Pair::exact((value - less) / divisor * factor)
+                        }
+                        (None, Some(_), _) => Pair::exact(bad),
+                        _ => Pair::unknown(),
+                    })
+                })
+            }
+            Of::Each(_) => Yield::default(),
+        }
+    }
+
+    /// Pairs pooled over the scenarios of a quantity, one per block that all of them have: the mean over the scenarios.
+    pub(super) fn pooled(self, quantity: &Quantity) -> Yield {
+        let scenarios = quantity.scenarios(self.profile);
+        let yields: Vec<Yield> = scenarios.iter().map(|scenario| self.gather(quantity, scenario)).collect();
+        let mut pooled = Yield { failed: yields.iter().map(|found| found.failed).sum(), ..Yield::default() };
+        for block in yields.first().into_iter().flat_map(|first| &first.blocks) {
+            let pair_in = |found: &Yield| Some(found.pairs[found.blocks.iter().position(|other| other == block)?]);
+            let Some(pairs) = yields.iter().map(pair_in).collect::<Option<Vec<Pair>>>() else {
+                continue;
+            };
+            let mean = |pick: fn(&Pair) -> f64| pairs.iter().map(pick).sum::<f64>() / pairs.len() as f64;
+            let known = |end: f64, otherwise: f64| if end.is_nan() { otherwise } else { end };
+            pooled.blocks.push(*block);
+            pooled.pairs.push(Pair {
+                lo: known(mean(|pair| pair.lo), f64::NEG_INFINITY),
+                // Without a middle where failures of both sides meet.
+                mid: mean(|pair| pair.mid),
+                hi: known(mean(|pair| pair.hi), f64::INFINITY),
+            });
+        }
+        pooled
+    }
+
+    /// What `quantity` came to as a row in which nothing is decided yet.
+    pub(super) fn row(self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
+        let is_ratio = quantity.is_ratio();
+        Row {
+            scenario: scenario.to_owned(),
+            scale: scale(quantity),
+            estimate: if is_ratio { ratio_estimate(&found.pairs, CONFIDENCE) } else { value_estimate(&found.pairs) },
+            sides: self.sides(quantity, scenario),
+            floor: None,
+            verdict: Verdict::Inconclusive,
+            p_value: p_value(&found.pairs).filter(|_| is_ratio),
+            failed: found.failed,
+        }
+    }
+
+    /// The medians of both sides in the metric's own unit; of a duet, over all of its times.
+    pub(super) fn sides(self, quantity: &Quantity, scenario: &str) -> Vec<Side> {
+        let metric = &quantity.metric;
+        let times = |arm: &str| -> Vec<f64> {
+            let samples = self.samples(quantity, scenario, arm);
+            samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
+        };
+        let values: Vec<(&String, Vec<f64>)> = match &quantity.of {
+            Of::Ratio { numerator, denominator } if quantity.is_duet() => {
+                let samples = self.samples(quantity, scenario, &quantity.arms()[0]);
+                let pairs = samples.iter().flat_map(|sample| &sample.pairs);
+                let (a, b) = pairs.map(|pair| (pair.a_s, pair.b_s)).unzip();
+                vec![(numerator, a), (denominator, b)]
+            }
+            of => of.arms().into_iter().map(|arm| (arm, times(arm))).collect(),
+        };
+        let side = |(arm, values): (&String, Vec<f64>)| {
+            Some(Side { arm: arm.clone(), metric: metric.clone(), median: median(values)? })
+        };
+        values.into_iter().filter_map(side).collect()
+    }
+}
+
+/// One pair per block of `samples`, and where there are `others`, of those that both ran in. `pair` gets the sample itself where not.
+fn by_block<'a>(
+    samples: &[&'a Sample],
+    others: Option<&[&'a Sample]>,
+    pair: impl Fn(&Sample, &Sample) -> Result<Pair, String>,
+) -> Yield {
+    let mut found = Yield::default();
+    let others: Option<BTreeMap<u64, &Sample>> =
+        others.map(|others| others.iter().map(|sample| (sample.block, *sample)).collect());
+    for sample in samples {
+        let other = match &others {
+            None => None,
+            Some(others) => match others.get(&sample.block) {
+                None => continue,
+                some => some.copied(),
+            },
+        };
+        match pair(sample, other.unwrap_or(sample)) {
+            Err(metric) => found.missing = Some(metric),
+            Ok(pair) => {
+                found.failed += usize::from(sample.error.is_some());
+                found.failed += usize::from(other.is_some_and(|other| other.error.is_some()));
+                found.blocks.push(sample.block);
+                found.pairs.push(pair);
+            }
+        }
+    }
+    found
+}
+
+/// The log ratio of two values that are known to within `step`. Nothing is below one step: a count of zero is known only to be less
+/// than one.
+fn ratio(a: f64, b: f64, step: f64) -> Pair {
+    let log = |a: f64, b: f64| (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln();
+    Pair { lo: log(a - step, b + step), mid: log(a, b), hi: log(a + step, b - step) }
+}
+
+/// The estimate of log ratios as a ratio.
+pub(super) fn ratio_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate> {
+    let Interval { point, lo, hi, n, level } = estimate(pairs, confidence)?;
+    Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
+}
+
+/// The estimate of values as they are.
+pub(super) fn value_estimate(pairs: &[Pair]) -> Option<Estimate> {
+    estimate(pairs, CONFIDENCE)
+}
+
+/// The two-sided p-value of log ratios against none.
+pub(super) fn p_value(pairs: &[Pair]) -> Option<f64> {
+    (pairs.len() >= signed_rank::FEWEST).then(|| signed_rank::p_value_against(pairs, 0.0, Alternative::TwoSided))
+}
+
+/// What an estimate of `quantity` is an estimate of.
+fn scale(quantity: &Quantity) -> Scale {
+    let metric = quantity.metric.clone();
+    match &quantity.of {
+        Of::Ratio { numerator, denominator } => {
+            Scale::Ratio { numerator: numerator.clone(), denominator: denominator.clone(), metric }
+        }
+        Of::Value { arm, minus, per, unit, .. } => {
+            let minus = minus.as_ref().map(|minus| format!(" less that of {minus}")).unwrap_or_default();
+            Scale::Value { metric, of: format!("{arm}{minus}"), per: per.clone(), unit: unit.clone() }
+        }
+        Of::Each(arms) => Scale::Slope { of: arms.join(", ") },
+    }
+}

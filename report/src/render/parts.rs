@@ -1,0 +1,37 @@
+//! What several sections print.
+
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use super::markdown::{cell, code, text};
+use crate::anchor::anchor;
+use crate::fmt;
+use crate::judged::JudgedClaim;
+use crate::view::StudyView;
+
+/// The link to a claim; `page` is the document that it leads to, empty for this one.
+pub fn link(study: &str, claim: &str, page: &str) -> String {
+    format!("[{}]({page}#{})", cell(claim), anchor(study, claim))
+}
+
+/// The original's figure, or that it gave none.
+pub fn original(claim: &JudgedClaim) -> String {
+    if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
+}
+
+/// What the marks mean, one paragraph per measurement that stands in; empty without any.
+pub fn supplements(view: &StudyView) -> String {
+    view.supplements.iter().fold(String::new(), |mut out, supplement| {
+        let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
+        let _ = write!(
+            out,
+            "{} from {} ({}{failed}), profile {}, only {}{}.\n\n",
+            supplement.mark(),
+            code(&format!("results/{}", supplement.folder)),
+            fmt::plural(supplement.runs, "run", "runs"),
+            code(&supplement.profile),
+            supplement.taken(code).join(", "),
+            text(&supplement.machine()),
+        );
+        out
+    })
+}

@@ -1,0 +1,94 @@
+//! One measured study as the renderer sees it.
+
+use std::collections::BTreeMap;
+
+use crate::claims::Size;
+use crate::dataset::{Dataset, Sample};
+use crate::judged::{Calibrated, JudgedClaim, JudgedStudy};
+use crate::machine::Machine;
+use crate::page::Page;
+use crate::supplement::Supplement;
+
+/// A study with everything that is printed about it.
+#[derive(Debug, Clone)]
+pub struct StudyView {
+    /// What the judge found.
+    pub judged: JudgedStudy,
+    /// Prose and layout.
+    pub page: Page,
+    /// The samples behind tables and charts.
+    pub data: Dataset,
+    /// The machine.
+    pub machine: Machine,
+    /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
+    pub published: BTreeMap<String, Size>,
+    /// Other measurements that stand in for what the whole one did not run, the newest first.
+    pub supplements: Vec<Supplement>,
+    /// What repeating an A/A control showed.
+    pub calibration: Option<Calibrated>,
+}
+
+impl StudyView {
+    /// The claims in the order of reading: each followed by those that stand beside it; `true` marks the latter.
+    pub fn claims(&self) -> Vec<(&JudgedClaim, bool)> {
+        let claims = &self.judged.claims;
+        // Only a claim that is itself shown can have another beside it.
+        let parent = |id: &str| claims.iter().any(|claim| claim.id == id && claim.beside.is_none());
+        let mut out = Vec::with_capacity(claims.len());
+        for claim in claims {
+            match claim.beside.as_deref() {
+                Some(other) if parent(other) => {}
+                Some(_) => out.push((claim, true)),
+                None => {
+                    out.push((claim, false));
+                    let beside = claims.iter().filter(|other| other.beside.as_ref() == Some(&claim.id));
+                    out.extend(beside.map(|other| (other, true)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The measurement that a test case is shown from, by its place among the supplements; `None` for the whole one.
+    pub fn source(&self, scenario: &str, arm: &str) -> Option<usize> {
+        self.supplements.iter().position(|supplement| supplement.has(scenario, arm))
+    }
+
+    /// The mark of what is shown of these arms: empty unless one of them is taken from another measurement.
+    pub fn mark(&self, scenario: &str, arms: &[&str]) -> &'static str {
+        let of = |arm: &&str| self.source(scenario, arm).map_or("", |place| self.supplements[place].mark());
+        // The mark of another machine is the stronger reservation.
+        arms.iter().map(of).max().unwrap_or("")
+    }
+
+    /// Which of `scenarios` and `arms` are taken from other measurements, in a sentence for a chart; `None` if none is.
+    pub fn supplement_note(&self, scenarios: &[String], arms: &[String]) -> Option<String> {
+        let parts = self.supplements.iter().filter_map(|supplement| {
+            let is_taken = |scenario: &&String| arms.iter().any(|arm| supplement.has(scenario, arm));
+            let taken: Vec<&str> = scenarios.iter().filter(is_taken).map(String::as_str).collect();
+            let from = format!("results/{}{}", supplement.folder, supplement.machine());
+            (!taken.is_empty()).then(|| format!("{} {}: from {from}.", supplement.mark(), taken.join(", ")))
+        });
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+
+    /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.
+    pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> Vec<(u64, Option<f64>)> {
+        let of_sample = |sample: &Sample| match &sample.error {
+            Some(_) => Some((sample.block, None)),
+            None => Some((sample.block, Some(sample.metrics.get(metric).copied()?))),
+        };
+        self.data.samples(scenario, arm).iter().filter_map(of_sample).collect()
+    }
+
+    /// Samples of a case as points; without a metric for x, x is 0.
+    pub fn points(&self, scenario: &str, arm: &str, x: Option<&str>, y: &str) -> Vec<(f64, f64)> {
+        let xs = x.map(|x| self.by_block(scenario, arm, x).into_iter().collect::<BTreeMap<_, _>>());
+        let point = |(block, y): (u64, Option<f64>)| {
+            let x = xs.as_ref().map_or(Some(0.0), |xs| *xs.get(&block)?)?;
+            Some((x, y?)).filter(|(x, y)| x.is_finite() && y.is_finite())
+        };
+        self.by_block(scenario, arm, y).into_iter().filter_map(point).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! What several rounds by the same claims say together.
+
+use report::judge;
+use report::judged::Verdict::{Inconclusive, NotMeasured, Reproduced, ReproducedSizeUndecided, Reversed, Unstable};
+use report::judged::{Agreement, JudgedStudy};
+use samples::{AA, RATIO, near, ratio_of};
+
+mod samples;
+
+/// The study as it is judged after a round in which `a / b` was `before`.
+fn compared(claims: &str, before: f64, now: f64) -> JudgedStudy {
+    let mut study = ratio_of(now).judge(claims);
+    judge::compare(&mut study, &[ratio_of(before).judge(claims)]);
+    study
+}
+
+#[test]
+fn a_claim_that_two_runs_judge_differently_is_unstable() {
+    let study = compared(RATIO, 1.2, 0.8);
+    let claim = &study.claims[0];
+    assert_eq!(claim.verdict, Unstable);
+    assert!(claim.reason.contains("reproduced") && claim.reason.contains("reversed"), "{}", claim.reason);
+    let repeats = study.rounds.expect("it was compared").repeats;
+    assert_eq!(repeats[0].verdicts, [Some(Reversed), Some(Reproduced)]);
+    // Inconclusive is no judgement.
+    for (before, now, verdict) in [(1.2, 1.3, Reproduced), (1.05, 1.2, Reproduced), (1.2, 1.05, Inconclusive)] {
+        assert_eq!(compared(RATIO, before, now).claims[0].verdict, verdict, "{before}, then {now}");
+    }
+}
+
+#[test]
+fn rounds_agree_leave_open_or_contradict_each_other() {
+    // Effects of one profile or the other, this round's first; margins of 5 %, so that 1.05 is open.
+    let agreement = |now: (f64, &str), earlier: &[(f64, &str)]| {
+        let round = |&(effect, profile): &(f64, &str)| {
+            let mut study = ratio_of(effect).judge(RATIO);
+            study.profile = profile.to_owned();
+            study
+        };
+        let mut study = round(&now);
+        judge::compare(&mut study, &earlier.iter().map(round).collect::<Vec<_>>());
+        let repeat = study.rounds.expect("it was compared").repeats.remove(0);
+        (repeat.agreement, study.claims[0].verdict)
+    };
+    let (quick, full) = ("quick", "full");
+    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Reproduced));
+    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Reproduced));
+    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Reproduced));
+    // What two quick rounds left in doubt, a full one may settle.
+    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Reproduced));
+    // Another profile in between does not hide the run before.
+    assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Unstable));
+    // What no round measured is no repetition.
+    let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
+    let mut study = unmeasured();
+    judge::compare(&mut study, &[unmeasured()]);
+    assert_eq!(study.claims[0].verdict, NotMeasured);
+    assert!(study.rounds.expect("it was compared").repeats.is_empty());
+    let mut alone = ratio_of(1.2).judge(RATIO);
+    judge::compare(&mut alone, &[]);
+    assert_eq!(alone.rounds, None);
+}
+
+#[test]
+fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
+    let with = |copies: f64, effect: f64| {
+        ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(&format!("{RATIO}{AA}"))
+    };
+    let mut study = with(1.0, 1.2);
+    judge::compare(&mut study, &[with(1.2, 0.8)]);
+    assert_eq!(study.claims[0].verdict, Reproduced);
+    let rounds = study.rounds.expect("it was compared");
+    assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
+    assert!(rounds.measured[0].failed_controls.is_empty());
+    assert_eq!(rounds.measured[1].failed_controls, ["noise"]);
+}
+
+#[test]
+fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
+    let claims = RATIO.replace("margin", "size = 1.44\nmargin");
+    // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
+    assert_eq!(ratio_of(1.2).verdict(&claims), ReproducedSizeUndecided);
+    // Smaller and of the claimed size cannot both be right.
+    for (before, now, verdict) in [(1.2, 1.5, Reproduced), (1.5, 1.2, ReproducedSizeUndecided), (1.1, 1.5, Unstable)] {
+        assert_eq!(compared(&claims, before, now).claims[0].verdict, verdict, "{before}, then {now}");
+    }
+}

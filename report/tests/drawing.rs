@@ -1,0 +1,67 @@
+//! What pictures are made of: axes with their ticks, wrapped text, and a card that stays well formed.
+
+use report::charts::canvas::{Canvas, Style, TEXT, width_of, wrap};
+use report::charts::scale::{Axis, tick_labels};
+
+/// The labels of an axis in order, and the unit that they share.
+fn labels(axis: Axis, unit: &str) -> (String, String) {
+    let (ticks, symbol) = axis.labelled(7, unit);
+    (ticks.into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(", "), symbol)
+}
+
+#[test]
+fn straight_axes_start_at_zero_and_have_round_ticks() {
+    let axis = Axis::from_zero(1.75, 0.0, 100.0);
+    assert_eq!(axis.ticks(6).first(), Some(&0.0));
+    assert!((axis.at(0.0) - 0.0).abs() < 1e-9);
+    let (labels, unit) = tick_labels(&axis.ticks(6), "s");
+    assert_eq!((labels[1].as_str(), unit.as_str()), ("0.5", "s"));
+}
+
+#[test]
+fn log_axes_of_any_width_have_between_two_and_the_asked_number_of_ticks() {
+    for (min, max) in [(0.97, 1.04), (0.8, 1.5), (0.5, 9.0), (1e-3, 1e6), (1.0, 1.0), (1e-9, 1e12)] {
+        let ticks = Axis::log(min, max, 0.0, 500.0).ticks(8);
+        assert!((2..=9).contains(&ticks.len()), "{min} to {max}: {ticks:?}");
+        assert!(ticks.is_sorted(), "{ticks:?}");
+    }
+}
+
+#[test]
+fn sizes_have_ticks_that_are_round_in_binary_units_and_a_log_axis_names_those_it_runs_through() {
+    for (axis, unit, expected, symbol) in [
+        (Axis::log(10_000.0, 1e9, 0.0, 500.0), "bytes", "32 KiB, 256 KiB, 2 MiB, 16 MiB, 128 MiB, 1 GiB", ""),
+        (Axis::log(1024.0, 16_384.0, 0.0, 500.0), "kib", "1, 2, 4, 8, 16", "MiB"),
+        (Axis::from_zero(86_000.0, 0.0, 500.0), "kib", "0, 20, 40, 60, 80", "MiB"),
+    ] {
+        assert_eq!(labels(axis, unit), (expected.to_owned(), symbol.to_owned()));
+    }
+    let (times, symbol) = labels(Axis::log(100.0, 10_000.0, 0.0, 500.0), "ms");
+    assert!(times.starts_with("100 ms, ") && times.ends_with(", 10 s") && symbol.is_empty(), "{times}");
+    let (times, symbol) = labels(Axis::log(1.0, 90.0, 0.0, 500.0), "ms");
+    assert!(!times.contains('m') && symbol == "ms", "{times}");
+}
+
+#[test]
+fn no_value_is_drawn_outside_the_axis() {
+    let axis = Axis::log(0.5, 2.0, 10.0, 90.0);
+    for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -1.0, 1e300] {
+        assert!((10.0..=90.0).contains(&axis.at(x)), "{x}");
+    }
+}
+
+#[test]
+fn long_text_is_wrapped_and_no_line_is_wider_than_allowed() {
+    let text = "a sentence of some length with one_very_long_word_that_never_ends_and_cannot_be_broken in it";
+    for line in wrap(text, TEXT, 120.0) {
+        assert!(width_of(&line, TEXT) <= 120.0, "{line}");
+    }
+}
+
+#[test]
+fn odd_characters_leave_the_picture_well_formed() {
+    let mut canvas = Canvas::new();
+    canvas.text(10.0, 10.0, "a<b & \u{1}\"c\" > d", Style::PLAIN);
+    let picture = canvas.finish(40.0, "<&>", "\u{0}");
+    assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");
+}

@@ -1,0 +1,22 @@
+//! Numbers that are compared, and intervals of differences known exactly.
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use report::stats::{CONFIDENCE, Interval, Pair, estimate};
+
+pub fn exact(differences: &[f64]) -> Vec<Pair> {
+    differences.iter().map(|&difference| Pair::exact(difference)).collect()
+}
+
+pub fn interval(differences: &[f64]) -> Interval {
+    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
+}
+
+#[expect(clippy::float_cmp, reason = "infinities have no distance")]
+pub fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
+}
+
+#[track_caller]
+pub fn assert_close(actual: f64, expected: f64) {
+    assert!(close(actual, expected), "{actual} is not {expected}");
+}

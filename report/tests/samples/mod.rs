@@ -1,0 +1,136 @@
+//! Samples of a made-up study by scenario and arm, judged by claims that a test writes down.
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use report::claims::Claims;
+use report::dataset::{Dataset, Sample};
+use report::judge::{self, Evidence};
+use report::judged::{JudgedClaim, JudgedStudy, Verdict};
+use report::record::{DuetPair, Order};
+
+pub const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
+pub const RATIO: &str = r#"
+[[claim]]
+id = "C"
+text = "a is slower than b"
+original = "1.2"
+kind = "ratio"
+metric = "work_s"
+numerator = "a"
+denominator = "b"
+scenarios = ["s"]
+margin = 0.05
+blocks = { quick = 12, full = 20 }
+"#;
+
+/// `n` values near `level` that differ by up to `spread` of it, the same every time.
+pub fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
+    // Multiples of the golden ratio are spread evenly and never in step with the blocks.
+    (1..=n).map(|i| level * (1.0 + spread * 2.0 * ((i as f64 * 0.618_033_988_75).fract() - 0.5))).collect()
+}
+
+#[derive(Default)]
+pub struct Samples(pub Dataset);
+
+impl Samples {
+    pub fn sample(block: u64) -> Sample {
+        Sample { block, ..Sample::default() }
+    }
+
+    /// One run per block; an infinite value stands for a failed run.
+    pub fn metric(mut self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
+        for (block, &value) in (0..).zip(values) {
+            let mut sample = Self::sample(block);
+            if value.is_finite() {
+                sample.metrics.insert(metric.to_owned(), value);
+            } else {
+                sample.error = Some("wrong answer".to_owned());
+            }
+            self.0.add(scenario, arm, sample);
+        }
+        self
+    }
+
+    pub fn work(self, arm: &str, values: &[f64]) -> Self {
+        self.metric("s", arm, "work_s", values)
+    }
+
+    /// Twelve blocks in which `a` takes `ratio` times as much of the metric as `b`, with little noise.
+    pub fn both(self, scenario: &str, metric: &str, ratio: f64) -> Self {
+        self.metric(scenario, "a", metric, &near(ratio, 0.01, 12)).metric(scenario, "b", metric, &near(1.0, 0.0, 12))
+    }
+
+    /// One run per block with two metrics.
+    pub fn metrics(
+        mut self,
+        scenario: &str,
+        arm: &str,
+        names: [&str; 2],
+        values: impl Iterator<Item = [f64; 2]>,
+    ) -> Self {
+        for (block, pair) in (0..).zip(values) {
+            let mut sample = Self::sample(block);
+            sample.metrics = names.iter().map(|name| (*name).to_owned()).zip(pair).collect();
+            self.0.add(scenario, arm, sample);
+        }
+        self
+    }
+
+    /// One process of twenty pairs per ratio; `first` multiplies the time of the arm that goes first.
+    pub fn duet(mut self, arm: &str, ratios: &[f64], first: f64) -> Self {
+        for (block, &ratio) in (0..).zip(ratios) {
+            let mut sample = Self::sample(block);
+            sample.pairs = (0..20)
+                .map(|turn| match turn % 2 {
+                    0 => DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
+                    _ => DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
+                })
+                .collect();
+            self.0.add("s", arm, sample);
+        }
+        self
+    }
+
+    pub fn judge(&self, claims: &str) -> JudgedStudy {
+        self.judge_in("quick", claims)
+    }
+
+    pub fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
+        let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
+        judge::study(Evidence { claims: &claims, data: &self.0, profile })
+    }
+
+    pub fn claim(&self, claims: &str) -> JudgedClaim {
+        self.judge(claims).claims.remove(0)
+    }
+
+    pub fn verdict(&self, claims: &str) -> Verdict {
+        self.claim(claims).verdict
+    }
+}
+
+/// Work of `a` and `b` in a row of blocks.
+pub fn works(a: &[f64], b: &[f64]) -> Samples {
+    Samples::default().work("a", a).work("b", b)
+}
+
+/// Twelve blocks of `a` at `ratio` times `b`, with little noise.
+pub fn ratio_of(ratio: f64) -> Samples {
+    Samples::default().both("s", "work_s", ratio)
+}
+
+/// The number of blocks that the first row rests on.
+pub fn n(claim: &JudgedClaim) -> Option<usize> {
+    claim.rows[0].estimate.as_ref().map(|estimate| estimate.n)
+}
+
+/// An A/A control of [`RATIO`].
+pub const AA: &str = r#"aa = "noise"
+[[control]]
+id = "noise"
+kind = "aa"
+arm = "b"
+metric = "work_s"
+scenarios = ["s"]
+margin = 0.05
+blocks = { quick = 12 }
+"#;

@@ -1,0 +1,111 @@
+//! The calls that the writers have in common: each is written and documented once, and awaited where the writer is async.
+//!
+//! A writer brings `from_parts`, which makes it of a sink and a core, `open`, which begins an entry, and `core`, which gives the core if all
+//! is well.
+
+/// Everything that makes a writer; behind the sink's bounds `async .await` if it is an async one.
+macro_rules! constructors {
+    ($writer:ident<W: $($bound:path),+> $(, $async:tt $dot:tt $wait:tt)?) => {
+        impl $writer<File> {
+            /// Creates the file `path`, or empties it, and writes with Deflate of level 6.
+            ///
+            /// # Errors
+            /// If it cannot be created.
+            pub $($async)? fn new(path: impl AsRef<Path>) -> Result<Self> {
+                Self::with_options(path, WriterOptions::new()) $($dot $wait)?
+            }
+
+            /// Like [`new`](Self::new) with a level from 0 (none) to 9 (best).
+            ///
+            /// # Errors
+            /// If the level is out of range or the file cannot be created.
+            pub $($async)? fn with_compression(path: impl AsRef<Path>, level: u32) -> Result<Self> {
+                Self::with_options(path, WriterOptions::new().compression(Compression::Deflate(level))) $($dot $wait)?
+            }
+
+            /// Like [`new`](Self::new) with options.
+            ///
+            /// # Errors
+            /// If a level is out of range or the file cannot be created.
+            pub $($async)? fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
+                let core = Core::new(options)?;
+                let path = path.as_ref();
+                let fail = |source| Error::Create { path: path.display().to_string(), source };
+                Ok(Self::from_parts(File::create(path) $($dot $wait)? .map_err(fail)?, core))
+            }
+        }
+
+        impl<W: $($bound +)+> $writer<W> {
+            /// Writes to any sink of this kind with Deflate of level 6. The sink needs no buffer of its own.
+            ///
+            /// # Errors
+            /// None; the result is there for the other constructors' sake.
+            pub fn from_writer(sink: W) -> Result<Self> {
+                Self::from_writer_with_options(sink, WriterOptions::new())
+            }
+
+            /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
+            ///
+            /// # Errors
+            /// If the level is out of range.
+            pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
+                Self::from_writer_with_options(sink, WriterOptions::new().compression(Compression::Deflate(level)))
+            }
+
+            /// Like [`from_writer`](Self::from_writer) with options.
+            ///
+            /// # Errors
+            /// If a level is out of range.
+            pub fn from_writer_with_options(sink: W, options: WriterOptions) -> Result<Self> {
+                Ok(Self::from_parts(sink, Core::new(options)?))
+            }
+        }
+    };
+}
+
+/// What begins an entry, files as `$kind`, and the comment of the archive.
+macro_rules! entry_calls {
+    ($kind:expr $(, $async:tt $dot:tt $wait:tt)?) => {
+        /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
+        ///
+        /// # Errors
+        /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink fails.
+        pub $($async)? fn start_entry(&mut self, name: &str) -> Result<()> {
+            self.start_entry_with_options(name, EntryOptions::new()) $($dot $wait)?
+        }
+
+        /// Like [`start_entry`](Self::start_entry) with options of its own.
+        ///
+        /// # Errors
+        /// As `start_entry`, and if an option is out of range.
+        pub $($async)? fn start_entry_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+            self.open($kind, name, options) $($dot $wait)?
+        }
+
+        /// Adds a directory. A slash at the end of the name may be left out.
+        ///
+        /// # Errors
+        /// As [`start_entry`](Self::start_entry).
+        pub $($async)? fn add_directory(&mut self, name: &str) -> Result<()> {
+            self.add_directory_with_options(name, EntryOptions::new()) $($dot $wait)?
+        }
+
+        /// Like [`add_directory`](Self::add_directory) with options of its own.
+        ///
+        /// # Errors
+        /// As [`start_entry`](Self::start_entry).
+        pub $($async)? fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
+            self.open(EntryKind::Directory, name, options) $($dot $wait)?
+        }
+
+        /// Sets the archive's comment of at most 65,535 bytes, written at its end.
+        ///
+        /// # Errors
+        /// If it is longer.
+        pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
+            self.core()?.set_comment(comment.into())
+        }
+    };
+}
+
+pub(crate) use {constructors, entry_calls};

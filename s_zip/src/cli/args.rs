@@ -1,0 +1,197 @@
+//! What can be typed: one closed set of commands.
+
+#[cfg(feature = "parallel")]
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use anyhow::{Error, bail};
+use clap::{Args, Parser, ValueEnum};
+
+#[cfg(feature = "async")]
+use crate::async_writer::CompressionPolicy;
+use crate::options::Compression;
+use crate::reader::Limits;
+
+const EXAMPLES: &str = "Examples:
+  s_zip create notes.zip notes/ todo.txt
+  s_zip list notes.zip
+  s_zip test notes.zip
+  s_zip extract notes.zip --into /tmp/notes
+  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql --async
+  s_zip create - notes/ | ssh host 's_zip extract - --into notes'
+
+Exit codes: 0 done, 1 ran and found a damaged archive, 2 could not run.";
+
+const CREATE_EXAMPLES: &str = "Examples:
+  s_zip create notes.zip notes/ todo.txt
+  s_zip create big.zip logs/ --jobs 8 --level 9
+  s_zip create - notes/ > notes.zip
+  pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql
+
+OUT appears only when it is complete. The same files give the same bytes at any time, unless --keep-times is given.
+Folders are taken with all they hold, in the order of their names; symbolic links are never followed.";
+const LIST_EXAMPLES: &str = "Examples:
+  s_zip list notes.zip
+  curl -s https://example.org/notes.zip | s_zip list -
+
+Times are UTC. Characters of names that could act on the terminal are escaped.";
+const TEST_EXAMPLES: &str = "Examples:
+  s_zip test notes.zip && rm -r notes/
+  s_zip create - notes/ | s_zip test -
+
+Every byte is read and checked against its CRC-32, every name for being safe to extract; nothing is written.
+Exit codes: 0 whole, 1 damaged or unsafe, 2 could not be tested.";
+const EXTRACT_EXAMPLES: &str = "Examples:
+  s_zip extract notes.zip
+  s_zip extract notes.zip --into /tmp/notes
+  s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
+
+Nothing is written outside the folder, and no file that exists is replaced.";
+
+/// Makes ZIP archives from front to back, in constant memory, and reads those of others within limits.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub enum Command {
+    /// Make an archive of files, folders or standard input
+    #[command(after_help = CREATE_EXAMPLES)]
+    Create(Create),
+    /// Print what an archive holds
+    #[command(after_help = LIST_EXAMPLES)]
+    List(Archive),
+    /// Check an archive without writing anything
+    #[command(after_help = TEST_EXAMPLES)]
+    Test(Archive),
+    /// Write what an archive holds to a folder
+    #[command(after_help = EXTRACT_EXAMPLES)]
+    Extract {
+        #[command(flatten)]
+        archive: Archive,
+        /// The folder, created if it is missing
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        into: PathBuf,
+    },
+}
+
+/// An archive to make.
+#[derive(Debug, Args)]
+pub struct Create {
+    /// The archive to make; - writes to standard output
+    pub out: PathBuf,
+    /// Files and folders, named from here; - reads standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// 0 (none) to 9 (best) for deflate [default: 6], 1 to 22 for zstd [default: 3]
+    #[arg(long, value_name = "N")]
+    level: Option<u32>,
+    /// How data is compressed
+    #[arg(long, value_enum, default_value_t = Method::Deflate)]
+    method: Method,
+    /// Compress on N threads; how many does not change the bytes
+    #[cfg(feature = "parallel")]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// Use the async writer, which makes the same bytes
+    #[cfg(feature = "async")]
+    #[arg(long = "async")]
+    #[cfg_attr(feature = "parallel", arg(conflicts_with = "jobs"))]
+    run_async: bool,
+    /// Where the async writer compresses
+    #[cfg(feature = "async")]
+    #[arg(long, value_enum, default_value_t = CompressionPolicy::Inline, requires = "run_async")]
+    policy: CompressionPolicy,
+    /// The name for what comes from standard input
+    #[arg(long, value_name = "NAME", default_value = "stdin")]
+    pub stdin_name: String,
+    /// Keep the time of the last change and the permissions (default: 1980-01-01, 0644 or 0755)
+    #[arg(long)]
+    pub keep_times: bool,
+    /// Leave out symbolic links, devices, pipes and sockets with a warning, instead of refusing them
+    #[arg(long)]
+    pub skip_special: bool,
+    /// A comment for the archive
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub comment: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// What every reader knows
+    Deflate,
+    /// As it is; what does not fit the output buffer becomes Deflate of level 0
+    Stored,
+    /// Zstandard: faster and smaller, and unknown to many readers
+    #[cfg(feature = "zstd")]
+    Zstd,
+}
+
+/// An archive to read, and how far it is trusted.
+#[derive(Debug, Args)]
+pub struct Archive {
+    /// The archive; - reads standard input
+    #[arg(value_name = "ARCHIVE")]
+    pub file: PathBuf,
+    /// Refuse more uncompressed bytes than this
+    #[arg(long, value_name = "N", default_value_t = Limits::default().bytes)]
+    limit_bytes: u64,
+    /// Refuse more entries than this
+    #[arg(long, value_name = "N", default_value_t = Limits::default().entries)]
+    limit_entries: u64,
+    /// Refuse more uncompressed bytes per compressed byte than this, beyond the first 128 MiB
+    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio)]
+    limit_ratio: u64,
+}
+
+/// Which writer makes an archive.
+#[derive(Debug, Clone, Copy)]
+pub enum WriterKind {
+    Sync,
+    /// With Deflate of this level.
+    #[cfg(feature = "parallel")]
+    Parallel {
+        jobs: NonZero<usize>,
+        level: u32,
+    },
+    #[cfg(feature = "async")]
+    Async(CompressionPolicy),
+}
+
+impl Create {
+    /// How data is compressed.
+    pub fn compression(&self) -> Result<Compression, Error> {
+        Ok(match (self.method, self.level) {
+            (Method::Deflate, level) => Compression::Deflate(level.unwrap_or(6)),
+            (Method::Stored, None) => Compression::Stored,
+            (Method::Stored, Some(_)) => bail!("--method stored has no level: leave out --level"),
+            #[cfg(feature = "zstd")]
+            (Method::Zstd, level) => {
+                Compression::Zstd(level.map_or(3, |level| i32::try_from(level).unwrap_or(i32::MAX)))
+            }
+        })
+    }
+
+    /// The writer for data that is compressed so.
+    #[cfg_attr(not(feature = "parallel"), expect(clippy::unnecessary_wraps, unused_variables))]
+    #[cfg_attr(not(any(feature = "async", feature = "parallel")), expect(clippy::unused_self))]
+    pub fn writer(&self, compression: Compression) -> Result<WriterKind, Error> {
+        #[cfg(feature = "async")]
+        if self.run_async {
+            return Ok(WriterKind::Async(self.policy));
+        }
+        #[cfg(feature = "parallel")]
+        if let Some(jobs) = self.jobs {
+            return match compression {
+                Compression::Deflate(level) => Ok(WriterKind::Parallel { jobs, level }),
+                _ => bail!("--jobs compresses with deflate only: leave out --jobs or --method"),
+            };
+        }
+        Ok(WriterKind::Sync)
+    }
+}
+
+impl Archive {
+    /// What it may ask of the reader.
+    pub fn limits(&self) -> Limits {
+        let Archive { limit_entries: entries, limit_bytes: bytes, limit_ratio: ratio, .. } = *self;
+        Limits { entries, bytes, ratio, ..Limits::default() }
+    }
+}

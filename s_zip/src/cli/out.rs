@@ -1,0 +1,123 @@
+//! Where an archive goes: a file that appears only when it is complete, a device, or standard output.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, bail};
+use tempfile::{Builder, NamedTempFile};
+
+/// A sink that was checked and not opened yet.
+pub enum Out {
+    Stdout,
+    /// A device or a pipe, written to as it is.
+    Device(PathBuf),
+    /// A file, replaced in one step when the archive is complete.
+    File(PathBuf),
+}
+
+/// An open sink.
+pub struct Opened {
+    pub file: File,
+    /// The file that `file` is, and what it becomes.
+    temporary: Option<(NamedTempFile, PathBuf)>,
+}
+
+impl Out {
+    /// Checks what was typed.
+    pub fn new(path: &Path) -> Result<Self, Error> {
+        if path == Path::new("-") {
+            if io::stdout().is_terminal() {
+                bail!("an archive is nothing for a terminal: redirect standard output, or name a file");
+            }
+            return Ok(Out::Stdout);
+        }
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Out::File(path.to_owned())),
+            Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
+            Ok(metadata) if metadata.is_dir() => bail!("{} is a folder: name the archive in it", path.display()),
+            Ok(metadata) if !metadata.is_file() => Ok(Out::Device(path.to_owned())),
+            Ok(metadata) => {
+                if metadata.len() > 0 && !looks_like_an_archive(path)? {
+                    bail!("{} exists and is not an archive: remove it, or name another OUT first", path.display());
+                }
+                // A link stays a link: what it points to is replaced.
+                let target = path.canonicalize().with_context(|| format!("cannot create {}", path.display()))?;
+                Ok(Out::File(target))
+            }
+        }
+    }
+
+    /// Whether the file `path` is where the archive is to be.
+    pub fn is(&self, path: &Path) -> bool {
+        let Out::File(out) = self else { return false };
+        out.file_name() == path.file_name() && folder(out).canonicalize().ok() == folder(path).canonicalize().ok()
+    }
+
+    /// Opens the sink.
+    pub fn open(&self) -> Result<Opened, Error> {
+        let direct = |file| Opened { file, temporary: None };
+        match self {
+            Out::Stdout => stdout_file().context("cannot write to standard output").map(direct),
+            Out::Device(path) => {
+                let file = OpenOptions::new().write(true).open(path);
+                file.with_context(|| format!("cannot write to {}", path.display())).map(direct)
+            }
+            Out::File(path) => {
+                let fail = || format!("cannot create {}", path.display());
+                let mut builder = Builder::new();
+                builder.prefix(".s_zip-").suffix(".part");
+                #[cfg(unix)]
+                builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+                let temporary =
+                    // The temporary name says nothing to whoever typed another one.
+                    builder.tempfile_in(folder(path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
+                if let Ok(before) = fs::metadata(path) {
+                    temporary.as_file().set_permissions(before.permissions()).with_context(fail)?;
+                }
+                let file = temporary.as_file().try_clone().with_context(fail)?;
+                Ok(Opened { file, temporary: Some((temporary, path.clone())) })
+            }
+        }
+    }
+}
+
+impl Opened {
+    /// Makes the complete archive appear.
+    pub fn complete(self) -> Result<(), Error> {
+        if let Some((temporary, path)) = self.temporary {
+            let fail = || format!("cannot create {}", path.display());
+            temporary.persist(&path).map_err(|error| error.error).with_context(fail)?;
+        }
+        Ok(())
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether what stands there may be replaced: an archive, not a file that was typed in the wrong place.
+fn looks_like_an_archive(path: &Path) -> Result<bool, Error> {
+    let fail = || format!("cannot read {}, which OUT would replace", path.display());
+    let mut start = Vec::new();
+    File::open(path).with_context(fail)?.take(4).read_to_end(&mut start).with_context(fail)?;
+    Ok(matches!(start.as_slice(), b"PK\x03\x04" | b"PK\x05\x06"))
+}
+
+/// Standard output without the line buffer, which would cut each write at its last newline.
+#[cfg(unix)]
+fn stdout_file() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Standard output without the line buffer, which would cut each write at its last newline.
+#[cfg(windows)]
+fn stdout_file() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    io::stdout().as_handle().try_clone_to_owned().map(File::from)
+}

@@ -1,0 +1,174 @@
+//! What goes into an archive, found and checked before the first byte is written.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, FileType, Metadata};
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Error, bail};
+
+use super::args::Create;
+use super::out::Out;
+use super::terminal::complain;
+use crate::name;
+use crate::options::EntryOptions;
+
+/// Sizes from here on are announced, because readers of streams need to know.
+const ANNOUNCED_BYTES: u64 = u32::MAX as u64;
+
+/// An entry to be.
+pub struct Item {
+    pub name: String,
+    pub source: Source,
+    pub options: EntryOptions,
+}
+
+/// Where its data comes from.
+pub enum Source {
+    Folder,
+    /// At most so many bytes of a file.
+    File(PathBuf, u64),
+    Stdin,
+}
+
+struct Plan<'a> {
+    request: &'a Create,
+    out: &'a Out,
+    items: Vec<Item>,
+}
+
+/// Lists the entries that were asked for: folders with all they hold, in the order of their names.
+pub fn plan(request: &Create, out: &Out) -> Result<Vec<Item>, Error> {
+    let mut plan = Plan { request, out, items: Vec::new() };
+    for path in &request.files {
+        if path == Path::new("-") {
+            let name = request.stdin_name.clone();
+            check(&name, "--stdin-name")?;
+            plan.items.push(Item { name, source: Source::Stdin, options: EntryOptions::new() });
+        } else {
+            let name = typed_name(path)?;
+            let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+            plan.add(path, name, &metadata)?;
+        }
+    }
+    let mut names = HashSet::new();
+    match plan.items.iter().find(|item| !names.insert(item.name.trim_end_matches('/'))) {
+        Some(twice) => bail!("{:?} would be in the archive twice: name each file once", twice.name),
+        None => Ok(plan.items),
+    }
+}
+
+impl Plan<'_> {
+    fn add(&mut self, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
+        let shown = path.display();
+        if metadata.is_dir() {
+            return self.add_folder(path, name, metadata);
+        }
+        if !metadata.is_file() {
+            let kind = special_kind(metadata.file_type());
+            if self.request.skip_special {
+                complain(&format!("{shown} is {kind}: left out"));
+                return Ok(());
+            }
+            bail!("{shown} is {kind}: --skip-special leaves it out");
+        }
+        if self.out.is(path) {
+            bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
+        }
+        check(&name, &shown.to_string())?;
+        let mut options = self.options(metadata);
+        let mut most = u64::MAX;
+        if metadata.len() >= ANNOUNCED_BYTES {
+            options = options.size(metadata.len());
+            most = metadata.len();
+        }
+        self.items.push(Item { name, source: Source::File(path.to_owned(), most), options });
+        Ok(())
+    }
+
+    /// A folder without a name is the current one: only what it holds is added.
+    fn add_folder(&mut self, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
+        let prefix = if name.is_empty() {
+            name
+        } else {
+            let name = name + "/";
+            check(&name, &path.display().to_string())?;
+            self.items.push(Item { name: name.clone(), source: Source::Folder, options: self.options(metadata) });
+            name
+        };
+        let fail = || format!("cannot read the folder {}", path.display());
+        let mut children: Vec<_> = fs::read_dir(path).and_then(Iterator::collect).with_context(fail)?;
+        children.sort_unstable_by_key(fs::DirEntry::file_name);
+        for child in children {
+            let child_path = child.path();
+            let child_name = format!("{prefix}{}", utf8(&child.file_name(), &child_path)?);
+            let metadata = child.metadata().with_context(|| format!("cannot read {}", child_path.display()))?;
+            self.add(&child_path, child_name, &metadata)?;
+        }
+        Ok(())
+    }
+
+    fn options(&self, metadata: &Metadata) -> EntryOptions {
+        let options = EntryOptions::new();
+        if !self.request.keep_times {
+            let executable = metadata.is_dir() || unix_mode(metadata).is_some_and(|mode| mode & 0o111 != 0);
+            return options.unix_mode(if executable { 0o755 } else { 0o644 });
+        }
+        let options = match unix_mode(metadata) {
+            Some(mode) => options.unix_mode(mode),
+            None => options,
+        };
+        // A file system that keeps no times leaves the default.
+        match metadata.modified() {
+            Ok(time) => options.modified(time),
+            Err(_) => options,
+        }
+    }
+}
+
+/// The name in the archive of what was typed: relative, with slashes, without `.`.
+fn typed_name(path: &Path) -> Result<String, Error> {
+    let shown = path.display();
+    let mut parts = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::Normal(part) => parts.push(utf8(part, path)?),
+            Component::ParentDir => {
+                bail!("{shown} leaves the current folder, and entries must not: run from the folder that holds it")
+            }
+            Component::RootDir | Component::Prefix(_) => {
+                bail!(
+                    "{shown} is absolute, and entries must not be: run from the folder that holds it, and name it from there"
+                )
+            }
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+fn utf8(part: &OsStr, path: &Path) -> Result<String, Error> {
+    match part.to_str() {
+        Some(part) => Ok(part.to_owned()),
+        None => bail!("the name of {:?} is not UTF-8, as names of entries must be: rename it", path.display()),
+    }
+}
+
+fn check(name: &str, shown: &str) -> Result<(), Error> {
+    name::check(name).with_context(|| format!("the name {name:?} of {shown} is refused"))
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps)]
+fn unix_mode(metadata: &Metadata) -> Option<u32> {
+    Some(std::os::unix::fs::MetadataExt::mode(metadata))
+}
+
+#[cfg(not(unix))]
+fn unix_mode(_: &Metadata) -> Option<u32> {
+    None
+}
+
+fn special_kind(kind: FileType) -> &'static str {
+    if kind.is_symlink() { "a symbolic link" } else { "neither a file nor a folder" }
+}

@@ -1,0 +1,177 @@
+//! `list`, `test` and `extract`: archives that are not trusted.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Error, bail};
+
+use super::args::Archive;
+use super::terminal::{complain, print};
+use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
+use crate::reader::{Entry, ReadError, StreamingZipReader, Summary};
+use crate::time::DosDateTime;
+
+/// Ran, and found failures.
+const FOUND_FAILURES: u8 = 1;
+
+type Reader = StreamingZipReader<BufReader<File>>;
+
+/// Prints a table of the entries.
+pub fn list(archive: &Archive) -> Result<(), Error> {
+    let reader = open(archive)?.map_err(|error| refused(archive, error))?;
+    print(|out| table(out, reader.entries()).context("cannot write the list"))
+}
+
+/// Reads everything; damage is what it looks for, so that it is no failure to run.
+pub fn test(archive: &Archive) -> Result<ExitCode, Error> {
+    let result = open(archive)?.and_then(|mut reader| {
+        let summary = reader.test()?;
+        reader.check_extract().map(|()| summary)
+    });
+    match result {
+        Ok(summary) => {
+            let name = shown(archive);
+            print(|out| writeln!(out, "{name}: whole, {}", Counts(summary)).context("cannot write the result"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) if was_tested(&error) => {
+            complain(&format!("{:#}", refused(archive, error)));
+            Ok(ExitCode::from(FOUND_FAILURES))
+        }
+        Err(error) => Err(refused(archive, error)),
+    }
+}
+
+/// Writes everything below the folder `into`.
+pub fn extract(archive: &Archive, into: &Path) -> Result<(), Error> {
+    let summary =
+        open(archive)?.and_then(|mut reader| reader.extract(into)).map_err(|error| refused(archive, error))?;
+    print(|out| writeln!(out, "{} to {}", Counts(summary), into.display()).context("cannot write the result"))
+}
+
+/// Opens the archive. What cannot be read from the middle is copied to an unnamed temporary file first.
+fn open(archive: &Archive) -> Result<Result<Reader, ReadError>, Error> {
+    let path = archive.file.as_path();
+    let fail = || format!("cannot open {}", path.display());
+    let file = if path == Path::new("-") {
+        spool(io::stdin().lock(), archive)?
+    } else {
+        let metadata = fs::metadata(path).with_context(fail)?;
+        if metadata.is_dir() {
+            bail!("{} is a folder: name an archive", path.display());
+        }
+        let file = File::open(path).with_context(fail)?;
+        if metadata.is_file() { file } else { spool(file, archive)? }
+    };
+    Ok(StreamingZipReader::with_limits(BufReader::new(file), archive.limits()))
+}
+
+fn spool(from: impl Read, archive: &Archive) -> Result<File, Error> {
+    let limit = archive.limits().bytes;
+    let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
+    let copied = io::copy(&mut from.take(limit.saturating_add(1)), &mut file)
+        .with_context(|| format!("cannot copy {} to a temporary file", shown(archive)))?;
+    if copied > limit {
+        bail!("{} is longer than {limit} bytes: --limit-bytes allows more", shown(archive));
+    }
+    file.rewind().context("cannot read the temporary file")?;
+    Ok(file)
+}
+
+fn shown(archive: &Archive) -> String {
+    if archive.file == Path::new("-") { "standard input".to_owned() } else { archive.file.display().to_string() }
+}
+
+/// The error with the archive's name, and the option that allows more.
+fn refused(archive: &Archive, error: ReadError) -> Error {
+    let option = match &error {
+        ReadError::TooManyEntries { .. } => Some("--limit-entries"),
+        ReadError::TooLarge { .. } => Some("--limit-bytes"),
+        ReadError::RatioExceeded { .. } => Some("--limit-ratio"),
+        _ => None,
+    };
+    let name = shown(archive);
+    Error::new(error).context(match option {
+        Some(option) => format!("{name} is beyond the limits ({option} allows more)"),
+        None => name,
+    })
+}
+
+/// Whether the error is about what the archive holds, not about what could not be looked at.
+fn was_tested(error: &ReadError) -> bool {
+    !matches!(
+        error,
+        ReadError::Open { .. }
+            | ReadError::Read(_)
+            | ReadError::MultiDisk
+            | ReadError::TooManyEntries { .. }
+            | ReadError::DirectoryTooLarge { .. }
+            | ReadError::TooLarge { .. }
+            | ReadError::RatioExceeded { .. }
+            | ReadError::UnsupportedMethod { .. }
+            | ReadError::Encrypted { .. }
+    )
+}
+
+struct Counts(Summary);
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let Summary { files, directories, bytes, .. } = self.0;
+        write!(f, "{files} file{}, {directories} folder{}, ", plural(files), plural(directories))?;
+        write!(f, "{bytes} byte{}", plural(bytes))
+    }
+}
+
+fn table(out: &mut dyn Write, entries: &[Entry]) -> io::Result<()> {
+    writeln!(out, "{:>12}  {:>12}  {:>6}  {:<8}  {:<16}  name", "size", "compressed", "ratio", "method", "time (UTC)")?;
+    let (mut size, mut compressed) = (0_u64, 0_u64);
+    for entry in entries {
+        let ratio = ratio(entry.compressed, entry.uncompressed);
+        let (method, time, name) = (method(entry.method), time(entry.modified_unix), printable(&entry.name));
+        let encrypted = if entry.encrypted { " (encrypted)" } else { "" };
+        writeln!(
+            out,
+            "{:>12}  {:>12}  {ratio:>6}  {method:<8}  {time:<16}  {name}{encrypted}",
+            entry.uncompressed, entry.compressed
+        )?;
+        size = size.saturating_add(entry.uncompressed);
+        compressed = compressed.saturating_add(entry.compressed);
+    }
+    let (ratio, count) = (ratio(compressed, size), entries.len());
+    let plural = if count == 1 { "entry" } else { "entries" };
+    writeln!(out, "{size:>12}  {compressed:>12}  {ratio:>6}  {:<8}  {:<16}  {count} {plural}", "", "")
+}
+
+/// Compressed bytes in percent of the uncompressed ones.
+fn ratio(compressed: u64, size: u64) -> String {
+    if size == 0 {
+        return "-".to_owned();
+    }
+    let permille = u128::from(compressed) * 1000 / u128::from(size);
+    format!("{}.{}%", permille / 10, permille % 10)
+}
+
+fn method(number: u16) -> String {
+    match number {
+        METHOD_STORED => "stored".to_owned(),
+        METHOD_DEFLATE => "deflate".to_owned(),
+        METHOD_ZSTD => "zstd".to_owned(),
+        other => format!("({other})"),
+    }
+}
+
+/// Year to minute, from 1980 to 2107 as headers can say it.
+fn time(unix: i64) -> String {
+    let DosDateTime { time, date } = DosDateTime::from_unix(unix);
+    let (year, month, day) = ((date >> 9) + 1980, (date >> 5) & 0xf, date & 0x1f);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}", time >> 11, (time >> 5) & 0x3f)
+}
+
+/// The name with everything escaped that a terminal could take for a command, or show in another order.
+fn printable(name: &str) -> String {
+    name.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\"")
+}

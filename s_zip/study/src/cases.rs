@@ -1,0 +1,347 @@
+//! Every arm, and every scenario with the arms that run in it.
+
+use std::io::{BufWriter, IntoInnerError, Seek, Write};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use s_zip::CompressionPolicy;
+use strum::{EnumString, IntoStaticStr, VariantArray};
+use study_kit::{Arms, Scenario, always, full, measured, smoke, smoke_full};
+use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
+
+use crate::data::DataKind::{self, Csv, Log, Pattern, Random};
+use crate::encoders::{AsyncEncoder, Buffered, Disguised, SyncEncoder, async_encoder, flate2_encoder};
+use crate::input::{Input, Shape};
+use crate::mirror::{self, Encoders};
+use crate::own;
+use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tail, Tmpfs};
+use crate::sinks::Tracked;
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+/// Output buffer of the buffered controls, in bytes.
+const BUFFER_BYTES: usize = 64 * KIB;
+
+/// One way to write an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Arm {
+    /// The published sync writer's shape.
+    Sync,
+    /// The published async writer's shape.
+    Async,
+    /// `Async` on a current-thread runtime.
+    AsyncCurrentThread,
+    /// `Async` with an output buffer.
+    AsyncBuffered,
+    /// `Sync` with an output buffer.
+    SyncBuffered,
+    /// `Sync` with one compressor for all entries.
+    SyncReused,
+    /// `Async` without trait objects.
+    AsyncStatic,
+    /// `Sync` without trait objects.
+    SyncStatic,
+    /// `Sync` through a buffer of 8 KiB, as async-compression has it.
+    #[strum(serialize = "sync_buffer_8k")]
+    SyncBuffer8k,
+    /// `Sync` through a buffer of 32 KiB, as flate2 has it.
+    #[strum(serialize = "sync_buffer_32k")]
+    SyncBuffer32k,
+    /// `SyncBuffer8k` as async code that never waits, polled by a bare loop.
+    PollOnly,
+    /// The same on tokio's runtime.
+    PollRuntime,
+    /// This crate's sync writer.
+    BestSync,
+    /// This crate's async writer, compressing in the task.
+    BestAsync,
+    /// The same under `block_in_place`, files too.
+    BestAsyncInPlace,
+    /// The same with chunks on the blocking pool.
+    BestAsyncOffload,
+    /// This crate's parallel writer on all cores.
+    BestParallel,
+    /// The `zip` crate.
+    ZipCrate,
+    /// The `async_zip` crate.
+    AsyncZip,
+}
+
+/// Who calls an arm's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drive {
+    /// The caller.
+    Sync,
+    /// tokio's multi-thread runtime.
+    MultiThread,
+    /// tokio's current-thread runtime.
+    CurrentThread,
+    /// A loop that polls until done.
+    Loop,
+}
+
+impl Arm {
+    /// How the arm is driven.
+    pub fn drive(self) -> Drive {
+        match self {
+            Arm::AsyncCurrentThread => Drive::CurrentThread,
+            Arm::PollOnly => Drive::Loop,
+            Arm::Async
+            | Arm::AsyncBuffered
+            | Arm::AsyncStatic
+            | Arm::PollRuntime
+            | Arm::BestAsync
+            | Arm::BestAsyncInPlace
+            | Arm::BestAsyncOffload
+            | Arm::AsyncZip => Drive::MultiThread,
+            _ => Drive::Sync,
+        }
+    }
+}
+
+/// One archive by a sync arm.
+pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> {
+    const FRESH: Encoders = Encoders::Fresh;
+    let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
+    match arm {
+        Arm::Sync => mirror::write_sync(input, sink, boxed, FRESH),
+        Arm::SyncStatic => mirror::write_sync(input, sink, flate2_encoder, FRESH),
+        Arm::SyncReused => mirror::write_sync(input, sink, boxed, Encoders::Reused),
+        Arm::SyncBuffer8k => mirror::write_sync(input, sink, || Buffered::new(8 * KIB), FRESH),
+        Arm::SyncBuffer32k => mirror::write_sync(input, sink, || Buffered::new(32 * KIB), FRESH),
+        Arm::SyncBuffered => {
+            let sink = Tracked::new(BufWriter::with_capacity(BUFFER_BYTES, sink));
+            let buffered = mirror::write_sync(input, sink, boxed, FRESH)?.sink;
+            Ok(buffered.into_inner().map_err(IntoInnerError::into_error)?)
+        }
+        Arm::BestSync => own::write_sync(input, sink),
+        Arm::BestParallel => own::write_parallel(input, sink),
+        Arm::ZipCrate => own::write_zip_crate(input, sink),
+        _ => bail!("an async arm was called as a sync one"),
+    }
+}
+
+/// One archive by an async arm.
+pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
+    let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
+    match arm {
+        Arm::Async | Arm::AsyncCurrentThread => mirror::write_async(input, sink, boxed).await,
+        Arm::AsyncStatic => mirror::write_async(input, sink, async_encoder).await,
+        Arm::PollOnly | Arm::PollRuntime => {
+            mirror::write_async(input, sink, || Disguised(Buffered::new(8 * KIB))).await
+        }
+        Arm::AsyncBuffered => {
+            let sink = Tracked::new(tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink));
+            let mut buffered = mirror::write_async(input, sink, boxed).await?.sink;
+            buffered.flush().await?;
+            Ok(buffered.into_inner())
+        }
+        Arm::BestAsync => own::write_async(input, sink, CompressionPolicy::Inline).await,
+        Arm::BestAsyncInPlace => own::write_async(input, sink, CompressionPolicy::BlockInPlace).await,
+        Arm::BestAsyncOffload => own::write_async(input, sink, CompressionPolicy::Offload).await,
+        Arm::AsyncZip => own::write_async_zip(input, sink).await,
+        _ => bail!("a sync arm was called as an async one"),
+    }
+}
+
+/// What a scenario sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// What is in each archive.
+    pub shape: Shape,
+    /// What is done with it.
+    pub work: Work,
+}
+
+/// What a scenario does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// One archive after another in `place`, so many `rounds` per sample.
+    Archive { place: Place, rounds: u32 },
+    /// Several archives at once or one after another, files in memory; so many times per sample.
+    Many { archives: usize, rounds: u32 },
+    /// Several archives at once, files in memory, beside a task that wants to run every millisecond.
+    Ticker { archives: usize },
+}
+
+impl Setting {
+    /// Alternations of a duet: fewer where an arm needs tens of milliseconds.
+    pub fn pairs(&self) -> usize {
+        if self.shape.entries >= 50 || self.shape.call_bytes == 1 { 10 } else { 20 }
+    }
+}
+
+const fn scenario(name: &'static str, shape: Shape, work: Work, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario { name, build: "release", setting: Setting { shape, work }, arms }
+}
+
+const fn archive(
+    name: &'static str,
+    (place, rounds): (Place, u32),
+    shape: Shape,
+    arms: &'static [Arms],
+) -> Scenario<Setting> {
+    scenario(name, shape, Work::Archive { place, rounds }, arms)
+}
+
+/// As published: one archive per sample, to a file in memory.
+const fn file(name: &'static str, shape: Shape, arms: &'static [Arms]) -> Scenario<Setting> {
+    archive(name, (Tmpfs, 1), shape, arms)
+}
+
+/// The same with the published compressor.
+const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
+    Scenario { build: "variant-miniz", ..scenario }
+}
+
+/// One entry in one call.
+const fn entry(kind: DataKind, bytes: usize) -> Shape {
+    Shape::entries(kind, bytes, 1)
+}
+
+/// So many entries of a megabyte.
+const fn megabytes(entries: u64) -> Shape {
+    Shape::entries(Pattern, MIB, entries)
+}
+
+/// Entries of so many pieces of 64 KiB.
+const fn streamed(pieces: u64, entries: u64) -> Shape {
+    Shape { repeat: pieces, entries, ..entry(Pattern, 64 * KIB) }
+}
+
+/// One entry of so many times the same 2 MiB of log text; repeats lie further apart than Deflate looks back.
+const fn large(repeat: u64, call_bytes: usize) -> Shape {
+    Shape { repeat, ..Shape::calls(Log, 2 * MIB, call_bytes) }
+}
+
+/// One entry of 5 GiB.
+const fn entry_5g(kind: DataKind) -> Shape {
+    Shape { repeat: 5 * 1024, ..entry(kind, MIB) }
+}
+
+const ENTRY_5M: Shape = entry(Pattern, 5 * MIB);
+const ENTRY_20M: Shape = entry(Pattern, 20 * MIB);
+const ENTRIES_50: Shape = Shape::entries(Pattern, 10 * KIB, 50);
+const ENTRY_100K: Shape = entry(Pattern, 100 * KIB);
+const LOG_200: Shape = Shape::entries(Log, 100 * KIB, 200);
+const NOISE_4M: Shape = Shape::calls(Random, 4 * MIB, 64 * KIB);
+
+// Who runs: first the arms of one scenario each, then those of several.
+const ARMS_ENTRY_5M: &[Arms] = &[
+    measured(0.12, "async~sync async~async_buffered"),
+    measured(0.1, "best_async~best_sync best_async_in_place~best_sync sync~sync@aa sync@slow~sync"),
+    measured(0.02, "async sync"),
+];
+const ARMS_ENTRIES_50: &[Arms] = &[
+    always(
+        0.03,
+        "sync async_buffered sync_buffered sync_reused sync_static sync_buffer_8k sync_buffer_32k poll_runtime",
+    ),
+    always(0.03, "best_sync best_async best_async_in_place best_async_offload best_parallel zip_crate async_zip"),
+    always(0.08, "async async_current_thread async_static"),
+    always(0.68, "async~sync"),
+    always(0.13, "sync~sync@aa"),
+    smoke(0.13, "sync@slow~sync"),
+    measured(0.68, "async~async_buffered"),
+    measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate"),
+    measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
+];
+const ARMS_MEMORY_100K: &[Arms] = &[
+    smoke(0.02, "best_sync best_async"),
+    measured(0.13, "sync~async"),
+    measured(0.05, "sync_buffer_32k~sync_buffer_8k best_async~best_sync sync~sync@aa"),
+    measured(0.02, "sync async"),
+];
+const ARMS_MEMORY_MINIZ: &[Arms] = &[
+    smoke(0.02, "best_sync best_async"),
+    measured(0.15, "sync~async"),
+    measured(0.06, "sync_buffer_32k~sync_buffer_8k"),
+];
+const ARMS_MEMORY_5M: &[Arms] = &[
+    smoke(0.02, "poll_only poll_runtime"),
+    measured(0.1, "poll_runtime~poll_only poll_only~sync_buffer_8k"),
+    measured(0.13, "async~async_static async_static~poll_runtime"),
+];
+const ARMS_PERF_5M: &[Arms] = &[
+    always(0.15, "sync"),
+    always(0.37, "async"),
+    smoke(0.15, "sync@aa sync@slow"),
+    measured(0.15, "async_buffered sync_buffered"),
+];
+const ARMS_PERF_10M: &[Arms] = &[measured(0.15, "sync async_buffered sync_buffered"), measured(0.39, "async")];
+const ARMS_PERF_20M: &[Arms] = &[
+    measured(0.14, "sync async_buffered sync_buffered sync@aa sync@slow best_sync best_async"),
+    measured(0.36, "async"),
+];
+const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
+const ARMS_CALLS_1: &[Arms] = &[
+    always(0.03, "sync async best_sync best_async"),
+    smoke(0.03, "zip_crate async_zip"),
+    measured(0.3, "async~sync best_async~best_sync sync_buffer_8k~sync_buffer_32k"),
+];
+const ARMS_MANY: &[Arms] = &[
+    always(0.2, "sync_sequential async_sequential"),
+    always(0.12, "sync_threads async_concurrent best_sync_threads best_async_concurrent"),
+];
+const ARMS_TICKER: &[Arms] = &[
+    always(1.1, "idle"),
+    always(0.92, "async async_buffered best_async best_async_in_place best_async_offload async_zip"),
+];
+const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
+const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
+const SMALL: &[Arms] = &[measured(0.05, "sync"), measured(0.15, "async")];
+const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
+const CALLS: &[Arms] = &[
+    always(0.02, "sync async best_sync best_async"),
+    smoke(0.02, "zip_crate async_zip"),
+    measured(0.1, "async~sync best_async~best_sync"),
+];
+const DATA: &[Arms] = &[
+    smoke(0.02, "sync async"),
+    always(0.02, "best_sync best_async zip_crate async_zip"),
+    measured(0.19, "best_sync~zip_crate async_zip~best_async"),
+];
+
+/// Every scenario.
+pub const SCENARIOS: &[Scenario<Setting>] = &[
+    file("entry_5m", ENTRY_5M, ARMS_ENTRY_5M),
+    archive("entry_5m_disk", (Disk, 1), ENTRY_5M, &[smoke(0.02, "best_sync best_async"), measured(0.12, "async~sync")]),
+    miniz(file("entry_5m_miniz", ENTRY_5M, &[measured(0.31, "async~sync")])),
+    file("entry_20m", ENTRY_20M, &[measured(0.33, "best_async~best_sync best_async_in_place~best_sync")]),
+    file("entries_50", ENTRIES_50, ARMS_ENTRIES_50),
+    archive("entries_50_disk", (Disk, 1), ENTRIES_50, FIFTY),
+    miniz(file("entries_50_miniz", ENTRIES_50, FIFTY)),
+    archive("memory_100k", (Memory, 4), ENTRY_100K, ARMS_MEMORY_100K),
+    miniz(archive("memory_100k_miniz", (Memory, 4), ENTRY_100K, ARMS_MEMORY_MINIZ)),
+    archive("memory_5m", (Memory, 1), ENTRY_5M, ARMS_MEMORY_5M),
+    archive("memory_50", (Memory, 1), ENTRIES_50, &[measured(0.13, "best_async~best_sync async_zip~best_async")]),
+    archive("perf_10k", (Tmpfs, 100), entry(Pattern, 10 * KIB), SMALL),
+    archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SMALL),
+    archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SMALL),
+    archive("perf_5m", (Tmpfs, 45), megabytes(5), ARMS_PERF_5M),
+    archive("perf_10m", (Tmpfs, 24), megabytes(10), ARMS_PERF_10M),
+    archive("perf_20m", (Tmpfs, 11), megabytes(20), ARMS_PERF_20M),
+    file("rss_5m", streamed(80, 1), STREAMED),
+    file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
+    file("rss_100m", streamed(1_600, 1), STREAMED),
+    // In one entry the published shape, without ZIP64, could not say its size.
+    file("rss_10g", streamed(40_000, 4), &[full(0.02, "empty"), full(3.7, "sync async best_sync best_async")]),
+    file("calls_1", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1),
+    file("calls_8k", Shape::calls(Pattern, 4 * MIB, 8 * KIB), CALLS),
+    file("calls_64k", Shape::calls(Pattern, 4 * MIB, 64 * KIB), CALLS),
+    file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), CALLS),
+    file("data_pattern", Shape::calls(Pattern, 4 * MIB, 64 * KIB), DATA),
+    file("data_log", Shape::calls(Log, 256 * KIB, 64 * KIB), DATA),
+    file("data_csv", Shape::calls(Csv, 256 * KIB, 64 * KIB), DATA),
+    file("data_random", Shape::calls(Random, 256 * KIB, 64 * KIB), DATA),
+    file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel")]),
+    file("cores_30m", large(15, 256 * KIB), &[measured(0.46, "best_sync"), measured(0.26, "best_parallel")]),
+    file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
+    archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
+    archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
+    archive("zip64_5g", (Tail, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
+    archive("zip64_5g_disk", (Disk, 1), entry_5g(Random), &[full(120.0, "best_async")]),
+    scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
+    scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
+];

@@ -1,0 +1,53 @@
+//! What async costs a ZIP writer, and what it was that cost eight times.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`cases`] | every arm, and every scenario with the arms that run in it |
+//! | [`mirror`], [`encoders`] | the published writer's shape, and the compressors that its controls exchange |
+//! | [`own`] | this crate's writers and their peers |
+//! | [`data`], [`input`] | what is compressed |
+//! | [`sinks`], [`place`] | where archives go, and whether what arrived is right |
+//! | [`write`](mod@write) | one archive by one arm |
+//! | [`many`], [`ticker`] | several archives, and a task that wants its turn meanwhile |
+//! | [`run`] | one sample, or one side of a duet |
+
+#![allow(clippy::missing_errors_doc, reason = "an error is a failed run; nobody else calls this")]
+
+pub mod cases;
+pub mod data;
+pub mod encoders;
+pub mod input;
+pub mod many;
+pub mod mirror;
+pub mod own;
+pub mod place;
+pub mod run;
+pub mod sinks;
+pub mod ticker;
+pub mod write;
+
+use study_kit::{Observation, Scenario, Study, TestCase, Turns};
+
+use cases::Setting;
+
+/// The study.
+pub struct SZip;
+
+impl Study for SZip {
+    type Setting = Setting;
+    const NAME: &'static str = "s_zip";
+    const SCENARIOS: &'static [Scenario<Setting>] = cases::SCENARIOS;
+    const PAGE: &'static str = include_str!("../page.toml");
+
+    fn pairs(setting: &Setting) -> usize {
+        setting.pairs()
+    }
+
+    fn observe(case: &TestCase<'_, Setting>) -> anyhow::Result<Observation> {
+        run::observe(case)
+    }
+
+    fn turns<'a>(case: &'a TestCase<'_, Setting>) -> anyhow::Result<Turns<'a>> {
+        run::turns(case)
+    }
+}

@@ -1,0 +1,217 @@
+//! Where archives go: sinks that count what reaches them.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncSeek, AsyncWrite};
+use tokio::time::Sleep;
+
+/// Operations that reached a sink: for a file each is a system call, and for tokio's file a trip to the blocking pool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Writes.
+    pub writes: u64,
+    /// Questions for the position.
+    pub seeks: u64,
+}
+
+/// A sink that counts. With `ASKS` it is the sink that is asked for the position; without, the count of bytes says it, so that a buffer need
+/// not be emptied for the question, and a pipe has an answer.
+#[derive(Debug)]
+pub struct Counting<S, const ASKS: bool> {
+    /// The sink itself.
+    pub sink: S,
+    /// What reached it.
+    pub operations: Operations,
+    at: u64,
+}
+
+/// A sink that is asked for its position.
+pub type Counted<S> = Counting<S, true>;
+/// A sink whose position is known by counting.
+pub type Tracked<S> = Counting<S, false>;
+
+impl<S, const ASKS: bool> Counting<S, ASKS> {
+    /// Counts from zero.
+    pub fn new(sink: S) -> Self {
+        Counting { sink, operations: Operations::default(), at: 0 }
+    }
+
+    fn count(&mut self, written: &io::Result<usize>) {
+        self.operations.writes += 1;
+        self.at += *written.as_ref().unwrap_or(&0) as u64;
+    }
+}
+
+impl<S: Write, const ASKS: bool> Write for Counting<S, ASKS> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.sink.write(bytes);
+        self.count(&written);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+impl<S: AsyncWrite + Unpin, const ASKS: bool> AsyncWrite for Counting<S, ASKS> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.sink).poll_write(context, bytes));
+        self.count(&written);
+        Poll::Ready(written)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.sink).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.sink).poll_shutdown(context)
+    }
+}
+
+impl<S: Seek> Seek for Counted<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.operations.seeks += 1;
+        self.sink.seek(to)
+    }
+}
+
+impl<S: AsyncSeek + Unpin> AsyncSeek for Counted<S> {
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        self.operations.seeks += 1;
+        Pin::new(&mut self.sink).start_seek(to)
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Pin::new(&mut self.sink).poll_complete(context)
+    }
+}
+
+impl<S> Seek for Tracked<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if to == SeekFrom::Current(0) { Ok(self.at) } else { Err(io::ErrorKind::Unsupported.into()) }
+    }
+}
+
+impl<S: Unpin> AsyncSeek for Tracked<S> {
+    fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
+        self.seek(to).map(drop)
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        Poll::Ready(Ok(self.at))
+    }
+}
+
+/// A sink for archives of any size: it keeps the last megabyte, enough to read the directory back.
+#[derive(Debug, Default)]
+pub struct Tail {
+    kept: VecDeque<u8>,
+    total: u64,
+    at: u64,
+}
+
+impl Write for Tail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const KEPT: usize = 1 << 20;
+        let end = &bytes[bytes.len().saturating_sub(KEPT)..];
+        let surplus = (self.kept.len() + end.len()).saturating_sub(KEPT);
+        self.kept.drain(..surplus);
+        self.kept.extend(end);
+        self.total += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// It never waits.
+impl AsyncWrite for Tail {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(self.write(bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// What was not kept cannot be read.
+impl Read for Tail {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let gone = self.total - self.kept.len() as u64;
+        let skipped = self.at.checked_sub(gone).and_then(|skipped| usize::try_from(skipped).ok());
+        let skipped = skipped.ok_or_else(|| io::Error::other("this part of the archive was not kept"))?;
+        let read = self.kept.make_contiguous().get(skipped..).unwrap_or_default().read(out)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Tail {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.total.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = target.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+/// A sink that takes its time before each write, as a remote one does: sync by sleeping, async by a timer.
+#[derive(Debug)]
+pub struct Slow {
+    /// What came.
+    pub bytes: Vec<u8>,
+    delay: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Slow {
+    /// Waits `delay` before each write.
+    pub fn new(delay: Duration) -> Self {
+        Slow { bytes: Vec::new(), delay, timer: None }
+    }
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        std::thread::sleep(self.delay);
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsyncWrite for Slow {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let delay = self.delay;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(delay)));
+        ready!(timer.as_mut().poll(context));
+        self.timer = None;
+        Poll::Ready(self.bytes.write(bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,162 @@
+//! One archive by one arm, wherever it goes.
+
+use std::fs::File;
+use std::io::{self, Cursor};
+use std::path::Path;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::thread::JoinHandle;
+
+use anyhow::{Result, anyhow, bail, ensure};
+use s_zip::InPlaceFile;
+use tokio::net::unix::pipe::Sender;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::cases::{Arm, Drive, async_arm, sync_arm};
+use crate::input::Input;
+use crate::place::{Archive, Place};
+use crate::sinks::{Counted, Counting, Operations, Slow, Tail, Tracked};
+
+/// What runs an arm's code; made before anything is timed.
+#[derive(Debug)]
+pub struct Driver {
+    drive: Drive,
+    runtime: Option<Runtime>,
+}
+
+impl Driver {
+    /// What `drive` needs.
+    pub fn new(drive: Drive) -> Result<Self> {
+        let runtime = match drive {
+            Drive::MultiThread => Some(Builder::new_multi_thread().enable_all().build()?),
+            Drive::CurrentThread => Some(Builder::new_current_thread().enable_all().build()?),
+            Drive::Sync | Drive::Loop => None,
+        };
+        Ok(Driver { drive, runtime })
+    }
+
+    /// Runs `future` to its end.
+    pub fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        match (&self.runtime, self.drive) {
+            (Some(runtime), _) => runtime.block_on(future),
+            (None, Drive::Loop) => poll_to_the_end(future),
+            (None, _) => bail!("a sync arm was driven as an async one"),
+        }
+    }
+}
+
+/// Polls without a runtime: for futures that never wait.
+fn poll_to_the_end<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::yield_now(),
+        }
+    }
+}
+
+/// An archive and what it took to write it.
+#[derive(Debug)]
+pub struct Product {
+    /// Where it is.
+    pub archive: Archive,
+    /// What reached the sink.
+    pub operations: Operations,
+}
+
+impl Product {
+    fn of<S, const ASKS: bool>(sink: Counting<S, ASKS>, archive: impl FnOnce(S) -> Archive) -> Self {
+        Product { operations: sink.operations, archive: archive(sink.sink) }
+    }
+}
+
+/// Writes one archive to `place`: to the file `path`, if it is one for files.
+pub fn write(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
+    if driver.drive == Drive::Sync {
+        blocking(arm, input, place, path)
+    } else {
+        awaiting(arm, input, place, path, driver)
+    }
+}
+
+fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Product> {
+    Ok(match place {
+        Place::Tmpfs | Place::Disk => {
+            remove(path)?;
+            let file = sync_arm(arm, input, Counted::new(File::create(path)?))?;
+            Product::of(file, |_| Archive::File(path.to_owned()))
+        }
+        Place::Memory => Product::of(sync_arm(arm, input, Counted::new(Cursor::new(Vec::new())))?, vector),
+        Place::Tail => Product::of(sync_arm(arm, input, Tracked::new(Tail::default()))?, tail),
+        Place::Slow(delay) => Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, slow),
+        Place::Pipe => {
+            let (reader, sender) = pipe()?;
+            // The sink, and with it the sender, is gone after this line, which is what ends the reader.
+            let operations = sync_arm(arm, input, Tracked::new(sender))?.operations;
+            Product { archive: joined(reader)?, operations }
+        }
+    })
+}
+
+fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
+    let never_waits = matches!(place, Place::Memory | Place::Tail);
+    ensure!(driver.drive != Drive::Loop || never_waits, "a bare loop cannot wait: this arm writes to memory only");
+    driver.run(async {
+        Ok(match place {
+            Place::Tmpfs | Place::Disk => {
+                // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
+                remove(path)?;
+                let operations = if arm == Arm::BestAsyncInPlace {
+                    async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations
+                } else {
+                    async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations
+                };
+                Product { archive: Archive::File(path.to_owned()), operations }
+            }
+            Place::Memory => Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector),
+            Place::Tail => Product::of(async_arm(arm, input, Tracked::new(Tail::default())).await?, tail),
+            Place::Slow(delay) => Product::of(async_arm(arm, input, Tracked::new(Slow::new(delay))).await?, slow),
+            Place::Pipe => {
+                let (reader, sender) = pipe()?;
+                let sender = Tracked::new(Sender::from_owned_fd(sender.into())?);
+                let operations = async_arm(arm, input, sender).await?.operations;
+                Product { archive: joined(reader)?, operations }
+            }
+        })
+    })
+}
+
+fn vector(bytes: Cursor<Vec<u8>>) -> Archive {
+    Archive::Memory(bytes.into_inner())
+}
+
+fn tail(tail: Tail) -> Archive {
+    Archive::Tail(tail)
+}
+
+fn slow(sink: Slow) -> Archive {
+    Archive::Memory(sink.bytes)
+}
+
+/// A pipe, and a thread that reads what arrives.
+fn pipe() -> Result<(JoinHandle<io::Result<Vec<u8>>>, io::PipeWriter)> {
+    let (mut receiver, sender) = io::pipe()?;
+    let reader = move || {
+        let mut bytes = Vec::new();
+        io::copy(&mut receiver, &mut bytes).map(|_| bytes)
+    };
+    Ok((std::thread::spawn(reader), sender))
+}
+
+fn joined(reader: JoinHandle<io::Result<Vec<u8>>>) -> Result<Archive> {
+    Ok(Archive::Memory(reader.join().map_err(|_| anyhow!("the reader of the pipe died"))??))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

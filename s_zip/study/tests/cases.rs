@@ -1,0 +1,112 @@
+//! The table of scenarios, and its cases as a person runs them.
+
+use std::collections::HashSet;
+
+use assert_cmd::Command;
+use predicates::str::contains;
+use s_zip_study::SZip;
+use s_zip_study::cases::Arm;
+use s_zip_study::many;
+use serde_json::Value;
+use strum::VariantArray;
+use study_kit::{Profile, Study};
+
+const PROFILES: [Profile; 3] = [Profile::Smoke, Profile::Quick, Profile::Full];
+
+/// Scenario and arm of each test case.
+fn cases(profile: Profile) -> Vec<(&'static str, &'static str)> {
+    let of =
+        |scenario: &'static study_kit::Scenario<_>| scenario.arms_in(profile).map(move |(arm, _)| (scenario.name, arm));
+    SZip::SCENARIOS.iter().flat_map(of).collect()
+}
+
+#[test]
+fn no_test_case_stands_twice_in_a_profile() {
+    for profile in PROFILES {
+        let cases = cases(profile);
+        assert_eq!(cases.iter().collect::<HashSet<_>>().len(), cases.len(), "{profile:?}");
+    }
+}
+
+#[test]
+fn every_name_stands_for_an_arm_and_every_arm_runs_in_smoke() {
+    for (scenario, arms) in PROFILES.into_iter().flat_map(cases) {
+        for arm in arms.split('~').map(|arm| arm.split('@').next().unwrap_or_default()) {
+            let known = match scenario {
+                "many_10" => many::parse(arm).is_ok(),
+                _ => arm.parse::<Arm>().is_ok() || ["empty", "idle"].contains(&arm),
+            };
+            assert!(known, "{scenario} {arm}");
+        }
+    }
+    let smoke = cases(Profile::Smoke);
+    for &arm in Arm::VARIANTS {
+        assert!(smoke.iter().any(|(_, name)| *name == <&str>::from(arm)), "{arm:?}");
+    }
+}
+
+#[test]
+fn the_published_shape_gets_no_entry_and_no_number_of_them_that_needs_zip64() {
+    let is_published = |arm: &str| ["sync", "async", "poll"].iter().any(|start| arm.starts_with(start));
+    for scenario in SZip::SCENARIOS {
+        let mut arms = scenario.arms_in(Profile::Full);
+        if arms.any(|(arm, _)| is_published(arm) && arm != "async_zip") {
+            let shape = &scenario.setting.shape;
+            assert!(u32::try_from(shape.entry_bytes()).is_ok(), "{}: {} bytes", scenario.name, shape.entry_bytes());
+            assert!(u16::try_from(shape.entries).is_ok(), "{}", scenario.name);
+        }
+    }
+}
+
+fn study(arguments: &str) -> Command {
+    let mut command = Command::cargo_bin("s_zip_study").expect("the program is built");
+    command.args(arguments.split(' '));
+    command
+}
+
+fn record(arguments: &str) -> Value {
+    let output = study(arguments).assert().success().get_output().stdout.clone();
+    serde_json::from_slice(&output).expect("a record is JSON")
+}
+
+#[test]
+fn a_duet_records_its_pairs_and_a_single_run_its_counters() {
+    let duet = record("run --scenario memory_100k --arm sync --versus async");
+    assert_eq!(duet["pairs"].as_array().map(Vec::len), Some(20));
+    assert!(duet["metrics"]["archive_bytes"].is_number() && duet["metrics"]["versus_archive_bytes"].is_number());
+    let single = record("run --scenario perf_5m --arm sync@aa");
+    assert_eq!(single["metrics"]["sink_writes_count"], 33.0 * 5.0 + 8.0);
+    assert_eq!(single["arm"], "sync@aa");
+    assert_eq!(
+        record("run --scenario entries_50_disk --arm async --versus sync")["pairs"].as_array().unwrap().len(),
+        10
+    );
+}
+
+#[test]
+fn several_archives_and_a_ticker_have_figures_of_their_own() {
+    assert_eq!(record("run --scenario many_10 --arm best_async_concurrent")["metrics"]["archives_count"], 100.0);
+    let idle = record("run --scenario ticker --arm idle");
+    assert!(idle["metrics"]["ticks_count"].as_f64() > Some(500.0), "{idle}");
+    assert_eq!(record("run --scenario rss_5m --arm empty")["digest"], "");
+}
+
+#[test]
+fn names_that_mean_nothing_are_errors_that_list_the_choices() {
+    for (arguments, part) in [
+        ("--scenario entry --arm sync", "entry_5m"),
+        ("--scenario calls_1 --arm sink", "best_async"),
+        ("--scenario calls_1 --arm sync@fast", "does not run"),
+        ("--scenario many_10 --arm sync", "async_concurrent"),
+        ("--scenario ticker --arm idle --versus async", "does not run"),
+    ] {
+        study(&format!("run {arguments}")).assert().code(2).stderr(contains(part));
+    }
+}
+
+#[test]
+fn the_verbs_answer() {
+    let line = contains("entry_5m\tasync~sync\trelease\t0.12\trun --scenario entry_5m --arm async");
+    study("arms").assert().success().stdout(line);
+    study("prepare --scenario ticker --seed 2").assert().success().stdout("");
+}

@@ -1,0 +1,187 @@
+//! Any writer behind one face: calls are made and waited for. And what every writer does when its sink fails.
+
+#[cfg(feature = "async")]
+use s_zip::{AsyncStreamingZipWriter, CompressionPolicy};
+use s_zip::{EntryOptions, Error, Result, StreamingZipWriter, WriterOptions};
+#[cfg(feature = "async")]
+use tokio::runtime::{Builder, Runtime};
+
+#[cfg(feature = "async")]
+use super::calls::apply_async;
+use super::calls::{Call, apply};
+use super::sinks::{Manner, Sink};
+
+#[cfg(feature = "async")]
+pub const POLICIES: [CompressionPolicy; 3] =
+    [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace, CompressionPolicy::Offload];
+
+/// A writer to a [`Sink`].
+pub trait AnyWriter {
+    fn call(&mut self, call: &Call) -> Result<()>;
+    fn end(self: Box<Self>) -> Result<()>;
+    /// Whether it can be flushed before its end.
+    fn flushes(&self) -> bool {
+        true
+    }
+}
+
+/// Which writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    Sync,
+    #[cfg(feature = "async")]
+    Async(CompressionPolicy),
+    /// With two threads.
+    #[cfg(feature = "parallel")]
+    Parallel,
+}
+
+impl By {
+    /// The writers that make the same bytes, under every policy.
+    pub const ALL: &[By] = &[
+        By::Sync,
+        #[cfg(feature = "async")]
+        By::Async(POLICIES[0]),
+        #[cfg(feature = "async")]
+        By::Async(POLICIES[1]),
+        #[cfg(feature = "async")]
+        By::Async(POLICIES[2]),
+    ];
+
+    pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
+        let sink = sink.clone();
+        match self {
+            By::Sync => Box::new(StreamingZipWriter::from_writer_with_options(sink, options).unwrap()),
+            #[cfg(feature = "async")]
+            By::Async(policy) => {
+                let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options).unwrap();
+                Box::new(Awaited(writer.compression_policy(policy)))
+            }
+            #[cfg(feature = "parallel")]
+            By::Parallel => {
+                let options = s_zip::ParallelOptions::new().jobs(std::num::NonZero::new(2).unwrap());
+                Box::new(s_zip::ParallelZipWriter::from_writer(sink, options).unwrap())
+            }
+        }
+    }
+
+    /// The archive of `calls`.
+    pub fn write(self, options: WriterOptions, calls: &[Call]) -> Vec<u8> {
+        written(|sink| self.open(sink, options), calls)
+    }
+}
+
+/// The archive that a writer makes of `calls`.
+pub fn written(open: impl FnOnce(&Sink) -> Box<dyn AnyWriter>, calls: &[Call]) -> Vec<u8> {
+    let sink = Sink::new(Manner::GOOD);
+    let mut writer = open(&sink);
+    for call in calls {
+        writer.call(call).unwrap();
+    }
+    writer.end().unwrap();
+    sink.bytes()
+}
+
+impl AnyWriter for StreamingZipWriter<Sink> {
+    fn call(&mut self, call: &Call) -> Result<()> {
+        apply(self, call)
+    }
+
+    fn end(self: Box<Self>) -> Result<()> {
+        self.finish().map(drop)
+    }
+}
+
+#[cfg(feature = "parallel")]
+impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
+    fn call(&mut self, call: &Call) -> Result<()> {
+        match call {
+            Call::Start(name, options) => self.start_entry_with_options(name, options.clone()),
+            Call::Directory(name, options) => self.add_directory_with_options(name, options.clone()),
+            Call::Data(data) => self.write_data(data),
+            Call::Flush => panic!("this writer has no flush"),
+            Call::Comment(comment) => self.set_comment(*comment),
+        }
+    }
+
+    fn end(self: Box<Self>) -> Result<()> {
+        self.finish().map(drop)
+    }
+
+    fn flushes(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "async")]
+pub struct Awaited(pub AsyncStreamingZipWriter<Sink>);
+
+#[cfg(feature = "async")]
+static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads);
+
+#[cfg(feature = "async")]
+impl AnyWriter for Awaited {
+    fn call(&mut self, call: &Call) -> Result<()> {
+        RUNTIME.block_on(apply_async(&mut self.0, call))
+    }
+
+    fn end(self: Box<Self>) -> Result<()> {
+        RUNTIME.block_on(self.0.finish()).map(drop)
+    }
+}
+
+#[cfg(feature = "async")]
+pub fn threads() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap()
+}
+
+pub fn assert_poisoned(mut writer: Box<dyn AnyWriter>) {
+    let start = Call::Start("later".to_owned(), EntryOptions::new());
+    let directory = Call::Directory("later".to_owned(), EntryOptions::new());
+    for call in [start, directory, Call::Data(b"later"), Call::Data(b""), Call::Flush, Call::Comment("later")] {
+        if writer.flushes() || !matches!(call, Call::Flush) {
+            assert!(matches!(writer.call(&call), Err(Error::Poisoned)));
+        }
+    }
+    assert!(matches!(writer.end(), Err(Error::Poisoned)));
+}
+
+/// Makes the calls until one fails, which must be the sink's doing, and checks that nothing goes on after it.
+fn write_until_failure(mut writer: Box<dyn AnyWriter>, sink: &Sink, calls: &[Call]) -> bool {
+    for call in calls {
+        match writer.call(call) {
+            Ok(()) => {}
+            Err(Error::Sink(_)) => {
+                let held = sink.len();
+                assert_poisoned(writer);
+                assert_eq!(sink.len(), held, "a poisoned writer writes nothing");
+                return true;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    match writer.end() {
+        Ok(()) => false,
+        Err(Error::Sink(_)) => true,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Has sinks of every manner fail at each of `limits`, and where the archive `wanted` just fits.
+pub fn fail_everywhere(
+    open: impl Fn(&Sink) -> Box<dyn AnyWriter>,
+    (calls, wanted): (&[Call], &[u8]),
+    manners: &[Manner],
+    limits: &[usize],
+) {
+    for manner in manners {
+        for &limit in limits {
+            let sink = Sink::new(Manner { limit, ..*manner });
+            assert!(write_until_failure(open(&sink), &sink, calls), "{limit} bytes are not enough");
+            assert!(sink.bytes() == wanted[..limit], "what {manner:?} holds is a prefix");
+        }
+        let sink = Sink::new(Manner { limit: wanted.len(), ..*manner });
+        assert!(!write_until_failure(open(&sink), &sink, calls), "{manner:?}");
+        assert!(sink.bytes() == wanted);
+    }
+}

@@ -1,0 +1,255 @@
+//! Random sequences of calls, and both writers driven by them.
+
+use std::io::Write;
+
+use s_zip::{Compression, EntryOptions, Result, StreamingZipWriter, WriterOptions};
+
+use super::forged::numbers::Numbers;
+
+/// A whole archive as calls, with the data described, not held.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub compression: Compression,
+    pub buffer_bytes: usize,
+    pub items: Vec<Item>,
+    pub comment: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub name: &'static str,
+    pub directory: bool,
+    pub compression: Option<Compression>,
+    pub modified: Option<i64>,
+    pub mode: Option<u32>,
+    pub comment: String,
+    pub promises_size: bool,
+    pub promises_crc: bool,
+    pub data: Data,
+    /// In 256ths of the data: where to flush.
+    pub flush: Option<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Data {
+    pub kind: Kind,
+    pub len: usize,
+    pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Zeros,
+    Text,
+    Noise,
+}
+
+/// One call to a writer.
+pub enum Call<'a> {
+    Start(String, EntryOptions),
+    Directory(String, EntryOptions),
+    Data(&'a [u8]),
+    Flush,
+    Comment(&'a str),
+}
+
+impl Data {
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut numbers = Numbers::new(self.seed);
+        let mut bytes = Vec::with_capacity(self.len + 32);
+        while bytes.len() < self.len {
+            match self.kind {
+                Kind::Zeros => bytes.resize(self.len, 0),
+                Kind::Text => {
+                    let words = ["the ", "quick ", "brown ", "fox ", "jumps\n", "over ", "42,", "lazy;"];
+                    bytes.extend_from_slice(words[numbers.below(words.len())].as_bytes());
+                }
+                Kind::Noise => bytes.extend_from_slice(&numbers.next().to_le_bytes()),
+            }
+        }
+        bytes.truncate(self.len);
+        bytes
+    }
+}
+
+impl Item {
+    /// Every item has a name of its own.
+    pub fn full_name(&self, index: usize) -> String {
+        format!("{index}{}", self.name)
+    }
+
+    fn options(&self, data: &[u8]) -> EntryOptions {
+        let mut options = EntryOptions::new().comment(self.comment.as_str());
+        if let Some(compression) = self.compression {
+            options = options.compression(compression);
+        }
+        if let Some(seconds) = self.modified {
+            options = options.modified_unix(seconds);
+        }
+        if let Some(mode) = self.mode {
+            options = options.unix_mode(mode);
+        }
+        if self.promises_size {
+            options = options.size(data.len() as u64);
+        }
+        if self.promises_crc {
+            options = options.crc32(crc32fast::hash(data));
+        }
+        options
+    }
+}
+
+impl Plan {
+    pub fn options(&self) -> WriterOptions {
+        WriterOptions::new().compression(self.compression).buffer_bytes(self.buffer_bytes)
+    }
+
+    /// The data of each item.
+    pub fn data(&self) -> Vec<Vec<u8>> {
+        self.items.iter().map(|item| if item.directory { Vec::new() } else { item.data.bytes() }).collect()
+    }
+
+    /// The calls, the data cut as `cuts` says; where there is a flush is the plan's own.
+    pub fn calls<'a>(&'a self, data: &'a [Vec<u8>], cuts: u64) -> Vec<Call<'a>> {
+        let mut numbers = Numbers::new(cuts);
+        let mut calls = Vec::new();
+        for (index, (item, data)) in self.items.iter().zip(data).enumerate() {
+            let (name, options) = (item.full_name(index), item.options(data));
+            if item.directory {
+                calls.push(Call::Directory(name, options));
+                continue;
+            }
+            calls.push(Call::Start(name, options));
+            let flush_at = item.flush.map_or(data.len(), |part| data.len() * usize::from(part) / 256);
+            let (before, after) = data.split_at(flush_at);
+            cut(before, &mut numbers, &mut calls);
+            if item.flush.is_some() {
+                calls.push(Call::Flush);
+            }
+            cut(after, &mut numbers, &mut calls);
+            if index == self.items.len() / 2 {
+                calls.push(Call::Comment("replaced later"));
+            }
+        }
+        calls.push(Call::Comment(&self.comment));
+        calls
+    }
+}
+
+fn cut<'a>(mut data: &'a [u8], numbers: &mut Numbers, calls: &mut Vec<Call<'a>>) {
+    while !data.is_empty() {
+        let most = [0, 2, 5000, 65_536, 65_537, 200_000, 600_000][numbers.below(7)];
+        let len = if most == 65_536 { most } else { numbers.below(most + 1) }.min(data.len());
+        calls.push(Call::Data(&data[..len]));
+        data = &data[len..];
+    }
+}
+
+pub fn write_sync(options: WriterOptions, calls: &[Call]) -> Vec<u8> {
+    let mut writer = StreamingZipWriter::from_writer_with_options(Vec::new(), options).unwrap();
+    for call in calls {
+        apply(&mut writer, call).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+pub fn apply<W: Write>(writer: &mut StreamingZipWriter<W>, call: &Call) -> Result<()> {
+    match call {
+        Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()),
+        Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()),
+        Call::Data(data) => writer.write_data(data),
+        Call::Flush => writer.flush(),
+        Call::Comment(comment) => writer.set_comment(*comment),
+    }
+}
+
+#[cfg(feature = "async")]
+pub async fn write_async(options: WriterOptions, policy: s_zip::CompressionPolicy, calls: &[Call<'_>]) -> Vec<u8> {
+    let writer = s_zip::AsyncStreamingZipWriter::from_writer_with_options(Vec::new(), options).unwrap();
+    let mut writer = writer.compression_policy(policy);
+    for call in calls {
+        apply_async(&mut writer, call).await.unwrap();
+    }
+    writer.finish().await.unwrap()
+}
+
+#[cfg(feature = "async")]
+pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
+    writer: &mut s_zip::AsyncStreamingZipWriter<W>,
+    call: &Call<'_>,
+) -> Result<()> {
+    match call {
+        Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()).await,
+        Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()).await,
+        Call::Data(data) => writer.write_data(data).await,
+        Call::Flush => writer.flush().await,
+        Call::Comment(comment) => writer.set_comment(*comment),
+    }
+}
+
+/// Zstandard of this level, if the crate is built with it.
+#[allow(clippy::unnecessary_wraps, reason = "without the feature there is none")]
+pub fn zstandard(level: i32) -> Option<Compression> {
+    #[cfg(feature = "zstd")]
+    return Some(Compression::Zstd(level));
+    #[cfg(not(feature = "zstd"))]
+    return Some(level).and(None);
+}
+
+/// An archive of some two KB with a bit of everything, flushed at different places.
+pub fn small_mixture() -> Vec<Call<'static>> {
+    let text: &[u8] = b"Sphinx of black quartz, judge my vow. ";
+    let noise: &[u8] = Box::leak(Data { kind: Kind::Noise, len: 400, seed: 7 }.bytes().into_boxed_slice());
+    let stored = || EntryOptions::new().compression(Compression::Stored);
+    let mut calls = vec![
+        Call::Directory("folder".to_owned(), EntryOptions::new().unix_mode(0o700)),
+        Call::Start("folder/text".to_owned(), EntryOptions::new().modified_unix(1_700_000_000)),
+        Call::Data(text),
+        Call::Flush,
+        Call::Data(&text[..20]),
+        Call::Start("empty".to_owned(), EntryOptions::new()),
+        Call::Flush,
+        Call::Start("stored".to_owned(), stored().comment("ü")),
+        Call::Data(noise),
+        Call::Start("announced".to_owned(), stored().size(400).crc32(crc32fast::hash(noise))),
+        Call::Data(&noise[..100]),
+        Call::Flush,
+        Call::Data(&noise[100..]),
+        Call::Comment("the whole"),
+    ];
+    if let Some(compression) = zstandard(1) {
+        calls.extend([
+            Call::Start("zstandard".to_owned(), EntryOptions::new().compression(compression)),
+            Call::Data(text),
+            Call::Flush,
+            Call::Data(noise),
+        ]);
+    }
+    calls
+}
+
+/// An archive of some 470 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
+pub fn large_mixture() -> Vec<Call<'static>> {
+    let noise: &[u8] = Box::leak(Data { kind: Kind::Noise, len: 150_000, seed: 8 }.bytes().into_boxed_slice());
+    let stored = || EntryOptions::new().compression(Compression::Stored);
+    vec![
+        Call::Start("deflated".to_owned(), EntryOptions::new().compression(Compression::Deflate(1))),
+        Call::Data(noise),
+        Call::Data(&noise[..60_000]),
+        // 60,000 bytes are staged and come out when the entry is closed.
+        Call::Directory("folder".to_owned(), EntryOptions::new()),
+        Call::Start("stored".to_owned(), stored()),
+        Call::Data(noise),
+        Call::Start("announced".to_owned(), stored().size(100_000).crc32(crc32fast::hash(&noise[..100_000]))),
+        Call::Data(&noise[..50_000]),
+        Call::Flush,
+        Call::Data(&noise[50_000..100_000]),
+        Call::Start("last".to_owned(), EntryOptions::new()),
+        Call::Data(b"small"),
+    ]
+}
+
+/// The options with which the mixtures are written.
+pub fn small_buffer() -> WriterOptions {
+    WriterOptions::new().buffer_bytes(64 * 1024)
+}

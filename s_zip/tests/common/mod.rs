@@ -1,0 +1,9 @@
+//! What the tests share: writers of any kind, sinks that misbehave, archives made by hand, and a parser that trusts no one.
+#![allow(dead_code, reason = "each test uses a part")]
+
+pub mod any;
+pub mod archive;
+pub mod calls;
+pub mod forged;
+pub mod readers;
+pub mod sinks;

@@ -1,0 +1,162 @@
+//! A sink that misbehaves as told, sync and async, and that lets the test see what it holds.
+
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
+
+/// What a sink does once its limit is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    Error,
+    /// Takes nothing, without an error.
+    Zero,
+    /// Is never ready again; async only.
+    Never,
+}
+
+/// How a sink behaves.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    pub limit: usize,
+    pub fault: Fault,
+    /// The most that one write takes.
+    pub most: usize,
+    /// Every second write is interrupted by a signal; sync only.
+    pub interrupts: bool,
+    /// Every so many polls the sink is not ready; async only. 0: always ready.
+    pub pending_every: usize,
+    pub flush_fails: bool,
+}
+
+impl Manner {
+    pub const GOOD: Manner = Manner {
+        limit: usize::MAX,
+        fault: Fault::Error,
+        most: usize::MAX,
+        interrupts: false,
+        pending_every: 0,
+        flush_fails: false,
+    };
+}
+
+#[derive(Debug)]
+struct State {
+    bytes: Vec<u8>,
+    calls: usize,
+    writes: usize,
+    flushes: usize,
+    manner: Manner,
+}
+
+/// Its clones are the same sink.
+#[derive(Debug, Clone)]
+pub struct Sink(Arc<Mutex<State>>);
+
+impl Sink {
+    pub fn new(manner: Manner) -> Self {
+        Sink(Arc::new(Mutex::new(State { bytes: Vec::new(), calls: 0, writes: 0, flushes: 0, manner })))
+    }
+
+    /// All that arrived.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.state().bytes.clone()
+    }
+
+    pub fn len(&self) -> usize {
+        self.state().bytes.len()
+    }
+
+    /// Writes that took something.
+    pub fn writes(&self) -> usize {
+        self.state().writes
+    }
+
+    /// Flushes that succeeded.
+    pub fn flushes(&self) -> usize {
+        self.state().flushes
+    }
+
+    /// How many hold this sink.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl State {
+    /// `None`: never ready again.
+    fn write(&mut self, data: &[u8]) -> Option<io::Result<usize>> {
+        let room = self.manner.limit - self.bytes.len();
+        if room == 0 && !data.is_empty() {
+            return match self.manner.fault {
+                Fault::Error => Some(Err(io::Error::new(io::ErrorKind::StorageFull, "the sink is full"))),
+                Fault::Zero => Some(Ok(0)),
+                Fault::Never => None,
+            };
+        }
+        let taken = data.len().min(room).min(self.manner.most);
+        self.bytes.extend_from_slice(&data[..taken]);
+        self.writes += 1;
+        Some(Ok(taken))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.manner.flush_fails {
+            return Err(io::Error::other("the flush failed"));
+        }
+        self.flushes += 1;
+        Ok(())
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let mut state = self.state();
+        state.calls += 1;
+        if state.manner.interrupts && state.calls % 2 == 1 {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        state.write(data).unwrap()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.state().flush()
+    }
+}
+
+impl State {
+    /// Whether this poll finds the sink busy; if so, it wakes the task at once.
+    fn is_busy(&mut self, context: &Context) -> bool {
+        self.calls += 1;
+        let busy = self.manner.pending_every > 0 && self.calls.is_multiple_of(self.manner.pending_every);
+        if busy {
+            context.waker().wake_by_ref();
+        }
+        busy
+    }
+}
+
+impl AsyncWrite for Sink {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        let mut state = self.state();
+        if state.is_busy(context) {
+            return Poll::Pending;
+        }
+        state.write(data).map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.state();
+        if state.is_busy(context) { Poll::Pending } else { Poll::Ready(state.flush()) }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

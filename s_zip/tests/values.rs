@@ -1,0 +1,73 @@
+//! What a name may be, and the two forms of a time.
+
+use s_zip::NameFault;
+use s_zip::name::{MAX_NAME_BYTES, check};
+use s_zip::time::{DOS_EPOCH, DosDateTime};
+
+#[test]
+fn ordinary_names_are_accepted() {
+    for name in ["a", "a/b.txt", "folder/", "...", "..a", "a..", "ä/ö", "ab:c", "1:", "C"] {
+        assert_eq!(check(name), Ok(()), "{name}");
+    }
+    assert_eq!(check(&"x".repeat(MAX_NAME_BYTES)), Ok(()));
+}
+
+#[test]
+fn every_fault_is_named() {
+    let long = "x".repeat(MAX_NAME_BYTES + 1);
+    for (name, fault) in [
+        ("", NameFault::Empty),
+        ("/", NameFault::Empty),
+        ("//", NameFault::Absolute),
+        (long.as_str(), NameFault::TooLong),
+        ("/etc/passwd", NameFault::Absolute),
+        ("C:/x", NameFault::Drive),
+        ("c:", NameFault::Drive),
+        ("..", NameFault::ParentFolder),
+        ("a/../b", NameFault::ParentFolder),
+        ("a/..", NameFault::ParentFolder),
+        ("../", NameFault::ParentFolder),
+        ("a//b", NameFault::EmptyPart),
+        ("./a", NameFault::EmptyPart),
+        ("a\0b", NameFault::Nul),
+        ("a\\..\\b", NameFault::Backslash),
+    ] {
+        assert_eq!(check(name), Err(fault), "{name:?}");
+    }
+}
+
+/// 2107-12-31 23:59:58, the last moment that a DOS date can name.
+const DOS_END: i64 = 4_354_819_198;
+
+#[test]
+fn dates_before_1980_and_after_2107_are_held_to_the_range() {
+    let first = DosDateTime { time: 0, date: (1 << 5) + 1 };
+    assert_eq!(DosDateTime::from_unix(0), first);
+    assert_eq!(DosDateTime::from_unix(i64::MIN), first);
+    assert_eq!(DosDateTime::from_unix(DOS_EPOCH), first);
+    assert_eq!(DosDateTime::from_unix(i64::MAX), DosDateTime::from_unix(DOS_END));
+    assert_eq!(DosDateTime::from_unix(i64::MAX).to_unix(), DOS_END);
+}
+
+#[test]
+fn known_moments_have_their_known_form() {
+    // 2024-02-29 23:59:58 UTC.
+    let leap = DosDateTime::from_unix(1_709_251_198);
+    assert_eq!(leap, DosDateTime { time: (23 << 11) + (59 << 5) + 29, date: (44 << 9) + (2 << 5) + 29 });
+    assert_eq!(leap.to_unix(), 1_709_251_198);
+}
+
+#[test]
+fn every_even_second_comes_back() {
+    for step in 0..40_000_i64 {
+        let seconds = DOS_EPOCH + step * 100_978;
+        assert_eq!(DosDateTime::from_unix(seconds).to_unix(), seconds - seconds % 2, "{seconds}");
+    }
+}
+
+#[test]
+fn dates_that_do_not_exist_do_not_panic() {
+    for bits in 0..=u16::MAX {
+        let _ = DosDateTime { time: bits, date: bits }.to_unix();
+    }
+}

@@ -1,0 +1,13 @@
+//! The writers from outside: any sequence of calls, sinks that fail, calls that are refused, and the format's rules.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod failures;
+mod oracle;
+mod plans;
+#[cfg(feature = "async")]
+mod policies;
+mod promises;
+mod properties;
+mod refusals;
+mod scale;

@@ -1,0 +1,202 @@
+//! What is compared, as it is typed. Nothing here measures.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::ensure;
+use clap::{Args, value_parser};
+use humantime::parse_duration;
+
+use crate::design::{ARMS, Arm, find};
+use crate::workload::{Loop, Workload};
+
+/// The longest hold, pause and window.
+const LONGEST: Duration = Duration::from_hours(1);
+/// Most reads that one run schedules.
+const MOST_SCHEDULED: f64 = 1e6;
+/// Most readers and writers together: some arms have a thread for each.
+const MOST_TASKS: usize = 4_000;
+/// Pause of the writers in the open loop, as in the measurement: without one, some designs never let a reader in.
+const REST: Duration = Duration::from_millis(5);
+
+/// Arms and the setting in which they are compared; the defaults are the published setting but for its length.
+#[derive(Debug, Clone, Args)]
+pub struct Comparison {
+    /// Arms, in the order of the columns [default: the published three and `wal_threads`]
+    #[arg(
+        long = "arm",
+        value_name = "ARMS",
+        value_delimiter = ',',
+        default_value = "direct,spawn_blocking,tokio_rusqlite,wal_threads",
+        hide_default_value = true,
+        value_parser = |name: &str| find(&ARMS.each_ref(), name)
+    )]
+    pub arms: Vec<&'static Arm>,
+    /// How long a write holds its database; each arm runs once per hold
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', default_value = "100ms,1s,10s", value_parser = parse_duration)]
+    pub holds: Vec<Duration>,
+    /// Databases, each with one writer
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=1000))]
+    pub databases: u16,
+    /// Readers of each database, and reading connections of the arms that have several
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u16).range(1..=1000))]
+    pub readers: u16,
+    /// Worker threads of the runtime
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u16).range(1..=1000))]
+    pub workers: u16,
+    /// Window of a run, in which operations begin [default: 4.5 holds, from 2.05 s to 12 s or 1.2 holds]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+    /// Pause of a reader between two reads
+    #[arg(long, value_name = "TIME", default_value = "5ms", value_parser = parse_duration)]
+    pub think: Duration,
+    /// Open loop: N reads per second and database on a schedule; writers then pause for 5 ms
+    #[arg(long, value_name = "N", conflicts_with = "think")]
+    pub rate: Option<f64>,
+    /// Where databases lie that are files [default: a file system in memory]
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Seed of the content
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Append a record of each run to this file, a line of JSON
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+impl Comparison {
+    /// This comparison without repetitions, if it makes sense.
+    ///
+    /// # Errors
+    /// Says what makes none.
+    pub fn checked(mut self) -> anyhow::Result<Self> {
+        let (mut names, mut holds) = (HashSet::new(), HashSet::new());
+        self.arms.retain(|arm| names.insert(arm.name));
+        self.holds.retain(|&hold| holds.insert(hold));
+        let tasks = (usize::from(self.readers) + 1) * usize::from(self.databases);
+        ensure!(tasks <= MOST_TASKS, "--databases x (--readers + 1) is {tasks}: at most {MOST_TASKS}");
+        let holds = self.holds.iter().map(|&hold| ("--holds", hold));
+        let others = [("--think", self.think), ("--duration", self.duration.unwrap_or_default())];
+        for (flag, time) in holds.chain(others) {
+            ensure!(time <= LONGEST, "{flag} {time:?} is too long: at most an hour");
+        }
+        ensure!(self.duration.is_none_or(|duration| !duration.is_zero()), "--duration must be longer than nothing");
+        if let Some(rate) = self.rate {
+            ensure!(
+                rate.is_finite() && rate > 0.0,
+                "--rate {rate} is no rate: give a number of reads per second and database above 0"
+            );
+            for &hold in &self.holds {
+                let window = self.window(hold);
+                let each = rate * window.as_secs_f64();
+                let reads = each * f64::from(self.databases);
+                ensure!(
+                    reads <= MOST_SCHEDULED,
+                    "--rate {rate} schedules {reads:.0} reads in {window:?}: at most 1,000,000, so lower --rate or --duration"
+                );
+                ensure!(each >= 1.0, "--rate {rate} schedules no read in {window:?}: raise --rate or --duration");
+            }
+        }
+        Ok(self)
+    }
+
+    /// For how long operations are begun at this hold: as given, or 4.5 holds, but at least 2.05 s and at most 12 s or 1.2 holds.
+    ///
+    /// The odd shares keep the end of the window away from the end of a write, which would make the last one a matter of chance.
+    pub fn window(&self, hold: Duration) -> Duration {
+        const LEAST: Duration = Duration::from_millis(2_050);
+        const MOST: Duration = Duration::from_secs(12);
+        self.duration.unwrap_or_else(|| hold.mul_f64(4.5).clamp(LEAST, MOST.max(hold.mul_f64(1.2))))
+    }
+
+    /// What is asked of an arm at this hold.
+    pub fn workload(&self, hold: Duration) -> Workload {
+        let closed = Workload {
+            databases: self.databases.into(),
+            readers: self.readers.into(),
+            workers: self.workers.into(),
+            think: self.think,
+            ..Workload::published(hold, self.window(hold))
+        };
+        match self.rate {
+            None => closed,
+            Some(reads_per_s) => Workload { reads: Loop::Open { reads_per_s }, rest: REST, ..closed },
+        }
+    }
+
+    /// How long the run of an arm takes about: writes that have begun are waited for.
+    pub fn expected_time(&self, hold: Duration) -> Duration {
+        self.window(hold) + hold.mul_f64(0.8)
+    }
+
+    /// Every arm at every hold, in the order in which they are run.
+    pub fn runs(&self) -> impl Iterator<Item = (Duration, &'static Arm)> + '_ {
+        self.holds.iter().flat_map(|&hold| self.arms.iter().map(move |&arm| (hold, arm)))
+    }
+}
+
+/// What these arguments of `compare`, separated by spaces, come to.
+#[cfg(test)]
+pub(super) fn parsed(arguments: &str) -> Result<Comparison, clap::Error> {
+    #[derive(clap::Parser)]
+    struct Compare {
+        #[command(flatten)]
+        comparison: Comparison,
+    }
+    let words = ["compare"].into_iter().chain(arguments.split_whitespace());
+    <Compare as clap::Parser>::try_parse_from(words).map(|compare| compare.comparison)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    #[test]
+    fn a_duration_has_a_number_and_a_unit() {
+        let times = [("100ms", 100_000), ("1s", 1_000_000), ("1.5s", 1_500_000), ("167us", 167), ("2min", 120_000_000)];
+        for (text, us) in times.into_iter().chain([("0ms", 0), ("167µs", 167)]) {
+            assert_eq!(parsed(&format!("--think {text}")).unwrap().think, Duration::from_micros(us), "{text}");
+        }
+        for text in ["", "100", "ms", "s1", "-1s", "1h2", "nans", "1e400s", "1fortnight", "µ", "1µ"] {
+            assert!(parsed(&format!("--think={text}")).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_the_published_setting_and_end_within_two_minutes() {
+        let comparison = parsed("").unwrap().checked().expect("it makes sense");
+        assert!(comparison.arms.iter().map(|arm| arm.name).eq(ARMS.iter().map(|arm| arm.name)));
+        let windows: Vec<_> = comparison.holds.iter().map(|&hold| comparison.window(hold)).collect();
+        assert_eq!(windows, [ms(2_050), ms(4_500), ms(12_000)]);
+        assert_eq!(comparison.workload(ms(100)), Workload::published(ms(100), ms(2_050)));
+        let whole: Duration = comparison.runs().map(|(hold, _)| comparison.expected_time(hold)).sum();
+        assert!(whole < Duration::from_secs(115), "{whole:?}");
+    }
+
+    #[test]
+    fn a_window_holds_a_write_however_long() {
+        let window = |arguments, hold| parsed(arguments).unwrap().window(ms(hold));
+        assert_eq!(window("", 0), ms(2_050));
+        assert_eq!(window("", 30_000), ms(36_000));
+        assert_eq!(window("--duration 200ms", 30_000), ms(200));
+    }
+
+    #[test]
+    fn a_rate_switches_to_the_open_loop_and_lets_writers_pause() {
+        let workload = parsed("--rate 50").unwrap().workload(ms(100));
+        assert_eq!((workload.reads, workload.rest), (Loop::Open { reads_per_s: 50.0 }, REST));
+    }
+
+    #[test]
+    fn what_is_given_twice_is_run_once() {
+        let comparison = parsed("--arm wal_threads,direct,wal_threads --holds 10ms,10ms").unwrap();
+        let comparison = comparison.checked().expect("it makes sense");
+        let runs: Vec<_> = comparison.runs().map(|(hold, arm)| (hold, arm.name)).collect();
+        assert_eq!(runs, [(ms(10), "wal_threads"), (ms(10), "direct")]);
+    }
+}

@@ -1,0 +1,109 @@
+//! The three designs of the published comparison, and this crate's pool.
+
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use super::access::{
+    AccessError, Database, Databases, Setup, blocking, failed, hold_and_insert, in_memory, insert_and_hold,
+};
+use super::arm::{Arm, Role};
+use crate::pool::{Options, Pool, Work};
+use crate::schema::{self, JoinIndex};
+
+/// The published designs, and this crate's pool.
+pub static ARMS: [Arm; 4] = [
+    Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
+        in_memory::<Mutex<Connection>>(setup, JoinIndex::Absent, hold_and_insert)
+    })
+    .titled("Direct Blocking")
+    .committing_statements(),
+    Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
+        in_memory::<OnThread<Mutex<Connection>>>(setup, JoinIndex::Absent, hold_and_insert)
+    })
+    .committing_statements(),
+    Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
+        in_memory::<tokio_rusqlite::Connection>(setup, JoinIndex::Absent, hold_and_insert)
+    })
+    .titled("tokio-rusqlite")
+    .committing_statements(),
+    Arm::new(Role::Best, "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
+        let each = (0..setup.databases).map(|database| open_pool(setup, database)).collect::<Result<_, _>>()?;
+        // The pool has opened the transaction: the hold is inside.
+        Ok(Arc::new(Databases { each, put: insert_and_hold }))
+    })
+    .titled("WAL pool"),
+];
+
+fn open_pool(setup: &Setup, database: usize) -> Result<Pool, AccessError> {
+    let readers = NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN);
+    let file = setup.file(database);
+    schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
+    Ok(Pool::open(&file, &Options { readers, ..Options::default() })?)
+}
+
+fn lock(mutex: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Direct: the mutex is locked and held by the worker, which is blocked meanwhile.
+impl Database for Mutex<Connection> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        Ok(work(&lock(self))?)
+    }
+
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        let written = work(&lock(self));
+        // As published: a task that never waits must give way of itself.
+        tokio::task::yield_now().await;
+        Ok(written?)
+    }
+}
+
+/// A lock that blocks the thread.
+pub trait Lock: From<Connection> + Send + Sync + 'static {
+    /// Runs `work` under the lock.
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T;
+}
+
+impl Lock for Mutex<Connection> {
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
+        work(&lock(self))
+    }
+}
+
+/// The blocking pool: the lock is taken by the thread that does the work.
+pub struct OnThread<L>(pub Arc<L>);
+
+impl<L: Lock> From<Connection> for OnThread<L> {
+    fn from(connection: Connection) -> Self {
+        OnThread(Arc::new(connection.into()))
+    }
+}
+
+impl<L: Lock> Database for OnThread<L> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        let lock = Arc::clone(&self.0);
+        blocking(move || Ok(lock.with(work)?)).await
+    }
+}
+
+impl Database for tokio_rusqlite::Connection {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.call(move |connection| work(connection)).await.map_err(|error| match error {
+            tokio_rusqlite::Error::Error(source) => source.into(),
+            other => failed(other),
+        })
+    }
+}
+
+impl Database for Pool {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        Ok(Pool::read(self, work).await?)
+    }
+
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        Ok(Pool::write(self, work).await?)
+    }
+}

@@ -1,0 +1,104 @@
+//! What became of operations: counts of every way to end, and both times of those that were answered.
+
+use std::time::{Duration, Instant};
+
+use super::times::Times;
+use crate::design::AccessError;
+
+/// A request is late if its response takes longer than this.
+pub const LATE_AFTER: Duration = Duration::from_millis(10);
+
+/// Reads, or writes.
+#[derive(Debug, Clone, Default)]
+pub struct Operations {
+    /// Answered, within the window.
+    pub in_window: u64,
+    /// Answered, at any time.
+    pub answered: u64,
+    /// Answered later than [`LATE_AFTER`] after they were due.
+    pub late: u64,
+    /// Refused because the database was locked.
+    pub busy: u64,
+    /// Failed otherwise.
+    pub failed: u64,
+    /// Without an answer when the driver gave up waiting.
+    pub unanswered: u64,
+    /// From when the task first ran.
+    pub service: Times,
+    /// From when the operation was due.
+    pub response: Times,
+    /// What the first failure said.
+    pub first_error: Option<String>,
+    /// Time of all who asked, from the begin of the run to their last answer.
+    asking: Duration,
+}
+
+impl Operations {
+    /// Counts an operation that was due, began and ended at these times.
+    pub fn record(
+        &mut self,
+        result: Result<(), AccessError>,
+        due: Instant,
+        begin: Instant,
+        end: Instant,
+        in_window: bool,
+    ) {
+        if let Err(error) = result {
+            match error {
+                AccessError::Busy(_) => self.busy += 1,
+                AccessError::Failed(_) => self.failed += 1,
+            }
+            self.first_error.get_or_insert_with(|| error.to_string());
+            return;
+        }
+        let response = end.saturating_duration_since(due);
+        self.answered += 1;
+        self.in_window += u64::from(in_window);
+        self.late += u64::from(response > LATE_AFTER);
+        self.service.record(end.saturating_duration_since(begin));
+        self.response.record(response);
+    }
+
+    /// Whoever asked these has its last answer, at `end`.
+    pub fn close(&mut self, start: Instant, end: Instant) {
+        self.asking += end.saturating_duration_since(start);
+    }
+
+    /// Adds those of `other`.
+    pub fn add(&mut self, other: &Operations) {
+        self.in_window += other.in_window;
+        self.answered += other.answered;
+        self.late += other.late;
+        self.busy += other.busy;
+        self.failed += other.failed;
+        self.unanswered += other.unanswered;
+        self.service.add(&other.service);
+        self.response.add(&other.response);
+        self.asking += other.asking;
+        if self.first_error.is_none() {
+            self.first_error.clone_from(&other.first_error);
+        }
+    }
+
+    /// Those that ended, well or not.
+    pub fn ended(&self) -> u64 {
+        self.answered + self.busy + self.failed
+    }
+
+    /// Everything that did not end well.
+    pub fn failures(&self) -> u64 {
+        self.busy + self.failed + self.unanswered
+    }
+
+    /// How many of these `what` failed, and what the first said; `None` if all were answered.
+    pub fn complaint(&self, what: &str) -> Option<String> {
+        let (failures, first) = (self.failures(), self.first_error.as_deref().unwrap_or("no answer"));
+        (failures > 0).then(|| format!("{failures} of {} {what} failed: {first}", self.answered + failures))
+    }
+
+    /// Time per answer of one who asks, pauses included; `None` without answers or without a loop.
+    pub fn period(&self) -> Option<Duration> {
+        let answers = u32::try_from(self.answered).ok().filter(|&answers| answers > 0)?;
+        (!self.asking.is_zero()).then(|| self.asking / answers)
+    }
+}

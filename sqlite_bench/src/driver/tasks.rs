@@ -1,0 +1,162 @@
+//! Who asks: the readers of either loop, and the writers.
+//!
+//! In the **closed loop**, as published, a reader asks, waits for its answer, pauses and asks again. In the **open loop** reads begin on a
+//! schedule that nothing the databases do can delay. A **writer** has a database of its own: a block, a pause, the next block.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use super::history::{Acknowledged, HISTORY_WRITES, READ_SKIP};
+use super::operations::Operations;
+use crate::design::{AccessError, Design};
+use crate::schema::{Block, SEED_BLOCKS};
+use crate::workload::{Workload, Writes};
+
+/// How often the open loop looks whether all answers are there.
+const POLL: Duration = Duration::from_millis(5);
+/// How long the open loop waits for answers after the last read has begun, beyond four holds: whoever has not answered by then never does.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What all tasks of a run share.
+pub(super) struct Run {
+    pub(super) design: Arc<dyn Design>,
+    pub(super) workload: Workload,
+    pub(super) seed: u64,
+    pub(super) start: Instant,
+    pub(super) writers_left: AtomicUsize,
+}
+
+impl Run {
+    /// Whether operations are still begun at `now`.
+    pub(super) fn is_open(&self, now: Instant) -> bool {
+        let waits_for_writers = self.workload.writes == Writes::Once && self.writers_left.load(Ordering::Acquire) > 0;
+        now < self.start + self.workload.window || waits_for_writers
+    }
+
+    /// Whether an operation that ended then counts as done within the window, which is later by `offset` for whom it began later.
+    pub(super) fn in_window(&self, end: Instant, offset: Duration) -> bool {
+        end <= self.start + self.workload.window + offset || self.workload.writes == Writes::Once
+    }
+}
+
+/// A task of the driver that is gone.
+pub(super) fn broken(error: impl fmt::Display) -> AccessError {
+    AccessError::Failed(format!("a task of the driver broke off: {error}"))
+}
+
+/// All readers of the closed loop, until operations are no longer begun and the last is answered.
+pub(super) async fn read_in_turns(run: &Arc<Run>, records: Vec<Operations>) -> Result<Operations, AccessError> {
+    let mut readers = JoinSet::new();
+    for (reader, operations) in records.into_iter().enumerate() {
+        readers.spawn(read(Arc::clone(run), reader % run.workload.databases, operations));
+    }
+    let mut all = Operations::default();
+    while let Some(joined) = readers.join_next().await {
+        all.add(&joined.map_err(broken)?);
+    }
+    Ok(all)
+}
+
+async fn read(run: Arc<Run>, database: usize, mut operations: Operations) -> Operations {
+    let think = run.workload.think;
+    let mut due = run.start;
+    let mut last = run.start;
+    // By when it is due, not by when it gets its turn: a read that waited for a worker until after the window is the one to be counted.
+    while run.is_open(due) {
+        let begin = Instant::now();
+        let result = run.design.read(database, READ_SKIP).await;
+        last = Instant::now();
+        operations.record(result.map(drop), due, begin, last, run.in_window(last, Duration::ZERO));
+        due = last + think;
+        tokio::time::sleep(think).await;
+    }
+    operations.close(run.start, last);
+    operations
+}
+
+/// Begins every read of the schedule from this thread, which has nothing else to do, and waits for the answers.
+///
+/// The reads of a database are `1 / reads_per_s` apart; the databases take turns within that time.
+pub(super) fn read_on_schedule(
+    runtime: &Runtime,
+    run: &Arc<Run>,
+    reads_per_s: f64,
+    records: Vec<Operations>,
+) -> Operations {
+    let databases = run.workload.databases;
+    let scheduled = run.workload.scheduled_reads();
+    let records: Vec<Arc<Mutex<Operations>>> = records.into_iter().map(|one| Arc::new(one.into())).collect();
+    let step = |index: u64| Duration::from_secs_f64(index as f64 / (reads_per_s * databases as f64));
+    for (index, database) in (0..scheduled).zip((0..databases).cycle()) {
+        let due = run.start + step(index);
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let (run, record) = (Arc::clone(run), Arc::clone(&records[database]));
+        runtime.spawn(async move {
+            let begin = Instant::now();
+            let result = run.design.read(database, READ_SKIP).await;
+            let end = Instant::now();
+            lock(&record).record(result.map(drop), due, begin, end, run.in_window(end, Duration::ZERO));
+        });
+    }
+    let deadline = Instant::now() + run.workload.hold * 4 + GRACE;
+    while records.iter().map(|record| lock(record).ended()).sum::<u64>() < scheduled && Instant::now() < deadline {
+        std::thread::sleep(POLL);
+    }
+    let mut all = Operations::default();
+    for record in &records {
+        all.add(&lock(record));
+    }
+    all.unanswered = scheduled - all.ended().min(scheduled);
+    all
+}
+
+fn lock(record: &Mutex<Operations>) -> MutexGuard<'_, Operations> {
+    record.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What became of the writes to a database.
+pub(super) struct Written {
+    pub(super) operations: Operations,
+    pub(super) acknowledged: Acknowledged,
+    /// When the last one ended.
+    pub(super) end: Instant,
+}
+
+/// Writes until operations are no longer begun.
+pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operations) -> Written {
+    let Workload { hold, rest, writes, .. } = run.workload;
+    let mut acknowledged = Acknowledged::default();
+    let offset = run.workload.first_write(database);
+    let mut due = run.start + offset;
+    let mut end = run.start;
+    if !offset.is_zero() {
+        tokio::time::sleep_until(due.into()).await;
+    }
+    for number in SEED_BLOCKS + HISTORY_WRITES.. {
+        if !run.is_open(Instant::now()) {
+            break;
+        }
+        let begin = Instant::now();
+        let result = run.design.write(database, Block::written(number, run.seed), hold).await;
+        end = Instant::now();
+        let list = if result.is_ok() { &mut acknowledged.blocks } else { &mut acknowledged.failed };
+        list.push(number);
+        operations.record(result, due, begin, end, run.in_window(end, offset));
+        if writes == Writes::Once {
+            break;
+        }
+        due = end + rest;
+        // Even a pause of nothing would take a step of the timer.
+        if !rest.is_zero() {
+            tokio::time::sleep(rest).await;
+        }
+    }
+    operations.close(run.start, end);
+    run.writers_left.fetch_sub(1, Ordering::AcqRel);
+    Written { operations, acknowledged, end }
+}

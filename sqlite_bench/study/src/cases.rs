@@ -1,0 +1,136 @@
+//! What is run: the arms, and the scenarios they take part in.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use parking_lot::{RawFairMutex, RawMutex};
+use rusqlite::Connection;
+use sqlite_bench::design::{self, Arm, OnThread, Role, hold_and_insert, in_memory, transact};
+use sqlite_bench::schema::JoinIndex::{Absent, Present};
+use sqlite_bench::workload::{Loop, Workload, Writes};
+use study_kit::{Scenario, always, full, measured, smoke};
+
+use crate::designs::{AwaitedLock, Deadpool, LockedByTask, ParkingLot, Reads, Store};
+use crate::designs::{checked_out, hold_outside, insert_and_drop_oldest};
+
+/// The crate's arms and those that exist only to be compared.
+pub fn arms() -> Vec<&'static Arm> {
+    design::ARMS.iter().chain(&ARMS).collect()
+}
+
+/// One connection in memory, under std's mutex, on the blocking pool.
+type SpawnBlocking = OnThread<Mutex<Connection>>;
+
+/// The arms that exist only to be compared.
+#[rustfmt::skip]
+pub static ARMS: [Arm; 14] = [
+    Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
+        |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)).committing_statements(),
+    Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
+        |setup| in_memory::<OnThread<ParkingLot<RawFairMutex>>>(setup, Absent, hold_and_insert)).committing_statements(),
+    Arm::new(Role::Control, "sb_parking_lot", "spawn_blocking under parking_lot's mutex",
+        |setup| in_memory::<OnThread<ParkingLot<RawMutex>>>(setup, Absent, hold_and_insert)).committing_statements(),
+    Arm::new(Role::Control, "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
+        |setup| in_memory::<LockedByTask>(setup, Absent, hold_and_insert)).committing_statements(),
+    Arm::new(Role::Control, "sb_hold_outside", "spawn_blocking; the hold comes before the lock is taken", hold_outside)
+        .committing_statements(),
+    Arm::new(Role::Control, "sb_hold_in_txn", "spawn_blocking; the hold is inside BEGIN IMMEDIATE and one commit",
+        |setup| in_memory::<SpawnBlocking>(setup, Absent, transact)),
+    Arm::new(Role::Control, "sb_indexed", "spawn_blocking; the joined column has an index",
+        |setup| in_memory::<SpawnBlocking>(setup, Present, hold_and_insert)).committing_statements(),
+    Arm { keeps_its_size: true, ..Arm::new(Role::Control, "sb_constant", "spawn_blocking; the oldest block goes when one is written",
+        |setup| in_memory::<SpawnBlocking>(setup, Absent, insert_and_drop_oldest)).committing_statements() },
+    Arm::new(Role::Best, "wal_blocking", "WAL; reading connections checked out by a semaphore, used on the blocking pool",
+        |setup| checked_out(setup, Store::Wal, Reads::Blocking)),
+    Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",
+        |setup| checked_out(setup, Store::Wal, Reads::Inline)),
+    Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", Deadpool::open),
+    Arm::new(Role::NegativeControl, "memdb", "Several connections to one memdb database: its locks are those of a file without WAL",
+        |setup| checked_out(setup, Store::Memdb, Reads::Blocking)),
+    Arm::new(Role::NegativeControl, "shared_cache", "Several connections to one shared cache: tables are locked, and nobody waits",
+        |setup| checked_out(setup, Store::SharedCache, Reads::Blocking)),
+    Arm::new(Role::NegativeControl, "rollback", "Several connections to a file with a rollback journal",
+        |setup| checked_out(setup, Store::Rollback, Reads::Blocking)),
+];
+
+/// What a scenario sets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Setting {
+    /// Reads and writes through a design.
+    Access {
+        /// How.
+        workload: Workload,
+        /// Whether databases that are files lie on disk, and not in memory.
+        on_disk: bool,
+    },
+    /// Many writes at once on disk, alone or in one commit.
+    Commits {
+        /// For how long.
+        window: Duration,
+    },
+    /// Nothing but the recording of samples.
+    Record {
+        /// How many.
+        samples: u32,
+    },
+}
+
+const fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Reads per second and database in the open loop: so many that 99 % of them are known after two seconds, and so few that a single
+/// thread per database could serve them all.
+const READS_PER_S: f64 = 100.0;
+
+const fn closed(hold: Duration, window: Duration) -> Setting {
+    Setting::Access { workload: Workload::published(hold, window), on_disk: false }
+}
+
+const fn open(hold: Duration, window: Duration, on_disk: bool) -> Setting {
+    let reads = Loop::Open { reads_per_s: READS_PER_S };
+    Setting::Access { workload: Workload { reads, rest: ms(5), ..Workload::published(hold, window) }, on_disk }
+}
+
+/// One sync of each of 40 databases, readers meanwhile.
+const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
+    let workload = Workload { databases: 40, think, writes: Writes::Once, ..Workload::published(hold, window) };
+    Setting::Access { workload, on_disk: false }
+}
+
+const COMPARED: &str = "direct spawn_blocking tokio_rusqlite sb_fair wal_threads";
+const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
+    sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool \
+    memdb shared_cache rollback";
+const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
+
+/// Every scenario.
+#[rustfmt::skip]
+pub const SCENARIOS: &[Scenario<Setting>] = &[
+    Scenario::new("hold_100ms", closed(ms(100), ms(2_000)), &[measured(2.2, EVERY_ARM)]),
+    Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
+        &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
+    Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
+    Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, "direct spawn_blocking tokio_rusqlite")]),
+    Scenario::new("open_100ms", open(ms(100), ms(2_000), false),
+        &[measured(2.2, OPEN), measured(2.2, "wal_threads_40 wal_blocking wal_inline deadpool")]),
+    Scenario::new("open_100ms_disk", open(ms(100), ms(2_000), true), &[measured(2.2, "wal_threads")]),
+    Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_inline")]),
+    // The published think time at a thirtieth, as the hold.
+    Scenario::new("forty", forty(ms(1_000), Duration::from_micros(167), ms(2_000)),
+        &[measured(21.0, "direct"), measured(2.6, "tokio_rusqlite wal_threads")]),
+    // A worker that syncs forty of them takes turns with readers for twenty holds: a hundredth is what quick has time for.
+    Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)), &[measured(6.5, "direct")]),
+    Scenario::new("commit_disk", Setting::Commits { window: ms(1_000) }, &[measured(1.1, "single_commit group_commit")]),
+    Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.2, "recorder")]),
+    Scenario::new("full_100ms", closed(ms(100), ms(120_000)), &[full(120.0, COMPARED)]),
+    Scenario::new("full_1s", closed(ms(1_000), ms(120_000)), &[full(120.0, COMPARED)]),
+    Scenario::new("full_10s", closed(ms(10_000), ms(120_000)), &[full(130.0, COMPARED)]),
+    Scenario::new("open_10s", open(ms(10_000), ms(120_000), false), &[full(130.0, OPEN)]),
+    Scenario::new("forty_30s", forty(ms(30_000), ms(5), ms(60_000)),
+        &[full(630.0, "direct"), full(75.0, "tokio_rusqlite wal_threads")]),
+    Scenario::new("smoke", closed(ms(20), ms(300)), &[smoke(0.46, EVERY_ARM)]),
+    Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_40")]),
+    Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),
+    Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
+];

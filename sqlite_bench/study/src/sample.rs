@@ -1,0 +1,95 @@
+//! One run of one test case, checked before it counts.
+
+use std::ffi::OsString;
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use sqlite_bench::bench::Bench;
+use sqlite_bench::design::find;
+use sqlite_bench::driver::Operations;
+use sqlite_bench::workload::{Loop, Workload};
+use sqlite_bench::{cli, metrics};
+use study_kit::usage::settle_allocator;
+use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
+
+use crate::cases::{SCENARIOS, Setting, arms};
+use crate::commits;
+
+/// Databases of the arms whose name ends in `_40`.
+const MANY_DATABASES: usize = 40;
+/// Most writes in a commit of `group_commit`.
+const BATCH: NonZero<usize> = NonZero::new(256).unwrap();
+
+/// The study.
+pub struct SqliteBench;
+
+impl Study for SqliteBench {
+    type Setting = Setting;
+    const NAME: &'static str = "sqlite_bench";
+    const SCENARIOS: &'static [Scenario<Setting>] = SCENARIOS;
+    const PAGE: &'static str = include_str!("../page.toml");
+
+    fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
+        settle_allocator();
+        match *case.setting {
+            Setting::Access { workload, on_disk } => access(case, workload, on_disk),
+            Setting::Commits { window } => {
+                let batch = if case.arm == "group_commit" { BATCH } else { NonZero::<usize>::MIN };
+                Ok(Observation::new("", commits::run(batch, window, &data::folder(Self::NAME))?))
+            }
+            Setting::Record { samples } => Ok(record(samples)),
+        }
+    }
+
+    /// The words of the crate's program, with all arms to choose from: `compare`, `describe`.
+    fn word(arguments: &[OsString]) -> ExitCode {
+        let program = OsString::from("sqlite_bench_study");
+        cli::run(&arms(), [program].into_iter().chain(arguments.iter().cloned()))
+    }
+}
+
+/// Drives the design of an arm; its failed operations are figures only where they are the finding.
+fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Result<Observation> {
+    let mut workload = scenario;
+    // The hold takes on what the whole cycle gets longer by.
+    let cycle = workload.write_cycle();
+    workload.hold += cycle.mul_f64(case.handicap).saturating_sub(cycle);
+    let (name, databases) = case.arm.strip_suffix("_40").map_or((case.arm, None), |name| (name, Some(MANY_DATABASES)));
+    if let Some(databases) = databases {
+        // The same reads, spread over more databases.
+        if let Loop::Open { reads_per_s } = &mut workload.reads {
+            *reads_per_s *= workload.databases as f64 / databases as f64;
+        }
+        workload.databases = databases;
+    }
+    let folder = if on_disk { data::folder } else { data::memory_folder }(SqliteBench::NAME);
+    let bench = Bench { arm: find(&arms(), name)?, workload, folder, seed: case.seed };
+    let measured = bench.measure(&|_| {}, Span::start, Span::end)?;
+    ensure!(measured.fault.is_none(), measured.fault.unwrap_or_default());
+    let mut metrics = measured.cost.metrics();
+    // A handicapped copy is judged by what the others hold.
+    metrics.extend(metrics::of(&measured.tally, &workload, scenario.hold));
+    let mut observation = Observation::new(measured.digest, metrics);
+    observation.histograms = metrics::histograms(&measured.tally)?;
+    Ok(observation)
+}
+
+/// What recording a sample costs, on the way that the open loop takes: under the lock, with both times.
+fn record(samples: u32) -> Observation {
+    let operations = Mutex::new(Operations::default());
+    let due = Instant::now();
+    let span = Span::start();
+    for index in 0..samples {
+        let begin = due + Duration::from_micros(u64::from(index % 1_000));
+        let end = begin + Duration::from_nanos(u64::from(index) * 37);
+        operations.lock().unwrap_or_else(PoisonError::into_inner).record(Ok(()), due, begin, end, true);
+    }
+    let cost = span.end();
+    let mut metrics = cost.metrics();
+    let samples = f64::from(samples);
+    metrics.extend([("samples_count", samples), ("sample_ns", cost.wall.as_secs_f64() * 1e9 / samples)]);
+    Observation::new("", metrics)
+}

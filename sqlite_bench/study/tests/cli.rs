@@ -1,0 +1,116 @@
+//! The program as the measurement types it.
+
+use std::fs;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
+use serde_json::Value;
+use sqlite_bench_study::cases::arms;
+use tempfile::TempDir;
+
+/// The program, in a folder and with a data folder of its own.
+fn study(folder: &TempDir) -> Command {
+    let mut command = Command::new(cargo_bin("sqlite_bench_study"));
+    command.current_dir(folder).env("AWAIT_OR_NOT_DATA", folder.path().join("data"));
+    command
+}
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a folder")
+}
+
+/// The lines of a file, each a JSON object.
+fn records(folder: &TempDir, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(folder.path().join(name)).expect("recorded");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// What the program lists, as columns.
+fn cases(profile: &str) -> Vec<Vec<String>> {
+    let output = study(&folder()).args(["arms", "--profile", profile]).output().expect("it ran");
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn a_case_of_each_kind_runs_as_it_is_listed() {
+    let folder = folder();
+    let listed = cases("smoke");
+    let mut ran = Vec::new();
+    for case in listed.iter().rev().filter(|case| case[0] != "hold_100ms_tuned" && case[0] != "recorder") {
+        if ran.contains(&&case[0]) {
+            continue;
+        }
+        ran.push(&case[0]);
+        let tail = ["--seed", "1", "--record", "r.jsonl"];
+        study(&folder).args(case[4].split(' ')).args(tail).assert().success().stdout("").stderr("");
+        let record = records(&folder, "r.jsonl").pop().expect("a record");
+        assert_eq!((&record["scenario"], &record["arm"]), (&case[0].as_str().into(), &case[1].as_str().into()));
+        assert!(record["metrics"]["work_s"].as_f64().expect("a time") > 0.0 && record.get("error").is_none());
+    }
+    assert_eq!(ran.len(), 4, "{ran:?}");
+    assert_eq!(records(&folder, "r.jsonl").len(), ran.len());
+}
+
+#[test]
+fn a_run_prints_one_record_with_a_digest_and_histograms() {
+    let output = study(&folder()).args(["run", "--scenario", "smoke", "--arm", "wal_threads"]).output();
+    let text = String::from_utf8(output.expect("it ran").stdout).expect("text");
+    assert_eq!(text.lines().count(), 1);
+    let record: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&record["schema"], &record["study"]), (&1.into(), &"sqlite_bench".into()));
+    assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
+    for name in ["read_service_ns", "read_response_ns", "write_service_ns", "ticker_late_ns"] {
+        assert!(record["histograms"][name].as_str().expect(name).len() > 100, "{name}");
+    }
+}
+
+#[test]
+fn all_arms_can_be_compared_and_have_the_same_digest() {
+    let folder = folder();
+    let every = arms().iter().map(|arm| arm.name).collect::<Vec<_>>().join(",");
+    let setting = ["--holds", "20ms", "--duration", "200ms", "--databases", "2", "--readers", "2", "--seed", "3"];
+    let compare = ["compare", "--arm", &every, "--directory", ".", "--record", "all.jsonl"];
+    let assert = study(&folder).args(compare).args(setting).assert().success();
+    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("text");
+    assert!(text.lines().all(|line| line.chars().count() <= 145), "{text}");
+    let records = records(&folder, "all.jsonl");
+    assert_eq!(records.len(), arms().len());
+    for (record, arm) in records.iter().zip(arms()) {
+        assert_eq!(record["arm"], arm.name, "in the order that was asked for");
+        assert_eq!(record["digest"], records[0]["digest"], "{}", arm.name);
+        assert!(record.get("error").is_none(), "{record}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1, "the record; the databases are gone");
+}
+
+#[test]
+fn a_name_that_stands_for_nothing_lists_what_does() {
+    for (arguments, part) in [
+        (vec!["run", "--scenario", "x", "--arm", "direct"], "choose one of hold_100ms"),
+        (vec!["prepare", "--scenario", "x"], "choose one of hold_100ms"),
+        (vec!["arms", "--profile", "x"], "smoke, quick, full"),
+        (vec!["run", "--scenario", "smoke", "--arm", "x"], "rollback, sb_constant"),
+        (vec!["run", "--scenario", "smoke", "--arm", "direct@x"], "does not run in smoke"),
+        (vec!["run", "--scenario", "smoke", "--arm", "group_commit"], "does not run in smoke"),
+        (vec!["run", "--scenario", "smoke_commit", "--arm", "direct"], "choose one of group_commit, single_commit"),
+        (vec!["run", "--scenario", "smoke", "--arm", "direct", "--versus", "memdb"], "direct~memdb does not run"),
+        (vec!["compare", "--arm", "direct,x"], "unknown arm 'x': choose one of direct, "),
+        (vec!["x"], "unrecognized subcommand"),
+    ] {
+        study(&folder()).args(&arguments).assert().code(2).stdout("").stderr(predicate::str::contains(part));
+    }
+}
+
+#[test]
+fn a_run_that_cannot_have_its_databases_is_a_recorded_failure() {
+    let folder = folder();
+    // Where the data folder should be is a file, so that databases on disk cannot be made.
+    fs::write(folder.path().join("data"), "").expect("written");
+    let run = ["run", "--scenario", "smoke_open", "--arm", "wal_threads", "--record", "r.jsonl"];
+    study(&folder).args(run).assert().code(1).stdout("");
+    let record = &records(&folder, "r.jsonl")[0];
+    assert!(record["error"].as_str().expect("a failure").starts_with("cannot create a folder in "), "{record}");
+    assert_eq!((&record["metrics"], &record["digest"]), (&Value::Object(serde_json::Map::new()), &"".into()));
+}

@@ -1,0 +1,196 @@
+//! What exists only to be compared does the same work as the crate's designs, and keeps it.
+
+#[path = "../../tests/designs/common.rs"]
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rusqlite::Connection;
+use sqlite_bench::design::{AccessError, Arm, find};
+use sqlite_bench::driver;
+use sqlite_bench::schema::{self, Block, Row, SEED_BLOCKS};
+use sqlite_bench::workload::Loop;
+use sqlite_bench_study::cases::{ARMS, arms};
+use tokio::runtime::Runtime;
+
+use common::oracle::{Oracle, history};
+use common::{LIMIT, NEXT, Opened, SEED, open_with_history, runtime, workload};
+
+/// The arms whose files another process can lock, one of each kind.
+const LOCKABLE: [&str; 4] = ["wal_blocking", "deadpool", "wal_threads", "rollback"];
+/// The arms whose readers wait for nobody.
+const WAL: [&str; 4] = ["wal_threads", "wal_blocking", "wal_inline", "deadpool"];
+
+fn arm(name: &str) -> &'static Arm {
+    find(&arms(), name).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_arm_returns_the_rows_of_its_history(history in history()) {
+        common::arms_return_the_rows_of(&history, ARMS.iter());
+    }
+}
+
+#[test]
+fn every_arm_replays_the_history_alike() {
+    common::arms_replay_the_history_alike(ARMS.iter());
+}
+
+#[test]
+fn every_arm_keeps_what_it_acknowledged() {
+    common::arms_keep_what_they_acknowledged(ARMS.iter());
+}
+
+/// Another connection that holds the first database until it is dropped.
+fn lock(opened: &Opened) -> Connection {
+    let stranger = opened.stranger();
+    stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
+    stranger
+}
+
+#[test]
+fn a_write_waits_for_another_connection_that_holds_the_database() {
+    let runtime = runtime();
+    let _entered = runtime.enter();
+    for arm in LOCKABLE.map(arm) {
+        let opened = open_with_history(&runtime, arm);
+        let held = lock(&opened);
+        let released = Arc::new(AtomicBool::new(false));
+        let holder = {
+            let released = Arc::clone(&released);
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(300));
+                released.store(true, Ordering::Release);
+                drop(held);
+            })
+        };
+        let written = runtime.block_on(opened.design.write(0, Block::written(NEXT, SEED), Duration::ZERO));
+        assert!(written.is_ok(), "{}: {written:?}", arm.name);
+        assert!(released.load(Ordering::Acquire), "{}: two writers at a time", arm.name);
+        holder.join().unwrap();
+        assert_eq!(opened.verdict(&runtime, &[NEXT], &[], false), None, "{}", arm.name);
+    }
+}
+
+#[test]
+fn a_write_that_waited_in_vain_says_that_the_database_is_locked() {
+    let runtime = runtime();
+    let _entered = runtime.enter();
+    // All at once, because each takes as long as a connection waits.
+    let waits: Vec<_> = LOCKABLE
+        .map(arm)
+        .into_iter()
+        .map(|arm| {
+            let opened = open_with_history(&runtime, arm);
+            let held = lock(&opened);
+            let design = Arc::clone(&opened.design);
+            let begin = Instant::now();
+            let write = runtime.spawn(async move {
+                let result = design.write(0, Block::written(NEXT, SEED), Duration::ZERO).await;
+                (result, begin.elapsed())
+            });
+            (arm.name, opened, held, write)
+        })
+        .collect();
+    for (arm, opened, held, write) in waits {
+        let (result, took) = runtime.block_on(write).unwrap();
+        assert!(matches!(result, Err(AccessError::Busy(_))), "{arm}: {result:?}");
+        assert!(took < LIMIT, "{arm}: {took:?}");
+        // The databases beside it and the time after it are none the worse.
+        runtime.block_on(opened.design.write(1, Block::written(NEXT, SEED), Duration::ZERO)).unwrap();
+        drop(held);
+        runtime.block_on(opened.design.write(0, Block::written(NEXT + 1, SEED), Duration::ZERO)).unwrap();
+        assert_eq!(opened.verdict(&runtime, &[NEXT + 1], &[NEXT], false), None, "{arm}");
+    }
+}
+
+/// Reads the first database until a write that holds it for 300 ms has ended; what each read came to.
+fn read_during_a_write(runtime: &Runtime, opened: &Opened) -> Vec<Result<Vec<Row>, AccessError>> {
+    let design = Arc::clone(&opened.design);
+    let write = runtime.spawn(async move {
+        let hold = Duration::from_millis(300);
+        design.write(0, Block::written(NEXT, SEED), hold).await
+    });
+    let mut reads = Vec::new();
+    while !write.is_finished() {
+        reads.push(runtime.block_on(opened.design.read(0, driver::READ_SKIP)));
+    }
+    runtime.block_on(write).unwrap().unwrap();
+    reads
+}
+
+#[test]
+fn reads_beside_a_write_ahead_log_go_on_during_a_write_and_see_what_was_before_it() {
+    let runtime = runtime();
+    let _entered = runtime.enter();
+    let mut oracle = Oracle::new();
+    (SEED_BLOCKS..NEXT).for_each(|number| oracle.write(number, false));
+    let before = oracle.read(driver::READ_SKIP);
+    oracle.write(NEXT, false);
+    let after = oracle.read(driver::READ_SKIP);
+    for arm in WAL.map(arm) {
+        let opened = open_with_history(&runtime, arm);
+        let reads: Vec<Vec<Row>> = read_during_a_write(&runtime, &opened).into_iter().map(Result::unwrap).collect();
+        let old = reads.iter().take_while(|&rows| *rows == before).count();
+        // The block can be seen from its commit on, which is before its writer hears of it; and then for good.
+        assert!(reads[old..].iter().all(|rows| *rows == after), "{}", arm.name);
+        assert!(old > 1, "{}: {old} of {} reads", arm.name, reads.len());
+        assert_eq!(runtime.block_on(opened.design.read(0, driver::READ_SKIP)).unwrap(), after, "{}", arm.name);
+    }
+}
+
+/// Another connection to the first database of a shared cache.
+fn sharer(opened: &Opened) -> Connection {
+    let name = opened.setup.folder.file_name().unwrap().to_string_lossy();
+    Connection::open(format!("file:{name}-0?mode=memory&cache=shared")).unwrap()
+}
+
+#[test]
+fn a_shared_cache_refuses_at_once_while_a_write_is_in_its_tables() {
+    let runtime = runtime();
+    let _entered = runtime.enter();
+    let opened = open_with_history(&runtime, arm("shared_cache"));
+    let sharer = sharer(&opened);
+    let read = || runtime.block_on(opened.design.read(0, driver::READ_SKIP));
+    let write = |number| runtime.block_on(opened.design.write(0, Block::written(number, SEED), Duration::ZERO));
+    sharer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // A transaction that has written nothing yet keeps out other writers alone.
+    assert!(read().is_ok());
+    schema::insert(&sharer, Block::written(NEXT, SEED)).unwrap();
+    let refused = read();
+    assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
+    let refused = write(NEXT + 1);
+    assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
+    sharer.execute_batch("COMMIT").unwrap();
+    assert!(read().is_ok());
+    write(NEXT + 1).unwrap();
+    assert_eq!(opened.verdict(&runtime, &[NEXT, NEXT + 1], &[], false), None);
+}
+
+#[test]
+fn what_is_refused_is_counted() {
+    let runtime = runtime();
+    let _entered = runtime.enter();
+    let opened = open_with_history(&runtime, arm("shared_cache"));
+    let sharer = sharer(&opened);
+    sharer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    schema::insert(&sharer, Block::written(NEXT, SEED)).unwrap();
+    let tally = driver::drive(&runtime, &opened.design, &workload(Loop::Closed), SEED, &|_| ()).unwrap();
+    sharer.execute_batch("ROLLBACK").unwrap();
+    // The first database refuses everything, the second next to nothing.
+    for (operations, kind) in [(&tally.reads, "reads"), (&tally.writes, "writes")] {
+        assert!(operations.answered > 0 && operations.busy > 0, "{kind}: {operations:?}");
+        assert_eq!(operations.failures(), operations.busy, "{kind}: {:?}", operations.first_error);
+        assert!(operations.first_error.as_ref().unwrap().contains("locked"), "{:?}", operations.first_error);
+    }
+    let [first, second] = &tally.acknowledged[..] else { panic!("{:?}", tally.acknowledged) };
+    assert!(first.blocks.is_empty() && !first.failed.is_empty() && !second.blocks.is_empty());
+    let verdict = driver::verify(&*opened.design, &tally.acknowledged, false, false);
+    assert_eq!(runtime.block_on(verdict).unwrap(), None);
+}

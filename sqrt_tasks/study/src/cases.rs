@@ -1,0 +1,187 @@
+//! What is run: the arms, and the scenarios they take part in.
+
+use std::num::NonZero;
+
+use sqrt_tasks::Executor;
+use sqrt_tasks::cpu::Cores;
+use study_kit::{Scenario, always, full, measured, quick, smoke, smoke_quick};
+
+use crate::job::Work;
+
+/// What a scenario sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// Tasks in this process.
+    Tasks(Tasks),
+    /// A program of its own that runs published tasks on one thread, through cargo or directly.
+    Program {
+        /// How many tasks.
+        tasks: usize,
+    },
+}
+
+/// Tasks in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tasks {
+    /// How many at once.
+    pub count: usize,
+    /// Roots that each finds.
+    pub len: usize,
+    /// How often all are run, on new threads each time; with more than one, after an unrecorded one.
+    pub rounds: usize,
+    /// What tasks do whose arm names only who runs them.
+    pub work: Work,
+    /// Whether a root is counted in cycles.
+    pub clock: bool,
+}
+
+/// How many threads an arm has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// So many.
+    Fixed(usize),
+    /// One per core that the machine shows.
+    Cores,
+    /// As the published ten on six cores of two hardware threads each: five for three cores.
+    Oversubscribed,
+}
+
+use Threads::{Cores as AllCores, Fixed, Oversubscribed};
+
+impl Threads {
+    /// The number on this machine.
+    #[must_use]
+    pub fn count(self) -> NonZero<usize> {
+        let cores = Cores::here().physical;
+        let count = match self {
+            Fixed(count) => count,
+            AllCores => cores,
+            Oversubscribed => (cores * 5).div_ceil(3),
+        };
+        NonZero::new(count).unwrap_or(NonZero::<usize>::MIN)
+    }
+}
+
+/// Who runs tasks, what they do, on how many threads.
+pub type Arm = (Executor, Work, Threads);
+
+/// The arms by name.
+const ARMS: &[(&str, Arm)] = &[
+    // The published table: one thread, one per core, 4, 10, and as oversubscribed as theirs.
+    ("sys_thread_1", (Executor::SysThread, Work::Collect, Fixed(1))),
+    ("sys_thread_cores", (Executor::SysThread, Work::Collect, AllCores)),
+    ("sys_thread_4", (Executor::SysThread, Work::Collect, Fixed(4))),
+    ("sys_thread_10", (Executor::SysThread, Work::Collect, Fixed(10))),
+    ("sys_thread_over", (Executor::SysThread, Work::Collect, Oversubscribed)),
+    ("tokio_1", (Executor::Tokio, Work::Collect, Fixed(1))),
+    ("tokio_cores", (Executor::Tokio, Work::Collect, AllCores)),
+    ("tokio_4", (Executor::Tokio, Work::Collect, Fixed(4))),
+    ("tokio_10", (Executor::Tokio, Work::Collect, Fixed(10))),
+    ("tokio_over", (Executor::Tokio, Work::Collect, Oversubscribed)),
+    ("async_await", (Executor::AsyncAwait, Work::Collect, Fixed(1))),
+    // Controls: another work on the published threads.
+    ("add_1", (Executor::SysThread, Work::Add, Fixed(1))),
+    ("add_cores", (Executor::SysThread, Work::Add, AllCores)),
+    ("sum_1", (Executor::SysThread, Work::Sum, Fixed(1))),
+    ("sum_cores", (Executor::SysThread, Work::Sum, AllCores)),
+    ("vector_1", (Executor::SysThread, Work::Vector, Fixed(1))),
+    ("vector_cores", (Executor::SysThread, Work::Vector, AllCores)),
+    ("reuse_small_1", (Executor::SysThread, Work::ReuseSmall, Fixed(1))),
+    ("reuse_small_cores", (Executor::SysThread, Work::ReuseSmall, AllCores)),
+    ("reuse_large_1", (Executor::SysThread, Work::ReuseLarge, Fixed(1))),
+    ("reuse_large_cores", (Executor::SysThread, Work::ReuseLarge, AllCores)),
+    ("kept_1", (Executor::SysThread, Work::Kept, Fixed(1))),
+    ("kept_cores", (Executor::SysThread, Work::Kept, AllCores)),
+    ("huge_pages_1", (Executor::SysThread, Work::HugePages, Fixed(1))),
+    ("huge_pages_cores", (Executor::SysThread, Work::HugePages, AllCores)),
+    ("mimalloc_1", (Executor::SysThread, Work::Mimalloc, Fixed(1))),
+    ("mimalloc_cores", (Executor::SysThread, Work::Mimalloc, AllCores)),
+    // Kernels on one thread.
+    ("collect", (Executor::StaticSplit, Work::Collect, Fixed(1))),
+    ("sum", (Executor::StaticSplit, Work::Sum, Fixed(1))),
+    ("vector", (Executor::StaticSplit, Work::Vector, Fixed(1))),
+];
+
+/// What `arm` of `tasks` stands for; the name of an executor alone is that executor on all cores. `None` for programs.
+#[must_use]
+pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
+    let listed = ARMS.iter().find(|(name, _)| *name == arm).map(|(_, arm)| *arm);
+    listed.or_else(|| Some((arm.parse().ok()?, tasks.work, AllCores)))
+}
+
+/// Roots that each published task finds.
+const PUBLISHED_LEN: usize = 10_000_000;
+/// Roots of a whole sweep run, whatever the size of its tasks.
+const SWEEP_ROOTS: usize = 100_000_000;
+
+const fn tasks(count: usize) -> Setting {
+    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Collect, clock: false })
+}
+
+/// What is counted in cycles.
+const fn cycles(count: usize) -> Setting {
+    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Vector, clock: true })
+}
+
+/// Tasks that do nothing, in rounds: with all of them at once, most of the time would be page faults of their memory.
+const fn null(count: usize) -> Setting {
+    Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Null, clock: false })
+}
+
+const fn sweep(len: usize) -> Setting {
+    Setting::Tasks(Tasks { count: SWEEP_ROOTS / len, len, rounds: 1, work: Work::Vector, clock: false })
+}
+
+// Arms that take as long: on one thread, on several, controls, executors.
+const ONE: &str = "sys_thread_1 tokio_1 async_await";
+const ONE_CONTROLLED: &str = "sys_thread_1@aa sys_thread_1@slow sys_thread_1 tokio_1 async_await";
+const MORE: &str =
+    "sys_thread_cores tokio_cores sys_thread_4 tokio_4 sys_thread_10 tokio_10 sys_thread_over tokio_over";
+const LIGHT_ONE: &str = "add_1 vector_1";
+const LIGHT_CORES: &str = "add_cores vector_cores";
+const HEAVY_ONE: &str = "sum_1 reuse_small_1 reuse_large_1 kept_1 huge_pages_1 mimalloc_1";
+const HEAVY_CORES: &str = "sum_cores reuse_small_cores reuse_large_cores kept_cores huge_pages_cores mimalloc_cores";
+const EXECUTORS: &str = "sys_thread static_split atomic_counter tokio_inside tokio_outside rayon rayon_spawn";
+/// On one thread, as duets.
+const ALONE: &str =
+    "async_await~sys_thread_1 tokio_1~sys_thread_1 sys_thread_1~sys_thread_1@aa sys_thread_1@slow~sys_thread_1";
+
+/// Every scenario. The executors' ones are without a thread per task where that would take minutes.
+#[rustfmt::skip]
+pub const SCENARIOS: &[Scenario<Setting>] = &[
+    Scenario::new("duet_1", tasks(1), &[always(1.3, ALONE)]),
+    Scenario::new("duet_4", tasks(4), &[always(2.5, "tokio_cores~sys_thread_cores")]),
+    Scenario::new("n_2", tasks(2), &[
+        smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
+        smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),
+    ]),
+    Scenario::new("n_8", tasks(8), &[
+        quick(0.69, ONE_CONTROLLED), quick(0.35, MORE),
+        quick(0.24, LIGHT_ONE), quick(0.13, LIGHT_CORES), quick(0.19, HEAVY_ONE), quick(0.098, HEAVY_CORES),
+    ]),
+    Scenario::new("n_40", tasks(40), &[quick(3.4, "sys_thread_1"), quick(1.7, "sys_thread_cores")]),
+    Scenario::new("n_200", tasks(200), &[
+        full(17.0, ONE_CONTROLLED), full(8.5, MORE),
+        full(5.7, LIGHT_ONE), full(2.9, LIGHT_CORES), full(4.4, HEAVY_ONE), full(2.2, HEAVY_CORES),
+    ]),
+    Scenario::new("n_1000", tasks(1000), &[full(85.0, ONE), full(43.0, MORE)]),
+    Scenario::built("dev", "dev_2", tasks(2), &[
+        smoke_quick(0.85, ONE_CONTROLLED), smoke_quick(0.43, MORE), smoke_quick(0.13, LIGHT_ONE),
+        smoke_quick(0.07, LIGHT_CORES), smoke_quick(0.61, HEAVY_ONE), smoke_quick(0.31, HEAVY_CORES),
+    ]),
+    Scenario::built("dev", "dev_200", tasks(200), &[
+        full(84.0, ONE_CONTROLLED), full(42.0, MORE),
+        full(12.0, LIGHT_ONE), full(6.0, LIGHT_CORES), full(60.0, HEAVY_ONE), full(30.0, HEAVY_CORES),
+    ]),
+    Scenario::built("dev", "dev_1000", tasks(1000), &[full(420.0, ONE), full(210.0, MORE)]),
+    Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),
+    Scenario::new("kernel", cycles(8), &[always(0.69, "collect"), always(0.14, "sum"), always(0.07, "vector")]),
+    Scenario::built("dev", "cargo", Setting::Program { tasks: 4 }, &[always(1.1, "cargo_run"), always(0.85, "program")]),
+    Scenario::new("null_1k", null(1000), &[always(0.014, EXECUTORS), always(0.02, "tokio spawn_blocking"), always(0.23, "thread_per_task")]),
+    Scenario::new("null_50k", null(50_000), &[measured(0.17, EXECUTORS), measured(0.45, "tokio"), measured(0.56, "spawn_blocking")]),
+    Scenario::new("sweep_100", sweep(100), &[measured(0.35, EXECUTORS), measured(0.85, "tokio"), measured(1.0, "spawn_blocking")]),
+    Scenario::new("sweep_1k", sweep(1000), &[measured(0.078, EXECUTORS), measured(0.14, "tokio spawn_blocking")]),
+    Scenario::new("sweep_10k", sweep(10_000), &[always(0.051, EXECUTORS), always(0.057, "tokio spawn_blocking"), always(0.25, "thread_per_task")]),
+    Scenario::new("sweep_100k", sweep(100_000), &[measured(0.048, EXECUTORS), measured(0.048, "tokio spawn_blocking"), measured(0.068, "thread_per_task")]),
+    Scenario::new("sweep_10m", sweep(10_000_000), &[measured(0.048, EXECUTORS), measured(0.048, "tokio spawn_blocking thread_per_task")]),
+];

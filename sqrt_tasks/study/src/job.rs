@@ -1,0 +1,137 @@
+//! What a task does: the works of the crate, and controls that change one factor of the published one.
+
+use std::hint::black_box;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sqrt_tasks::work::{check, expected_checksum, probes};
+use sqrt_tasks::{Executor, TaskError, cpu, kernel, work};
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::memory;
+
+/// What a task does. All but the first two find the roots of 0, 1, ... up to the length of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+pub enum Work {
+    /// Nothing.
+    Null,
+    /// Sixteen dependent additions in place of each root: what neither memory nor divider limits.
+    Add,
+    /// Collects them into a new vector (published).
+    Collect,
+    /// Adds them up one by one.
+    Sum,
+    /// Adds them up in vectors: what an expert would do.
+    Vector,
+    /// Writes them into a block of 256 KiB, over and over, which stays in the cache.
+    ReuseSmall,
+    /// Writes them into a block of full size that is there already.
+    ReuseLarge,
+    /// Collects them into a new vector in memory that glibc has kept from the task before.
+    Kept,
+    /// Writes them into a fresh block of huge pages.
+    HugePages,
+    /// Writes them into a fresh block of mimalloc.
+    Mimalloc,
+}
+
+/// Elements of the small block: 256 KiB.
+const SMALL_LEN: usize = 32 * 1024;
+/// Additions in place of a root, so that they take longer than a root does.
+const ADDITIONS: u64 = 16;
+
+/// The work of a task, with what it needs ready.
+#[derive(Clone)]
+pub struct Job {
+    work: Work,
+    len: usize,
+    blocks: Arc<Mutex<Vec<Vec<f64>>>>,
+}
+
+impl Job {
+    /// Makes ready for tasks of `len` roots on `threads` threads: what is reused is there and has been touched.
+    #[must_use]
+    pub fn new(work: Work, len: usize, threads: usize) -> Self {
+        let block = |len: usize| {
+            let mut block = vec![0.0; len];
+            kernel::fill(&mut block);
+            block
+        };
+        let blocks = match work {
+            Work::ReuseSmall => (0..threads).map(|_| block(SMALL_LEN.min(len))).collect(),
+            Work::ReuseLarge => (0..threads).map(|_| block(len)).collect(),
+            Work::Kept => {
+                // Elsewhere it runs as the default does; its page faults say so.
+                let _ = memory::keep_freed_blocks();
+                drop((0..threads).map(|_| block(len)).collect::<Vec<_>>());
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        Job { work, len, blocks: Arc::new(Mutex::new(blocks)) }
+    }
+
+    /// Runs the task and returns its checksum, which [`check`](Self::check) knows.
+    #[must_use]
+    pub fn run(&self, task: usize) -> f64 {
+        match self.work {
+            Work::Null => work::Work::Null.run(task, self.len),
+            Work::Collect | Work::Kept => work::Work::Collect.run(task, self.len),
+            Work::Sum => work::Work::Sum.run(task, self.len),
+            Work::Vector => work::Work::Vector.run(task, self.len),
+            Work::Add => {
+                // Elsewhere there is nothing like it: a wrong checksum says so.
+                let done = cpu::dependent_additions(ADDITIONS * self.len as u64);
+                done.map_or(f64::NAN, |()| self.len as f64)
+            }
+            Work::ReuseSmall | Work::ReuseLarge => self.reuse(),
+            // Without memory there is no checksum.
+            Work::HugePages => memory::in_huge_pages(black_box(self.len)).unwrap_or(f64::NAN),
+            Work::Mimalloc => memory::in_mimalloc(black_box(self.len)).unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Runs so many tasks on `executor` and returns their checksums, in the order of the tasks.
+    ///
+    /// # Errors
+    /// If a task panicked or the threads cannot be started.
+    pub fn run_all(&self, executor: Executor, threads: NonZero<usize>, tasks: usize) -> Result<Vec<f64>, TaskError> {
+        let job = self.clone();
+        executor.run(threads, tasks, move |task| job.run(task))
+    }
+
+    /// Whether every task returned what it had to.
+    ///
+    /// # Errors
+    /// Names the first that did not.
+    pub fn check(&self, results: &[f64]) -> Result<(), TaskError> {
+        match self.work {
+            Work::Null => work::Work::Null.check(self.len, results),
+            Work::Sum | Work::Vector => work::Work::Sum.check(self.len, results),
+            Work::Add => check(results, |_| self.len as f64, 0.0),
+            _ => check(results, |_| expected_checksum(self.len), 0.0),
+        }
+    }
+
+    /// Fills a block that is there, round after round until all roots were written once.
+    fn reuse(&self) -> f64 {
+        let locked = || self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut block = locked().pop().unwrap_or_else(|| vec![0.0; self.len]);
+        let mut checksum = 0.0;
+        let mut first = 0;
+        while first < self.len {
+            let part = block.len().min(self.len - first);
+            for (offset, slot) in block[..part].iter_mut().enumerate() {
+                *slot = kernel::root_of(first + offset);
+            }
+            for index in probes(self.len) {
+                if let Some(value) = index.checked_sub(first).and_then(|offset| black_box(&block[..part]).get(offset)) {
+                    checksum += value;
+                }
+            }
+            first += part;
+        }
+        locked().push(block);
+        checksum
+    }
+}

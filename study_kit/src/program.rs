@@ -1,0 +1,105 @@
+//! The program of a study: the verbs of docs/FORMAT.md.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use strum::VariantNames;
+
+use crate::case::{self, Profile};
+use crate::error::{Error, FOUND_FAILURES, report};
+use crate::overview;
+use crate::record::Request;
+use crate::run;
+use crate::study::Study;
+
+const EXAMPLES: &str =
+    "Without arguments: every case of the document's tables once, in a process of its own, and the tables.
+Examples: `arms --profile full`, `prepare --scenario S`, `run --scenario S --arm A --versus B`.
+Exit codes: 0 done, 1 ran and found failures, 2 could not run.";
+
+#[derive(Parser)]
+#[command(about = "The measurement of one study", after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// List the test cases: scenario, arm, build, expected seconds, arguments; tab-separated
+    Arms {
+        /// smoke, quick or full
+        #[arg(long, default_value = "quick", value_parser = profile)]
+        profile: Profile,
+    },
+    /// Write a scenario's input
+    Prepare {
+        /// The scenario, as `arms` lists it
+        #[arg(long)]
+        scenario: String,
+        /// Seed of the input
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Run one test case once and record it
+    Run(Request),
+    #[command(external_subcommand)]
+    Word(Vec<OsString>),
+}
+
+fn profile(name: &str) -> Result<Profile, Error> {
+    name.parse().map_err(|_| Error::unknown("profile", name, Profile::VARIANTS.iter().copied()))
+}
+
+/// The program of study `S`.
+#[must_use]
+pub fn main<S: Study>() -> ExitCode {
+    let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).get_matches();
+    let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
+    carry_out::<S>(verb).unwrap_or_else(|error| report(&error))
+}
+
+fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
+    match verb {
+        None => print(&overview::tables::<S>()?)?,
+        Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile))?,
+        Some(Verb::Prepare { scenario, seed }) => {
+            S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;
+        }
+        Some(Verb::Run(request)) => {
+            let record = run::run::<S>(&request)?;
+            record.write(request.record.as_deref())?;
+            if !record.succeeded() {
+                return Ok(ExitCode::from(FOUND_FAILURES));
+            }
+        }
+        Some(Verb::Word(arguments)) => return Ok(S::word(&arguments)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints `text` and makes sure that all of it arrived.
+fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verb_has_the_defaults_of_the_contract() {
+        let typed = |words: &str| Cli::try_parse_from(words.split(' ')).map(|cli| cli.verb);
+        assert!(matches!(typed("toy arms"), Ok(Some(Verb::Arms { profile: Profile::Quick }))));
+        assert!(matches!(typed("toy prepare --scenario n_1"), Ok(Some(Verb::Prepare { seed: 0, .. }))));
+        let Ok(Some(Verb::Run(request))) = typed("toy run --scenario n_1 --arm a") else { panic!("another verb") };
+        assert_eq!((request.seed, request.block, request.run.as_str(), request.record), (0, 0, "manual", None));
+        assert!(matches!(typed("toy serve --addr x"), Ok(Some(Verb::Word(words))) if words.len() == 3));
+        let error = typed("toy arms --profile all").err().unwrap().to_string();
+        assert!(error.contains("choose one of smoke, quick, full"), "{error}");
+    }
+}

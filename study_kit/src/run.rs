@@ -1,0 +1,87 @@
+//! `run`: one process, one sample of one test case, or two arms in turns, checked before it counts.
+
+use anyhow::{Result, ensure};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::case::{self, TestCase};
+use crate::error::{Error, one_line};
+use crate::record::{Observation, Pair, Record, Request};
+use crate::study::{Study, Turns};
+use crate::usage::{kib, peak_rss_kib};
+
+/// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
+pub const PROCESS_HANDICAP: f64 = 1.10;
+
+/// Runs the test case once. The record holds the sample, or why there is none.
+///
+/// # Errors
+/// If the study lists no such case.
+pub fn run<S: Study>(request: &Request) -> Result<Record<'_>, Error> {
+    let scenario = case::find(S::SCENARIOS, &request.scenario)?;
+    let case = |arm, handicap| TestCase::new(scenario, arm, handicap, (request.seed, request.block));
+    let result = match &request.versus {
+        None => {
+            case::demand(scenario, &request.arm)?;
+            S::observe(&case(&request.arm, PROCESS_HANDICAP)?)
+        }
+        Some(versus) => {
+            case::demand(scenario, &format!("{}~{versus}", request.arm))?;
+            duet::<S>(&case(&request.arm, S::DUET_HANDICAP)?, &case(versus, S::DUET_HANDICAP)?)
+        }
+    };
+    let result = result.map(|mut observation| {
+        // Checking the answer takes memory, too: GNU time sees the largest peak of the processes that it has waited for.
+        let peak = peak_rss_kib().max(observation.child_peak_kib);
+        observation.metrics.put("process_peak_rss_kib", peak.map(kib));
+        observation
+    });
+    Ok(Record::new(S::NAME, request, result.map_err(|error| one_line(&error))))
+}
+
+/// Alternates two arms in one process.
+fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>) -> Result<Observation> {
+    let (mut a_turns, mut b_turns) = (S::turns(a)?, S::turns(b)?);
+    // Once unrecorded: the first turn pays for code and memory that later ones find ready.
+    let (first, second) = (a_turns()?, b_turns()?);
+    ensure!(first.digest == second.digest, "wrong answer: {} and {} came to different ones", a.arm, b.arm);
+    let seconds = |turns: &mut Turns<'_>| -> Result<f64> {
+        let turn = turns()?;
+        ensure!(turn.digest == first.digest, "wrong answer: not the one of the turn before");
+        Ok(turn.seconds)
+    };
+    let mut pairs = Vec::with_capacity(S::pairs(a.setting));
+    for order in orders(a.seed, a.block).take(S::pairs(a.setting)) {
+        pairs.push(if order == "ab" {
+            let a_s = seconds(&mut a_turns)?;
+            Pair { order, a_s, b_s: seconds(&mut b_turns)? }
+        } else {
+            let b_s = seconds(&mut b_turns)?;
+            Pair { order, a_s: seconds(&mut a_turns)?, b_s }
+        });
+    }
+    let mut metrics = first.metrics;
+    metrics.extend(second.metrics.prefixed("versus_"));
+    metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
+    Ok(Observation { pairs: Some(pairs), ..Observation::new(first.digest, metrics) })
+}
+
+/// Who goes first in each alternation, from seed and block.
+fn orders(seed: u64, block: u64) -> impl Iterator<Item = &'static str> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(block));
+    std::iter::repeat_with(move || if rng.random() { "ab" } else { "ba" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_orders_occur_and_follow_from_seed_and_block() {
+        let drawn = |seed, block| orders(seed, block).take(50).collect::<Vec<_>>();
+        assert!(drawn(1, 2).contains(&"ab") && drawn(1, 2).contains(&"ba"));
+        assert_eq!(drawn(1, 2), drawn(1, 2));
+        assert_ne!(drawn(1, 2), drawn(1, 3));
+        assert_ne!(drawn(1, 2), drawn(2, 2));
+    }
+}

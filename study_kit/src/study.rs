@@ -1,0 +1,72 @@
+//! What a study says of itself.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use crate::case::{Scenario, TestCase};
+use crate::error::{Error, report};
+use crate::metrics::Metrics;
+use crate::record::Observation;
+
+/// What one turn of an arm in a duet came to.
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// How long the work took, in seconds.
+    pub seconds: f64,
+    /// Fingerprint of the answer.
+    pub digest: String,
+    /// What else is worth keeping. That of an arm's first turn enters the record.
+    pub metrics: Metrics,
+}
+
+/// One side of a duet, made ready: each call does the work once and checks the answer.
+pub type Turns<'a> = Box<dyn FnMut() -> Result<Turn> + 'a>;
+
+/// A study: what it is called, what is run, and how one run is made.
+pub trait Study {
+    /// What a scenario sets: sizes, place, window.
+    type Setting: 'static;
+    /// The name of its crate, as records have it.
+    const NAME: &'static str;
+    /// Every scenario with its arms.
+    const SCENARIOS: &'static [Scenario<Self::Setting>];
+    /// The text of page.toml, whose tables the program prints without arguments.
+    const PAGE: &'static str;
+    /// How much longer `ARM@slow` takes in a duet: twice the smallest margin judged in that form.
+    const DUET_HANDICAP: f64 = 1.04;
+
+    /// Alternations of a duet.
+    fn pairs(_setting: &Self::Setting) -> usize {
+        20
+    }
+
+    /// Writes the input of a scenario, unless it is there.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn prepare(_setting: &Self::Setting, _seed: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Runs the case once, in this process: one sample.
+    ///
+    /// # Errors
+    /// If the answer is wrong or the work broke off: a failure, which is recorded, and no time.
+    fn observe(case: &TestCase<'_, Self::Setting>) -> Result<Observation>;
+
+    /// Makes ready one side of a duet.
+    ///
+    /// # Errors
+    /// If it cannot; by default always, for studies without duets.
+    fn turns<'a>(case: &'a TestCase<'_, Self::Setting>) -> Result<Turns<'a>> {
+        bail!("{} of {} does not run in a duet", case.arm, case.scenario.name)
+    }
+
+    /// Carries out a word that is no verb, for processes that a run starts of this program: a server, many clients. The word comes first.
+    fn word(arguments: &[OsString]) -> ExitCode {
+        let word = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        report(&Error::unknown("word", &word, ["arms", "prepare", "run"]).into())
+    }
+}

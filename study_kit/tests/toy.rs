@@ -1,0 +1,118 @@
+//! A small study, run by the kit.
+
+use std::cell::Cell;
+
+use anyhow::{Result, ensure};
+use serde_json::Value;
+use study_kit::record::Request;
+use study_kit::run::run;
+use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns, always};
+
+struct Toy;
+
+impl Study for Toy {
+    type Setting = usize;
+    const NAME: &'static str = "toy";
+    const SCENARIOS: &'static [Scenario<usize>] = &[Scenario::new(
+        "n_3",
+        3,
+        &[always(0.1, "sum sum@aa sum@slow broken sum~other sum@slow~sum sum~wrong sum~fickle")],
+    )];
+    const PAGE: &'static str = "";
+
+    fn pairs(setting: &usize) -> usize {
+        *setting
+    }
+
+    fn observe(case: &TestCase<'_, usize>) -> Result<Observation> {
+        ensure!(case.arm != "broken", "it broke\nin two lines");
+        let span = Span::start();
+        case.stretch(&span);
+        let mut metrics = span.end().metrics();
+        metrics.put("handicap_ratio", case.handicap);
+        metrics.put("absent_ratio", f64::NAN);
+        Ok(Observation::new(case.setting.to_string(), metrics))
+    }
+
+    fn turns<'a>(case: &'a TestCase<'_, usize>) -> Result<Turns<'a>> {
+        let turns = Cell::new(0);
+        Ok(Box::new(move || {
+            turns.set(turns.get() + 1);
+            let wrong = case.arm == "wrong" || case.arm == "fickle" && turns.get() == 3;
+            let digest = if wrong { "4" } else { "3" }.to_owned();
+            Ok(Turn {
+                seconds: case.handicap,
+                digest,
+                metrics: Metrics::from([("turns_count", f64::from(turns.get()))]),
+            })
+        }))
+    }
+}
+
+/// The record of a run, as it is written.
+fn record(arm: &str, versus: Option<&str>) -> Value {
+    let request = Request {
+        scenario: "n_3".to_owned(),
+        arm: arm.to_owned(),
+        versus: versus.map(str::to_owned),
+        seed: 1,
+        block: 2,
+        run: "toy-1".to_owned(),
+        record: None,
+    };
+    serde_json::to_value(run::<Toy>(&request).unwrap()).unwrap()
+}
+
+#[test]
+fn a_sample_has_the_answer_the_figures_and_the_peak_of_the_process() {
+    let sample = record("sum@aa", None);
+    assert_eq!((&sample["arm"], &sample["digest"], &sample["seed"]), (&"sum@aa".into(), &"3".into(), &1.into()));
+    assert_eq!(sample["metrics"]["handicap_ratio"], 1.0);
+    assert_eq!(record("sum@slow", None)["metrics"]["handicap_ratio"], 1.1);
+    assert!(sample["metrics"]["absent_ratio"].is_null());
+    if cfg!(target_os = "linux") {
+        assert!(sample["metrics"]["process_peak_rss_kib"].as_f64() >= sample["metrics"]["peak_rss_kib"].as_f64());
+    }
+}
+
+#[test]
+fn a_failure_is_recorded_in_one_line_and_has_no_figures() {
+    let failure = record("broken", None);
+    assert_eq!(failure["error"], "it broke in two lines");
+    assert_eq!(failure["metrics"], serde_json::json!({}));
+}
+
+#[test]
+fn a_duet_alternates_as_often_as_the_setting_says_after_an_unrecorded_turn_of_each() {
+    let duet = record("sum@slow", Some("sum"));
+    let pairs = duet["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 3);
+    assert!(pairs.iter().all(|pair| pair["a_s"] == 1.04 && pair["b_s"] == 1.0));
+    assert_eq!((&duet["metrics"]["turns_count"], &duet["metrics"]["versus_turns_count"]), (&1.0.into(), &1.0.into()));
+}
+
+#[test]
+fn arms_that_disagree_are_a_failure_whenever_it_shows() {
+    assert_eq!(record("sum", Some("wrong"))["error"], "wrong answer: sum and wrong came to different ones");
+    assert_eq!(record("sum", Some("fickle"))["error"], "wrong answer: not the one of the turn before");
+}
+
+#[test]
+fn what_the_study_does_not_list_does_not_run() {
+    let request = |scenario: &str, arm: &str| Request {
+        scenario: scenario.to_owned(),
+        arm: arm.to_owned(),
+        versus: None,
+        seed: 0,
+        block: 0,
+        run: String::new(),
+        record: None,
+    };
+    for (scenario, arm, why) in
+        [("n_4", "sum", "unknown scenario 'n_4'"), ("n_3", "other", "the arm other does not run in n_3")]
+    {
+        let request = request(scenario, arm);
+        let error = run::<Toy>(&request).unwrap_err().to_string();
+        assert!(error.starts_with(why), "{error}");
+    }
+}

@@ -1,0 +1,164 @@
+//! The commands that serve and load over TCP, and their relative without sockets.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Error, bail};
+use indicatif::ProgressBar;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+use super::args::{ClientsArgs, LoadArgs, ServeArgs};
+use super::output::{code, print, stream};
+use crate::books::Books as _;
+use crate::engine::Engine;
+use crate::load::{Answers, Load, Stage, Times};
+use crate::serve::{Mode, Server, Stats};
+use crate::session::Session;
+use crate::{accounts, clients};
+
+/// Serves until told to stop, then drains.
+pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
+    // Asked for before anything can come that one would want to stop.
+    let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
+    if args.options.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
+        bail!("the mode null keeps no accounts: leave out --load and --dump");
+    }
+    let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
+    // A folder that cannot take the state is said so now, not when there is something to lose.
+    args.dump.as_deref().map_or(Ok(()), Session::expect_dump)?;
+    let server = Server::start(&args.options, session)?;
+    print(&format!("listening on {}", server.address()))?;
+    if args.until_stdin_closes {
+        stop_when_stdin_closes(signals.handle());
+    }
+    signals.forever().next();
+    // A second signal ends the program at once, as it would any other.
+    for signal in [SIGINT, SIGTERM] {
+        // Without it the program only cannot be ended sooner.
+        let _ = signal_hook::flag::register_conditional_default(signal, Arc::new(true.into()));
+    }
+    let open = server.stats().open;
+    if open > 0 && !args.until_stdin_closes {
+        eprintln!("txn_engine: finishing {open} connections, interrupt again to end at once");
+    }
+    let session = server.drain(args.grace);
+    let Some(dir) = &args.dump else { return Ok(ExitCode::SUCCESS) };
+    let dumped = session.dump(dir);
+    if dumped.is_err() {
+        // The balances at least are not lost; whether anybody reads them is not what went wrong.
+        let _ = stream(|out| accounts::write_csv(&session.accounts, out));
+    }
+    dumped?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stop_when_stdin_closes(signals: Handle) {
+    thread::spawn(move || {
+        // What is typed means nothing; an input that cannot be read is closed.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        signals.close();
+    });
+}
+
+/// Puts load on a server.
+pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
+    let load = &args.load;
+    let progress = ProgressBar::new_spinner().with_message("connecting");
+    progress.enable_steady_tick(Duration::from_millis(200));
+    let length_s = (load.warm_up + load.duration).as_secs_f64();
+    let answers = load.run(|stage| match stage {
+        Stage::Connected => progress.set_message(format!("sending for {length_s} s")),
+        Stage::Answered => progress.finish_and_clear(),
+    });
+    progress.finish_and_clear();
+    let answers = answers?;
+    print(&if args.json { as_json(load, &answers).to_string() } else { as_text(load, &answers) })?;
+    Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
+}
+
+/// The document's example.
+pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
+    let rows = clients::rows(args.clients, args.rows, args.seed);
+    let engine = Arc::new(Engine::default());
+    let pass = clients::run(args.spawn, &engine, &rows)?;
+    let end = Stats::of_this_process();
+    let digest = hex::encode(Sha256::digest(accounts::to_csv(&engine.accounts())));
+    let line = json!({
+        "whole_s": pass.whole.as_secs_f64(),
+        "start_s": pass.start.as_secs_f64(),
+        "work_s": pass.work.as_secs_f64(),
+        "accepted": pass.accepted,
+        "digest": &digest[..16],
+        "there": pass.there,
+        "end": end,
+    });
+    print(&line.to_string()).map(|()| ExitCode::SUCCESS)
+}
+
+fn as_text(load: &Load, answers: &Answers) -> String {
+    let served = load.clients as u64 - answers.refused - answers.unserved;
+    let mut lines = vec![
+        format!(
+            "{served} of {} connections served after {:.2} s, {} refused, {} not answered{}",
+            load.clients,
+            answers.connecting.as_secs_f64(),
+            answers.refused,
+            answers.unserved,
+            answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})")),
+        ),
+        format!(
+            "{} rows at {} per second: {} ok, {} rejected, {} failed",
+            answers.rows, load.rate, answers.accepted, answers.rejected, answers.failed
+        ),
+    ];
+    let times = [
+        ("answer, from when the row was due", &answers.response),
+        ("answer, from when it was sent", &answers.service),
+        ("sent late", &answers.lateness),
+    ];
+    lines.extend(times.map(|(name, times)| {
+        let ms = |share| ms(times.value_at_quantile(share));
+        format!("{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}", ms(0.5), ms(0.99), ms(0.999), ms(1.0))
+    }));
+    lines.join("\n")
+}
+
+fn as_json(load: &Load, answers: &Answers) -> serde_json::Value {
+    let times = |times: &Times| {
+        // Without times there is no quantile.
+        let ms = |share| (!times.is_empty()).then(|| ms(times.value_at_quantile(share)));
+        json!({
+            "p50_ms": ms(0.5),
+            "p99_ms": ms(0.99),
+            "p999_ms": ms(0.999),
+            "max_ms": ms(1.0),
+            "mean_ms": (!times.is_empty()).then(|| times.mean() / 1e6),
+        })
+    };
+    json!({
+        "clients": load.clients,
+        "rate_per_s": load.rate,
+        "connecting_s": answers.connecting.as_secs_f64(),
+        "refused": answers.refused,
+        "refusal": answers.refusal,
+        "unserved": answers.unserved,
+        "rows": answers.rows,
+        "accepted": answers.accepted,
+        "rejected": answers.rejected,
+        "failed": answers.failed,
+        "response": times(&answers.response),
+        "service": times(&answers.service),
+        "lateness": times(&answers.lateness),
+    })
+}
+
+/// Nanoseconds as milliseconds.
+fn ms(time_ns: u64) -> f64 {
+    Duration::from_nanos(time_ns).as_secs_f64() * 1e3
+}

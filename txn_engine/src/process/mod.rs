@@ -1,0 +1,100 @@
+//! Files in, accounts out, by the way that a [`Setup`] describes.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use tokio::runtime::Runtime;
+
+use crate::accounts;
+use crate::books::Books;
+use crate::engine::Engine;
+use crate::error::{Error, ErrorLog};
+use crate::input::Input;
+use crate::ledger::Ledger;
+use crate::session::Session;
+use crate::setup::{Runner, Setup};
+
+mod pipeline;
+mod tally;
+mod threads;
+mod workers;
+
+use tally::{Job, Tally};
+
+/// What a run starts from.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Accounts and transactions of an earlier run.
+    pub session: Session,
+    /// A runtime to use instead of building one, for setups that need one: many runs in one process share it.
+    pub runtime: Option<Arc<Runtime>>,
+    /// Whether to look how many threads there are once all have started.
+    pub count_threads: bool,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The accounts and transactions.
+    pub books: Box<dyn Books>,
+    /// Rows that could not be read or were rejected.
+    pub errors: ErrorLog,
+    /// Rows that were applied.
+    pub accepted: u64,
+    /// Messages that went through a channel.
+    pub messages: u64,
+    /// Threads of the process once all had started, if asked for and readable.
+    pub threads: Option<u64>,
+}
+
+impl Outcome {
+    /// The accounts as [`accounts::write_csv`] writes them.
+    #[must_use]
+    pub fn accounts_csv(&self) -> Vec<u8> {
+        accounts::to_csv(&self.books.accounts())
+    }
+}
+
+/// Processes `paths` by `setup`.
+///
+/// One file is applied in its order. Several are applied as the runner does it: on one core and on all cores one after another, by all
+/// others at the same time, so that the answer is defined only if the files share no client and no transaction id.
+///
+/// # Errors
+/// If a file cannot be read or its header is not usable, or a thread dies. Row errors are not errors of the run; they are counted in the
+/// outcome.
+pub fn process_files(setup: Setup, paths: &[PathBuf], options: Options) -> Result<Outcome, Error> {
+    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
+    process(setup, inputs, options)
+}
+
+/// Processes opened `inputs` by `setup`, as [`process_files`].
+///
+/// # Errors
+/// As [`process_files`].
+pub fn process(setup: Setup, inputs: Vec<Input>, options: Options) -> Result<Outcome, Error> {
+    let Options { session, runtime, count_threads } = options;
+    let job = Job { setup, count_threads };
+    let (books, tally) = match setup.runner {
+        Runner::ThreadPerFile => boxed(threads::thread_per_file(Engine::resume(session), inputs, job)?),
+        Runner::EnginePerFile => boxed(threads::engine_per_file(inputs, job, session)?),
+        Runner::TwoThreads => boxed(pipeline::run(Engine::resume(session), inputs, job, None)?),
+        Runner::CurrentThread | Runner::MultiThread | Runner::AsPublished => {
+            let runtime = runtime.map_or_else(|| setup.runner.runtime(inputs.len()), |given| Ok(Some(given)))?;
+            boxed(pipeline::run(Engine::resume(session), inputs, job, runtime)?)
+        }
+        Runner::OneCore => boxed(workers::run(Ledger::resume(session), inputs, job, NonZero::<usize>::MIN)?),
+        Runner::AllCores => {
+            let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            boxed(workers::run(Ledger::resume(session), inputs, job, cores)?)
+        }
+    };
+    let Tally { accepted, errors, messages, threads } = tally;
+    Ok(Outcome { books, errors, accepted, messages, threads })
+}
+
+fn boxed((books, tally): (impl Books + 'static, Tally)) -> (Box<dyn Books>, Tally) {
+    (Box::new(books), tally)
+}

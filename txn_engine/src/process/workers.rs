@@ -1,0 +1,196 @@
+//! What to ship: blocks are read in parallel and applied in the order of the file.
+//!
+//! Reading a row costs more than applying it and depends on nothing before it, so it is spread over the cores. Applying stays
+//! in order, done by whichever worker holds the next block while the others go on reading. So the answer is the sequential one on any
+//! input, also where files share transaction ids or one client has most of the rows, and there is nothing to detect or to fall back to.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::tally::{Done, Job, Tally, read_entries};
+use crate::error::{Error, died};
+use crate::input::Input;
+use crate::ledger::Ledger;
+use crate::parse::{Columns, Parser, Reading};
+use crate::row::Entry;
+
+/// Blocks per worker that may wait for their turn: enough to ride out an uneven block, little enough to stay in the cache.
+const WAITING_PER_WORKER: usize = 4;
+
+/// Applies the inputs one after another to `ledger`, reading on `workers` threads.
+pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
+    let mut all = job.tally();
+    for input in inputs {
+        let mut tally = job.tally();
+        if workers.get() == 1 {
+            read_entries(input, job.setup.reading, |entry| {
+                tally.take(&entry, |row| ledger.process(row));
+                true
+            })?;
+        } else {
+            let books = Books { ledger, tally, line: input.blocks.next_line() };
+            Books { ledger, tally, .. } = in_parallel(books, input, job.setup.reading, workers)?;
+        }
+        all.append(tally);
+    }
+    Ok((ledger, all))
+}
+
+/// A block as read, waiting for its turn.
+#[derive(Default)]
+struct Parsed {
+    entries: Vec<Entry>,
+    /// Physical lines in it, blank ones included.
+    lines: u64,
+}
+
+/// Where blocks come from, in order.
+struct Source {
+    input: Input,
+    next: u64,
+    failed: bool,
+}
+
+/// Blocks that wait for their turn.
+#[derive(Default)]
+struct Queue {
+    waiting: BTreeMap<u64, Parsed>,
+    next: u64,
+    /// A worker is applying.
+    applying: bool,
+    /// Emptied entry lists, to be filled again.
+    spare: Vec<Vec<Entry>>,
+    /// A worker died or the input failed: nobody may wait any more.
+    stopped: bool,
+}
+
+/// What applying changes.
+struct Books {
+    ledger: Ledger,
+    tally: Tally,
+    line: u64,
+}
+
+struct Shared {
+    source: Mutex<Source>,
+    queue: Mutex<Queue>,
+    room: Condvar,
+    books: Mutex<Books>,
+    most_waiting: usize,
+    columns: Columns,
+    reading: Reading,
+}
+
+fn in_parallel(books: Books, input: Input, reading: Reading, workers: NonZero<usize>) -> Result<Books, Error> {
+    let columns = input.columns;
+    let shared = Shared {
+        source: Mutex::new(Source { input, next: 0, failed: false }),
+        queue: Mutex::default(),
+        room: Condvar::new(),
+        books: Mutex::new(books),
+        most_waiting: WAITING_PER_WORKER * workers.get(),
+        columns,
+        reading,
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (1..workers.get()).map(|_| scope.spawn(|| shared.work())).collect();
+        let mine = shared.work();
+        // Every thread is joined before the first error is returned.
+        let others: Vec<Result<(), Error>> =
+            threads.into_iter().map(|thread| thread.join().map_err(|panic| died(&*panic))?).collect();
+        others.into_iter().fold(mine, Result::and)
+    })?;
+    Ok(shared.books.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Locks also what a dead worker left locked: its death is reported by its join, and `Stop` keeps others from waiting for it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets the other workers end when this one does not finish in the regular way.
+struct Stop<'a> {
+    shared: &'a Shared,
+    armed: bool,
+}
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            lock(&self.shared.queue).stopped = true;
+            lock(&self.shared.source).failed = true;
+            self.shared.room.notify_all();
+        }
+    }
+}
+
+impl Shared {
+    /// Takes blocks, reads them and applies what is due, until the input ends.
+    fn work(&self) -> Result<(), Error> {
+        let mut stop = Stop { shared: self, armed: true };
+        let mut parser = Parser::new(self.columns, self.reading);
+        let mut block = Vec::new();
+        while let Some(number) = self.take_block(&mut block)? {
+            let mut entries = lock(&self.queue).spare.pop().unwrap_or_default();
+            let lines = parser.read_block(&block, 0, |entry| {
+                entries.push(entry);
+                true
+            });
+            self.hand_over(number, Parsed { entries, lines });
+        }
+        stop.armed = false;
+        Ok(())
+    }
+
+    fn take_block(&self, block: &mut Vec<u8>) -> Result<Option<u64>, Error> {
+        let mut source = lock(&self.source);
+        if source.failed || !source.input.next_block(block)? {
+            return Ok(None);
+        }
+        source.next += 1;
+        Ok(Some(source.next - 1))
+    }
+
+    /// Queues a block, and applies all that are due unless another worker is at it.
+    fn hand_over(&self, number: u64, parsed: Parsed) {
+        let mut queue = lock(&self.queue);
+        // The block that is due is let in always, or nobody could make room.
+        while queue.waiting.len() >= self.most_waiting && number != queue.next && !queue.stopped {
+            queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.waiting.insert(number, parsed);
+        if queue.applying {
+            return;
+        }
+        queue.applying = true;
+        let mut books = lock(&self.books);
+        loop {
+            let due = queue.next;
+            let Some(parsed) = queue.waiting.remove(&due) else {
+                break;
+            };
+            drop(queue);
+            let spare = books.apply(parsed);
+            queue = lock(&self.queue);
+            queue.next += 1;
+            queue.spare.push(spare);
+            self.room.notify_all();
+        }
+        queue.applying = false;
+    }
+}
+
+impl Books {
+    /// Applies a block and returns its emptied list.
+    fn apply(&mut self, parsed: Parsed) -> Vec<Entry> {
+        let Parsed { mut entries, lines } = parsed;
+        for mut entry in entries.drain(..) {
+            entry.shift(self.line);
+            self.tally.take(&entry, |row| self.ledger.process(row));
+        }
+        self.line += lines;
+        entries
+    }
+}

@@ -1,0 +1,79 @@
+//! How files are processed, as data: who reads, who applies, and how rows get from the one to the other.
+
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::{Error, Log};
+use crate::parse::Reading;
+
+/// Who reads a file and who applies its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runner {
+    /// A thread per file does both, on `DashMap`s that all share.
+    ThreadPerFile,
+    /// A thread per file does both, on an engine of its own; the engines are joined afterwards, and may have no client in common.
+    EnginePerFile,
+    /// Two std threads per file at the ends of an unbounded channel, on shared `DashMap`s.
+    TwoThreads,
+    /// Per file a blocking task of tokio that reads, an unbounded channel and a task that applies, on shared `DashMap`s. All tasks that apply run
+    /// on the one thread of the runtime.
+    CurrentThread,
+    /// The same on a runtime with a worker per core.
+    MultiThread,
+    /// The same on the runtime that the published program uses: `MultiThread` for one file (its `main`), `CurrentThread` for several (its test).
+    AsPublished,
+    /// One thread does both, file after file, on tables without locks.
+    OneCore,
+    /// A thread per core reads blocks, and whoever is at the turn applies them in the order of the file, on tables without locks.
+    AllCores,
+}
+
+impl Runner {
+    /// A new runtime of the kind that is used for `files` files; `None` for those that need none.
+    ///
+    /// # Errors
+    /// If the runtime cannot start its threads.
+    pub fn runtime(self, files: usize) -> Result<Option<Arc<Runtime>>, Error> {
+        let mut builder = match self {
+            Runner::CurrentThread => Builder::new_current_thread(),
+            Runner::AsPublished if files > 1 => Builder::new_current_thread(),
+            Runner::MultiThread | Runner::AsPublished => Builder::new_multi_thread(),
+            _ => return Ok(None),
+        };
+        Ok(Some(Arc::new(builder.build().map_err(Error::Runtime)?)))
+    }
+}
+
+/// A way to process files. All of them give the same answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Who reads and who applies.
+    pub runner: Runner,
+    /// Rows per message, where rows go through a channel.
+    pub batch: usize,
+    /// How the fields of a line become a row.
+    pub reading: Reading,
+    /// What is kept of row errors.
+    pub log: Log,
+}
+
+impl Setup {
+    /// The published sync engine: one thread per file on shared `DashMap`s.
+    pub const SYNC: Setup =
+        Setup { runner: Runner::ThreadPerFile, batch: 1, reading: Reading::Bytes, log: Log::Counts };
+    /// The published async engine: a blocking reader, a message per row, a task that applies.
+    pub const ASYNC: Setup = Setup { runner: Runner::AsPublished, ..Setup::SYNC };
+    /// The fastest on one core.
+    pub const BEST_ONE_CORE: Setup = Setup { runner: Runner::OneCore, reading: Reading::Commas, ..Setup::SYNC };
+    /// The fastest on all cores.
+    pub const BEST_ALL_CORES: Setup = Setup { runner: Runner::AllCores, ..Setup::BEST_ONE_CORE };
+
+    /// Those that have a name on the command line.
+    pub const NAMED: [(&'static str, Setup); 4] = [
+        ("sync", Setup::SYNC),
+        ("async", Setup::ASYNC),
+        ("best_one_core", Setup::BEST_ONE_CORE),
+        ("best_all_cores", Setup::BEST_ALL_CORES),
+    ];
+}

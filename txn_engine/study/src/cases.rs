@@ -1,0 +1,298 @@
+//! What is measured: the arms over the engine's description of itself, and the scenarios with the arms that run in them.
+
+use study_kit::{Arms, Scenario, always, full, measured, smoke};
+use txn_engine::Setup;
+use txn_engine::error::Log::Messages;
+use txn_engine::generate::Shape::{self, Accepted, Hot, Original, Uniform};
+use txn_engine::parse::Reading::Deserialiser;
+use txn_engine::setup::Runner::{CurrentThread, EnginePerFile, MultiThread, TwoThreads};
+
+/// The arms that process files: mirrors of the published engines, controls that differ from them in one field, and the best.
+///
+/// Besides there are `csv_scan`, the bare byte-record scan that the goals are ratios to; `channel_async` and `channel_sync`, a channel
+/// alone; `spawn_threads` and `spawn_tasks`, clients of one process; and the modes of the server.
+pub const ENGINES: [(&str, Setup); 19] = {
+    const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
+    [
+        ("sync", Setup::SYNC),
+        ("async", Setup::ASYNC),
+        // The same pipeline on two std threads per file, without a runtime.
+        ("sync_pipelined", PIPELINE),
+        // Rows per message.
+        ("async_batched_16", Setup { batch: 16, ..Setup::ASYNC }),
+        ("async_batched_256", Setup { batch: 256, ..Setup::ASYNC }),
+        ("async_batched_4096", Setup { batch: 4096, ..Setup::ASYNC }),
+        ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
+        ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
+        ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
+        // The runtime.
+        ("async_current_thread", Setup { runner: CurrentThread, ..Setup::ASYNC }),
+        ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
+        // Threads that share nothing.
+        ("sync_unshared", Setup { runner: EnginePerFile, ..Setup::SYNC }),
+        // Every row error formatted and kept.
+        ("sync_formatted", Setup { log: Messages, ..Setup::SYNC }),
+        ("async_formatted", Setup { log: Messages, ..Setup::ASYNC }),
+        // The published cost per row: a deserialiser with cloned header, owned strings, errors formatted and kept.
+        ("sync_as_published", Setup { reading: Deserialiser, log: Messages, ..Setup::SYNC }),
+        ("async_as_published", Setup { reading: Deserialiser, log: Messages, ..Setup::ASYNC }),
+        ("sync_pipelined_as_published", Setup { reading: Deserialiser, log: Messages, ..PIPELINE }),
+        ("best_one_core", Setup::BEST_ONE_CORE),
+        ("best_all_cores", Setup::BEST_ALL_CORES),
+    ]
+};
+
+/// What a scenario works on.
+#[derive(Debug)]
+pub enum Setting {
+    /// Files that are processed.
+    Files(Files),
+    /// So many messages through a channel that do nothing.
+    Messages(u64),
+    /// So many clients of one process, without sockets, all there at once.
+    Clients(usize),
+    /// Connections to a server in a process of its own.
+    Tcp(Tcp),
+}
+
+/// Files that are processed.
+#[derive(Debug)]
+pub struct Files {
+    /// What the rows of the one file look like; none for the three files of the published concurrency test, at once.
+    pub shape: Option<Shape>,
+    /// Rows of each file.
+    pub rows: u64,
+    /// Whether the span takes in writing the files and the sequential pass, as the published test's does.
+    pub whole_test: bool,
+}
+
+/// A load on a server.
+#[derive(Debug)]
+pub struct Tcp {
+    /// Connections.
+    pub connections: usize,
+    /// Rows per second over all of them.
+    pub rate: f64,
+    /// Rows of the state that the server begins with.
+    pub state_rows: u64,
+}
+
+type Case = Scenario<Setting>;
+
+const fn released(name: &'static str, setting: Setting, arms: &'static [Arms]) -> Case {
+    Case { name, build: "release", setting, arms }
+}
+
+const fn file(name: &'static str, shape: Shape, rows: u64, arms: &'static [Arms]) -> Case {
+    released(name, Setting::Files(Files { shape: Some(shape), rows, whole_test: false }), arms)
+}
+
+const fn three_files(name: &'static str, build: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
+    Case { name, build, setting: Setting::Files(Files { shape: None, rows, whole_test: false }), arms }
+}
+
+/// Connections and rows per second over all of them.
+const fn tcp(name: &'static str, connections: usize, rate: f64, arms: &'static [Arms]) -> Case {
+    released(name, Setting::Tcp(Tcp { connections, rate, state_rows: 0 }), arms)
+}
+
+/// Rows per second that both kinds of server can carry.
+const RATE: f64 = 10_000.0;
+
+// Arms that take as long on a file of any size.
+const PIPELINES: &str = "async_current_thread async_multi_thread async_formatted";
+const BATCHED: &str =
+    "async_batched_16 async_batched_256 async_batched_4096 sync_batched_16 sync_batched_256 sync_batched_4096";
+const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
+const UNSHARED: &str = "sync_unshared sync_formatted";
+
+/// Every arm on 2,000,100 rows that are accepted more often than in the published shape.
+const LARGE: &[Arms] = &[
+    smoke(0.54, "sync"),
+    smoke(0.54, UNSHARED),
+    smoke(0.68, "async sync_pipelined"),
+    smoke(0.68, PIPELINES),
+    smoke(0.51, BATCHED),
+    smoke(1.5, PUBLISHED),
+    smoke(0.26, "best_one_core"),
+    smoke(0.18, "best_all_cores"),
+    smoke(0.14, "csv_scan"),
+];
+
+/// What the three files are compared on.
+const CONCURRENT: &str = "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores";
+
+/// Every scenario.
+pub const SCENARIOS: &[Case] = &[
+    // The published sizes, 100 to 2,000,100.
+    file(
+        "rows_100",
+        Original,
+        100,
+        &[
+            always(0.02, "sync async"),
+            smoke(0.02, "sync@aa sync@slow sync_pipelined best_one_core best_all_cores csv_scan"),
+            smoke(0.02, PIPELINES),
+            smoke(0.02, BATCHED),
+            smoke(0.02, PUBLISHED),
+            smoke(0.02, UNSHARED),
+        ],
+    ),
+    file(
+        "rows_100100",
+        Original,
+        100_100,
+        &[
+            measured(0.03, "sync async sync@aa"),
+            always(0.56, "async_batched_256~sync_pipelined"),
+            always(0.6, "sync~sync@aa sync@slow~sync"),
+        ],
+    ),
+    file("rows_200100", Original, 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async")]),
+    file("rows_300100", Original, 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async")]),
+    file("rows_400100", Original, 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async")]),
+    file("rows_500100", Original, 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async")]),
+    file("rows_600100", Original, 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async")]),
+    file("rows_700100", Original, 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async")]),
+    file("rows_800100", Original, 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async")]),
+    file("rows_900100", Original, 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async")]),
+    file("rows_1000100", Original, 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async")]),
+    file("rows_1100100", Original, 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async")]),
+    file("rows_1200100", Original, 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async")]),
+    file("rows_1300100", Original, 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async")]),
+    file("rows_1400100", Original, 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async")]),
+    file("rows_1500100", Original, 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async")]),
+    file("rows_1600100", Original, 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async")]),
+    file("rows_1700100", Original, 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async")]),
+    file("rows_1800100", Original, 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async")]),
+    file("rows_1900100", Original, 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async")]),
+    file(
+        "rows_2000100",
+        Original,
+        2_000_100,
+        &[
+            always(0.29, "sync"),
+            measured(0.29, "sync@aa"),
+            always(0.29, UNSHARED),
+            always(0.37, "async sync_pipelined"),
+            always(0.37, PIPELINES),
+            always(0.28, BATCHED),
+            always(1.5, PUBLISHED),
+            always(0.26, "best_one_core"),
+            always(0.18, "best_all_cores"),
+            always(0.14, "csv_scan"),
+        ],
+    ),
+    file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
+    file(
+        "accepted_2000100",
+        Accepted,
+        2_000_100,
+        &[
+            always(0.54, "sync"),
+            smoke(0.54, UNSHARED),
+            always(0.68, "async sync_pipelined"),
+            smoke(0.68, PIPELINES),
+            smoke(0.51, BATCHED),
+            smoke(1.5, PUBLISHED),
+            always(0.26, "best_one_core"),
+            always(0.18, "best_all_cores"),
+            always(0.14, "csv_scan"),
+        ],
+    ),
+    file(
+        "accepted_20000100",
+        Accepted,
+        20_000_100,
+        &[full(1.3, "csv_scan"), full(5.3, "sync"), full(2.4, "best_one_core"), full(1.6, "best_all_cores")],
+    ),
+    file("hot_2000100", Hot, 2_000_100, LARGE),
+    file("uniform_2000100", Uniform, 2_000_100, LARGE),
+    three_files(
+        "three_files",
+        "release",
+        100_000,
+        &[
+            always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
+            measured(0.07, "sync@aa"),
+            smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 async_current_thread best_one_core"),
+            smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096 sync_formatted async_formatted"),
+            smoke(0.07, PUBLISHED),
+        ],
+    ),
+    three_files(
+        "three_files_debug",
+        "dev",
+        100_000,
+        &[
+            always(0.68, "sync async"),
+            measured(0.68, "sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores"),
+        ],
+    ),
+    three_files("three_files_1m", "release", 1_000_000, &[full(0.47, CONCURRENT)]),
+    three_files("three_files_1m_debug", "dev", 1_000_000, &[full(6.6, CONCURRENT)]),
+    three_files("three_files_allocations", "variant-allocations", 100_000, &[always(0.12, "sync async")]),
+    Case {
+        name: "whole_test_debug",
+        build: "dev",
+        setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true }),
+        arms: &[always(2.0, "sync async")],
+    },
+    released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),
+    released(
+        "clients_10000",
+        Setting::Clients(10_000),
+        &[always(2.4, "spawn_threads"), measured(2.4, "spawn_threads@aa"), always(0.08, "spawn_tasks")],
+    ),
+    released(
+        "clients_16000",
+        Setting::Clients(16_000),
+        &[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")],
+    ),
+    released(
+        "clients_19000",
+        Setting::Clients(19_000),
+        &[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")],
+    ),
+    released(
+        "tcp_100_large",
+        Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }),
+        &[always(2.6, "threads tokio"), measured(2.6, "threads@aa null")],
+    ),
+    tcp("tcp_100", 100, RATE, &[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
+    tcp(
+        "tcp_1000",
+        1_000,
+        RATE,
+        &[always(1.9, "threads"), always(1.7, "tokio null"), smoke(1.7, "tokio_current"), smoke(8.1, "pool")],
+    ),
+    tcp("tcp_4000", 4_000, RATE, &[measured(2.7, "threads"), measured(2.1, "tokio null")]),
+    tcp(
+        "tcp_10000",
+        10_000,
+        RATE,
+        &[measured(4.4, "threads"), measured(2.8, "tokio tokio_current null"), measured(13.0, "pool")],
+    ),
+    tcp("tcp_16000", 16_000, RATE, &[measured(6.1, "threads"), measured(3.5, "tokio null")]),
+    tcp("tcp_19000", 19_000, RATE, &[measured(6.9, "threads"), measured(3.9, "tokio null")]),
+    tcp("tcp_10000_2k", 10_000, 2_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_20k", 10_000, 20_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_40k", 10_000, 40_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use study_kit::Profile;
+
+    #[test]
+    fn every_engine_runs_in_smoke_on_a_large_file_of_each_shape() {
+        for name in ["rows_100", "rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
+            let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name).expect("it is listed");
+            let arms: Vec<_> = scenario.arms_in(Profile::Smoke).map(|(arm, _)| arm).collect();
+            for (engine, _) in ENGINES {
+                assert!(arms.contains(&engine), "{engine} in {name}");
+            }
+        }
+    }
+}

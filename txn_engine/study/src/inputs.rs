@@ -1,0 +1,152 @@
+//! Input files and expected answers in the study's data folder.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use study_kit::data;
+use tempfile::NamedTempFile;
+use txn_engine::generate::{self, Shape};
+use txn_engine::oracle::Oracle;
+use txn_engine::{ErrorKind, Outcome};
+
+use crate::cases::Files;
+
+/// The study, by the name of its crate.
+pub const STUDY: &str = "txn_engine";
+
+/// Part of every file name: a generator or oracle that changes must not meet the files of the one before.
+const GENERATION: u32 = 1;
+
+/// Clients of the three files of the published concurrency test.
+const REGRESSION_CLIENTS: [RangeInclusive<u16>; 3] = [1..=10, 200..=300, 400..=500];
+/// Ids of one of the three files lie below this distance from those of the next.
+const REGRESSION_IDS: u32 = 10_000_000;
+
+/// The input of a scenario with one seed: one or more files and what must come of them.
+#[derive(Debug)]
+pub struct Set {
+    files: Vec<(PathBuf, Shape)>,
+    rows: u64,
+    seed: u64,
+    expected: PathBuf,
+}
+
+/// What must come of an input, by the oracle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// Fingerprint of the accounts as printed.
+    pub digest: String,
+    /// Rows applied.
+    pub accepted: u64,
+    /// Row errors by kind; kinds that do not occur are absent.
+    pub errors: BTreeMap<String, u64>,
+}
+
+impl Expected {
+    /// What `outcome` came to.
+    pub fn of(outcome: &Outcome) -> Self {
+        let errors = ErrorKind::ALL.iter().map(|&kind| (kind.name().to_owned(), outcome.errors.count(kind)));
+        Expected {
+            digest: digest(&outcome.accounts_csv()),
+            accepted: outcome.accepted,
+            errors: errors.filter(|&(_, count)| count > 0).collect(),
+        }
+    }
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 of `bytes`.
+pub fn digest(bytes: &[u8]) -> String {
+    hex::encode(&Sha256::digest(bytes)[..8])
+}
+
+/// The study's data folder, which is made if it is not there.
+pub fn folder() -> Result<PathBuf> {
+    let folder = data::folder(STUDY);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder)
+}
+
+impl Set {
+    /// The files of a scenario: one, or the three of the published concurrency test, without common clients or ids.
+    pub fn new(files: &Files, seed: u64) -> Self {
+        let (folder, rows) = (data::folder(STUDY), files.rows);
+        let name = files.shape.as_ref().map_or("regression", Into::into);
+        let stem = format!("{name}-{rows}-s{seed}-g{GENERATION}");
+        let regression = |(clients, index)| {
+            let shape = Shape::Regression { clients, tx_base: index * REGRESSION_IDS };
+            (folder.join(format!("{stem}-{}.csv", index + 1)), shape)
+        };
+        let expected = folder.join(format!("{stem}.json"));
+        let files = match &files.shape {
+            Some(shape) => vec![(folder.join(format!("{stem}.csv")), shape.clone())],
+            None => REGRESSION_CLIENTS.into_iter().zip(0..).map(regression).collect(),
+        };
+        Set { files, rows, seed, expected }
+    }
+
+    /// The files, in order.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    /// How many rows the files have together.
+    pub fn total_rows(&self) -> u64 {
+        self.rows * self.files.len() as u64
+    }
+
+    /// Writes the files and asks the oracle, unless that was done before. The answer is written last: it vouches for the files.
+    pub fn prepare(&self) -> Result<()> {
+        if self.expected.exists() && self.files.iter().all(|(path, _)| path.exists()) {
+            return Ok(());
+        }
+        let mut oracle = Oracle::new();
+        for path in self.write_files(&folder()?)? {
+            let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            oracle.feed(&bytes).map_err(|error| Error::msg(error).context("the generated input cannot be read"))?;
+        }
+        let answer = oracle.finish();
+        let expected = Expected {
+            digest: digest(&answer.accounts_csv),
+            accepted: answer.accepted,
+            errors: answer.errors.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect(),
+        };
+        write_whole(&self.expected, |out| Ok(serde_json::to_writer(out, &expected)?))
+    }
+
+    /// Writes the files anew into `into`, under their names.
+    pub fn write_files(&self, into: &Path) -> Result<Vec<PathBuf>> {
+        let written = (0_u64..).zip(&self.files).map(|(index, (path, shape))| {
+            let path = into.join(path.file_name().unwrap_or_default());
+            // Each of several files has other rows.
+            let seed = self.seed + (index << 32);
+            write_whole(&path, |out| generate::write(shape, self.rows, seed, out))?;
+            Ok(path)
+        });
+        written.collect()
+    }
+
+    /// What must come of the files, if they were prepared.
+    pub fn expected(&self) -> Result<Expected> {
+        let read = || -> io::Result<_> { Ok(serde_json::from_str(&fs::read_to_string(&self.expected)?)?) };
+        read().with_context(|| format!("cannot read {}", self.expected.display()))
+    }
+}
+
+/// Writes `path` under a temporary name in its folder and renames it: a file that is there is whole.
+fn write_whole(path: &Path, content: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>) -> Result<()> {
+    let write = || -> io::Result<()> {
+        let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
+        let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
+        content(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,206 @@
+//! Many clients over TCP, with the server in a process of its own.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use procfs::Current as _;
+use study_kit::server::Server;
+use study_kit::usage::{kib, peak_rss_kib, processor_s};
+use study_kit::{Metrics, Observation, TestCase, data, encode};
+use txn_engine::accounts;
+use txn_engine::books::Books as _;
+use txn_engine::ledger::Ledger;
+use txn_engine::load::{Answers, Arrivals, Load, Times};
+use txn_engine::parse::{Columns, Parser, Reading};
+use txn_engine::row::Entry;
+use txn_engine::rules::Account;
+use txn_engine::serve::{Stats, raise_open_files};
+use txn_engine::session::Session;
+use txn_engine::{Options, Setup, generate::Shape, process_files};
+
+use crate::aside::Aside;
+use crate::cases::{Files, Setting, Tcp};
+use crate::inputs::{self, Set};
+
+/// Rows that count are sent for so long.
+const WINDOW: Duration = Duration::from_secs(1);
+/// Before the window.
+const WARM_UP: Duration = Duration::from_millis(300);
+/// Answers that do not come within this have failed, and so have connections.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Above all ids of a state that was there before.
+const FIRST_TX: u32 = 2_000_000_000;
+/// A share of rows above this that fails is a failure of the server.
+const MOST_FAILED: f64 = 0.001;
+/// Stands for the time of what has failed: an hour.
+const NEVER_MS: f64 = 3_600_000.0;
+/// Files that are no connections.
+const OWN_FILES: usize = 100;
+
+/// Writes the state that `tcp` begins with, unless it is there.
+pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
+    let Some(folder) = state(tcp, seed) else { return Ok(()) };
+    if Session::read(&folder).is_ok() {
+        return Ok(());
+    }
+    let set = Set::new(&Files { shape: Some(Shape::Accepted), rows: tcp.state_rows, whole_test: false }, seed);
+    set.prepare()?;
+    let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Options::default())?;
+    Ok(outcome.books.session().dump(&folder)?)
+}
+
+fn state(tcp: &Tcp, seed: u64) -> Option<PathBuf> {
+    (tcp.state_rows > 0).then(|| data::folder(inputs::STUDY).join(format!("state-{}-s{seed}", tcp.state_rows)))
+}
+
+/// One server, one load. The arm is the mode of the server.
+pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
+    let most_files = raise_open_files();
+    if most_files < tcp.connections + OWN_FILES {
+        eprintln!("txn_engine: {} connections, but only {most_files} open files (ulimit -n): skipped", tcp.connections);
+        return Ok(Observation::default());
+    }
+    let keeps_accounts = case.arm != "null";
+    let folder = tempfile::tempdir().context("cannot create a folder for the dump")?;
+    let dump = folder.path().join("dump");
+    let state = state(tcp, case.seed);
+    let mut arguments =
+        ["serve", "--addr", "127.0.0.1:0", "--until-stdin-closes", "--mode", case.arm].map(str::to_owned).to_vec();
+    if keeps_accounts {
+        arguments.extend(["--dump".to_owned(), dump.display().to_string()]);
+        arguments.extend(state.iter().flat_map(|state| ["--load".to_owned(), state.display().to_string()]));
+    }
+    let server = Server::of_this_program(&arguments)?;
+    let load = Load {
+        address: server.address().parse().context("the server listens nowhere")?,
+        clients: tcp.connections,
+        rate: tcp.rate,
+        duration: WINDOW,
+        warm_up: WARM_UP,
+        arrivals: Arrivals::Poisson,
+        seed: case.seed,
+        first_tx: FIRST_TX,
+        patience: PATIENCE,
+    };
+    let mut aside = Aside::open(load.address)?;
+    // At the beginning, with all connections there, and with all answers there.
+    let mut seen = vec![Seen::now(&mut aside)];
+    let answers = load.run(|_| seen.push(Seen::now(&mut aside)))?;
+    let seen = seen.into_iter().collect::<Result<Vec<_>>>()?;
+    let [before, connected, answered] = &seen[..] else { bail!("the load has left out a stage") };
+    drop(aside);
+    server.stop()?;
+    let digest = if keeps_accounts { check(&dump, &load, &answers, state.as_deref())? } else { String::new() };
+    let mut observation = Observation::new(digest, metrics(tcp, &answers, [before, connected, answered]));
+    observation.histograms.insert("response_ns", encode(&answers.response)?);
+    observation.child_peak_kib = Some(answered.server.peak_rss_kib);
+    Ok(observation)
+}
+
+/// Compares the accounts in `dump` with those of a naive server; their fingerprint, unless some rows were not taken.
+fn check(dump: &Path, load: &Load, answers: &Answers, state: Option<&Path>) -> Result<String> {
+    let known = |accounts: Vec<(u16, Account)>| -> Vec<_> {
+        let unknown = |client: u16| matches!(answers.taken.get(usize::from(client) - 1), Some(None));
+        accounts.into_iter().filter(|&(client, _)| client == 0 || !unknown(client)).collect()
+    };
+    let got = accounts::to_csv(&known(Session::read(dump)?.accounts));
+    let right = got == accounts::to_csv(&known(expected(load, answers, state)?));
+    ensure!(right, "wrong answer: the accounts are not those of the rows that were sent");
+    // Who refuses connections has other accounts, which are right for what it took.
+    let took_all = answers.failed == 0 && answers.refused == 0 && answers.unserved == 0;
+    Ok(if took_all { inputs::digest(&got) } else { String::new() })
+}
+
+/// The accounts of a naive server that gets the rows of one client after the other.
+fn expected(load: &Load, answers: &Answers, state: Option<&Path>) -> Result<Vec<(u16, Account)>> {
+    let mut ledger = Ledger::resume(state.map(Session::read).transpose()?.unwrap_or_default());
+    let mut parser = Parser::new(Columns::IN_ORDER, Reading::Bytes);
+    let mut line = Vec::new();
+    for (client, &rows) in answers.taken.iter().enumerate() {
+        let mut script = load.script(client);
+        for _ in 0..rows.unwrap_or(0) {
+            line.clear();
+            script.next(&mut line);
+            parser.read_block(&line, 1, |entry| {
+                if let Entry::Row(row) = entry {
+                    // A rejected row changes nothing here as there.
+                    let _ = ledger.process(&row);
+                }
+                true
+            });
+        }
+    }
+    Ok(ledger.accounts())
+}
+
+/// What the server and this process were like at one moment.
+#[derive(Debug)]
+struct Seen {
+    server: Stats,
+    client_cpu_s: f64,
+    /// Memory of the kernel for the stacks of all threads of the machine.
+    kernel_stack_kib: f64,
+}
+
+impl Seen {
+    fn now(aside: &mut Aside) -> Result<Seen> {
+        let server = aside.stats()?;
+        let stacks = procfs::Meminfo::current().ok().and_then(|memory| memory.kernel_stack);
+        let client_cpu_s = processor_s().map_or(0.0, |(user_s, system_s)| user_s + system_s);
+        Ok(Seen { server, client_cpu_s, kernel_stack_kib: stacks.map_or(0.0, |bytes| kib(bytes / 1024)) })
+    }
+}
+
+fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 3]) -> Metrics {
+    let count = |count: u64| count as f64;
+    let connections = tcp.connections as f64;
+    let served = (connections - count(answers.refused) - count(answers.unserved)).max(1.0);
+    let gained = |of: fn(&Stats) -> u64| count(of(&answered.server).saturating_sub(of(&connected.server)));
+    let rows = gained(|stats| stats.accepted + stats.rejected);
+    let cpu_s = |stats: &Stats| stats.user_s + stats.system_s;
+    let server_cpu_s = cpu_s(&answered.server) - cpu_s(&connected.server);
+    let voluntary_switches = gained(|stats| stats.voluntary_switches);
+    let failed_share = count(answers.failed) / count(answers.rows).max(1.0);
+    let growth_bytes = |before: f64, after: f64| (after - before).max(0.0) * 1024.0 / served;
+    let mut metrics = Metrics::from([
+        ("work_s", answers.elapsed.as_secs_f64()),
+        ("connections_count", connections),
+        ("connecting_s", answers.connecting.as_secs_f64()),
+        ("offered_per_s", tcp.rate),
+        ("achieved_per_s", count(answers.accepted + answers.rejected) / WINDOW.as_secs_f64()),
+        ("rows_count", count(answers.rows)),
+        ("rejected_count", count(answers.rejected)),
+        ("failed_count", count(answers.failed)),
+        ("failed_percent", failed_share * 100.0),
+        ("refused_count", count(answers.refused)),
+        ("unserved_count", count(answers.unserved)),
+        ("server_cpu_s", server_cpu_s),
+        ("server_row_us", server_cpu_s * 1e6 / rows.max(1.0)),
+        ("client_cpu_s", answered.client_cpu_s - connected.client_cpu_s),
+        ("server_peak_rss_kib", kib(answered.server.peak_rss_kib)),
+        ("connection_bytes", growth_bytes(kib(before.server.rss_kib), kib(connected.server.rss_kib))),
+        ("connection_kernel_stack_bytes", growth_bytes(before.kernel_stack_kib, connected.kernel_stack_kib)),
+        ("server_threads_count", count(connected.server.threads)),
+        ("server_maps_count", count(connected.server.maps)),
+        ("server_voluntary_switches_count", voluntary_switches),
+        ("server_involuntary_switches_count", gained(|stats| stats.involuntary_switches)),
+        ("row_switches_ratio", voluntary_switches / rows.max(1.0)),
+    ]);
+    metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
+    // Without any there is neither mean nor quantile.
+    let mean_ms = |times: &Times| (!times.is_empty()).then(|| times.mean() / 1e6);
+    let ms = |times: &Times, share| (!times.is_empty()).then(|| times.value_at_quantile(share) as f64 / 1e6);
+    let p99_ms = ms(&answers.response, 0.99);
+    metrics.put("response_mean_ms", mean_ms(&answers.response));
+    metrics.put("response_p50_ms", ms(&answers.response, 0.5));
+    metrics.put("response_p99_ms", p99_ms);
+    metrics.put("response_p999_ms", ms(&answers.response, 0.999));
+    metrics.put("response_max_ms", ms(&answers.response, 1.0));
+    metrics.put("service_mean_ms", mean_ms(&answers.service));
+    metrics.put("service_p99_ms", ms(&answers.service, 0.99));
+    metrics.put("sent_late_p99_ms", ms(&answers.lateness, 0.99));
+    // A server that loses rows has no quantile that could be compared.
+    metrics.put("p99_or_failed_ms", if failed_share > MOST_FAILED { Some(NEVER_MS) } else { p99_ms });
+    metrics
+}

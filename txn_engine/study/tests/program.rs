@@ -1,0 +1,118 @@
+//! The study as a program: its test cases, its runs, and its engine in every arm.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use predicates::str::is_empty;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder to work in, with the study's data below it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder can be made"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The program with what is typed after it, words separated by spaces.
+    fn study(&self, typed: &str) -> Command {
+        let mut command = Command::cargo_bin("txn_engine_study").expect("it is built");
+        command.current_dir(self.0.path()).env("AWAIT_OR_NOT_DATA", self.path("data")).args(typed.split_whitespace());
+        command
+    }
+
+    /// The record that it prints.
+    fn record(&self, typed: &str, code: i32) -> Value {
+        let run = self.study(typed).assert().code(code);
+        serde_json::from_slice(&run.get_output().stdout).expect("a record is JSON")
+    }
+}
+
+fn stdout_of(command: &mut Command) -> String {
+    let output = command.assert().success().get_output().stdout.clone();
+    String::from_utf8(output).expect("the output is text")
+}
+
+#[test]
+fn each_test_case_of_a_profile_is_listed_once_with_a_build_that_there_is() {
+    let builds = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("builds.tsv")).expect("it is there");
+    let builds: Vec<&str> = builds.lines().filter_map(|line| line.split('\t').next()).collect();
+    for profile in ["smoke", "quick", "full"] {
+        let text = stdout_of(&mut Folder::new().study(&format!("arms --profile {profile}")));
+        let mut seen = Vec::new();
+        for line in text.lines() {
+            let [scenario, arm, build, seconds, _] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{profile}: not five columns: {line}");
+            };
+            assert!(matches!(build, "release" | "dev") || builds.contains(&build), "{profile}: {line}");
+            assert!(seconds.parse::<f64>().is_ok_and(|seconds| seconds > 0.0), "{profile}: {line}");
+            assert!(!seen.contains(&(scenario, arm)), "{profile}: twice: {line}");
+            seen.push((scenario, arm));
+        }
+        assert!(!seen.is_empty(), "{profile} has no test case");
+    }
+}
+
+#[test]
+fn every_arm_gives_the_answer_of_the_oracle_on_the_smallest_file() {
+    let folder = Folder::new();
+    folder.study("prepare --scenario rows_100 --seed 1").assert().success();
+    let cases = stdout_of(&mut folder.study("arms --profile smoke"));
+    let cases: Vec<_> = cases.lines().filter_map(|line| line.strip_prefix("rows_100\t")).collect();
+    assert!(cases.len() > 20, "{cases:?}");
+    let mut digests = Vec::new();
+    for case in cases {
+        let arguments = case.rsplit('\t').next().expect("a line has columns");
+        let typed = format!("{arguments} --seed 1 --block 4 --run one --record runs.jsonl");
+        folder.study(&typed).assert().success().stdout(is_empty());
+    }
+    let records = fs::read_to_string(folder.path("runs.jsonl")).expect("the records are written");
+    for line in records.lines() {
+        let record: Value = serde_json::from_str(line).expect("a record is JSON");
+        assert_eq!((&record["study"], &record["scenario"]), (&json!("txn_engine"), &json!("rows_100")), "{record}");
+        assert_eq!((&record["seed"], &record["block"]), (&json!(1), &json!(4)), "{record}");
+        assert!(record["metrics"]["work_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{record}");
+        digests.extend(record["digest"].as_str().filter(|digest| !digest.is_empty()).map(str::to_owned));
+    }
+    digests.dedup();
+    // The bare scan has no accounts.
+    assert_eq!(digests.len(), 1, "{digests:?}");
+}
+
+#[test]
+fn a_case_that_was_not_prepared_says_how_to_prepare_it() {
+    let record = Folder::new().record("run --scenario rows_100 --arm sync", 1);
+    let error = record["error"].as_str().unwrap_or_default();
+    assert!(error.starts_with("run `prepare --scenario rows_100 --seed 0` first: cannot read "), "{record}");
+}
+
+#[test]
+fn an_answer_that_is_not_the_expected_one_is_a_failure_without_a_time() {
+    let folder = Folder::new();
+    folder.study("prepare --scenario rows_100").assert().success();
+    let input = folder.path("data/txn_engine/original-100-s0-g1.csv");
+    let mut file = File::options().append(true).open(input).expect("prepare wrote it");
+    file.write_all(b"deposit,777,4000000000,1\n").expect("the input can be changed");
+    let record = folder.record("run --scenario rows_100 --arm sync", 1);
+    assert!(record["error"].as_str().is_some_and(|error| error.starts_with("wrong answer: ")), "{record}");
+    assert_eq!((&record["digest"], &record["metrics"]), (&json!(""), &json!({})), "{record}");
+}
+
+#[test]
+fn servers_and_clients_are_this_program_in_a_process_of_its_own() {
+    for (case, failures) in [
+        ("--scenario clients_10000 --arm spawn_tasks", "crashed_count"),
+        ("--scenario tcp_100 --arm tokio", "unserved_count"),
+    ] {
+        let record = Folder::new().record(&format!("run {case}"), 0);
+        assert_eq!(record["metrics"][failures], 0.0, "{record}");
+        assert!(record["digest"].as_str().is_some_and(|digest| digest.len() == 16), "{record}");
+    }
+}
