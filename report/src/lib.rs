@@ -33,6 +33,7 @@ pub mod publish;
 pub mod record;
 pub mod render;
 pub mod results;
+pub mod rules;
 pub mod runs;
 pub mod selection;
 pub mod stats;
