@@ -438,9 +438,6 @@ fn seals_that_do_not_fit_the_runs_are_found() {
     }
     // A run was changed, and the manifest with it, after the block was sealed.
     let (_results, folder) = sealed();
-    let block =
-        planned(&folder)[4..].iter().take_while(|run| run.block_name() == planned(&folder)[4].block_name()).count();
-    assert!(block > 0);
     let changed =
         in_lines(&read(&folder, "runs.jsonl"), |lines| lines[4] = lines[4].replace("\"user\":0.9", "\"user\":0.8"));
     write(&folder, "runs.jsonl", &changed);
@@ -479,7 +476,7 @@ fn a_measurement_that_was_cut_off_stands_with_its_complete_blocks() {
     forge(&folder, "runs.jsonl", |text| lines(text)[..kept - 1].concat());
     let found = findings(&folder);
     let is_named = |finding: &String| finding.contains(&format!("runs.jsonl:{}: it ends inside block", kept - 1));
-    assert!(found.iter().any(is_named) || blocks[4].lines == blocks[3].lines + 1, "{found:#?}");
+    assert!(found.iter().any(is_named), "{found:#?}");
     forge(&folder, "runs.jsonl", |_| lines(&text)[1..kept].concat());
     assert!(findings(&folder).iter().any(|finding| finding.contains("the run toy-0001 (")), "{:?}", findings(&folder));
 }
