@@ -79,7 +79,7 @@ check_layouts() {
   for ((layout = 0; layout < layouts; layout++)); do
     digest=$(symbols_sha256 "$LAYOUTS_AS.$layout")
     [ "${same:=$digest}" = "$digest" ] || die "$LAYOUTS_AS.$layout has other functions than $LAYOUTS_AS.0: run make clean, then try again"
-    addresses+=$(nm "$LAYOUTS_AS.$layout" | sha256)$'\n'
+    addresses+=$(nm "$LAYOUTS_AS.$layout" | sha256 -)$'\n'
   done
   [ "$(printf %s "$addresses" | sort -u | wc -l)" -eq "$layouts" ] ||
     die "the linker left the functions of $crate ($name) in their order: LAYOUTS=1 measures one layout"

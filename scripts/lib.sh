@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   gives every script strict mode, the same environment and a few helpers; changes to the root of the repository.
 # Reads:  scripts/config.sh.
-# Writes: nothing by itself; `lock` writes results/.partial/lock.
+# Writes: nothing.
 
 set -Eeuo pipefail
 # An error that nothing expected means "could not run"; the command that failed has said why.
@@ -87,6 +87,8 @@ binary() {
 
 # layout_prefix PACKAGE BUILD: where build.sh puts the layouts of the executable, .0 and so on.
 layout_prefix() { echo "$ROOT/target/layouts/$2/$1"; }
+# layout_binary PACKAGE BUILD LAYOUT LAYOUTS: one of so many; where there is only one, it is cargo's own.
+layout_binary() { if [ "$4" -gt 1 ]; then echo "$(layout_prefix "$1" "$2").$3"; else binary "$1" "$2"; fi; }
 # layouts_here: how many layouts of an executable can be made, LAYOUTS of them if the linker of rustc is the one that can.
 layouts_here() {
   local host=x86_64-unknown-linux-gnu
@@ -101,8 +103,9 @@ symbols_sha256() {
   local symbols
   need nm 'install binutils'
   # The address stands in the first 16 columns.
-  symbols=$(nm -S "$1" | cut -c 18- | sort) && [ -n "$symbols" ] || die "$1 has no symbols to compare"
-  sha256 <<<"$symbols" | cut -d ' ' -f 1
+  symbols=$(nm -S "$1" | cut -c 18- | sort)
+  [ -n "$symbols" ] || die "$1 has no symbols to compare"
+  sha256 - <<<"$symbols" | cut -d ' ' -f 1
 }
 
 # ready PACKAGE: its executable for questions that need no optimised one: the release build if nothing is newer, else a dev build.
