@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use tokio::runtime::Builder;
 
 /// How long each of the four is repeated.
-const EACH: Duration = Duration::from_millis(110);
+const EACH: Duration = Duration::from_millis(100);
 /// Steps of arithmetic in one slice.
 const STEPS: u32 = 20_000;
 /// Size of the buffers that are copied: beyond the share of the caches that a guest gets.
