@@ -7,7 +7,8 @@ use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, JudgedClaim, JudgedStudy};
 use crate::machine::Machine;
 use crate::page::Page;
-use crate::supplement::Supplement;
+use crate::rounds::Origin;
+use crate::supplement::{self, Supplement};
 
 /// A study with everything that is printed about it.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct StudyView {
     pub supplements: Vec<Supplement>,
     /// What repeating an A/A control showed.
     pub calibration: Option<Calibrated>,
+    /// The rounds and the host that all this comes from.
+    pub origin: Origin,
 }
 
 impl StudyView {
@@ -56,9 +59,7 @@ impl StudyView {
 
     /// The mark of what is shown of these arms: empty unless one of them is taken from another measurement.
     pub fn mark(&self, scenario: &str, arms: &[&str]) -> &'static str {
-        let of = |arm: &&str| self.source(scenario, arm).map_or("", |place| self.supplements[place].mark());
-        // The mark of another machine is the stronger reservation.
-        arms.iter().map(of).max().unwrap_or("")
+        if arms.iter().any(|arm| self.source(scenario, arm).is_some()) { supplement::MARK } else { "" }
     }
 
     /// Which of `scenarios` and `arms` are taken from other measurements, in a sentence for a chart; `None` if none is.
@@ -66,8 +67,8 @@ impl StudyView {
         let parts = self.supplements.iter().filter_map(|supplement| {
             let is_taken = |scenario: &&String| arms.iter().any(|arm| supplement.has(scenario, arm));
             let taken: Vec<&str> = scenarios.iter().filter(is_taken).map(String::as_str).collect();
-            let from = format!("results/{}{}", supplement.folder, supplement.machine());
-            (!taken.is_empty()).then(|| format!("{} {}: from {from}.", supplement.mark(), taken.join(", ")))
+            (!taken.is_empty())
+                .then(|| format!("{} {}: from results/{}.", supplement::MARK, taken.join(", "), supplement.folder))
         });
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join(" "))

@@ -72,17 +72,19 @@ pub fn draw(studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> String
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
     // Figures of a partial measurement carry no verdict and stand in the tables only.
-    view.judged.claims.iter().filter(|claim| claim.mark.is_empty()).filter_map(move |claim| {
-        let row = claim.deciding_row()?;
-        let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
-        Some(Line {
-            study: &view.judged.study,
-            claim,
-            row,
-            estimate,
-            published: view.published.get(&claim.id).copied(),
-        })
-    })
+    view.judged.claims.iter().filter(|claim| claim.mark.is_empty() && view.origin.is_first_host()).filter_map(
+        move |claim| {
+            let row = claim.deciding_row()?;
+            let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
+            Some(Line {
+                study: &view.judged.study,
+                claim,
+                row,
+                estimate,
+                published: view.published.get(&claim.id).copied(),
+            })
+        },
+    )
 }
 
 fn is_ratio(line: &Line) -> bool {
@@ -340,11 +342,14 @@ fn absent(canvas: &mut Canvas, y: f64, studies: &[StudyView], is_shown: fn(&Judg
         let drawn: Vec<&str> = lines_of(view).map(|line| line.claim.id.as_str()).collect();
         let claims = view.judged.claims.iter().filter(|claim| is_shown(claim) && !drawn.contains(&claim.id.as_str()));
         let names: Vec<String> = claims.map(|claim| format!("{} ({})", claim.id, claim.verdict)).collect();
-        if names.is_empty() {
-            continue;
-        }
         let of = if studies.len() > 1 { format!(" in {}", view.judged.study) } else { String::new() };
-        let sentence = format!("Without a figure{of}: {}.", names.join(", "));
+        let sentence = if !view.origin.is_first_host() {
+            format!("Not drawn, because it was measured on another host: {}.", view.judged.study)
+        } else if names.is_empty() {
+            continue;
+        } else {
+            format!("Without a figure{of}: {}.", names.join(", "))
+        };
         for line in wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING) {
             y += 16.0;
             canvas.text(PADDING, y, &line, Style::NOTE);

@@ -32,10 +32,10 @@ pub fn study(evidence: Evidence<'_>) -> JudgedStudy {
     }
 }
 
-/// Compares with `earlier` measurements by the same claims, the newest first. A claim that this one and the newest of the same profile
-/// decide differently is unstable.
-pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
-    if earlier.is_empty() {
+/// Compares with `others`, rounds of the same host by the same claims, the newest first. A claim that this one and the newest of the same
+/// profile decide differently is unstable.
+pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
+    if others.is_empty() {
         return;
     }
     let round = |study: &JudgedStudy| {
@@ -47,14 +47,14 @@ pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
             failed_controls: failed.map(|control| control.id.clone()).collect(),
         }
     };
-    let measured: Vec<Round> = std::iter::once(round(now)).chain(earlier.iter().map(round)).collect();
+    let measured: Vec<Round> = std::iter::once(round(now)).chain(others.iter().map(round)).collect();
     let verdict_in =
         |study: &JudgedStudy, id: &str| study.claims.iter().find(|claim| claim.id == id).map(|claim| claim.verdict);
-    let before = earlier.iter().find(|study| study.profile == now.profile);
+    let same_profile = others.iter().find(|study| study.profile == now.profile);
     let mut repeats = Vec::new();
     for claim in &mut now.claims {
-        let in_earlier = earlier.iter().map(|study| verdict_in(study, &claim.id));
-        let verdicts: Vec<Option<Verdict>> = std::iter::once(Some(claim.verdict)).chain(in_earlier).collect();
+        let in_others = others.iter().map(|study| verdict_in(study, &claim.id));
+        let verdicts: Vec<Option<Verdict>> = std::iter::once(Some(claim.verdict)).chain(in_others).collect();
         let profiles = measured.iter().map(|round| round.profile.as_str());
         let agreement =
             agreement(&profiles.zip(&verdicts).filter_map(|(of, verdict)| Some((of, (*verdict)?))).collect::<Vec<_>>());
@@ -62,10 +62,10 @@ pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
         if verdicts.iter().flatten().any(|verdict| is_measured(*verdict)) {
             repeats.push(Repeat { claim: claim.id.clone(), verdicts, agreement });
         }
-        if let Some(verdict) = before.and_then(|study| verdict_in(study, &claim.id))
+        if let Some(verdict) = same_profile.and_then(|study| verdict_in(study, &claim.id))
             && contradict(verdict, claim.verdict)
         {
-            claim.reason = format!("{verdict} in the run before, {} in this one", claim.verdict);
+            claim.reason = format!("{verdict} in another round, {} in this one", claim.verdict);
             claim.verdict = Verdict::Unstable;
         }
     }

@@ -5,13 +5,12 @@ use super::{claim, goal};
 use crate::claims::{Claims, Quantity};
 use crate::dataset::Dataset;
 use crate::judged::{GoalStanding, JudgedStudy, Row, Verdict};
-use crate::supplement::Supplement;
+use crate::supplement::{MARK, Supplement};
 
 /// What of the supplements is about one quantity: all of one profile.
 struct Found<'a> {
     profile: &'a str,
     data: Dataset,
-    mark: &'static str,
 }
 
 impl Found<'_> {
@@ -34,7 +33,7 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
         {
             let (rows, _) = claim::rows(found.evidence(claims), claim, quantity);
             judged.rows = rows.into_iter().filter(Row::has_figure).map(without_verdict).collect();
-            judged.mark = if judged.rows.is_empty() { "" } else { found.mark };
+            judged.mark = if judged.rows.is_empty() { "" } else { MARK };
         }
     }
     for judged in study.goals.iter_mut().filter(|judged| judged.standing == GoalStanding::NotMeasured) {
@@ -44,7 +43,7 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
             *judged = goal::judge(found.evidence(claims), goal);
             // A scenario that was not run has counted as not measured by now, and has no row.
             judged.rows.retain(Row::has_figure);
-            judged.mark = if judged.rows.is_empty() { "" } else { found.mark };
+            judged.mark = if judged.rows.is_empty() { "" } else { MARK };
         }
     }
 }
@@ -62,11 +61,9 @@ fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplemen
         .iter()
         .filter(|_| !quantity.is_measured(main_profile))
         .find(|supplement| quantity.is_measured(&supplement.profile) && speaks(supplement, &supplement.profile))?;
-    let mut found = Found { profile: &first.profile, data: Dataset::default(), mark: "" };
+    let mut found = Found { profile: &first.profile, data: Dataset::default() };
     for supplement in supplements.iter().filter(|supplement| speaks(supplement, &first.profile)) {
         found.data.extend(&supplement.data, |scenario, _| is_asked(supplement, found.profile, scenario));
-        // The mark of another machine is the stronger reservation.
-        found.mark = found.mark.max(supplement.mark());
     }
     Some(found)
 }

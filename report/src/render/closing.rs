@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::markdown::{Table, bullets, cell, code, prose, section};
 use crate::machine::Machine;
+use crate::supplement::MARK;
 use crate::view::StudyView;
 use crate::{figures, fmt};
 
@@ -109,7 +110,7 @@ pub fn commands(studies: &[StudyView]) -> String {
         table.row([study.clone(), raw(&judged.folder), code(&judged.profile), judged.plan_seed.to_string(), hash]);
         for supplement in &view.supplements {
             table.row([
-                format!("{study} {}", supplement.mark()),
+                format!("{study} {MARK}"),
                 raw(&supplement.folder),
                 format!("{}, for what the former did not run", code(&supplement.profile)),
                 supplement.plan_seed.to_string(),

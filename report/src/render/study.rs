@@ -3,7 +3,7 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{Table, bullets, cell, code, prose, text};
-use super::parts::{original, supplements};
+use super::parts::{elsewhere, original, supplements};
 use super::{markdown, table};
 use crate::anchor::anchor;
 use crate::figures::{self, NOTHING, or_nothing};
@@ -31,6 +31,7 @@ fn study(view: &StudyView) -> String {
         fmt::duration(view.judged.measured_s),
         code(&format!("results/{}", view.judged.folder)),
     );
+    out.push_str(&elsewhere(view));
     out.push_str(&supplements(view));
     for (title, items) in [
         ("What the original really measured", &page.measured),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::figures;
 use crate::judged::JudgedClaim;
+use crate::supplement::MARK;
 use crate::view::StudyView;
 
 /// Width of the column of verdicts: the longest is "reproduced, size undecided".
@@ -29,14 +30,13 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
         for supplement in &view.supplements {
             let _ = writeln!(
                 text,
-                "{} profile {}, {} runs ({} failed), only {}, {}{}",
-                supplement.mark(),
+                "{} profile {}, {} runs ({} failed), only {}, {}",
+                MARK,
                 supplement.profile,
                 supplement.runs,
                 supplement.failed,
                 supplement.taken(str::to_owned).join(", "),
                 supplement.folder,
-                supplement.machine(),
             );
         }
         let width = judged.claims.iter().map(|claim| shown_id(claim).chars().count()).max().unwrap_or(0);

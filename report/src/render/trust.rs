@@ -1,12 +1,16 @@
 //! Section 3: whether this run can be trusted.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{self, Table, cell, code, text};
 use super::parts::link;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, plural};
+use crate::host;
 use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Round};
+use crate::machine::Machine;
+use crate::rounds::{Origin, letter};
 use crate::stats::{CONFIDENCE, binomial, holm};
 use crate::view::StudyView;
 
@@ -19,18 +23,92 @@ pub fn section(studies: &[StudyView]) -> String {
     if studies.is_empty() {
         "There is no run yet.".clone_into(&mut out);
     }
+    out.push_str(&hosts(studies));
     out.push_str(&calibration(studies));
     for view in studies {
         if studies.len() > 1 {
             let _ = write!(out, "### Trust: {}\n\n", code(&view.judged.study));
         }
         out.push_str(&study(&view.judged));
+        out.push_str(&sources(&view.origin));
+        out.push_str(&elsewhere(view));
     }
     markdown::section("Can you trust this run", &out)
 }
 
 fn study(judged: &JudgedStudy) -> String {
     [controls, false_positives, adjusted, failures, memory, rounds].map(|part| part(judged)).concat()
+}
+
+/// The machines that samples come from; nothing if it is not known.
+fn hosts(studies: &[StudyView]) -> String {
+    let sources = studies.iter().flat_map(|view| &view.origin.rounds);
+    // The first source of a host says what it is: but for the probes they are all the same.
+    let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
+    if hosts.is_empty() {
+        return String::new();
+    }
+    let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
+    format!(
+        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second that agree within 10 %. Only rounds of one \
+         host are compared, and of these the one with the most blocks decides.\n\n",
+        listed.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// The rounds behind a study: how much of them was run, and what else went on meanwhile.
+fn sources(origin: &Origin) -> String {
+    if origin.rounds.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(
+        "Round | Host | Part | >Blocks run of planned | >Steal | >Arithmetic | >Memory | >Context switch | >Hop to the pool",
+    );
+    for source in &origin.rounds {
+        let figure = |name: &str| or_nothing(source.machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
+        let mut cells = vec![
+            code(&source.folder),
+            letter(source.host),
+            source.part.to_owned(),
+            format!("{} of {}", source.blocks.0, source.blocks.1),
+            figure("steal_percent"),
+        ];
+        cells.extend(host::PROBES.map(figure));
+        table.row(cells);
+    }
+    let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
+    let cut = if cut == 0 {
+        String::new()
+    } else {
+        format!(
+            " {} cut off by its machine and stands with its complete blocks.",
+            fmt::plural(cut, "round was", "rounds were")
+        )
+    };
+    format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n{}\n", table.render())
+}
+
+/// The verdicts of other hosts on the same claims, a column each.
+fn elsewhere(view: &StudyView) -> String {
+    let Origin { host, elsewhere, .. } = &view.origin;
+    if elsewhere.is_empty() {
+        return String::new();
+    }
+    let names: String = elsewhere.iter().map(|(host, _)| letter(*host)).map(|name| format!(" | Host {name}")).collect();
+    let mut table = Table::new(&format!("Claim | Host {}{names}", letter(*host)));
+    for claim in &view.judged.claims {
+        let on = |judged: &JudgedStudy| {
+            let found = judged.claims.iter().find(|other| other.id == claim.id);
+            or_nothing(found, |found| found.verdict.to_string())
+        };
+        let mut cells = vec![link(&view.judged.study, &claim.id, ""), claim.verdict.to_string()];
+        cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
+        table.row(cells);
+    }
+    format!(
+        "**Other hosts.** What the most powerful round of each host says of the same claims; no figure mixes hosts.\n\n{}\n",
+        table.render()
+    )
 }
 
 /// What repeating one A/A control per study showed; nothing if none was repeated.
@@ -215,14 +293,12 @@ fn memory(judged: &JudgedStudy) -> String {
 /// The verdicts of all rounds beside each other.
 fn rounds(judged: &JudgedStudy) -> String {
     let Some(rounds) = &judged.rounds else {
-        return "**Rounds.** There is no other whole measurement by the same claims on this kind of machine, so repeatability is not \
-                shown yet.\n\n"
+        return "**Rounds.** There is no other whole measurement by the same claims on this host, so repeatability is not shown yet.\n\n"
             .to_owned();
     };
     let name = |position: usize| match position {
         0 => "This one".to_owned(),
-        1 => "Before".to_owned(),
-        _ => format!("Before, {position}"),
+        _ => format!("Another, {position}"),
     };
     let names = rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({}) |", name(at), round.profile));
     let mut table = Table::new(&format!("Claim | {}", names.collect::<String>()));
@@ -236,7 +312,7 @@ fn rounds(judged: &JudgedStudy) -> String {
     let folders: Vec<String> =
         rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed)).collect();
     format!(
-        "**Rounds.** The same claims on the same kind of machine (processor and number of cores), in another order each time: {}. \
+        "**Rounds.** The same claims on the same host, in another order each time: {}. \
          Verdicts on {}: {} the same in all rounds, {} open in some and contradicted in none, {} contradicted by another profile, {} \
          contradicted within one profile.{}\n\n{}\n",
         folders.join(", "),
