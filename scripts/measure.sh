@@ -94,6 +94,7 @@ show_plan() {
 close_record() {
   if [ ! -f "$work/ready" ] || [ ! -d "$record" ]; then die "$record is not there: no such measurement was interrupted"; fi
   seal --cut
+  say "it has $(count_lines "$sealed/seals.tsv") of $(cut -f 2,3 "$sealed/plan.tsv" | sort -u | wc -l | tr -d ' ') blocks"
 }
 
 measure() {

@@ -82,15 +82,15 @@ describe() {
   "$report" machine "$record" "$work/facts.tsv" || die "machine.json could not be written (see above)"
 }
 
-# seal [--cut]: under a new name only when it is whole, or cut where a block ends; an existing folder is never touched.
+# seal [--cut]: under a new name, `sealed`, only when it is whole, or cut where a block ends; an existing folder is never touched.
 seal() {
-  local folder suffix=$PROFILE
+  local suffix=$PROFILE
   [ -z "$trials" ] || suffix=calibration
   describe after
   cp "$home/page.toml" "$record/"
   "$report" seal "$record" "$@" || die "$record could not be sealed (see above)"
-  while folder=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$folder" ]; do sleep 1; done
+  while sealed=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$sealed" ]; do sleep 1; done
   mkdir -p "$results/$study"
-  mv "$record" "$folder"
-  say "measured $study: $folder"
+  mv "$record" "$sealed"
+  say "measured $study: $sealed"
 }
