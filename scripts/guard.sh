@@ -35,8 +35,8 @@ uninterrupted() { (trap '' INT TERM HUP; exec "$@"); }
 lock() {
   local holder='' owner
   command -v flock >/dev/null || { lock_by_folder "$MEASURING_LOCK.d"; return; }
-  # Unless it is there; whoever is first makes it readable for all. A name that is none of a file is refused below.
-  (set -o noclobber; umask 022; : >"$MEASURING_LOCK") 2>/dev/null || true
+  # Whoever is first makes it readable for all. What is no file is refused below.
+  [ -e "$MEASURING_LOCK" ] || (set -o noclobber; umask 022; : >"$MEASURING_LOCK") 2>/dev/null || true
   if [ ! -f "$MEASURING_LOCK" ] || ! { exec 9<"$MEASURING_LOCK"; } 2>/dev/null; then
     die "the lock $MEASURING_LOCK cannot be read: remove it, or name another file in MEASURING_LOCK, the same for all clones"
   fi
