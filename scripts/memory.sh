@@ -50,7 +50,6 @@ main() {
   [ -d "$work/bin" ] || die "$work/bin is missing: scripts/measure.sh $study makes it"
   gnu_time=$(find_gnu_time) || say "note: no GNU time, so no cross-check of peak memory (make setup says how to get it)"
   interruption_note="interrupted in the memory passes"
-  touch "$record/memory.jsonl"
   local done_count total row
   done_count=$(count_lines "$record/memory.jsonl")
   "$report" cases "$record" --profile "$profile" --cross-checked >"$work/cross_checked.tsv" || die 'no cases (see above)'

@@ -350,9 +350,6 @@ fn repeated(folders: &[Folder]) -> Vec<Error> {
 /// Everything that is missing or does not fit. What the samples say, such as a failed run, is no hindrance: it is a result.
 pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     files::regular_files(path)?;
-    if path.join(manifest::NAME).exists() {
-        return Err(Error::file(path, "it is sealed already").into());
-    }
     complete_seals(path, cut)?;
     let (folder, texts) = Folder::open(path)?;
     let findings = structure(&folder, &texts);

@@ -47,14 +47,11 @@ mod tests {
     use super::*;
 
     fn machine(changes: &[(&str, &str)]) -> Machine {
-        let mut facts = String::from("cpu_model\tToy\t\ncpu_count\t2\t\nkernel\tLinux 6\t\ngovernor\t\tno scaling\n");
-        for name in PROBES {
-            facts += &format!("{name}\t100\t\n");
-        }
-        for (name, value) in changes {
-            facts += &format!("{name}\t{value}\t\n");
-        }
-        Machine::from_facts(&facts, "facts.tsv").unwrap()
+        let usual = [("cpu_model", "Toy"), ("cpu_count", "2"), ("kernel", "Linux 6"), ("governor", "powersave")];
+        let probes = PROBES.map(|name| (name, "100"));
+        let all = usual.iter().chain(&probes).chain(changes);
+        let facts: Vec<String> = all.map(|(name, value)| format!("{name}\t{value}\t")).collect();
+        Machine::from_facts(&facts.join("\n"), "facts.tsv").unwrap()
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn refuse<T>(
 #[test]
 fn claims_with_unknown_keys_or_words_are_refused() {
     for change in [
-        ["schema = 1", "schema = 2", "schema = 2", "schema 2 is unknown"],
+        ["schema = 2", "schema = 1", "schema = 1", "schema 1 is unknown"],
         ["margin = 0.05, size = 1.1", "marign = 0.05, size = 1.1", "marign", "unknown field `marign`"],
         ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
         ["kind = \"ratio\"", "kind = \"ration\"", "\"C1\"", "ratio, equal, band"],
@@ -39,7 +39,7 @@ fn claims_with_unknown_keys_or_words_are_refused() {
         ["size = 1.5\n", "form = \"duel\"\n", "\"C1\"", "process or duet"],
         ["size = 1.5\n", "better = \"smaller\"\n", "\"C1\"", "lower or higher"],
         ["full = 12", "long = 12", "\"C1\"", "only quick and full judge"],
-        ["schema = 1", "schema = 1\nschema = 1", "schema = 1\nstudy", "duplicate"],
+        ["schema = 2", "schema = 2\nschema = 2", "schema = 2\nstudy", "duplicate"],
     ] {
         refuse("claims.toml", support::CLAIMS, Claims::parse, change);
     }
@@ -117,7 +117,7 @@ fn causes_need_words_and_evidence() {
 #[test]
 fn pages_with_unknown_keys_or_holes_are_refused() {
     for change in [
-        ["schema = 1", "schema = 3", "schema = 3", "schema 3 is unknown"],
+        ["schema = 2", "schema = 3", "schema = 3", "schema 3 is unknown"],
         ["row_header", "row_heading", "row_heading", "unknown field `row_heading`"],
         ["title = \"toy: a made-up study\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
@@ -187,6 +187,7 @@ fn cases_that_break_their_grammar_are_refused() {
         ["b@aa", "b~", "b~", "joined by ~"],
         ["0.5", "soon", "soon", "'soon'"],
         ["0.5", "-1", "-1", "'-1'"],
+        ["0.5", "86401", "86401", "of a day at most"],
         ["b@aa", "b", "big\tb\trelease\t0.5\trun --scenario big --arm b@aa", "stands twice"],
     ] {
         refuse("cases.tsv", &cases_tsv, cases::parse, change);
@@ -196,9 +197,9 @@ fn cases_that_break_their_grammar_are_refused() {
 
 #[test]
 fn plans_that_break_their_grammar_are_refused() {
-    let plan = "toy-0001\t0\tbig\ta\trelease\t0\t0.5\trun\ntoy-0002\t1\tbig\ta\trelease\t1\t0.5\trun\n";
+    let plan = "toy-0001\t0\tbig\ta\trelease\t0\t0\t0.5\trun\ntoy-0002\t1\tbig\ta\trelease\t0\t1\t0.5\trun\n";
     for change in [
-        ["toy-0002\t", "", "1\tbig", "7 columns"],
+        ["toy-0002\t", "", "1\tbig", "8 columns"],
         ["\t1\tbig", "\tone\tbig", "one", "'one'"],
         ["\t1\t0.5", "\t1\thalf", "half", "'half'"],
     ] {

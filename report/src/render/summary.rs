@@ -5,7 +5,7 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{self, Table, bullets, cell, prose, text};
-use super::parts::{link, original, supplements};
+use super::parts::{elsewhere, link, original, supplements};
 use crate::anchor::anchor;
 use crate::figures::{self, or_nothing};
 use crate::fmt;
@@ -65,6 +65,9 @@ pub fn verdicts(studies: &[StudyView], page: &str, is_shown: impl Fn(&JudgedClai
             table.row(verdict_row(view, claim, beside, page));
         }
         out.push_str(&table.render());
+        if !view.origin.is_first_host() {
+            let _ = writeln!(out, "\n{}", elsewhere(view).trim_end());
+        }
         if view.judged.claims.iter().any(|claim| is_shown(claim) && !claim.mark.is_empty()) {
             let _ = writeln!(out, "\n{}", supplements(view).trim_end());
         }

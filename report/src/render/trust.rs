@@ -94,8 +94,9 @@ fn elsewhere(view: &StudyView) -> String {
     if elsewhere.is_empty() {
         return String::new();
     }
-    let names: String = elsewhere.iter().map(|(host, _)| letter(*host)).map(|name| format!(" | Host {name}")).collect();
-    let mut table = Table::new(&format!("Claim | Host {}{names}", letter(*host)));
+    let hosts = std::iter::once(host).chain(elsewhere.iter().map(|(host, _)| host));
+    let names: Vec<String> = hosts.map(|host| format!("Host {}", letter(*host))).collect();
+    let mut table = Table::new(&format!("Claim | {}", names.join(" | ")));
     for claim in &view.judged.claims {
         let on = |judged: &JudgedStudy| {
             let found = judged.claims.iter().find(|other| other.id == claim.id);

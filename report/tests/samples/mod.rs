@@ -7,7 +7,7 @@ use report::judge::{self, Evidence};
 use report::judged::{JudgedClaim, JudgedStudy, Verdict};
 use report::record::{DuetPair, Order};
 
-pub const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
+pub const HEAD: &str = "schema = 2\nstudy = \"toy\"\n";
 pub const RATIO: &str = r#"
 [[claim]]
 id = "C"
