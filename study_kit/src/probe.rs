@@ -20,7 +20,9 @@ const STEPS: u32 = 20_000;
 /// Size of the buffers that are copied: beyond the share of the caches that a guest gets.
 const BUFFER_BYTES: usize = 64 << 20;
 /// How much of them is copied in one slice.
-const COPY_BYTES: usize = 1 << 20;
+const COPY_BYTES: usize = 256 << 10;
+/// Hand-overs there and back, or hops, in one slice: one alone takes one of two times, as its thread does or does not run first.
+const TURNS: u32 = 8;
 
 /// The probe as lines of facts.tsv: name, value and an empty reason, tab-separated.
 ///
@@ -88,20 +90,29 @@ fn switch_us() -> Result<f64> {
         while there_in.read_exact(&mut byte).is_ok() && back_out.write_all(&byte).is_ok() {}
     })?;
     let slice_s = slice_s(|| {
-        there_out.write_all(&byte)?;
-        Ok(back_in.read_exact(&mut byte)?)
+        for _ in 0..TURNS {
+            there_out.write_all(&byte)?;
+            back_in.read_exact(&mut byte)?;
+        }
+        Ok(())
     });
     drop((there_out, back_in));
     if far.join().is_err() {
         bail!("the far side of the pipe panicked");
     }
-    Ok(slice_s? * 1e6 / 2.0)
+    Ok(slice_s? * 1e6 / f64::from(2 * TURNS))
 }
 
 /// Time from handing a task to the blocking pool until its answer is there, in us.
 fn hop_us() -> Result<f64> {
     let runtime = Builder::new_current_thread().build().context("no runtime")?;
-    Ok(slice_s(|| Ok(runtime.block_on(runtime.spawn_blocking(|| black_box(())))?))? * 1e6)
+    let slice_s = slice_s(|| {
+        for _ in 0..TURNS {
+            runtime.block_on(runtime.spawn_blocking(|| black_box(())))?;
+        }
+        Ok(())
+    })?;
+    Ok(slice_s * 1e6 / f64::from(TURNS))
 }
 
 /// What one in twenty of the slices stays below that fit into [`EACH`], in seconds.
