@@ -34,7 +34,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Cases { folder, profile, cross_checked } => print(&select_cases(&folder, profile, cross_checked)?),
         Command::Seal { folder } => Ok(all(check::seal(&folder))),
         Command::Check { paths } => check_all(&paths),
-        Command::Verdicts { results, study } => {
+        Command::Verdicts { results, study, json } => {
             let mut studies = publish::studies(&results)?;
             if let Some(study) = study {
                 studies.retain(|view| view.judged.study == study);
@@ -42,7 +42,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                     return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
                 }
             }
-            print(&render::verdict_table(&studies))
+            print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
         }
         Command::Render { results, out, charts, splice } => {
             publish::render(&results, &out, &charts, &splice)?;

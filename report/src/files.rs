@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// The version of the format, `schema` in every file: there is one so far, and no other is read.
+/// The version of the format, `schema` in every file: no other is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Schema;
@@ -22,13 +22,13 @@ impl TryFrom<u32> for Schema {
     type Error = String;
 
     fn try_from(version: u32) -> Result<Self, String> {
-        if version == 1 { Ok(Schema) } else { Err(format!("schema {version} is unknown: this program reads 1")) }
+        if version == 2 { Ok(Schema) } else { Err(format!("schema {version} is unknown: this program reads 2")) }
     }
 }
 
 impl From<Schema> for u32 {
     fn from(_: Schema) -> u32 {
-        1
+        2
     }
 }
 
@@ -105,10 +105,17 @@ impl TomlFile<'_> {
     /// # Errors
     /// Names the line of the first fault.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        toml::from_str(self.text).map_err(|error| {
-            let line = error.span().map_or(1, |span| self.line_at(span.start));
-            Error::line(self.name, line, error.message().trim().replace('\n', ", "))
-        })
+        toml::from_str(self.text).map_err(|error| self.fault(&error))
+    }
+
+    /// What the reader of TOML says, with its line.
+    pub fn fault(&self, error: &toml::de::Error) -> Error {
+        self.error_in(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
+    }
+
+    /// An error at a place in the text, in bytes.
+    pub fn error_in(&self, place: usize, what: impl Into<String>) -> Error {
+        Error::line(self.name, self.line_at(place), what)
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
@@ -119,7 +126,8 @@ impl TomlFile<'_> {
         Error::line(self.name, line, what)
     }
 
-    fn line_at(&self, place: usize) -> usize {
+    /// The line, from 1, of a place in the text.
+    pub fn line_at(&self, place: usize) -> usize {
         self.text[..place.min(self.text.len())].matches('\n').count() + 1
     }
 }

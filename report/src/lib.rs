@@ -5,7 +5,7 @@
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
 //!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`]; after it: [`check`];
-//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`verdict`] (the rules), [`judge`] (claims meet samples),
+//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
 //!   [`judged`] (what came of it), [`supplement`] (partial measurements);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], [`publish`].
 
@@ -38,5 +38,4 @@ pub mod runs;
 pub mod selection;
 pub mod stats;
 pub mod supplement;
-pub mod verdict;
 pub mod view;

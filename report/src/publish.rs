@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
-use crate::claims::{Claims, Kind, Size};
 use crate::error::Error;
 use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence};
@@ -42,7 +41,6 @@ fn study(newest: &Newest, results: &Path) -> Result<StudyView, Error> {
     Ok(StudyView {
         judged,
         data,
-        published: published(&folder.claims),
         page: folder.page,
         machine: folder.machine,
         supplements,
@@ -84,16 +82,6 @@ fn calibrated(folder: &Folder) -> Option<Calibrated> {
     let data = folder.dataset();
     let evidence = Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile };
     judge::calibrate(evidence, folder.meta.calibration.as_ref()?)
-}
-
-/// The published sizes and ranges by claim.
-fn published(claims: &Claims) -> BTreeMap<String, Size> {
-    let of = |kind: &Kind| match kind {
-        Kind::Ratio { size } | Kind::Every { size } => *size,
-        Kind::Band(band) => Some(Size::Range(*band)),
-        _ => None,
-    };
-    claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()
 }
 
 /// Writes REPORT.md to `out`, the charts to the folder `charts_dir`, and the marked blocks of the `splice` files.

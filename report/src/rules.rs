@@ -4,15 +4,29 @@
 //! all of it within. The floor bounds the estimate: an effect no larger than what this machine shows between two copies of one program is
 //! none. What meets neither is undecided, so that noise, which widens intervals and raises floors, can only lead there.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
+use crate::files::chosen;
 use crate::stats::{CONFIDENCE, Interval, binomial};
 
 /// What is said of a claim in one form; its name is the word that is printed, and the order of the glossary.
 #[derive(
-    Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray, VariantNames,
+    Debug,
+    Default,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
 )]
+#[serde(try_from = "String")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
     /// It is as claimed: the effect is there, and of the claimed size where one is claimed; the value lies in the range; nothing differs.
@@ -84,6 +98,14 @@ pub enum Count {
     /// Not measured or not testable here: no part of what was judged.
     #[strum(serialize = "not judged")]
     NotJudged,
+}
+
+impl TryFrom<String> for Verdict {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        chosen("verdict", &name)
+    }
 }
 
 impl Verdict {
@@ -277,7 +299,8 @@ pub fn every(
     size: Option<Band>,
 ) -> Verdict {
     let verdict = ratio(pooled, margin, floor, size);
-    let contradicting = scenarios.iter().filter(|(_, _, p_value)| *p_value < CONTRADICTS).map(|(_, verdict, _)| *verdict);
+    let contradicting =
+        scenarios.iter().filter(|(_, _, p_value)| *p_value < CONTRADICTS).map(|(_, verdict, _)| *verdict);
     // What is shown to clear nothing is not better at least, if its own interval does not say more.
     let refuted = contradicting.map(|own| if own.count() == Count::DoesNotHold { own } else { Verdict::NotBetter });
     if verdict == Verdict::Opposite {
@@ -333,6 +356,12 @@ pub fn planted(estimate: &Interval, wide: &Interval, margin: f64, floor: f64, si
     } else {
         Planted::CouldNotTell
     }
+}
+
+/// Whether single processes of two arms contradict their duet: the intervals of the two ratios lie further apart than the margin.
+pub fn disagree(duet: &Interval, single: &Interval, margin: f64) -> bool {
+    let apart = |below: &Interval, above: &Interval| below.hi * (1.0 + margin) < above.lo;
+    computable(duet) && computable(single) && (apart(duet, single) || apart(single, duet))
 }
 
 /// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, over the processes.

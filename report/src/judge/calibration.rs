@@ -1,10 +1,10 @@
 //! Calibration: an A/A control repeated many times, to see how often the method finds what is not there, and what it would find.
 
-use super::evidence::{Evidence, middles, ratio_estimate};
+use super::evidence::{Evidence, noise_floor, ratio_estimate};
 use crate::judged::{Calibrated, Verdict};
 use crate::plan_file::Calibration;
-use crate::stats::{CONFIDENCE, Pair, binomial, floor::floor, reached_by};
-use crate::verdict;
+use crate::rules;
+use crate::stats::{CONFIDENCE, Pair, binomial, reached_by};
 
 /// The share of trials in which an effect has to be found.
 const POWER: f64 = 0.9;
@@ -55,14 +55,14 @@ struct Trial {
 
 fn trial(own: &[Pair], guard: &[Pair], margin: f64) -> Option<Trial> {
     let estimate = ratio_estimate(own, CONFIDENCE)?;
-    let floor = floor(&middles(guard), own.len(), margin);
-    let verdict = verdict::ratio(&estimate, margin, floor, None);
+    let floor = noise_floor(guard, own.len(), margin);
+    let verdict = rules::ratio(&estimate, margin, floor, None);
     Some(Trial {
         level: estimate.level,
         misses_one: estimate.lo > 1.0 || estimate.hi < 1.0,
-        is_wrong: matches!(verdict, Verdict::Reproduced | Verdict::Reversed),
-        // An effect multiplies every pair, and so both ends of the interval.
-        least: ((1.0 + floor) / estimate.lo - 1.0).max(0.0),
+        is_wrong: matches!(verdict, Verdict::Holds | Verdict::Opposite),
+        // An effect multiplies every pair, and so the estimate and both ends of the interval.
+        least: ((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0,
     })
 }
 

@@ -6,7 +6,7 @@ use super::markdown::{self, Table, cell, code, text};
 use super::parts::link;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, plural};
-use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Round};
+use crate::judged::{Agreement, Calibrated, ControlState, JudgedControl, JudgedStudy, Round};
 use crate::stats::{CONFIDENCE, binomial, holm};
 use crate::view::StudyView;
 
@@ -30,7 +30,7 @@ pub fn section(studies: &[StudyView]) -> String {
 }
 
 fn study(judged: &JudgedStudy) -> String {
-    [controls, false_positives, adjusted, failures, memory, rounds].map(|part| part(judged)).concat()
+    [controls, false_positives, failures, memory, rounds].map(|part| part(judged)).concat()
 }
 
 /// What repeating one A/A control per study showed; nothing if none was repeated.
@@ -62,8 +62,8 @@ fn calibration(studies: &[StudyView]) -> String {
     }
     format!(
         "**Calibration.** One A/A control per study, the one that takes the least time, repeated on this machine (`make calibrate`) and \
-         judged each time as a claim would be, with the next trial in the place of the A/A control that sets the floor. Every verdict but \
-         *inconclusive* or *not reproduced* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
+         judged each time as a claim would be, with the next trial in the place of the A/A control that sets the floor. Each *holds* and \
+         each *opposite* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
         table.render()
     )
 }
@@ -100,37 +100,44 @@ fn controls(judged: &JudgedStudy) -> String {
             if control.planted.is_some() { "planted" } else { "A/A" }.to_owned(),
             code(&control.row.scenario),
             text(&figures::figure(&control.row)),
-            or_nothing(control.planted, |planted| fmt::decimals(planted, fmt::ratio_places(planted, 0.0))),
+            or_nothing(control.planted, |planted| fmt::number(planted, 3)),
             figures::floor(&control.row),
             result(control),
         ]);
     }
-    let count = |is: fn(&JudgedControl) -> bool| judged.controls.iter().filter(|control| is(control)).count();
-    let passed = count(|control| control.passed && control.reason.trim().is_empty());
-    let failed = count(|control| !control.passed);
-    let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
-    let mut counts =
-        format!("{passed} of {} passed, {failed} failed", plural(judged.controls.len(), "control", "controls"));
-    if count(|control| control.passed) > passed {
-        counts.push_str("; the others could not tell");
+    let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
+    let failed = match count(ControlState::Failed) {
+        0 => "none".to_owned(),
+        failed => format!("**{failed}**"),
+    };
+    let mut counts = format!(
+        "{} of {} passed, {failed} failed",
+        count(ControlState::Passed),
+        plural(judged.controls.len(), "control", "controls")
+    );
+    if count(ControlState::CouldNotTell) > 0 {
+        let _ = write!(counts, ", {} could not tell", count(ControlState::CouldNotTell));
     }
     format!("{counts}.\n\n{}\n", table.render())
 }
 
 fn result(control: &JudgedControl) -> String {
-    match (control.passed, control.reason.trim()) {
-        (true, "") => "passed".to_owned(),
-        // Not measured, or not resolved: the reason says it all.
-        (true, reason) => cell(reason),
-        (false, "") => "**failed**".to_owned(),
-        (false, reason) => format!("**failed**: {}", cell(reason)),
+    let state = match control.state {
+        ControlState::Failed => "**failed**",
+        state => state.into_str(),
+    };
+    match control.reason.trim() {
+        "" => state.to_owned(),
+        // "not measured (quick)"
+        reason if reason.starts_with(state) => cell(reason),
+        reason => format!("{state}: {}", cell(reason)),
     }
 }
 
 fn false_positives(judged: &JudgedStudy) -> String {
     // What is not judged cannot be wrong.
-    let claims = judged.claims.iter().filter(|claim| claim.mark.is_empty());
-    let estimates = claims.flat_map(|claim| &claim.rows).filter_map(|row| row.estimate.as_ref());
+    let found = judged.claims.iter().flat_map(|claim| claim.evidence()).filter(|found| found.mark.is_empty());
+    let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate.as_ref());
     let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
     let count = levels.len();
     if count == 0 {
@@ -139,32 +146,9 @@ fn false_positives(judged: &JudgedStudy) -> String {
     let expected = holm::expected_false_positives(levels);
     format!(
         "**Expected false positives.** {} computed; by their exact levels {} of them would miss the truth by chance. The floor makes \
-         a wrong *reproduced* or *reversed* rarer than that.\n\n",
+         a wrong *holds* or *opposite* rarer than that.\n\n",
         plural(count, "interval was", "intervals were"),
         fmt::decimals(expected, 2),
-    )
-}
-
-fn adjusted(judged: &JudgedStudy) -> String {
-    let claims: Vec<_> = judged.claims.iter().filter(|claim| claim.holm.is_some()).collect();
-    if claims.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new("Claim | >Interval covers | >p | >p after Holm | Verdict");
-    for claim in claims {
-        let row = claim.deciding_row();
-        table.row([
-            link(&judged.study, &claim.id, ""),
-            or_nothing(row, figures::coverage),
-            or_nothing(row.and_then(|row| row.p_value), fmt::p_value),
-            or_nothing(claim.holm, fmt::p_value),
-            claim.verdict.to_string(),
-        ]);
-    }
-    format!(
-        "**Many tests at once.** p is the exact two-sided probability of such data if there were no effect; Holm's correction is over all \
-         judged claims of the study. Verdicts rest on the intervals, this column shows how much of them luck could explain.\n\n{}\n",
-        table.render()
     )
 }
 
@@ -225,9 +209,9 @@ fn rounds(judged: &JudgedStudy) -> String {
         _ => format!("Before, {position}"),
     };
     let names = rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({}) |", name(at), round.profile));
-    let mut table = Table::new(&format!("Claim | {}", names.collect::<String>()));
+    let mut table = Table::new(&format!("Claim | Form | {}", names.collect::<String>()));
     for repeat in &rounds.repeats {
-        let mut cells = vec![link(&judged.study, &repeat.claim, "")];
+        let mut cells = vec![link(&judged.study, &repeat.claim, ""), repeat.form.in_words().to_owned()];
         cells.extend(repeat.verdicts.iter().map(|verdict| or_nothing(*verdict, |verdict| verdict.to_string())));
         cells.push(repeat.agreement.into_str().to_owned());
         table.row(cells);
@@ -240,7 +224,7 @@ fn rounds(judged: &JudgedStudy) -> String {
          Verdicts on {}: {} the same in all rounds, {} open in some and contradicted in none, {} contradicted by another profile, {} \
          contradicted within one profile.{}\n\n{}\n",
         folders.join(", "),
-        plural(rounds.repeats.len(), "claim", "claims"),
+        plural(rounds.repeats.len(), "form of a claim", "forms of claims"),
         count(Agreement::Same),
         count(Agreement::Open),
         count(Agreement::ByProfile),
