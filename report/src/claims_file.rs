@@ -107,7 +107,7 @@ impl Claims {
                 }
             }
         }
-        let goals = top.tables("goal")?.into_iter().map(|table| reader.goal(&reader.table(file, "goal", table)?));
+        let goals = top.tables("goal")?.into_iter().map(|table| goal(&reader.table(file, "goal", table)?));
         let goals = goals.collect::<Result<_, _>>()?;
         reader.refuse_unread(file)?;
         let claims = Claims { study, budget_s, claims, controls: reader.controls.into_inner(), goals };
@@ -476,38 +476,38 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn part(&self, test: &Scope<'a>, form: Form) -> Result<Part, Error> {
-        let kind = test.kind(form)?;
-        let quantity = test.quantity()?;
+    fn part(&self, scope: &Scope<'a>, form: Form) -> Result<Part, Error> {
+        let kind = scope.kind(form)?;
+        let quantity = scope.quantity()?;
         let fits = match (&kind, &quantity.of) {
             (Kind::Slope { .. }, of) => !matches!(of, Of::Value { .. }),
             (Kind::Ratio { .. } | Kind::Band(_) | Kind::Outcome { .. }, of) => !matches!(of, Of::Each(_)),
             (Kind::Equal | Kind::Cause { .. } | Kind::Every { .. }, of) => matches!(of, Of::Ratio { .. }),
         };
         if !fits {
-            return Err(test.fault(format!(
+            return Err(scope.fault(format!(
                 "of kind {} is made of the wrong arms: see the kinds in docs/FORMAT.md",
                 kind.into_str()
             )));
         }
-        let causes = test.tables("cause")?.into_iter().map(|table| self.cause(test, &quantity, table));
+        let causes = scope.tables("cause")?.into_iter().map(|table| self.cause(scope, &quantity, table));
         let causes = causes.collect::<Result<_, _>>()?;
-        let text = if test.has("id") { None } else { test.take("text")? };
+        let text = if scope.has("id") { None } else { scope.take("text")? };
         let mut part =
-            Part { text: text.unwrap_or_default(), kind, margin: test.margin(&quantity)?, quantity, aa: None, causes };
-        part.aa = self.aa(test, &part)?;
+            Part { text: text.unwrap_or_default(), kind, margin: scope.margin(&quantity)?, quantity, aa: None, causes };
+        part.aa = self.aa(scope, &part)?;
         Ok(part)
     }
 
-    fn cause(&self, test: &Scope<'a>, effect: &Quantity, table: Spanned<DeValue<'a>>) -> Result<Cause, Error> {
-        let own = self.table(test.file, "a cause", table)?;
+    fn cause(&self, outer: &Scope<'a>, effect: &Quantity, table: Spanned<DeValue<'a>>) -> Result<Cause, Error> {
+        let own = self.table(outer.file, "a cause", table)?;
         let names_arms = ["ratio", "arm"].iter().any(|key| own.has(key));
         let is_inherited = |own: &Scope<'a>, key: &str| match key {
             // A counter of one arm cannot come from a duet, even if the claim does.
             "replicate" => !own.has("arm"),
             _ => is_in(MEASURED, key) || is_in(ARMS, key) && !names_arms,
         };
-        let scope = own.within(test, is_inherited);
+        let scope = own.within(outer, is_inherited);
         let (short, text) = (scope.need::<String>("short")?, scope.need("text")?);
         let (bound, quantity) = (scope.bound()?, scope.quantity()?.within(effect));
         if bound.is_none() {
@@ -587,18 +587,22 @@ impl<'a> Reader<'a> {
             PROFILES.iter().map(|profile| quantity.scenarios(profile)).find(|scenarios| !scenarios.is_empty());
         let (first, more) =
             scenarios.and_then(<[String]>::split_first).map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
-        let mut id = format!("{} {arm} {} {first}", if planted.is_some() { "planted" } else { "aa" }, quantity.metric);
-        id += &if more > 0 { format!(" +{more}") } else { String::new() };
-        id += if quantity.is_duet() { " duet" } else { "" };
-        let alike = controls.iter().filter(|other| other.id == id || other.id.starts_with(&format!("{id} #"))).count();
-        id += &if alike > 0 { format!(" #{}", alike + 1) } else { String::new() };
+        let kind = if planted.is_some() { "planted" } else { "aa" };
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        let duet = if quantity.is_duet() { " duet" } else { "" };
+        let name = format!("{kind} {arm} {} {first}{more}{duet}", quantity.metric);
+        let is_alike = |other: &&ControlCase| other.id == name || other.id.starts_with(&format!("{name} #"));
+        let id = match controls.iter().filter(is_alike).count() {
+            0 => name,
+            alike => format!("{name} #{}", alike + 1),
+        };
         controls.push(ControlCase { id: id.clone(), planted, margin, quantity });
         id
     }
+}
 
-    fn goal(&self, goal: &Scope<'a>) -> Result<Goal, Error> {
-        let (id, text) = (goal.need("id")?, goal.need("text")?);
-        let bound = goal.bound()?.ok_or_else(|| goal.fault("needs at_most or at_least"))?;
-        Ok(Goal { id, text, quantity: goal.quantity()?, bound })
-    }
+fn goal(goal: &Scope<'_>) -> Result<Goal, Error> {
+    let (id, text) = (goal.need("id")?, goal.need("text")?);
+    let bound = goal.bound()?.ok_or_else(|| goal.fault("needs at_most or at_least"))?;
+    Ok(Goal { id, text, quantity: goal.quantity()?, bound })
 }

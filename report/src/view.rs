@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::dataset::{Dataset, Sample};
-use crate::judged::{Calibrated, JudgedStudy, Row, Scale};
+use crate::judged::{Calibrated, JudgedClaim, JudgedStudy, Row, Scale};
 use crate::machine::Machine;
 use crate::page::Page;
 use crate::supplement::Supplement;
@@ -28,7 +28,7 @@ pub struct StudyView {
 impl StudyView {
     /// The judged ratio of two arms in a scenario, if there is one: what is printed twice is computed once.
     pub fn judged_ratio(&self, scenario: &str, [numerator, denominator]: [&str; 2], metric: &str) -> Option<f64> {
-        let rows = self.judged.claims.iter().flat_map(|claim| claim.evidence()).filter(|found| found.mark.is_empty());
+        let rows = self.judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
         rows.flat_map(|found| &found.rows).filter(|row| row.scenario == scenario).find_map(|row: &Row| {
             let Scale::Ratio { numerator: above, denominator: below, metric: of } = &row.scale else {
                 return None;

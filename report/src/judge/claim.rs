@@ -11,7 +11,7 @@ use crate::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
     Standing, Verdict,
 };
-use crate::rules::{self, Control};
+use crate::rules::{self, Control, Each};
 use crate::stats::signed_rank::{self, Alternative};
 use crate::stats::{CONFIDENCE, binomial, holm, share};
 
@@ -70,7 +70,9 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
     let deciding = if matches!(part.kind, Kind::Every { .. }) { 1 } else { rows.len() };
     let too_short = too_short(evidence, quantity);
     if too_short.is_some() {
-        rows.iter_mut().for_each(|row| row.verdict = Verdict::Undecided);
+        for row in &mut rows {
+            row.verdict = Verdict::Undecided;
+        }
     }
     let decided = rules::worst(rows.iter().take(deciding).map(|row| row.verdict));
     let (verdict, reason) = if let Some(reason) = invalid(evidence, part, controls) {
@@ -137,7 +139,9 @@ pub(super) fn rows(evidence: Evidence<'_>, part: &Part) -> (Vec<Row>, Option<Str
         Kind::Slope { x, aim } => slope::rows(evidence, part, x, *aim),
         _ => by_scenario(evidence, part),
     };
-    rows.iter_mut().for_each(|row| row.part.clone_from(&part.text));
+    for row in &mut rows {
+        row.part.clone_from(&part.text);
+    }
     (rows, missing)
 }
 
@@ -158,14 +162,17 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
     let margin = part.margin.ln_1p();
     let below = yields.iter().map(|found| signed_rank::p_value_against(&found.pairs, margin, Alternative::Less));
     let below = holm::adjust(&below.collect::<Vec<_>>());
-    let own: Option<Vec<_>> =
-        rows.iter().zip(below).map(|(row, p_value)| Some((row.estimate?, row.verdict, p_value))).collect();
+    let each = rows
+        .iter()
+        .zip(below)
+        .map(|(row, p_value)| Some(Each { estimate: row.estimate?, floor: row.floor.unwrap_or(part.margin), p_value }));
+    let each: Option<Vec<Each>> = each.collect();
     let found = evidence.pooled(&part.quantity);
-    let floor = part_floor(evidence, part, None, found.pairs.len());
+    let floor = part_floor(evidence, part, None, &found);
     let row = Row { sides: Vec::new(), ..evidence.row(&part.quantity, ALL, &found) };
     let row = Row { floor: Some(floor), margin: Some(part.margin), claimed: size, ..row };
-    decided(row, |estimate| match &own {
-        Some(own) => rules::every(estimate, own, part.margin, floor, size.map(Size::band)),
+    decided(row, |estimate| match &each {
+        Some(each) => rules::every(estimate, each, part.margin, floor, size.map(Size::band)),
         // Of a scenario without an estimate nothing can be said, and so not of every one.
         None => Verdict::Undecided,
     })
@@ -173,16 +180,15 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
 
 /// The floor of a test: from the A/A pairs of the same scenario where the control has some, from those of all its scenarios where not, as
 /// for the pooled row of `every` (`scenario` is `None`).
-fn part_floor(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, n: usize) -> f64 {
+fn part_floor(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, own: &Yield) -> f64 {
     let control = part.aa.as_ref().and_then(|id| evidence.claims.control(id));
     let copies = control.map(|control| {
         let scenarios = control.quantity.scenarios(evidence.profile);
-        let own = scenario.filter(|scenario| scenarios.iter().any(|other| other == scenario));
-        let own =
-            own.map(|scenario| evidence.gather(&control.quantity, scenario).pairs).filter(|pairs| !pairs.is_empty());
-        own.unwrap_or_else(|| evidence.pooled(&control.quantity).pairs)
+        let same = scenario.filter(|scenario| scenarios.iter().any(|other| other == scenario));
+        let same = same.map(|scenario| evidence.gather(&control.quantity, scenario));
+        same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| evidence.pooled(&control.quantity))
     });
-    noise_floor(&copies.unwrap_or_default(), n, part.margin)
+    noise_floor(&copies.unwrap_or_default(), own, part.margin)
 }
 
 /// The row with the verdict on its estimate; without one it stays undecided.
@@ -195,7 +201,7 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     let quantity = &part.quantity;
     let row = evidence.row(quantity, scenario, found);
     let judged_by_floor = |row: Row| {
-        let floor = part_floor(evidence, part, Some(scenario), found.pairs.len());
+        let floor = part_floor(evidence, part, Some(scenario), found);
         (floor, Row { floor: Some(floor), margin: Some(part.margin), ..row })
     };
     match &part.kind {

@@ -81,9 +81,11 @@ fn noise_of(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> f64 {
             && other.quantity.replicate == quantity.replicate
             && other.quantity.scenarios(evidence.profile) == quantity.scenarios(evidence.profile)
     };
-    let twin = || evidence.claims.controls.iter().find(is_twin).map(|twin| evidence.pooled(&twin.quantity).pairs);
-    let noise = if control.planted.is_none() { own.pairs.clone() } else { twin().unwrap_or_default() };
-    noise_floor(&noise, own.pairs.len(), control.margin)
+    let twin = || evidence.claims.controls.iter().find(is_twin).map(|twin| evidence.pooled(&twin.quantity));
+    match control.planted {
+        None => noise_floor(own, own, control.margin),
+        Some(_) => noise_floor(&twin().unwrap_or_default(), own, control.margin),
+    }
 }
 
 /// What is wrong with the order of the arms in duets: who goes first must not matter by more than the margin.

@@ -211,9 +211,9 @@ pub(super) fn value_estimate(pairs: &[Pair]) -> Option<Estimate> {
     estimate(pairs, CONFIDENCE)
 }
 
-/// The floor for an effect over `n` pairs, from the pairs of an A/A control.
-pub(super) fn noise_floor(copies: &[Pair], n: usize, margin: f64) -> f64 {
-    floor(&copies.iter().map(|pair| pair.mid).collect::<Vec<_>>(), n, margin)
+/// The floor of `own` effects, from what an A/A control came to.
+pub(super) fn noise_floor(copies: &Yield, own: &Yield, margin: f64) -> f64 {
+    floor(&copies.middles(), own.pairs.len(), margin)
 }
 
 /// What an estimate of `quantity` is an estimate of.

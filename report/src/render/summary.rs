@@ -112,8 +112,10 @@ fn found(form: &JudgedForm) -> String {
 /// The causes of both forms, said once where they are the same.
 fn why(claim: &JudgedClaim) -> String {
     let cause = |form: Form| claim.form(form).judged().map(figures::form_cause).filter(|cause| cause != NOTHING);
+    let has_two = claim.forms().count() > 1;
     let said = match (cause(Form::Published), cause(Form::Fair)) {
         (Some(published), Some(fair)) if published == fair => fair,
+        (Some(one), None) | (None, Some(one)) if !has_two => one,
         (published, fair) => {
             let forms = [(Form::Published, published), (Form::Fair, fair)];
             let said = forms.into_iter().filter_map(|(form, cause)| Some(format!("{}: {}", form.in_words(), cause?)));

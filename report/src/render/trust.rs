@@ -6,7 +6,7 @@ use super::markdown::{self, Table, cell, code, text};
 use super::parts::link;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, plural};
-use crate::judged::{Agreement, Calibrated, ControlState, JudgedControl, JudgedStudy, Round};
+use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
 use crate::stats::{CONFIDENCE, binomial, holm};
 use crate::view::StudyView;
 
@@ -136,7 +136,7 @@ fn result(control: &JudgedControl) -> String {
 
 fn false_positives(judged: &JudgedStudy) -> String {
     // What is not judged cannot be wrong.
-    let found = judged.claims.iter().flat_map(|claim| claim.evidence()).filter(|found| found.mark.is_empty());
+    let found = judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
     let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate.as_ref());
     let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
     let count = levels.len();

@@ -23,7 +23,8 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Study<'a> {
-    study: &'a str,
+    #[serde(rename = "study")]
+    name: &'a str,
     folder: &'a str,
     profile: &'a str,
     plan_seed: u64,
@@ -106,7 +107,7 @@ fn study(view: &StudyView) -> Study<'_> {
     let judged = &view.judged;
     let host = HOST.iter().filter_map(|name| Some((*name, view.machine.values.get(*name)?.as_ref())));
     Study {
-        study: &judged.study,
+        name: &judged.study,
         folder: &judged.folder,
         profile: &judged.profile,
         plan_seed: judged.plan_seed,
