@@ -16,28 +16,22 @@ pub const SECOND: &str = "20261121T060000Z";
 pub const THIRD: &str = "20261121T070000Z";
 
 /// Two claims, their controls and a goal over the scenario `big`, eight blocks in quick.
-pub const CLAIMS: &str = r#"schema = 1
+pub const CLAIMS: &str = r#"schema = 2
 study = "toy"
 budget = { quick_s = 60 }
-control = [
-    { id = "aa", kind = "aa", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, blocks = { quick = 8 } },
-    { id = "slow", kind = "planted", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, size = 1.1, blocks = { quick = 8 } },
-]
+planted.process = { arm = "b", scenarios = ["big"], size = 1.1, blocks = { quick = 8 } }
 
 [[claim]]
 id = "C1"
 text = "a is slower than b on a big input"
 original = "1.5 s against 1.0 s"
 kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 size = 1.5
-margin = 0.05
 blocks = { quick = 8, full = 12 }
-aa = "aa"
-planted = "slow"
+published = {}
+fair = { absent = "both do the same work as published" }
 
 [[claim]]
 id = "C2"
@@ -45,18 +39,17 @@ text = "a and b need the same memory"
 original = "80 MB each"
 kind = "equal"
 metric = "peak_rss_kib"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 margin = 0.10
 blocks = { quick = 8 }
+published = { pending = "their allocator is not built yet" }
+fair = {}
 
 [[goal]]
 id = "fast"
 text = "a takes at most twice as long as b"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 at_most = 2.0
 blocks = { quick = 8 }
@@ -66,13 +59,13 @@ blocks = { quick = 8 }
 pub const CASES: [(&str, &str); 5] = [("big", "a"), ("big", "b"), ("big", "b@aa"), ("big", "b@slow"), ("small", "a")];
 
 /// A page with all that a page may have: advice, a table, two charts.
-pub const PAGE: &str = r#"schema = 1
+pub const PAGE: &str = r#"schema = 2
 title = "toy: a made-up study"
 question = "Is a slower than b?"
 
 [[advice]]
 text = "Do not."
-when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
+when = { claim = "C1", form = "published", verdicts = ["opposite", "not better"] }
 
 [[table]]
 id = "times"
@@ -234,7 +227,7 @@ impl Toy {
         let memory: String = plan.iter().filter(|run| run.block == 0).map(|run| memory_line(run) + "\n").collect();
         write(&folder, "memory.jsonl", &memory);
         let machine = json!({
-            "schema": 1,
+            "schema": 2,
             "values": { "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null },
             "reasons": { "governor": "the kernel offers no frequency scaling here" },
         });
@@ -281,7 +274,7 @@ fn memory_line(run: &PlannedRun) -> String {
 
 fn record(run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
     json!({
-        "schema": 1, "run": id, "study": "toy", "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
+        "schema": 2, "run": id, "study": "toy", "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
         "block": run.block, "digest": digest, "metrics": metrics,
     })
 }
