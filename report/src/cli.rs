@@ -93,13 +93,16 @@ pub enum Command {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
-    /// Print the verdict table
+    /// Print the verdicts on all claims, in both forms
     Verdicts {
         /// The results
         results: PathBuf,
         /// Only this study
         #[arg(long)]
         study: Option<String>,
+        /// One document of JSON instead of a table
+        #[arg(long)]
+        json: bool,
     },
     /// Write the report and its charts from the newest results
     Render {

@@ -52,7 +52,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Seal { folder, cut } => Ok(all(check::seal(&folder, cut))),
         Command::Check { paths } => check_all(&paths),
-        Command::Verdicts { results, study } => {
+        Command::Verdicts { results, study, json } => {
             let mut studies = match publish::studies(&results) {
                 Ok(studies) => studies,
                 Err(errors) => return Ok(all(Err(errors))),
@@ -63,7 +63,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                     return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
                 }
             }
-            print(&render::verdict_table(&studies))
+            print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
         }
         Command::Render { results, out, charts, splice } => Ok(all(publish::render(&results, &out, &charts, &splice))),
         Command::Page { folder, page } => Ok(all(check::replace_page(&folder, &page))),

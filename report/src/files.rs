@@ -201,10 +201,17 @@ impl TomlFile<'_> {
     /// # Errors
     /// Names the line of the first fault.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        toml::from_str(self.text).map_err(|error| {
-            let line = error.span().map_or(1, |span| self.line_at(span.start));
-            Error::line(self.name, line, error.message().trim().replace('\n', ", "))
-        })
+        toml::from_str(self.text).map_err(|error| self.fault(&error))
+    }
+
+    /// What the reader of TOML says, with its line.
+    pub fn fault(&self, error: &toml::de::Error) -> Error {
+        self.error_in(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
+    }
+
+    /// An error at a place in the text, in bytes.
+    pub fn error_in(&self, place: usize, what: impl Into<String>) -> Error {
+        Error::line(self.name, self.line_at(place), what)
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
@@ -215,7 +222,8 @@ impl TomlFile<'_> {
         Error::line(self.name, line, what)
     }
 
-    fn line_at(&self, place: usize) -> usize {
+    /// The line, from 1, of a place in the text.
+    pub fn line_at(&self, place: usize) -> usize {
         self.text[..place.min(self.text.len())].matches('\n').count() + 1
     }
 }

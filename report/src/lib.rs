@@ -5,7 +5,7 @@
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
 //!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
-//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`verdict`] (the rules), [`judge`] (claims meet samples),
+//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
 //!   [`judged`] (what came of it), [`supplement`] (partial measurements), [`host`] and
 //!   [`rounds`] (which measurements are shown);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], [`publish`].
@@ -43,5 +43,4 @@ pub mod seals;
 pub mod selection;
 pub mod stats;
 pub mod supplement;
-pub mod verdict;
 pub mod view;

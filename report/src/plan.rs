@@ -122,7 +122,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     let is_wanted = |name: &str| repeated.is_none_or(|(control, ..)| control.id == name);
     let wanted = claims.quantities().filter(|(name, _)| is_wanted(name));
     for (name, quantity) in wanted.filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
-        let fault = |what: String| Err(file.error_at(&format!("id = \"{name}\""), format!("{name} {what}")));
+        let fault = |what: String| Err(Error::line(file.name, quantity.line, format!("{name} {what}")));
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }

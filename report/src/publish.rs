@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::charts;
 use crate::check;
-use crate::claims::{Claims, Kind, Size};
 use crate::error::Error;
 use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence};
@@ -49,7 +48,6 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
     StudyView {
         judged,
         data,
-        published: published(&folder.claims),
         page: folder.page.clone(),
         machine: folder.machine.clone(),
         calibration: shown.calibration.and_then(calibrated),
@@ -88,16 +86,6 @@ fn calibrated(folder: &Folder) -> Option<Calibrated> {
     let data = folder.dataset();
     let evidence = Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile };
     judge::calibrate(evidence, folder.meta.calibration.as_ref()?)
-}
-
-/// The published sizes and ranges by claim.
-fn published(claims: &Claims) -> BTreeMap<String, Size> {
-    let of = |kind: &Kind| match kind {
-        Kind::Ratio { size } | Kind::Every { size } => *size,
-        Kind::Band(band) => Some(Size::Range(*band)),
-        _ => None,
-    };
-    claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()
 }
 
 /// Writes REPORT.md to `out`, the charts to the folder `charts_dir`, and the marked blocks of the `splice` files.

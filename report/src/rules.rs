@@ -4,15 +4,29 @@
 //! all of it within. The floor bounds the estimate: an effect no larger than what this machine shows between two copies of one program is
 //! none. What meets neither is undecided, so that noise, which widens intervals and raises floors, can only lead there.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
+use crate::files::chosen;
 use crate::stats::{CONFIDENCE, Interval, binomial};
 
 /// What is said of a claim in one form; its name is the word that is printed, and the order of the glossary.
 #[derive(
-    Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Display, EnumString, IntoStaticStr, VariantArray, VariantNames,
+    Debug,
+    Default,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
 )]
+#[serde(try_from = "String")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
     /// It is as claimed: the effect is there, and of the claimed size where one is claimed; the value lies in the range; nothing differs.
@@ -86,10 +100,22 @@ pub enum Count {
     NotJudged,
 }
 
+impl TryFrom<String> for Verdict {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        chosen("verdict", &name)
+    }
+}
+
 impl Verdict {
     /// How it is counted.
     pub fn count(self) -> Count {
-        use Verdict::*;
+        use Verdict::{
+            Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Invalid, Lower,
+            NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause,
+            Undecided, UndecidedNotTheSize, Unstable,
+        };
         match self {
             Holds | HoldsSmaller | HoldsLarger | HoldsSizeOpen | TheCause | Happens => Count::Holds,
             Opposite | NoDifference | NotBetter | Differs | Lower | Higher | PartOfIt | NotTheCause | DoesNotHappen => {
@@ -207,6 +233,7 @@ pub fn slope(estimate: &Interval, margin: f64, direction: Direction) -> Verdict 
         Interval { point: (sign * estimate.point).exp(), lo: a.min(b), hi: a.max(b), ..*estimate }
     };
     match direction {
+        _ if !computable(estimate) => Verdict::Undecided,
         Direction::Flat => differs_outside(estimate, Band { lo: -margin, hi: margin }),
         Direction::Up => ratio(&over(1.0), margin.exp_m1(), 0.0, None),
         Direction::Down => ratio(&over(-1.0), margin.exp_m1(), 0.0, None),
@@ -264,32 +291,38 @@ pub fn outcome(met: usize, n: usize, share: f64) -> Verdict {
 /// Adjusted p-value below which a scenario contradicts a claim about every one.
 pub const CONTRADICTS: f64 = 0.05;
 
-/// A claimed difference in every one of several scenarios, of which each has an estimate, the verdict of [`ratio`] on it, and the p-value,
-/// adjusted by Holm, for lying below the margin (one-sided).
+/// One of the scenarios of a claim about every one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Each {
+    pub estimate: Interval,
+    pub floor: f64,
+    /// For lying below the margin, one-sided, adjusted by Holm over the scenarios.
+    pub p_value: f64,
+}
+
+/// A claimed difference in every one of several scenarios.
 ///
 /// `pooled` estimates the mean over the scenarios of each block's log ratios. It holds where the pool does and each scenario's own estimate
-/// clears the margin. One scenario that is shown not to refutes "every", whatever the rest does.
-pub fn every(
-    pooled: &Interval,
-    scenarios: &[(Interval, Verdict, f64)],
-    margin: f64,
-    floor: f64,
-    size: Option<Band>,
-) -> Verdict {
+/// clears the margin and its floor: the margin alone is cleared by noise. One scenario that is shown not to refutes "every", whatever the
+/// rest does.
+pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     let verdict = ratio(pooled, margin, floor, size);
-    let contradicting =
-        scenarios.iter().filter(|(_, _, p_value)| *p_value < CONTRADICTS).map(|(_, verdict, _)| *verdict);
+    let contradicting = scenarios.iter().filter(|each| each.p_value < CONTRADICTS);
     // What is shown to clear nothing is not better at least, if its own interval does not say more.
-    let refuted = contradicting.map(|own| if own.count() == Count::DoesNotHold { own } else { Verdict::NotBetter });
+    let refuted = contradicting.map(|each| match ratio(&each.estimate, margin, each.floor, None) {
+        own if own.count() == Count::DoesNotHold => own,
+        _ => Verdict::NotBetter,
+    });
     if verdict == Verdict::Opposite {
         return verdict;
     }
     if let Some(worst) = refuted.min_by_key(|verdict| rank(*verdict)) {
         return worst;
     }
-    let clears = |(own, _, _): &(Interval, Verdict, f64)| own.point > 1.0 + margin;
     match verdict.count() {
-        Count::Holds if !scenarios.iter().all(clears) => Verdict::Undecided,
+        Count::Holds if !scenarios.iter().all(|each| each.estimate.point > 1.0 + each.floor.max(margin)) => {
+            Verdict::Undecided
+        }
         _ => verdict,
     }
 }
@@ -334,6 +367,12 @@ pub fn planted(estimate: &Interval, wide: &Interval, margin: f64, floor: f64, si
     } else {
         Planted::CouldNotTell
     }
+}
+
+/// Whether single processes of two arms contradict their duet: the intervals of the two ratios lie further apart than the margin.
+pub fn disagree(duet: &Interval, single: &Interval, margin: f64) -> bool {
+    let apart = |below: &Interval, above: &Interval| below.hi * (1.0 + margin) < above.lo;
+    computable(duet) && computable(single) && (apart(duet, single) || apart(single, duet))
 }
 
 /// Whether going first matters in a duet: `first` is the effect of going first on the logarithm of an arm's time, over the processes.

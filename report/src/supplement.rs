@@ -101,6 +101,6 @@ fn cases_of(folder: &Folder) -> BTreeSet<(String, String)> {
 fn not_measured(claims: &Claims, main_profile: &str, profile: &str) -> BTreeSet<String> {
     let lacks = |quantity: &&Quantity| !quantity.is_measured(main_profile) && quantity.is_measured(profile);
     let goals = claims.goals.iter().map(|goal| &goal.quantity);
-    let claims = claims.claims.iter().filter_map(|claim| claim.quantity.as_ref());
+    let claims = claims.parts().map(|(_, part)| &part.quantity);
     goals.chain(claims).filter(lacks).flat_map(|quantity| quantity.scenarios(profile).to_vec()).collect()
 }

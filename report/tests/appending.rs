@@ -239,7 +239,8 @@ fn passes_under_gnu_time_come_in_the_order_that_the_plan_promises() {
     add("0", "b", "0").code(2).stderr(contains("record:1: missing field"));
     fs::remove_file(&record).expect("it can be removed");
     add("0", "b", "0").code(1).stderr(contains("left no record"));
-    add("1", "a", "0").code(2).stderr(contains("memory.jsonl:3: ").and(contains("one too many")));
+    add("0", "b@aa", "0").code(1).stderr(contains("left no record"));
+    add("1", "a", "0").code(2).stderr(contains("memory.jsonl:4: ").and(contains("one too many")));
 }
 
 #[test]

@@ -177,8 +177,8 @@ fn memory_passes_must_be_of_the_cases() {
     }
     let (_results, folder) = sealed();
     forge(&folder, "memory.jsonl", |text| text.to_owned() + &lines(text)[0]);
-    expect_one(&folder, "memory.jsonl", 3, "twice in pass 0");
-    forge(&folder, "memory.jsonl", |text| lines(text)[..2].concat().replace("\"pass\":0", "\"pass\":1"));
+    expect_one(&folder, "memory.jsonl", 4, "twice in pass 0");
+    forge(&folder, "memory.jsonl", |text| lines(text)[..3].concat().replace("\"pass\":0", "\"pass\":1"));
     let found = findings(&folder);
     assert!(found.iter().any(|finding| finding.contains("memory.jsonl:1: the plan promises no pass 1")), "{found:#?}");
 }
@@ -186,11 +186,11 @@ fn memory_passes_must_be_of_the_cases() {
 #[test]
 fn a_memory_pass_that_was_promised_and_not_made_is_found() {
     let (_results, folder) = sealed();
-    forge(&folder, "memory.jsonl", |text| lines(text)[0].clone());
-    expect_one(&folder, "memory.jsonl", 0, "the pass memory-0 of the test case big b is missing");
+    forge(&folder, "memory.jsonl", |text| lines(text)[..2].concat());
+    expect_one(&folder, "memory.jsonl", 0, "the pass memory-0 of the test case big b@aa is missing");
     fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
     reseal(&folder);
-    assert_eq!(findings(&folder).len(), 2, "both passes are missing: {:?}", findings(&folder));
+    assert_eq!(findings(&folder).len(), 3, "all passes are missing: {:?}", findings(&folder));
 }
 
 #[test]
@@ -208,9 +208,9 @@ fn an_incomplete_measurement_is_not_sealed() {
 
 #[test]
 fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
-    let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", verdicts = [\"reproduced\"] }\n";
+    let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n";
     for (name, from, to, file, what) in [
-        ("claims.toml", "margin = 0.05", "margin = 0.50", "plan.json", "hash"),
+        ("claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"),
         ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),
         ("machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"),
     ] {

@@ -47,8 +47,8 @@ fn rounds_of_one_host_contradict_each_other_and_those_of_two_stand_side_by_side(
             "{hosts}"
         );
         let cells: Vec<String> = beside.expect("it has a column").split(" | ").map(str::to_owned).collect();
-        assert_eq!(cells.len(), 3);
-        assert_ne!(cells[1], cells[2].trim_end_matches(" |"), "the two hosts disagree");
+        assert_eq!(cells.len(), 4);
+        assert_ne!(cells[2], cells[3].trim_end_matches(" |"), "the two hosts disagree");
     }
 }
 

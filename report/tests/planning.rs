@@ -171,7 +171,8 @@ fn the_hash_is_that_of_the_three_files_one_after_the_other() {
 #[test]
 fn a_claim_about_a_case_that_is_not_there_is_refused_by_name() {
     let error = plan_of(3, "quick", 1).expect_err("b@slow is not listed").to_string();
-    let place = format!("claims.toml:{}: slow needs", support::line_of(support::CLAIMS, "id = \"slow\""));
+    let place =
+        format!("claims.toml:{}: planted b work_s big needs", support::line_of(support::CLAIMS, "planted.process"));
     assert!(error.starts_with(&place) && error.contains("big b@slow"), "{error}");
     assert!(plan_of(3, "smoke", 1).is_ok(), "smoke judges nothing");
 }
@@ -209,7 +210,7 @@ fn quick_leaves_out_what_nobody_judges_and_takes_long() {
 
 #[test]
 fn quick_cross_checks_the_memory_that_is_judged() {
-    assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b"]);
+    assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b", "big b@aa"]);
     assert_eq!(selected(&["--profile", "full", "--cross-checked"]).len(), 6);
 }
 

@@ -85,9 +85,23 @@ fn the_verdicts_fit_a_terminal() {
     let output = report().arg("verdicts").arg(temp.path()).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).expect("the table is text");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("C1") && line.contains("reproduced")), "{text}");
-    assert!(text.contains("a ÷ b 1.503 [1.4") && text.contains("n = 8"), "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("C1"))
+            && text.lines().any(|line| line.trim_start().starts_with("as published  holds: ")),
+        "{text}"
+    );
+    assert!(text.contains("a ÷ b 1.50") && text.contains("n = 8"), "{text}");
     report().args(["verdicts", "--study", "toy"]).arg(temp.path()).assert().success().stdout(text);
+    let json = report().args(["verdicts", "--study", "toy", "--json"]).arg(temp.path()).assert().success();
+    let json: serde_json::Value =
+        serde_json::from_slice(&json.get_output().stdout).expect("it is one document of JSON");
+    let claims = &json["studies"][0]["claims"];
+    assert_eq!(
+        (&claims[0]["published"]["verdict"], &claims[0]["published"]["rows"][0]["n"]),
+        (&"holds".into(), &8.into())
+    );
+    assert_eq!(claims[0]["fair"]["absent"], "both do the same work as published");
+    assert_eq!(claims[1]["published"]["reason"], "their allocator is not built yet");
     report().args(["verdicts", "--study", "joy"]).arg(temp.path()).assert().code(2).stderr(contains("joy"));
 }
 
@@ -127,7 +141,7 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
     render(temp.path(), out.path(), &[&readme]).success();
     let spliced = read(out.path(), "README.md");
     assert!(spliced.starts_with("# Toy\n<!-- verdicts:begin -->\n") && spliced.contains("\nkept\n"), "{spliced}");
-    assert!(!spliced.contains("\nold\n") && spliced.contains("C1") && spliced.contains("**reproduced**"), "{spliced}");
+    assert!(!spliced.contains("\nold\n") && spliced.contains("C1") && spliced.contains("**holds**"), "{spliced}");
     assert!(spliced.contains("a takes at most twice as long as b"), "{spliced}");
     render(temp.path(), out.path(), &[&readme]).success();
     assert_eq!(read(out.path(), "README.md"), spliced, "splicing again changes nothing");
@@ -155,7 +169,7 @@ fn the_newest_folder_is_rendered_and_compared_with_the_one_before() {
     };
     toy.seal(temp.path(), SECOND, reversed);
     let verdicts = || report().arg("verdicts").arg(temp.path()).assert().success();
-    verdicts().stdout(contains(SECOND).and(contains("unstable")).and(contains("reversed in this one")));
+    verdicts().stdout(contains(SECOND).and(contains("unstable")).and(contains("opposite in this one")));
 
     // On another machine the two answers do not contradict each other.
     let other = Toy { cpu_model: "Toy 2000", ..Toy::default() };

@@ -16,7 +16,7 @@ mod support;
 /// A goal that only the full profile judges.
 fn goal(id: &str, text: &str, arm: &str, scenarios: &str) -> String {
     format!(
-        "\n[[goal]]\nid = \"{id}\"\ntext = \"{text}\"\nmetric = \"work_s\"\nnumerator = \"{arm}\"\ndenominator = \"b\"\n\
+        "\n[[goal]]\nid = \"{id}\"\ntext = \"{text}\"\nratio = \"{arm} / b\"\n\
          scenarios = {scenarios}\nat_most = 2.0\nblocks = {{ full = 12 }}\n"
     )
 }
@@ -25,7 +25,7 @@ fn goal(id: &str, text: &str, arm: &str, scenarios: &str) -> String {
 fn more() -> String {
     let claim = CLAIMS.split("\n\n").find(|table| table.contains("id = \"C1\"")).expect("there is a claim C1");
     let claim = claim.replace("C1", "C3").replace("big", "huge").replace("quick = 8, ", "");
-    let claim = claim.replace("\naa = \"aa\"\nplanted = \"slow\"", "");
+    let claim = claim.replace("kind =", "aa = \"none\"\nkind =");
     let steady = goal("steady", "a takes at most twice as long as b on a huge input", "a", "[\"huge\"]");
     let everywhere = goal("everywhere", "the same on a giant input, too", "a", "[\"huge\", \"giant\"]");
     format!("\n{claim}\n{steady}{everywhere}")
@@ -145,8 +145,11 @@ fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial
     assert!(found.chart.contains("† huge: from results/toy/20261121T060000Z-full."));
     // A figure without a verdict, which counts nowhere as a test.
     let claim = found.line("| [C3]");
-    assert!(claim.contains("a ÷ b 1.50") && claim.contains("†") && claim.contains("**not measured**"), "{claim}");
-    let row = found.line("| `huge` | a ÷ b, work time |");
+    assert!(
+        claim.contains("a ÷ b 1.50") && claim.contains("†") && claim.contains("**not measured** (quick)"),
+        "{claim}"
+    );
+    let row = found.line("| as published | `huge` | a ÷ b, work time |");
     assert!(row.contains("†") && row.ends_with("| - | - |"), "{row}");
     assert_eq!(found.line("**Expected false positives.**"), alone.line("**Expected false positives.**"));
     assert_eq!(found.effects, alone.effects);

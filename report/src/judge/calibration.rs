@@ -1,10 +1,10 @@
 //! Calibration: an A/A control repeated many times, to see how often the method finds what is not there, and what it would find.
 
-use super::evidence::{Evidence, middles, ratio_estimate};
+use super::evidence::{Evidence, Yield, noise_floor, ratio_estimate};
 use crate::judged::{Calibrated, Verdict};
 use crate::plan_file::Calibration;
-use crate::stats::{CONFIDENCE, Pair, binomial, floor::floor, reached_by};
-use crate::verdict;
+use crate::rules;
+use crate::stats::{CONFIDENCE, binomial, reached_by};
 
 /// The share of trials in which an effect has to be found.
 const POWER: f64 = 0.9;
@@ -18,7 +18,10 @@ pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Ca
     let mut repeated = control.quantity.clone();
     repeated.blocks.insert(evidence.profile.to_owned(), blocks * calibration.trials);
     let found = evidence.pooled(&repeated);
-    let trials: Vec<&[Pair]> = found.pairs.chunks_exact(blocks.max(1)).collect();
+    let chunks = found.pairs.chunks_exact(blocks.max(1)).zip(found.blocks.chunks_exact(blocks.max(1)));
+    let trials: Vec<Yield> = chunks
+        .map(|(pairs, blocks)| Yield { pairs: pairs.to_vec(), blocks: blocks.to_vec(), ..Yield::default() })
+        .collect();
     let guards = trials.iter().cycle().skip(1);
     let judged: Vec<Trial> =
         trials.iter().zip(guards).filter_map(|(own, guard)| trial(own, guard, control.margin)).collect();
@@ -53,25 +56,27 @@ struct Trial {
     least: f64,
 }
 
-fn trial(own: &[Pair], guard: &[Pair], margin: f64) -> Option<Trial> {
-    let estimate = ratio_estimate(own, CONFIDENCE)?;
-    let floor = floor(&middles(guard), own.len(), margin);
-    let verdict = verdict::ratio(&estimate, margin, floor, None);
+fn trial(own: &Yield, guard: &Yield, margin: f64) -> Option<Trial> {
+    let estimate = ratio_estimate(&own.pairs, CONFIDENCE)?;
+    let floor = noise_floor(guard, own, margin);
+    let verdict = rules::ratio(&estimate, margin, floor, None);
     Some(Trial {
         level: estimate.level,
         misses_one: estimate.lo > 1.0 || estimate.hi < 1.0,
-        is_wrong: matches!(verdict, Verdict::Reproduced | Verdict::Reversed),
-        // An effect multiplies every pair, and so both ends of the interval.
-        least: ((1.0 + floor) / estimate.lo - 1.0).max(0.0),
+        is_wrong: matches!(verdict, Verdict::Holds | Verdict::Opposite),
+        // An effect multiplies every pair, and so the estimate and both ends of the interval.
+        least: ((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Pair;
 
-    fn pairs(values: &[f64]) -> Vec<Pair> {
-        values.iter().copied().map(Pair::exact).collect()
+    fn pairs(values: &[f64]) -> Yield {
+        let pairs = values.iter().copied().map(Pair::exact).collect();
+        Yield { pairs, blocks: (0..values.len() as u64).collect(), ..Yield::default() }
     }
 
     #[test]

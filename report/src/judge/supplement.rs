@@ -25,15 +25,18 @@ impl Found<'_> {
 pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement]) {
     let main_profile = study.profile.clone();
     let find = |quantity| find(quantity, &main_profile, supplements);
-    for judged in study.claims.iter_mut().filter(|judged| judged.verdict == Verdict::NotMeasured) {
-        let claim = claims.claim(&judged.id).filter(|claim| claim.pending.is_none());
-        let measured = claim.and_then(|claim| Some((claim, claim.quantity.as_ref()?)));
-        if let Some((claim, quantity)) = measured
-            && let Some(found) = find(quantity)
-        {
-            let (rows, _) = claim::rows(found.evidence(claims), claim, quantity);
-            judged.rows = rows.into_iter().filter(Row::has_figure).map(without_verdict).collect();
-            judged.mark = if judged.rows.is_empty() { "" } else { MARK };
+    for judged in &mut study.claims {
+        let Some(claim) = claims.claim(&judged.id) else {
+            continue;
+        };
+        for (form, found_in) in judged.forms_mut().filter(|(_, judged)| judged.verdict == Verdict::NotMeasured) {
+            for part in claim.form(form).parts() {
+                if let Some(found) = find(&part.quantity) {
+                    let (rows, _) = claim::rows(found.evidence(claims), part);
+                    found_in.rows.extend(rows.into_iter().filter(Row::has_figure).map(without_verdict));
+                    found_in.mark = if found_in.rows.is_empty() { "" } else { MARK };
+                }
+            }
         }
     }
     for judged in study.goals.iter_mut().filter(|judged| judged.standing == GoalStanding::NotMeasured) {
@@ -70,5 +73,5 @@ fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplemen
 
 /// The row as a mere figure: nothing is tested with it.
 fn without_verdict(row: Row) -> Row {
-    Row { verdict: Verdict::NotMeasured, floor: None, p_value: None, ..row }
+    Row { verdict: Verdict::NotMeasured, floor: None, ..row }
 }

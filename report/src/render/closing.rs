@@ -14,7 +14,7 @@ use crate::{figures, fmt};
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 7] = [
     "The runs were made in a virtual machine: other guests take processor time (steal) and share caches, memory bandwidth and disk. Pairs of \
-     neighbouring runs and the A/A floor guard against that; a verdict of *inconclusive* is what is left when they cannot.",
+     neighbouring runs and the A/A floor guard against that; a verdict of *undecided* is what is left when they cannot.",
     "There are few cores. Threads and tasks that would run side by side on a larger machine take turns here, and what is won by more cores \
      is understated. The table below names the machine.",
     "It is one machine with one kernel, one compiler and one C library. Nothing here says how an effect changes with another processor.",

@@ -4,9 +4,10 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::markdown::{cell, code};
 use crate::anchor::anchor;
+use crate::figures::NOTHING;
 use crate::fmt;
 use crate::host;
-use crate::judged::JudgedClaim;
+use crate::judged::{Judged, JudgedClaim};
 use crate::rounds::letter;
 use crate::supplement::MARK;
 use crate::view::StudyView;
@@ -33,6 +34,19 @@ pub fn elsewhere(view: &StudyView) -> String {
             cell(&host::in_words(&source.machine))
         )
     })
+}
+
+/// Why the verdict is what it is; "not measured (quick)" beside "not measured" is only "quick".
+pub fn reason(found: &Judged) -> String {
+    let whole = found.reason.trim().trim_end_matches('.');
+    let rest =
+        whole.strip_prefix(found.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
+    rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
+}
+
+/// The text, or `-` for none.
+pub fn some(text: String) -> String {
+    if text.is_empty() { NOTHING.to_owned() } else { text }
 }
 
 /// What the marks mean, one paragraph per measurement that stands in; empty without any.

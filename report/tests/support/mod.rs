@@ -21,25 +21,19 @@ pub const THIRD: &str = "20261121T070000Z";
 pub const CLAIMS: &str = r#"schema = 2
 study = "toy"
 budget = { quick_s = 60 }
-control = [
-    { id = "aa", kind = "aa", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, blocks = { quick = 8 } },
-    { id = "slow", kind = "planted", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, size = 1.1, blocks = { quick = 8 } },
-]
+planted.process = { arm = "b", scenarios = ["big"], size = 1.1, blocks = { quick = 8 } }
 
 [[claim]]
 id = "C1"
 text = "a is slower than b on a big input"
 original = "1.5 s against 1.0 s"
 kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 size = 1.5
-margin = 0.05
 blocks = { quick = 8, full = 12 }
-aa = "aa"
-planted = "slow"
+published = {}
+fair = { absent = "both do the same work as published" }
 
 [[claim]]
 id = "C2"
@@ -47,18 +41,17 @@ text = "a and b need the same memory"
 original = "80 MB each"
 kind = "equal"
 metric = "peak_rss_kib"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 margin = 0.10
 blocks = { quick = 8 }
+published = { pending = "their allocator is not built yet" }
+fair = {}
 
 [[goal]]
 id = "fast"
 text = "a takes at most twice as long as b"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 at_most = 2.0
 blocks = { quick = 8 }
@@ -74,7 +67,7 @@ question = "Is a slower than b?"
 
 [[advice]]
 text = "Do not."
-when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
+when = { claim = "C1", form = "published", verdicts = ["opposite", "not better"] }
 
 [[table]]
 id = "times"
