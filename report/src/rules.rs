@@ -277,7 +277,8 @@ pub fn every(
     size: Option<Band>,
 ) -> Verdict {
     let verdict = ratio(pooled, margin, floor, size);
-    let contradicting = scenarios.iter().filter(|(_, _, p_value)| *p_value < CONTRADICTS).map(|(_, verdict, _)| *verdict);
+    let contradicting =
+        scenarios.iter().filter(|(_, _, p_value)| *p_value < CONTRADICTS).map(|(_, verdict, _)| *verdict);
     // What is shown to clear nothing is not better at least, if its own interval does not say more.
     let refuted = contradicting.map(|own| if own.count() == Count::DoesNotHold { own } else { Verdict::NotBetter });
     if verdict == Verdict::Opposite {
