@@ -89,7 +89,11 @@ pub enum Count {
 impl Verdict {
     /// How it is counted.
     pub fn count(self) -> Count {
-        use Verdict::*;
+        use Verdict::{
+            Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Invalid, Lower,
+            NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause,
+            Undecided, UndecidedNotTheSize, Unstable,
+        };
         match self {
             Holds | HoldsSmaller | HoldsLarger | HoldsSizeOpen | TheCause | Happens => Count::Holds,
             Opposite | NoDifference | NotBetter | Differs | Lower | Higher | PartOfIt | NotTheCause | DoesNotHappen => {
@@ -264,32 +268,38 @@ pub fn outcome(met: usize, n: usize, share: f64) -> Verdict {
 /// Adjusted p-value below which a scenario contradicts a claim about every one.
 pub const CONTRADICTS: f64 = 0.05;
 
-/// A claimed difference in every one of several scenarios, of which each has an estimate, the verdict of [`ratio`] on it, and the p-value,
-/// adjusted by Holm, for lying below the margin (one-sided).
+/// One of the scenarios of a claim about every one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Each {
+    pub estimate: Interval,
+    pub floor: f64,
+    /// For lying below the margin, one-sided, adjusted by Holm over the scenarios.
+    pub p_value: f64,
+}
+
+/// A claimed difference in every one of several scenarios.
 ///
 /// `pooled` estimates the mean over the scenarios of each block's log ratios. It holds where the pool does and each scenario's own estimate
-/// clears the margin. One scenario that is shown not to refutes "every", whatever the rest does.
-pub fn every(
-    pooled: &Interval,
-    scenarios: &[(Interval, Verdict, f64)],
-    margin: f64,
-    floor: f64,
-    size: Option<Band>,
-) -> Verdict {
+/// clears the margin and its floor: the margin alone is cleared by noise. One scenario that is shown not to refutes "every", whatever the
+/// rest does.
+pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     let verdict = ratio(pooled, margin, floor, size);
-    let contradicting =
-        scenarios.iter().filter(|(_, _, p_value)| *p_value < CONTRADICTS).map(|(_, verdict, _)| *verdict);
+    let contradicting = scenarios.iter().filter(|each| each.p_value < CONTRADICTS);
     // What is shown to clear nothing is not better at least, if its own interval does not say more.
-    let refuted = contradicting.map(|own| if own.count() == Count::DoesNotHold { own } else { Verdict::NotBetter });
+    let refuted = contradicting.map(|each| match ratio(&each.estimate, margin, each.floor, None) {
+        own if own.count() == Count::DoesNotHold => own,
+        _ => Verdict::NotBetter,
+    });
     if verdict == Verdict::Opposite {
         return verdict;
     }
     if let Some(worst) = refuted.min_by_key(|verdict| rank(*verdict)) {
         return worst;
     }
-    let clears = |(own, _, _): &(Interval, Verdict, f64)| own.point > 1.0 + margin;
     match verdict.count() {
-        Count::Holds if !scenarios.iter().all(clears) => Verdict::Undecided,
+        Count::Holds if !scenarios.iter().all(|each| each.estimate.point > 1.0 + each.floor.max(margin)) => {
+            Verdict::Undecided
+        }
         _ => verdict,
     }
 }
