@@ -288,6 +288,8 @@ pub struct JudgedControl {
     pub row: Row,
     /// The planted ratio; `None` for A/A.
     pub planted: Option<f64>,
+    /// Standard deviation of the arm's log time from layout to layout; `None` where the copies cannot show it.
+    pub layout_sd: Option<f64>,
     pub state: ControlState,
     /// Why it is in this state; empty if it passed.
     pub reason: String,

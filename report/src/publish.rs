@@ -77,14 +77,20 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
         measured_s: folder.measured_s(),
         memory_disagreements,
         memory_compared,
-        ..judge::study(Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile })
+        ..judge::study(Evidence {
+            claims: &folder.claims,
+            data: &data,
+            profile: &folder.meta.profile,
+            layouts: folder.meta.layouts,
+        })
     }
 }
 
 /// What a calibration showed.
 fn calibrated(folder: &Folder) -> Option<Calibrated> {
     let data = folder.dataset();
-    let evidence = Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile };
+    let evidence =
+        Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile, layouts: folder.meta.layouts };
     judge::calibrate(evidence, folder.meta.calibration.as_ref()?)
 }
 

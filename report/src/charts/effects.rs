@@ -75,7 +75,8 @@ fn lines_of<'a>(view: &'a StudyView, forms: &'a [Form]) -> impl Iterator<Item = 
     let judged =
         view.judged.claims.iter().flat_map(|claim| claim.forms().map(move |(form, found)| (claim, form, found)));
     // Figures of a partial measurement carry no verdict and stand in the tables only.
-    let shown = judged.filter(|(_, form, found)| forms.contains(form) && found.mark.is_empty() && view.origin.is_first_host());
+    let shown =
+        judged.filter(|(_, form, found)| forms.contains(form) && found.mark.is_empty() && view.origin.is_first_host());
     shown.filter_map(|(claim, form, found)| {
         let row = found.deciding_row()?;
         let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;

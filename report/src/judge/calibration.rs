@@ -1,6 +1,6 @@
 //! Calibration: an A/A control repeated many times, to see how often the method finds what is not there, and what it would find.
 
-use super::evidence::{Evidence, Yield, noise_floor, ratio_estimate};
+use super::evidence::{Evidence, Yield, ratio_estimate};
 use crate::judged::{Calibrated, Verdict};
 use crate::plan_file::Calibration;
 use crate::rules;
@@ -23,8 +23,13 @@ pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Ca
         .map(|(pairs, blocks)| Yield { pairs: pairs.to_vec(), blocks: blocks.to_vec(), ..Yield::default() })
         .collect();
     let guards = trials.iter().cycle().skip(1);
-    let judged: Vec<Trial> =
-        trials.iter().zip(guards).filter_map(|(own, guard)| trial(own, guard, control.margin)).collect();
+    let judged: Vec<Trial> = trials
+        .iter()
+        .zip(guards)
+        .filter_map(|(own, guard)| {
+            trial(evidence.noise_floor(&control.quantity, guard, own, control.margin), own, control.margin)
+        })
+        .collect();
     if judged.is_empty() {
         return None;
     }
@@ -56,9 +61,9 @@ struct Trial {
     least: f64,
 }
 
-fn trial(own: &Yield, guard: &Yield, margin: f64) -> Option<Trial> {
+/// Judges one trial by the floor that another one gives.
+fn trial(floor: f64, own: &Yield, margin: f64) -> Option<Trial> {
     let estimate = ratio_estimate(&own.pairs, CONFIDENCE)?;
-    let floor = noise_floor(guard, own, margin);
     let verdict = rules::ratio(&estimate, margin, floor, None);
     Some(Trial {
         level: estimate.level,
@@ -72,7 +77,7 @@ fn trial(own: &Yield, guard: &Yield, margin: f64) -> Option<Trial> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Pair;
+    use crate::stats::{Pair, floor::floor};
 
     fn pairs(values: &[f64]) -> Yield {
         let pairs = values.iter().copied().map(Pair::exact).collect();
@@ -82,7 +87,7 @@ mod tests {
     #[test]
     fn copies_that_scatter_around_nothing_are_not_told_apart() {
         let own = pairs(&[0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012]);
-        let trial = trial(&own, &own, 0.05).unwrap();
+        let trial = trial(floor(&own.middles(), 8, 0.05), &own, 0.05).unwrap();
         assert!(!trial.misses_one && !trial.is_wrong);
         // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
         assert!((0.05..0.09).contains(&trial.least), "{}", trial.least);
@@ -93,7 +98,7 @@ mod tests {
         let quiet = pairs(&[0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001]);
         for (shift, is_wrong) in [(0.2, true), (-0.2, true), (0.03, false)] {
             let own = pairs(&[shift; 8]);
-            let trial = trial(&own, &quiet, 0.05).unwrap();
+            let trial = trial(floor(&quiet.middles(), 8, 0.05), &own, 0.05).unwrap();
             assert!(trial.misses_one);
             assert_eq!(trial.is_wrong, is_wrong, "{shift}");
         }
@@ -102,6 +107,6 @@ mod tests {
     #[test]
     fn the_floor_comes_from_the_trial_that_stands_guard() {
         let noisy = pairs(&[0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3]);
-        assert!(!trial(&pairs(&[0.1; 8]), &noisy, 0.05).unwrap().is_wrong);
+        assert!(!trial(floor(&noisy.middles(), 8, 0.05), &pairs(&[0.1; 8]), 0.05).unwrap().is_wrong);
     }
 }

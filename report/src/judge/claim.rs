@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::control::order_fault;
-use super::evidence::{ALL, Evidence, Yield, noise_floor, ratio_estimate};
+use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
 use super::slope;
 use crate::claims::{Asked, Bound, Cause, Claim, Kind, Part, Quantity, Size};
@@ -178,17 +178,26 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
     })
 }
 
-/// The floor of a test: from the A/A pairs of the same scenario where the control has some, from those of all its scenarios where not, as
-/// for the pooled row of `every` (`scenario` is `None`).
+/// The floor of a test: from the A/A pairs of the same scenario where the control has some, from those of all its scenarios, each for
+/// itself, where not. That of the pooled row of `every` (`scenario` is `None`) is from their means, as the row is.
 fn part_floor(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, own: &Yield) -> f64 {
     let control = part.aa.as_ref().and_then(|id| evidence.claims.control(id));
     let copies = control.map(|control| {
+        let gather = |scenario: &str| evidence.gather(&control.quantity, scenario);
+        let Some(scenario) = scenario else {
+            return evidence.pooled(&control.quantity);
+        };
         let scenarios = control.quantity.scenarios(evidence.profile);
-        let same = scenario.filter(|scenario| scenarios.iter().any(|other| other == scenario));
-        let same = same.map(|scenario| evidence.gather(&control.quantity, scenario));
-        same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| evidence.pooled(&control.quantity))
+        let same = scenarios.iter().find(|other| *other == scenario).map(|same| gather(same));
+        same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| {
+            scenarios.iter().map(|scenario| gather(scenario)).fold(Yield::default(), |mut all, found| {
+                all.blocks.extend(found.blocks);
+                all.pairs.extend(found.pairs);
+                all
+            })
+        })
     });
-    noise_floor(&copies.unwrap_or_default(), own, part.margin)
+    evidence.noise_floor(&part.quantity, &copies.unwrap_or_default(), own, part.margin)
 }
 
 /// The row with the verdict on its estimate; without one it stays undecided.

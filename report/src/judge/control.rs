@@ -1,10 +1,10 @@
 //! Controls: copies of one arm that must not be told apart, and planted effects that must be found.
 
-use super::evidence::{ALL, Evidence, Yield, noise_floor, paired_estimate, ratio_estimate};
+use super::evidence::{ALL, Evidence, Yield, paired_estimate, ratio_estimate};
 use crate::claims::{ControlCase, Quantity};
 use crate::judged::{ControlState, Estimate, JudgedControl, Row, Verdict};
 use crate::rules::{self, Copies, Planted};
-use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet};
+use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, layout};
 
 /// Judges a control.
 pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedControl {
@@ -40,9 +40,16 @@ pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedCont
             ..row
         },
         planted: control.planted,
+        layout_sd: layout_sd(evidence, control, &found),
         state,
         reason,
     }
+}
+
+/// What layouts alone do to the arm of an A/A control of processes, whose copies have different ones; those of a duet share theirs.
+fn layout_sd(evidence: Evidence<'_>, control: &ControlCase, found: &Yield) -> Option<f64> {
+    let tells = control.planted.is_none() && !control.quantity.is_duet();
+    tells.then(|| layout::sd(&evidence.by_layout(found))).flatten()
 }
 
 fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
@@ -83,8 +90,8 @@ fn noise_of(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> f64 {
     };
     let twin = || evidence.claims.controls.iter().find(is_twin).map(|twin| evidence.pooled(&twin.quantity));
     match control.planted {
-        None => noise_floor(own, own, control.margin),
-        Some(_) => noise_floor(&twin().unwrap_or_default(), own, control.margin),
+        None => evidence.noise_floor(quantity, own, own, control.margin),
+        Some(_) => evidence.noise_floor(quantity, &twin().unwrap_or_default(), own, control.margin),
     }
 }
 

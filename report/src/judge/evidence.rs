@@ -1,12 +1,13 @@
 //! Evidence: from the samples of a scenario to pairs or values, and to estimates.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 use crate::claims::{Claims, Of, Quantity};
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Estimate, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::Interval;
-use crate::stats::{CONFIDENCE, Pair, duet, estimate, floor::floor, median};
+use crate::stats::{CONFIDENCE, Pair, duet, estimate, floor, median, median_estimate};
 
 /// The scenario of a row that speaks for several.
 pub(super) const ALL: &str = "all";
@@ -18,6 +19,8 @@ pub struct Evidence<'a> {
     pub data: &'a Dataset,
     /// `quick`, `full` or `smoke`.
     pub profile: &'a str,
+    /// How many layouts of the program the blocks use in turn.
+    pub layouts: NonZeroU64,
 }
 
 /// What a quantity came to: one entry per block, in the order of the blocks.
@@ -120,6 +123,21 @@ impl<'a> Evidence<'a> {
         pooled
     }
 
+    /// What the blocks of `found` came to, with the layout of each.
+    pub(super) fn by_layout(self, found: &Yield) -> Vec<(u64, f64)> {
+        found.blocks.iter().map(|&block| block % self.layouts).zip(found.middles()).collect()
+    }
+
+    /// The floor of `own` effects of `quantity`, from what an A/A control came to.
+    pub(super) fn noise_floor(self, quantity: &Quantity, copies: &Yield, own: &Yield, margin: f64) -> f64 {
+        let copies = self.by_layout(copies);
+        if quantity.is_duet() {
+            floor::of_duets(&copies, &self.by_layout(own), margin)
+        } else {
+            floor::over_layouts(&copies, own.pairs.len(), margin)
+        }
+    }
+
     /// What `quantity` came to as a row in which nothing is decided yet.
     pub(super) fn row(self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
         let is_ratio = quantity.is_ratio();
@@ -206,14 +224,9 @@ pub(super) fn ratio_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
 }
 
-/// The estimate of values of one sample each.
+/// The estimate of values of one sample each, which nothing says are symmetric.
 pub(super) fn value_estimate(pairs: &[Pair]) -> Option<Estimate> {
-    estimate(pairs, CONFIDENCE)
-}
-
-/// The floor of `own` effects, from what an A/A control came to.
-pub(super) fn noise_floor(copies: &Yield, own: &Yield, margin: f64) -> f64 {
-    floor(&copies.middles(), own.pairs.len(), margin)
+    median_estimate(pairs, CONFIDENCE)
 }
 
 /// What an estimate of `quantity` is an estimate of.

@@ -1,5 +1,7 @@
 //! What another measurement adds: figures for claims that the whole one did not measure, and goals judged on it.
 
+use std::num::NonZeroU64;
+
 use super::evidence::Evidence;
 use super::{claim, goal};
 use crate::claims::{Claims, Quantity};
@@ -15,7 +17,8 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn evidence<'a>(&'a self, claims: &'a Claims) -> Evidence<'a> {
-        Evidence { claims, data: &self.data, profile: self.profile }
+        // Figures and goals have no floor, for which layouts count.
+        Evidence { claims, data: &self.data, profile: self.profile, layouts: NonZeroU64::MIN }
     }
 }
 

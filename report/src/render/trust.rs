@@ -103,7 +103,8 @@ fn elsewhere(view: &StudyView) -> String {
                 let other = judged.claims.iter().find(|other| other.id == claim.id);
                 or_nothing(other.and_then(|other| other.form(form).judged()), |found| found.verdict.to_string())
             };
-            let mut cells = vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];
+            let mut cells =
+                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];
             cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
             table.row(cells);
         }
@@ -174,7 +175,7 @@ fn controls(judged: &JudgedStudy) -> String {
     if judged.controls.is_empty() {
         return "This study has no controls.\n\n".to_owned();
     }
-    let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | Result");
+    let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | >Layouts, sd | Result");
     for control in &judged.controls {
         table.row([
             cell(&control.id),
@@ -183,6 +184,7 @@ fn controls(judged: &JudgedStudy) -> String {
             text(&figures::figure(&control.row)),
             or_nothing(control.planted, |planted| fmt::number(planted, 3)),
             figures::floor(&control.row),
+            or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0)),
             result(control),
         ]);
     }

@@ -6,6 +6,7 @@ use report::dataset::{Dataset, Sample};
 use report::judge::{self, Evidence};
 use report::judged::{Judged, JudgedStudy, Verdict};
 use report::record::{DuetPair, Order};
+use std::num::NonZeroU64;
 
 pub const HEAD: &str = "schema = 2\nstudy = \"toy\"\n";
 pub const RATIO: &str = r#"
@@ -97,7 +98,7 @@ impl Samples {
 
     pub fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
         let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile })
+        judge::study(Evidence { claims: &claims, data: &self.0, profile, layouts: NonZeroU64::MIN })
     }
 
     /// The first claim in its fair form.
