@@ -8,16 +8,16 @@ use crate::machine::Machine;
 const FACTS: [&str; 8] =
     ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
 
-/// What is alike on one host: the figures of the probe, which differ where the names do not.
-pub const PROBES: [&str; 4] = ["probe_arithmetic_ns", "probe_memory_mb_per_s", "probe_switch_us", "probe_hop_us"];
+/// What is alike on one host: the figures of the probe, which differ where the names do not; and how many times the larger of two may be the
+/// smaller. What a guest gets of the memory's bandwidth depends on its neighbours: on one machine it moved by a fifth within minutes, while
+/// the others stayed within 3 %.
+pub const PROBES: [(&str, f64); 4] =
+    [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 1.40), ("probe_switch_us", 1.10), ("probe_hop_us", 1.10)];
 
-/// How many times the larger of two figures of one host may be the smaller.
-const ALIKE: f64 = 1.10;
-
-/// Whether both describe one host: the same processor, cores, kernel and hypervisor, and probes that were read in both and are within 10 %.
+/// Whether both describe one host: the same processor, cores, kernel and hypervisor, and probes that were read in both and are alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
-    let alike = |name: &&str| match (one.number(name), other.number(name)) {
-        (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= ALIKE * a.min(b),
+    let alike = |(name, most): &(&str, f64)| match (one.number(name), other.number(name)) {
+        (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
         _ => false,
     };
     FACTS.iter().all(|name| one.value(name) == other.value(name)) && PROBES.iter().all(alike)
@@ -48,7 +48,7 @@ mod tests {
 
     fn machine(changes: &[(&str, &str)]) -> Machine {
         let usual = [("cpu_model", "Toy"), ("cpu_count", "2"), ("kernel", "Linux 6"), ("governor", "powersave")];
-        let probes = PROBES.map(|name| (name, "100"));
+        let probes = PROBES.map(|(name, _)| (name, "100"));
         let all = usual.iter().chain(&probes).chain(changes);
         let facts: Vec<String> = all.map(|(name, value)| format!("{name}\t{value}\t")).collect();
         Machine::from_facts(&facts.join("\n"), "facts.tsv").unwrap()
@@ -72,7 +72,8 @@ mod tests {
             ("probe_arithmetic_ns", "91", true),
             ("probe_arithmetic_ns", "111", false),
             ("probe_arithmetic_ns", "90", false),
-            ("probe_memory_mb_per_s", "50", false),
+            ("probe_memory_mb_per_s", "72", true),
+            ("probe_memory_mb_per_s", "71", false),
             ("probe_switch_us", "200", false),
             ("probe_hop_us", "112", false),
             ("probe_hop_us", "0", false),

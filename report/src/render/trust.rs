@@ -50,7 +50,7 @@ fn hosts(studies: &[StudyView]) -> String {
     }
     let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
     format!(
-        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second that agree within 10 %. Only rounds of one \
+        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second that agree within 10 %, that of memory within 40 %. Only rounds of one \
          host are compared, and of these the one with the most blocks decides.\n\n",
         listed.collect::<Vec<_>>().join("; ")
     )
@@ -73,7 +73,7 @@ fn sources(origin: &Origin) -> String {
             format!("{} of {}", source.blocks.0, source.blocks.1),
             figure("steal_percent"),
         ];
-        cells.extend(host::PROBES.map(figure));
+        cells.extend(host::PROBES.map(|(name, _)| figure(name)));
         table.row(cells);
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
