@@ -274,9 +274,10 @@ pub fn cause(share: &Interval, control: Control) -> Verdict {
     }
 }
 
-/// A criterion that was met in `met` of `n` blocks and is claimed to be met in more than `share` of them.
-pub fn outcome(met: usize, n: usize, share: f64) -> Verdict {
-    let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
+/// A criterion that was met in at least and at most so many of `n` blocks and is claimed to be met in more than `share` of them.
+pub fn outcome((least, most): (usize, usize), n: usize, share: f64) -> Verdict {
+    let (lo, _) = binomial::interval(least, n, CONFIDENCE);
+    let (_, hi) = binomial::interval(most, n, CONFIDENCE);
     if n == 0 {
         Verdict::Undecided
     } else if lo > share {

@@ -278,6 +278,29 @@ fn a_cause_is_judged_by_the_share_that_its_control_explains() {
 fn a_cause_of_an_effect_that_is_not_there_stays_open() {
     let samples = ratio_of(1.0).work("c", &near(1.0, 0.005, 12));
     assert_eq!(fair(&samples.judge(&cause_claim("claimed")), 1).verdict, Undecided);
+    // Nor is there a cause of a gain that is a loss.
+    let samples = ratio_of(0.6).work("c", &near(0.6, 0.005, 12));
+    let study = samples.judge(&cause_claim("claimed"));
+    assert_eq!(fair(&study, 1).verdict, Undecided);
+    assert!(fair(&study, 1).reason.contains("C reads opposite"), "{}", fair(&study, 1).reason);
+}
+
+#[test]
+fn a_cause_explains_the_part_that_is_a_ratio_of_arms() {
+    // Four holds, and 1.5 times b: it is the latter that c takes away.
+    let value = "{ metric = \"blocked_s\", arm = \"a\", per = \"work_s\", kind = \"band\", band = [1.0, 9.0] }";
+    let effect = forms("{ absent = \"no\" }", &format!("{{ part = [{value}, {{}}] }}"));
+    let of = "explains = \"C\"\nmetric = \"work_s\"\nratio = \"a / c\"\ncontrol = \"claimed\"";
+    let samples = ratio_of(1.5).work("c", &near(1.0, 0.005, 12));
+    let samples = samples.metrics(
+        "s",
+        "a",
+        ["blocked_s", "work_s"],
+        near(1.5, 0.005, 12).into_iter().map(|work| [4.0 * work, work]),
+    );
+    let study = samples.judge(&format!("{effect}{}", claim_of("cause", of)));
+    let found = fair(&study, 1);
+    assert_eq!(found.verdict, TheCause, "{:?}", found.rows[0].estimate);
 }
 
 #[test]
@@ -293,11 +316,13 @@ fn an_outcome_counts_the_blocks_that_meet_the_criterion() {
 }
 
 #[test]
-fn a_block_in_which_nothing_is_known_does_not_meet_an_outcome() {
+fn blocks_in_which_nothing_is_known_leave_an_outcome_open() {
     let of = "metric = \"work_s\"\nratio = \"a / b\"\nat_most = 2.0\nshare = 0.5";
     let claims = claim_of("outcome", of);
     let failed = [f64::INFINITY; 12];
-    assert_eq!(works(&failed, &failed).verdict(&claims), DoesNotHappen);
+    assert_eq!(works(&failed, &failed).verdict(&claims), Undecided);
+    // One arm that fails everywhere is known: it is infinitely slow.
+    assert_eq!(works(&failed, &[1.0; 12]).verdict(&claims), DoesNotHappen);
 }
 
 #[test]

@@ -327,7 +327,7 @@ fn outcomes_are_covered_and_rarely_wrong(effort: Effort) {
                 let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
                 missed += usize::from(truth < lo || truth > hi);
                 // Claimed in more blocks than it happens in, by nothing.
-                happens += usize::from(rules::outcome(met, n, truth) == Verdict::Happens);
+                happens += usize::from(rules::outcome((met, met), n, truth) == Verdict::Happens);
                 true
             });
             assert_at_most(0.05, missed, effort.trials, &format!("missed, outcome in {truth}, n = {n}"));

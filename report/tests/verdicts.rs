@@ -272,13 +272,15 @@ fn a_cause_explains_most_a_part_or_little_of_the_effect() {
 fn an_outcome_needs_its_share_of_blocks_beyond_chance() {
     // The exact interval of 8 of 8 is [0.6306, 1], that of 0 of 8 its mirror image.
     let (lo, _) = report::stats::binomial::interval(8, 8, report::stats::CONFIDENCE);
-    assert_eq!(rules::outcome(8, 8, down(lo)), Happens);
-    assert_eq!(rules::outcome(8, 8, lo), Undecided);
+    assert_eq!(rules::outcome((8, 8), 8, down(lo)), Happens);
+    assert_eq!(rules::outcome((8, 8), 8, lo), Undecided);
     let (_, hi) = report::stats::binomial::interval(0, 8, report::stats::CONFIDENCE);
-    assert_eq!(rules::outcome(0, 8, up(hi)), DoesNotHappen);
-    assert_eq!(rules::outcome(0, 8, hi), Undecided);
-    assert_eq!(rules::outcome(7, 8, 0.5), Undecided);
-    assert_eq!(rules::outcome(0, 0, 0.5), Undecided);
+    assert_eq!(rules::outcome((0, 0), 8, up(hi)), DoesNotHappen);
+    assert_eq!(rules::outcome((0, 0), 8, hi), Undecided);
+    assert_eq!(rules::outcome((7, 7), 8, 0.5), Undecided);
+    assert_eq!(rules::outcome((0, 0), 0, 0.5), Undecided);
+    // Blocks that nothing is known of count against either answer.
+    assert_eq!(rules::outcome((0, 8), 8, 0.5), Undecided);
 }
 
 mod every {

@@ -6,12 +6,12 @@ use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
 use super::slope;
-use crate::claims::{Asked, Bound, Cause, Claim, Kind, Part, Quantity, Size};
+use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Part, Quantity, Size};
 use crate::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
     Standing, Verdict,
 };
-use crate::rules::{self, Control, Each};
+use crate::rules::{self, Control, Count, Each};
 use crate::stats::signed_rank::{self, Alternative};
 use crate::stats::{CONFIDENCE, binomial, holm, share};
 
@@ -79,6 +79,8 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
         (Verdict::Invalid, reason)
     } else if let Some(metric) = missing {
         (Verdict::NotTestableHere, format!("{metric} could not be read on this machine"))
+    } else if let Some(reason) = nothing_to_explain(evidence, part) {
+        (Verdict::Undecided, reason)
     } else {
         (decided, too_short.unwrap_or_default())
     };
@@ -225,10 +227,7 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
             decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
         }
         Kind::Cause { explains, form, control } => {
-            let effects = evidence.claims.asked(explains, *form).map(Asked::parts).unwrap_or_default();
-            let has =
-                |effect: &&Part| effect.quantity.scenarios(evidence.profile).iter().any(|other| other == scenario);
-            let effect = effects.iter().find(has).map(|effect| &effect.quantity);
+            let effect = explained(evidence, explains, *form, scenario).map(|effect| &effect.quantity);
             let estimate = effect.and_then(|effect| explained_share(evidence, effect, quantity, scenario));
             let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, ..row };
             decided(row, |share| rules::cause(share, *control))
@@ -239,18 +238,41 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     }
 }
 
+/// The part of the claim called `explains` that is a ratio of arms in `scenario`: the effect whose cause is looked for.
+fn explained<'a>(evidence: Evidence<'a>, explains: &str, form: Form, scenario: &str) -> Option<&'a Part> {
+    let parts = evidence.claims.asked(explains, form).map(Asked::parts).unwrap_or_default();
+    let is_there = |part: &&Part| part.quantity.scenarios(evidence.profile).iter().any(|other| other == scenario);
+    parts.iter().filter(|part| part.quantity.is_ratio()).find(is_there)
+}
+
+/// Why a cause cannot be judged: the effect is not there as it is claimed, and so has none.
+fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
+    let Kind::Cause { explains, form, .. } = &part.kind else {
+        return None;
+    };
+    part.quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
+        let effect = explained(evidence, explains, *form, scenario)?;
+        let verdict = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario)).verdict;
+        (verdict.count() != Count::Holds)
+            .then(|| format!("the effect it explains is not shown: {explains} reads {verdict}"))
+    })
+}
+
 fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
     let is_ratio = quantity.is_ratio();
     let value = |end: f64| if is_ratio { end.exp() } else { end };
-    // A block in which nothing is known does not count.
-    let met = found.pairs.iter().filter(|pair| bound.met_by(value(pair.lo)) && bound.met_by(value(pair.hi))).count();
+    // A block in which nothing is known may or may not have met it.
+    let ends = || found.pairs.iter().map(|pair| (bound.met_by(value(pair.lo)), bound.met_by(value(pair.hi))));
+    let met = ends().filter(|(lo, hi)| *lo && *hi).count();
+    let unknown = ends().filter(|(lo, hi)| lo != hi).count();
     let n = found.pairs.len();
-    let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
+    let (lo, _) = binomial::interval(met, n, CONFIDENCE);
+    let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
     let point = met as f64 / n as f64;
     Row {
         scale: Scale::Blocks { criterion: format!("{} {bound}", quantity.metric) },
         estimate: (n > 0).then_some(Estimate { point, lo, hi, n, level: 1.0 - CONFIDENCE }),
-        verdict: rules::outcome(met, n, share),
+        verdict: rules::outcome((met, met + unknown), n, share),
         ..row
     }
 }

@@ -49,7 +49,7 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
         let claim = study.claims.iter().find(|claim| claim.id == id)?;
         Some(claim.form(form).judged()?.verdict)
     };
-    let same_profile = others.iter().find(|study| study.profile == now.profile);
+    let profile = now.profile.clone();
     let mut repeats = Vec::new();
     for claim in &mut now.claims {
         let id = claim.id.clone();
@@ -63,9 +63,10 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
             if verdicts.iter().flatten().any(|verdict| verdict.count() != Count::NotJudged) {
                 repeats.push(Repeat { claim: id.clone(), form, verdicts, agreement });
             }
-            if let Some(verdict) = same_profile.and_then(|study| verdict_in(study, &id, form))
-                && contradict(verdict, found.verdict)
-            {
+            // A smaller round in between, which leaves all open, settles nothing.
+            let of_profile = others.iter().filter(|study| study.profile == profile);
+            let mut before = of_profile.filter_map(|study| verdict_in(study, &id, form));
+            if let Some(verdict) = before.find(|verdict| contradict(*verdict, found.verdict)) {
                 found.reason = format!("{verdict} in another round, {} in this one", found.verdict);
                 found.verdict = Verdict::Unstable;
             }
