@@ -35,7 +35,7 @@ plan: ## Print what all-reports would run, and for how long
 $(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
 	@scripts/all-reports.sh $(PLAN_FLAG) $*
 
-$(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement goes on
+$(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement goes on (or scripts/measure.sh STUDY --close ends it)
 	@scripts/measure.sh $* $(PLAN_FLAG)
 
 calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often is the method wrong on this machine?

@@ -18,7 +18,7 @@ main() {
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      --plan) plan_only=--plan ;;
+      --plan) plan_only=yes ;;
       --calibrate) calibrate=(--calibrate "$TRIALS") PROFILE=quick ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       -*) usage >&2; exit 2 ;;
@@ -27,14 +27,15 @@ main() {
     shift
   done
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
+  if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${studies[@]}" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} --plan; fi
   for study in "${studies[@]}"; do
     code=0
-    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} ${plan_only:+--plan} || code=$?
+    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} || code=$?
     # 1 means measured, but with failures: the other studies and the report are still worth having.
     [ "$code" -le 1 ] || exit "$code"
     [ "$code" = 0 ] || failed=1
   done
-  if [ -z "$plan_only" ] && [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" --verdicts "${studies[@]}" || exit; fi
+  if [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" --verdicts "${studies[@]}" || exit; fi
   exit "$failed"
 }
 

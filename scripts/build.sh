@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Does:   builds a package with cargo, in its locked versions.
 # Reads:  the manifests and lock files, and STUDY/study/builds.tsv for a build with a name of its own.
-# Writes: target/.
+# Writes: target/; several layouts as target/layouts/BUILD/STUDY_study.LAYOUT.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/build.sh PACKAGE [BUILD...]
+usage: scripts/build.sh [--layouts N] PACKAGE [BUILD...]
 Builds a crate, `report`, or the measurement of a study (STUDY_study) as `release` (the default), `dev`, or a name from STUDY/study/builds.tsv.
+--layouts links it N times, with its functions in another order each time, and checks that all have the same functions.
 EOF
 }
 
@@ -23,8 +24,9 @@ build_dev_fast() {
 }
 
 build() {
-  local crate=$1 name=$2 row environment='' arguments='' named
+  local crate=$1 name=$2 row environment='' arguments='' executable named
   name_package "$crate"
+  executable=$(binary "$crate" "$name")
   case $name in
     release)
       arguments=--release
@@ -38,16 +40,56 @@ build() {
       # Its executable goes elsewhere, but what it shares with other builds is not built again.
       export CARGO_BUILD_BUILD_DIR=$CARGO_TARGET_DIR CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name ;;
   esac
+  if [ "$layouts" -gt 1 ]; then build_layouts; else run_cargo build; fi
+}
+
+# run_cargo VERB [ARGUMENT...]: in the environment and with the arguments of the build at hand.
+run_cargo() {
+  local verb=$1
+  shift
   # Both are words separated by spaces, by the contract of builds.tsv.
   # shellcheck disable=SC2086
-  env $environment cargo build ${cargo_options[@]+"${cargo_options[@]}"} --locked \
-    "${named[@]}" $arguments ||
+  env $environment cargo "$verb" ${cargo_options[@]+"${cargo_options[@]}"} --locked "${named[@]}" $arguments "$@" ||
     die "cargo could not build $crate ($name)"
 }
 
+# One compilation, several links. `cargo rustc` gives the linker to the program alone: as a setting it would build all it depends on again.
+build_layouts() {
+  local try
+  LAYOUTS_AS=$(layout_prefix "$crate" "$name")
+  export LAYOUTS=$layouts LAYOUTS_AS
+  mkdir -p "${LAYOUTS_AS%/*}"
+  for try in 1 2; do
+    run_cargo rustc --bin "$crate" -- -C "linker=$SCRIPTS/layouts-cc"
+    if layouts_are_whole; then check_layouts; return; fi
+    # Cargo found all fresh, but the layouts are of another time: it links again what is missing.
+    [ "$try" = 2 ] || find "$ROOT/target" -samefile "$executable" -delete
+  done
+  die "$LAYOUTS_AS.0 is not $executable: run make clean, then try again"
+}
+layouts_are_whole() {
+  local layout
+  cmp -s "$LAYOUTS_AS.0" "$executable" || return 1
+  for ((layout = 1; layout < layouts; layout++)); do [ -f "$LAYOUTS_AS.$layout" ] || return 1; done
+}
+
+# Other layouts of the same code: the same functions of the same sizes, nowhere at the same addresses.
+check_layouts() {
+  local layout digest same='' addresses=''
+  for ((layout = 0; layout < layouts; layout++)); do
+    digest=$(symbols_sha256 "$LAYOUTS_AS.$layout")
+    [ "${same:=$digest}" = "$digest" ] || die "$LAYOUTS_AS.$layout has other functions than $LAYOUTS_AS.0: run make clean, then try again"
+    addresses+=$(nm "$LAYOUTS_AS.$layout" | sha256 -)$'\n'
+  done
+  [ "$(printf %s "$addresses" | sort -u | wc -l)" -eq "$layouts" ] ||
+    die "the linker left the functions of $crate ($name) in their order: LAYOUTS=1 measures one layout"
+}
+
 main() {
-  local crate=${1:-} name
-  case $crate in -h | --help) usage; exit 0 ;; '') usage >&2; exit 2 ;; esac
+  local crate name layouts=1
+  if [ "${1:-}" = --layouts ] && [ $# -gt 1 ]; then layouts=$2; shift 2; fi
+  crate=${1:-}
+  case $crate in -h | --help) usage; exit 0 ;; '' | -*) usage >&2; exit 2 ;; esac
   shift
   need cargo 'install Rust from https://rustup.rs'
   [ -f "${crate%_study}/Cargo.toml" ] || die "there is no crate '$crate' here"

@@ -17,8 +17,13 @@
 : "${MEMORY_PASSES_FULL:=3}"
 # How often `make calibrate` repeats the A/A control of a study.
 : "${TRIALS:=20}"
-# Load average (1 minute) above which measure.sh warns before it starts: about half a busy core.
-: "${LOAD_WARNING:=0.5}"
+# Layouts per executable, the same code in another order: 6, or 1. Smoke, and a rustc without lld, make one.
+: "${LAYOUTS:=6}"
+# One measurement at a time holds this lock, whichever clone and user started it: two would time each other.
+: "${MEASURING_LOCK:=/tmp/await-or-not-measuring.lock}"
+# Cores that others may keep busy, or the hypervisor take away, on a machine that counts as quiet, and how many seconds to wait for it.
+: "${QUIET_CORES:=0.2}"
+: "${QUIET_WAIT_S:=60}"
 # Seconds to wait for the last run of a measurement that was killed, before giving up.
 : "${ORPHAN_WAIT_S:=600}"
 # The hyperfine that setup.sh installs into .tools/ when PATH has none from 1.15 to 2.0.

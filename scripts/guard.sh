@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   helpers for scripts that run many processes: one measurement at a time, clean interruption, progress, whole lines.
-# Reads:  the variables of lib.sh; sourced after it.
-# Writes: results/.partial/lock while a measurement is under way.
+# Reads:  MEASURING_LOCK, QUIET_CORES, QUIET_WAIT_S, ORPHAN_WAIT_S (config.sh); sourced after lib.sh.
+# Writes: the file MEASURING_LOCK while a measurement is under way.
 
 child=''
 interruption_note='interrupted'
@@ -27,26 +27,38 @@ interrupted() {
 }
 trap interrupted INT TERM HUP
 
-# Two measurements at once would time each other. A run that outlives a killed measurement still holds the lock.
+# Runs a command that Ctrl-C must not end in the middle of a line; it is a matter of milliseconds.
+uninterrupted() { (trap '' INT TERM HUP; exec "$@"); }
+
+# Two measurements at once would time each other, of whichever clone and user. A run that outlives a killed measurement still holds the lock.
+# It is opened for reading, so that a file of another user serves as well; only the pid cannot be written into that one.
 lock() {
-  local partial=$ROOT/results/.partial holder
-  if ! mkdir -p "$partial" || [ ! -w "$partial" ]; then die "$partial cannot be written: measuring needs a writable results/"; fi
-  command -v flock >/dev/null || { lock_by_folder "$partial/lock.d"; return; }
-  exec 9>>"$partial/lock"
+  local holder='' owner
+  command -v flock >/dev/null || { lock_by_folder "$MEASURING_LOCK.d"; return; }
+  # Whoever is first makes it readable for all. What is no file is refused below.
+  [ -e "$MEASURING_LOCK" ] || (set -o noclobber; umask 022; : >"$MEASURING_LOCK") 2>/dev/null || true
+  if [ ! -f "$MEASURING_LOCK" ] || ! { exec 9<"$MEASURING_LOCK"; } 2>/dev/null; then
+    die "the lock $MEASURING_LOCK cannot be read: remove it, or name another file in MEASURING_LOCK, the same for all clones"
+  fi
   if ! flock -n 9; then
-    holder=$(cat "$partial/lock")
+    if owner=$(lock_owner) && [ -n "$owner" ]; then refuse '' "the lock $MEASURING_LOCK is a file of the user $owner"; fi
+    holder=$(cat <&9)
     if [ -z "$holder" ] || alive "$holder"; then refuse "$holder"; fi
     say "waiting for the last run of a measurement that was killed (pid $holder)"
     flock -w "$ORPHAN_WAIT_S" 9 || die "that run still goes on after $ORPHAN_WAIT_S s: end it, then try again"
   fi
-  echo $$ >"$partial/lock"
+  if [ -O "$MEASURING_LOCK" ] && [ ! -L "$MEASURING_LOCK" ]; then echo $$ >"$MEASURING_LOCK"; fi
 }
+# The user whose file the lock is, empty for our own.
+lock_owner() { if [ ! -O "$MEASURING_LOCK" ]; then stat -c %U "$MEASURING_LOCK"; fi; }
+# build ARGUMENT...: build.sh, without the lock: what a build leaves behind, like the server of a compiler cache, must not hold it.
+build() { "$SCRIPTS/build.sh" "$@" 9>&-; }
 # Where flock is missing (macOS): making a folder is atomic, too.
 lock_by_folder() {
   local holder
   if ! mkdir "$1" 2>/dev/null; then
     holder=$(cat "$1/pid" 2>/dev/null || true)
-    if [ -z "$holder" ] || alive "$holder"; then refuse "$holder" "(if none is, remove $1)"; fi
+    if [ -z "$holder" ] || alive "$holder"; then refuse "$holder" "if none is, remove $1"; fi
     rm -rf "$1"
     mkdir "$1" || refuse ''
   fi
@@ -55,7 +67,7 @@ lock_by_folder() {
   trap "rm -rf '${1//\'/\'\\\'\'}'" EXIT
 }
 alive() { kill -0 "$1" 2>/dev/null || [ -d "/proc/$1" ]; }
-refuse() { die "another measurement is under way (pid ${1:-unknown}): wait until it ends, or stop it with Ctrl-C ${2:-}"; }
+refuse() { die "another measurement is under way on this machine (pid ${1:-unknown}): wait until it ends, or stop it with Ctrl-C${2:+ ($2)}"; }
 
 # progress I N TEXT: one line redrawn on a terminal, otherwise a line at about every tenth of the way.
 progress() {
@@ -67,22 +79,23 @@ progress() {
   fi
 }
 
-# Noise from other programs widens the intervals; it does not make them wrong, so this only warns.
-warn_of_load() {
-  local load
-  load=$(load_average)
-  if awk "BEGIN { exit !(${load:-0} > $LOAD_WARNING) }"; then
-    say "warning: load average is $load (above $LOAD_WARNING): close other programs for narrower intervals"
+# Cores at work or taken away by the hypervisor over 2 s; where /proc does not tell, the load average.
+busy_cores() {
+  if [ ! -r /proc/stat ]; then sleep 2; load_average; return; fi
+  { head -n 1 /proc/stat; sleep 2; head -n 1 /proc/stat; } |
+    awk -v hertz="$(getconf CLK_TCK)" '{ busy[NR] = $2 + $3 + $4 + $7 + $8 + $9 } END { printf "%.2f", (busy[2] - busy[1]) / hertz / 2 }'
+}
+# Waits for others to finish, and prints how many seconds. Their noise widens the intervals, it does not make them wrong: so not for ever.
+wait_for_quiet() {
+  local busy waited=0
+  while [ "$waited" -lt "$QUIET_WAIT_S" ]; do
+    busy=$(busy_cores)
+    if awk "BEGIN { exit !($busy <= $QUIET_CORES) }"; then break; fi
+    [ "$waited" != 0 ] || say "waiting up to $QUIET_WAIT_S s for a quiet machine: others keep $busy cores busy"
+    waited=$((waited + 2))
+  done
+  if [ "$waited" != 0 ] && [ "$waited" -ge "$QUIET_WAIT_S" ]; then
+    say "note: others still keep $busy cores busy after $waited s: measuring all the same, with wider intervals"
   fi
-}
-
-# json_line FILE: its content if it is exactly one complete line, else null.
-json_line() {
-  if [ "$(count_lines "$1")" = 1 ] && [ -z "$(tail -c 1 "$1")" ]; then tr -d '\r\n' <"$1"; else printf null; fi
-}
-# Drops a last line without a line break: the mark of an interruption.
-drop_torn_line() {
-  [ -s "$1" ] && [ -n "$(tail -c 1 "$1")" ] || return 0
-  head -n "$(count_lines "$1")" "$1" >"$1.whole"
-  mv "$1.whole" "$1"
+  echo "$waited"
 }

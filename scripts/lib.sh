@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   gives every script strict mode, the same environment and a few helpers; changes to the root of the repository.
 # Reads:  scripts/config.sh.
-# Writes: nothing by itself; `lock` writes results/.partial/lock.
+# Writes: nothing.
 
 set -Eeuo pipefail
 # An error that nothing expected means "could not run"; the command that failed has said why.
@@ -83,6 +83,51 @@ binary() {
         *) echo "$CARGO_TARGET_DIR/$2/debug/$1" ;;
       esac ;;
   esac
+}
+
+# layout_prefix PACKAGE BUILD: where build.sh puts the layouts of the executable, .0 and so on.
+layout_prefix() { echo "$ROOT/target/layouts/$2/$1"; }
+# layout_binary PACKAGE BUILD LAYOUT LAYOUTS: one of so many; where there is only one, it is cargo's own.
+layout_binary() { if [ "$4" -gt 1 ]; then echo "$(layout_prefix "$1" "$2").$3"; else binary "$1" "$2"; fi; }
+# layouts_here: how many layouts of an executable can be made, LAYOUTS of them if the linker of rustc is the one that can.
+layouts_here() {
+  local host=x86_64-unknown-linux-gnu
+  case $LAYOUTS in 1 | 6) ;; *) die "LAYOUTS is 1 or 6, not '$LAYOUTS'" ;; esac
+  need rustc 'install Rust from https://rustup.rs'
+  if [ "$LAYOUTS" = 1 ] || [ -x "$(rustc --print sysroot)/lib/rustlib/$host/bin/gcc-ld/ld.lld" ]; then echo "$LAYOUTS"; return; fi
+  say 'note: one layout instead of 6, because rustc has no lld here: where code happens to lie counts as an effect'
+  echo 1
+}
+# symbols_sha256 EXECUTABLE: fingerprint of what it is made of, whatever the order: its symbols with their sizes.
+symbols_sha256() {
+  local symbols
+  need nm 'install binutils'
+  # The address stands in the first 16 columns.
+  symbols=$(nm -S "$1" | cut -c 18- | sort)
+  [ -n "$symbols" ] || die "$1 has no symbols to compare"
+  sha256 - <<<"$symbols" | cut -d ' ' -f 1
+}
+
+# ready PACKAGE: its executable for questions that need no optimised one: the release build if nothing is newer, else a dev build.
+ready() {
+  local file
+  file=$(binary "$1" release)
+  if ! newest "$file" "$1"; then
+    "$SCRIPTS/build.sh" "$1" dev >&2
+    file=$(binary "$1" dev)
+  fi
+  echo "$file"
+}
+# newest EXECUTABLE PACKAGE: whether none of the sources that cargo lists beside it is newer, nor what they are built by.
+newest() {
+  local sources source
+  [ -x "$1" ] && [ -f "$1.d" ] || return 1
+  # A backslash stands before a space in a path.
+  # shellcheck disable=SC2162
+  read -a sources <"$1.d"
+  for source in "${sources[@]:1}" Cargo.toml Cargo.lock "${2%_study}/Cargo.toml"; do
+    [ -e "$source" ] && [ ! "$source" -nt "$1" ] || return 1
+  done
 }
 
 # The hyperfine to use: the one on PATH if its JSON is known to the report, else the one setup.sh installed.

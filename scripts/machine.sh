@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does:   describes the machine, its limits and the tools, before and after a measurement. measure.sh calls it.
+# Does:   describes the machine, its speed, limits and tools, before and after a measurement. measure.sh calls it.
 # Reads:  /proc, /sys or sysctl; the versions of the tools; FOLDER.work/ (binaries, seed).
-# Writes: FOLDER/machine.json, without host name, user name or absolute path.
+# Writes: FOLDER.work/facts.tsv, for `report machine`, without host name, user name or absolute path.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
-usage() { echo 'usage: scripts/machine.sh before|after STUDY FOLDER'; }
+usage() { echo 'usage: scripts/machine.sh before|resumed|after STUDY FOLDER'; }
 
 # fact NAME VALUE REASON: one value; when it is empty, the reason says why it could not be read.
 fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr '\t' ' ')" "$3" >>"$facts"; }
@@ -19,6 +19,9 @@ hardware() {
   lscpu=$(lscpu 2>/dev/null || true)
   from_lscpu() { first_match "$1" <(printf '%s\n' "$lscpu"); }
   fact cpu_model "$(sysctl -n machdep.cpu.brand_string 2>/dev/null || from_lscpu 'Model name')" 'lscpu does not tell it'
+  fact cpu_family "$(kernel_value '' machdep.cpu.family | grep . || from_lscpu 'CPU family')" 'lscpu does not tell it'
+  fact cpu_model_number "$(kernel_value '' machdep.cpu.model | grep . || from_lscpu 'Model')" 'lscpu does not tell it'
+  fact cpu_stepping "$(kernel_value '' machdep.cpu.stepping | grep . || from_lscpu 'Stepping')" 'lscpu does not tell it'
   fact cpu_count "$(getconf _NPROCESSORS_ONLN || true)" 'getconf does not tell it'
   fact core_count "$(sysctl -n hw.physicalcpu 2>/dev/null || lscpu -p=core,socket 2>/dev/null | awk '!/^#/ && !seen[$0]++ { n++ } END { print n }')" \
     'lscpu does not tell it'
@@ -48,13 +51,15 @@ system() {
 }
 
 tools() {
-  local binary build status
+  local binary build layout status
   fact rustc "$(rustc --version)" ''
   fact cargo "$(cargo --version)" ''
   fact cargo_lock_sha256 "$(sha256 Cargo.lock | cut -d ' ' -f 1)" ''
-  for binary in "$work"/bin/*/"${study}_study"; do
-    build=$(basename "$(dirname "$binary")")
-    fact "binary_${build}_sha256" "$(sha256 "$binary" | cut -d ' ' -f 1)" ''
+  for binary in "$work"/bin/*/*/"$program"; do
+    layout=$(basename "${binary%/*}") build=$(basename "${binary%/*/*}")
+    fact "binary_${build}_${layout}_sha256" "$(sha256 "$binary" | cut -d ' ' -f 1)" ''
+    # Of several layouts the build has made sure that it is the same for all.
+    if [ "$layout" = 1 ]; then fact "symbols_${build}_sha256" "$(symbols_sha256 "$binary")" ''; fi
   done
   fact commit "$(git rev-parse --verify --quiet HEAD 2>/dev/null || true)" 'not in a git repository with a commit'
   # Only what the measurement rests on: a REPORT.md that is being written does not make the code another one.
@@ -66,36 +71,44 @@ tools() {
   fact plan_seed "$(cat "$work/seed")" ''
 }
 
-# What others did to the machine meanwhile: load, and the clock ticks that the hypervisor gave away.
+# probe [SUFFIX]: how fast the machine is just now.
+probe() {
+  "$work/bin/release/0/$program" probe | awk -F '\t' -v suffix="${1:-}" '{ print $1 suffix "\t" $2 "\t" $3 }' >>"$facts" || die "'$program probe' failed"
+}
+
+# What others do to the machine: load, and the clock ticks that the hypervisor gives away.
 disturbance() {
   fact "date_$1_utc" "$(date -u +%Y-%m-%dT%H:%M:%SZ)" ''
   fact "load_$1" "$(load_average)" 'the kernel does not tell it'
+  ticks "$1"
+}
+ticks() {
   fact "steal_ticks_$1" "$(awk '$1 == "cpu" { print $9 }' /proc/stat 2>/dev/null || true)" 'there is no /proc/stat'
   fact "cpu_ticks_$1" "$(awk '$1 == "cpu" { for (i = 2; i <= 9; i++) sum += $i; print sum }' /proc/stat 2>/dev/null || true)" 'there is no /proc/stat'
 }
-
-write_json() {
-  awk -F '\t' '
-    function text(s) { gsub(/\\/, "\\\\", s); gsub(/"/, "\\\"", s); return "\"" s "\"" }
-    function number(name, value) { return name ~ /(_count|_kib|_seed|^load_.*|_ticks_.*)$/ && value ~ /^(0|[1-9][0-9]*)(\.[0-9]+)?$/ }
-    { values = values sep text($1) ":" ($2 == "" ? "null" : number($1, $2) ? $2 : text($2)); sep = "," }
-    $2 == "" { reasons = reasons reason_sep text($1) ":" text($3); reason_sep = "," }
-    END { printf "{\"schema\":1,\"values\":{%s},\"reasons\":{%s}}\n", values, reasons }' "$facts" >"$folder/machine.json"
+steal_percent() {
+  awk -F '\t' '{ last[$1] = $2 }
+    END { all = last["cpu_ticks_after"] - last["cpu_ticks_before"]
+      if (all > 0) printf "%.2f", 100 * (last["steal_ticks_after"] - last["steal_ticks_before"]) / all }' "$facts"
 }
 
 main() {
   case ${1:-} in -h | --help) usage; exit 0 ;; esac
   [ $# = 3 ] || { usage >&2; exit 2; }
-  study=$2 folder=$3 work=$3.work facts=$3.work/facts.tsv
+  study=$2 program=$2_study work=$3.work facts=$3.work/facts.tsv
+  # The last line of a name wins.
   case $1 in
-    before) : >"$facts"; hardware; system; tools; disturbance before ;;
+    before) : >"$facts"; hardware; system; tools; disturbance before; probe ;;
+    # What happened during an interruption is none of the measurement's.
+    resumed) ticks before ;;
     after)
-      grep -v -e '^resumed_count' -e '_after' "$facts" >"$facts.before"; mv "$facts.before" "$facts"
       disturbance after
+      probe _after
+      fact steal_percent "$(steal_percent)" 'there is no /proc/stat'
       fact resumed_count "$(count_lines "$work/resumed")" '' ;;
     *) usage >&2; exit 2 ;;
   esac
-  write_json
+  [ "$1" = after ] || fact quiet_wait_s "$(cat "$work/quiet_wait_s")" ''
 }
 
 main "$@"

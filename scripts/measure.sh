@@ -13,9 +13,11 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--only SCENARIO[,SCENARIO...] [--blocks N] | --calibrate N] [--plan]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--only SCENARIO[,SCENARIO...] [--blocks N] | --calibrate N] [--close]
+       scripts/measure.sh STUDY... [the same] --plan
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
---plan only prints the test cases, blocks and seconds; it exits 1 if they exceed the study's budget.
+--plan only prints the test cases, blocks and seconds; it exits 1 if they exceed a study's budget.
+--close measures no more: of what was interrupted it seals the blocks that are complete.
 --only measures these scenarios, --blocks at most so many blocks of each: the report shows them, marked, where the newest
 whole measurement has none. No budget binds them.
 --calibrate runs the cheapest A/A control only, all its blocks N times; the report says how often the method was wrong.
@@ -24,25 +26,24 @@ EOF
 }
 
 parse() {
-  study='' plan_only='' only='' blocks='' trials='' part=() kind=''
+  studies=() plan_only='' close='' only='' blocks='' trials='' part=() kind=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
+      --close) close=yes ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
       --blocks) [ -n "${2:-}" ] || die '--blocks takes a number'; blocks=$2; shift ;;
       --calibrate) [ -n "${2:-}" ] || die '--calibrate takes a number of trials'; trials=$2; shift ;;
       -* | '') usage >&2; exit 2 ;;
-      *) study=$1 ;;
+      *) studies+=("$1") ;;
     esac
     shift
   done
-  [ -n "$study" ] || { usage >&2; exit 2; }
-  home=$study/study program=${study}_study
-  [ -f "$home/claims.toml" ] || die "'$study' is not a study: no $home/claims.toml (try --help)"
+  [ ${#studies[@]} = 1 ] || { [ ${#studies[@]} -gt 1 ] && [ -n "$plan_only" ]; } || { usage >&2; exit 2; }
   case $PROFILE in
-    smoke) results=$SMOKE_RESULTS memory_passes=$MEMORY_PASSES_SMOKE ;;
+    smoke) results=$SMOKE_RESULTS memory_passes=$MEMORY_PASSES_SMOKE QUIET_WAIT_S=0 LAYOUTS=1 ;;
     quick) results=$RESULTS memory_passes=$MEMORY_PASSES_QUICK ;;
     full) results=$RESULTS memory_passes=$MEMORY_PASSES_FULL ;;
     *) die "there is no profile '$PROFILE': smoke, quick or full" ;;
@@ -58,39 +59,63 @@ parse() {
     [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
     memory_passes=0
   fi
+  layouts=$(layouts_here)
   part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"} ${trials:+--calibrate "$trials"})
+  terms=(--layouts "$layouts" --memory-passes "$memory_passes" ${part[@]+"${part[@]}"})
   kind=${only:+-only}${trials:+-calibration}
+  choose "${studies[0]}"
+}
+
+# The study at hand, and where its files are.
+choose() {
+  study=$1 home=$1/study program=${1}_study
+  [ -f "$home/claims.toml" ] || die "'$study' is not a study: no $home/claims.toml (try --help)"
   record=$results/.partial/$study-$PROFILE$kind
   work=$record.work
   log=$CARGO_TARGET_DIR/measure-$study-$PROFILE$kind.log
-  report=$(binary report release)
 }
 
-# Prints the plan without measuring; the exit code is the report's: 1 over budget.
+# Prints the plans without measuring, and builds nothing that is optimised; the exit code is the report's: 1 over budget.
 show_plan() {
-  local folder code=0
+  local folder folders=() code=0
+  report=$(ready report)
   folder=$(mktemp -d)
-  stage "$folder/plan"
-  "$report" plan "$folder/plan" --profile "$PROFILE" --seed "${SEED:-0}" ${part[@]+"${part[@]}"} --show || code=$?
+  for study in "${studies[@]}"; do
+    choose "$study"
+    stage "$folder/$study"
+    folders+=("$folder/$study")
+  done
+  "$report" plan "${folders[@]}" --profile "$PROFILE" --seed "${SEED:-0}" "${terms[@]}" --show || code=$?
   rm -rf "$folder"
   exit "$code"
 }
 
-main() {
-  parse "$@"
-  "$SCRIPTS/build.sh" report
-  "$SCRIPTS/build.sh" "$program"
-  [ -z "$plan_only" ] || show_plan
+# Seals what an interrupted measurement has, if it will not go on.
+close_record() {
+  if [ ! -f "$work/ready" ] || [ ! -d "$record" ]; then die "$record is not there: no such measurement was interrupted"; fi
+  seal --cut
+  say "it has $(count_lines "$sealed/seals.tsv") of $(cut -f 2,3 "$sealed/plan.tsv" | sort -u | wc -l | tr -d ' ') blocks"
+}
+
+measure() {
   [ "${FAST_BUILDS:-}" != yes ] || [ "$PROFILE" = smoke ] || die 'FAST_BUILDS=yes makes builds that are not worth measuring'
   hyperfine=$(find_hyperfine) || die "no hyperfine from 1.15 to 2.0 was found: run make setup"
-  lock
   open_record
   interruption_note="interrupted: $record is kept, the same command goes on from there"
-  warn_of_load
   prepare
   measure_plan
   guarded "$SCRIPTS/memory.sh" "$study" "$record" "$PROFILE" "$memory_passes" || die "the memory passes failed (see above)"
   seal
+}
+
+main() {
+  parse "$@"
+  [ -z "$plan_only" ] || show_plan
+  # First of all: a build, too, would disturb a measurement that is under way.
+  lock
+  build report
+  report=$(binary report release)
+  if [ -n "$close" ]; then close_record; else measure; fi
   failures=$(count_lines "$work/failed")
   rm -rf "$work"
   [ "$failures" = 0 ] || { say "$failures runs failed; they are recorded as failures, their output is in $log"; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   repeats test cases under GNU time, the cross-check of peak memory; resumes. measure.sh calls it.
 # Reads:  FOLDER/cases.tsv, the binaries in FOLDER.work/bin/.
-# Writes: FOLDER/memory.jsonl, one line per case and pass.
+# Writes: FOLDER/memory.jsonl by `report append`, one line per case and pass.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=guard.sh
@@ -21,19 +21,17 @@ EOF
 }
 
 measure_case() {
-  local pass=$1 scenario=$2 arm=$3 build=$4 arguments=$6 code=0 resources=null
+  local pass=$1 scenario=$2 arm=$3 build=$4 arguments=$6 code=0
   local command=()
   rm -f "$work/time.json" "$work/record.jsonl"
   [ -z "$gnu_time" ] || command=("$gnu_time" -f "$TIME_FORMAT" -o "$work/time.json")
   # The arguments are words separated by single spaces, by the contract of `arms`.
   # shellcheck disable=SC2206
-  command+=("$work/bin/$build/${study}_study" $arguments --seed 0 --block 0 --run "memory-$pass" --record "$work/record.jsonl")
+  command+=("$work/bin/$build/0/${study}_study" $arguments --seed 0 --block 0 --run "memory-$pass" --record "$work/record.jsonl")
   printf '== memory pass %s: %s %s\n' "$pass" "$scenario" "$arm" >>"$log"
   guarded logged "$log" "${command[@]}" || code=$?
-  # For a failed command GNU time puts a remark in front: only the last line is ours.
-  if [ -s "$work/time.json" ]; then resources=$(tail -n 1 "$work/time.json"); fi
-  printf '{"pass":%d,"scenario":"%s","arm":"%s","exit":%d,"time":%s,"record":%s}\n' \
-    "$pass" "$scenario" "$arm" "$code" "$resources" "$(json_line "$work/record.jsonl")" >>"$record/memory.jsonl"
+  uninterrupted "$report" append memory "$record" --pass "$pass" --scenario "$scenario" --arm "$arm" --exit "$code" \
+    --time "$work/time.json" --record "$work/record.jsonl" 2>>"$log" || [ "$?" = 1 ] || die "$(tail -n 1 "$log")"
 }
 
 # The cases of all passes, with the number of the pass in front.
@@ -48,14 +46,13 @@ main() {
   study=$1 record=$2 profile=$3 passes=$4
   work=$record.work
   log=$CARGO_TARGET_DIR/memory-$study.log
+  report=$(binary report release)
   [ -d "$work/bin" ] || die "$work/bin is missing: scripts/measure.sh $study makes it"
   gnu_time=$(find_gnu_time) || say "note: no GNU time, so no cross-check of peak memory (make setup says how to get it)"
   interruption_note="interrupted in the memory passes"
-  touch "$record/memory.jsonl"
-  drop_torn_line "$record/memory.jsonl"
   local done_count total row
   done_count=$(count_lines "$record/memory.jsonl")
-  "$(binary report release)" cases "$record" --profile "$profile" --cross-checked >"$work/cross_checked.tsv" || die 'no cases (see above)'
+  "$report" cases "$record" --profile "$profile" --cross-checked >"$work/cross_checked.tsv" || die 'no cases (see above)'
   total=$((passes * $(count_lines "$work/cross_checked.tsv")))
   while IFS=$'\t' read -r -a row <&3; do
     done_count=$((done_count + 1))

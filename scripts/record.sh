@@ -2,23 +2,30 @@
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/study/{claims.toml,page.toml,builds.tsv} and the verb `arms` of STUDY_study.
 # Writes: results/.partial/STUDY-PROFILE[-only|-calibration]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
-# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, only, blocks, trials and part are set by measure.sh
+# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, blocks, trials and terms are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
 stage() {
-  local build
+  local build layout arms
   rm -rf "$1"
   mkdir -p "$1" || die "$1 cannot be written"
   cp "$home/claims.toml" "$home/page.toml" "$1/"
-  "$(binary "$program" release)" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$program arms' failed"
+  # A plan is as good by any build.
+  if [ -n "$plan_only" ]; then arms=$(ready "$program"); else
+    build --layouts "$layouts" "$program"
+    arms=$(binary "$program" release)
+  fi
+  "$arms" arms --profile "$PROFILE" >"$1/cases.tsv" || die "'$program arms' failed"
   select_cases "$1"
   [ -z "$plan_only" ] || return 0
   for build in $(cut -f 3 "$1/cases.tsv" | sort -u) release; do
-    "$SCRIPTS/build.sh" "$program" "$build"
-    mkdir -p "$1/bin/$build"
-    cp "$(binary "$program" "$build")" "$1/bin/$build/"
+    build --layouts "$layouts" "$program" "$build"
+    for ((layout = 0; layout < layouts; layout++)); do
+      mkdir -p "$1/bin/$build/$layout"
+      cp "$(layout_binary "$program" "$build" "$layout" "$layouts")" "$1/bin/$build/$layout/$program"
+    done
   done
-  (cd "$1" && sha256 claims.toml cases.tsv bin/*/*) >"$1/identity"
+  (cd "$1" && sha256 claims.toml cases.tsv bin/*/*/*) >"$1/identity"
   [ -z "$only" ] || echo "blocks ${blocks:-all}" >>"$1/identity"
   [ -z "$trials" ] || echo "trials $trials" >>"$1/identity"
 }
@@ -49,7 +56,7 @@ open_record() {
     if cmp -s "$work/identity" "$record.next/identity" && [ "${SEED:-$seed}" = "$seed" ]; then
       rm -rf "$record.next"
       date -u +%Y-%m-%dT%H:%M:%SZ >>"$work/resumed"
-      drop_torn_line "$record/runs.jsonl"
+      describe resumed
       say "resuming $record after $(count_lines "$record/runs.jsonl") of $(count_lines "$record/plan.tsv") runs"
       return
     fi
@@ -62,20 +69,28 @@ open_record() {
   mkdir "$record"
   cp "$work/claims.toml" "$work/page.toml" "$work/cases.tsv" "$record/"
   echo "${SEED:-$(date -u +%Y%m%d)}" >"$work/seed"
-  "$report" plan "$record" --profile "$PROFILE" --seed "$(cat "$work/seed")" ${part[@]+"${part[@]}"} || die "no plan for $study (see above)"
-  "$SCRIPTS/machine.sh" before "$study" "$record"
-  touch "$work/ready" "$record/runs.jsonl"
+  "$report" plan "$record" --profile "$PROFILE" --seed "$(cat "$work/seed")" "${terms[@]}" || die "no plan for $study (see above)"
+  touch "$record/runs.jsonl"
+  describe before
+  touch "$work/ready"
 }
 
-# Under a new name only when it is whole; an existing folder is never touched.
+# describe before|resumed|after: what the machine is and does then goes into machine.json.
+describe() {
+  [ "$1" = after ] || wait_for_quiet >"$work/quiet_wait_s"
+  "$SCRIPTS/machine.sh" "$1" "$study" "$record"
+  "$report" machine "$record" "$work/facts.tsv" || die "machine.json could not be written (see above)"
+}
+
+# seal [--cut]: under a new name, `sealed`, only when it is whole, or cut where a block ends; an existing folder is never touched.
 seal() {
-  local folder suffix=$PROFILE
+  local suffix=$PROFILE
   [ -z "$trials" ] || suffix=calibration
-  "$SCRIPTS/machine.sh" after "$study" "$record"
+  describe after
   cp "$home/page.toml" "$record/"
-  "$report" seal "$record" || die "$record could not be sealed (see above)"
-  while folder=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$folder" ]; do sleep 1; done
+  "$report" seal "$record" "$@" || die "$record could not be sealed (see above)"
+  while sealed=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$sealed" ]; do sleep 1; done
   mkdir -p "$results/$study"
-  mv "$record" "$folder"
-  say "measured $study: $folder"
+  mv "$record" "$sealed"
+  say "measured $study: $sealed"
 }

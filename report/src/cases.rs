@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::error::Error;
 
+/// The longest that a run may be planned to take, in seconds: a day.
+const LONGEST_S: f64 = 86_400.0;
+
 /// A test case: a scenario and an arm, and how to run it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
@@ -28,6 +31,11 @@ impl Case {
     /// Its scenario and arm.
     pub fn name(&self) -> (&str, &str) {
         (&self.scenario, &self.arm)
+    }
+
+    /// Whether it is the A/A twin of a whole process; that of a duet shares a process, and so a layout, with the arm.
+    pub fn is_twin(&self) -> bool {
+        self.arm.ends_with("@aa") && !self.arm.contains('~')
     }
 }
 
@@ -95,8 +103,8 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
 /// # Errors
 /// Says so if it is none.
 pub(crate) fn time(text: &str) -> Result<f64, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && seconds.is_finite());
-    seconds.ok_or_else(|| format!("'{text}' is no time in seconds above zero"))
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_S);
+    seconds.ok_or_else(|| format!("'{text}' is no time in seconds above zero and of a day at most"))
 }
 
 /// The lines of cases.tsv that are of these cases, named by scenario and arm.

@@ -1,49 +1,120 @@
-//! `report check` and `report seal`: a results folder is believed only if every file agrees with every other.
+//! `report check` and `report seal`: a results folder is believed only if every file agrees with every other, and with the plan as it is
+//! made again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::cases::Case;
-use crate::claims::Claims;
+use crate::cases::{self, Case};
+use crate::claims::{Claims, Of};
 use crate::error::Error;
-use crate::files::{self, write_whole};
-use crate::histogram;
+use crate::files::{self, TomlFile, write_whole};
 use crate::manifest;
 use crate::page::Page;
-use crate::plan_file::PlannedRun;
+use crate::plan::{Terms, plan};
+use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::Record;
-use crate::results::{Folder, load};
+use crate::results::{Folder, Texts, load, read_meta, rounds_below};
 use crate::runs::Run;
+use crate::seals::{self, first_difference};
+use crate::selection;
+use crate::{fmt, histogram};
 
-/// Everything that is wrong with a sealed folder, one finding per line.
-pub fn check(path: &Path) -> Vec<Error> {
-    let mut findings = manifest::differences(path).unwrap_or_else(Vec::from);
-    findings.extend(Folder::open(path).map_or_else(
-        |errors| errors,
-        |folder| {
-            let found = [structure(&folder), digests(&folder), histograms(&folder), failures(&folder)];
-            found.into_iter().flatten().collect()
-        },
-    ));
-    findings
+/// What is sealed below some paths, read and checked.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// The folders that can be read.
+    pub folders: Vec<Folder>,
+    /// How many there are, with those that cannot.
+    pub count: usize,
+    /// What is wrong, one finding per line: nothing is rendered then.
+    pub refused: Vec<Error>,
+    /// Runs that failed, one finding per line: results, which count against their arm.
+    pub failed: Vec<Error>,
+}
+
+/// Reads and checks every round at or below `paths`, each for itself and against the others.
+///
+/// # Errors
+/// If the folders cannot be listed, or there is no round in one of the paths.
+pub fn read(paths: &[PathBuf]) -> Result<Checked, Error> {
+    let mut checked = Checked::default();
+    for path in paths {
+        let folders = rounds_below(path, &mut checked.refused)?;
+        if folders.is_empty() && checked.refused.is_empty() {
+            return Err(Error::file(path, "it holds no results folder: is the path right? make all-reports measures"));
+        }
+        checked.count += folders.len();
+        for folder in folders {
+            match open(&folder) {
+                Err(findings) => checked.refused.extend(findings),
+                Ok((folder, findings)) => {
+                    checked.refused.extend(findings);
+                    checked.failed.extend(failures(&folder));
+                    checked.folders.push(folder);
+                }
+            }
+        }
+    }
+    checked.refused.extend(repeated(&checked.folders));
+    Ok(checked)
+}
+
+/// A sealed folder with what is wrong with it, but for failed runs.
+///
+/// # Errors
+/// What is wrong with a folder that cannot be read.
+fn open(path: &Path) -> Result<(Folder, Vec<Error>), Vec<Error>> {
+    // Before anything is opened: a pipe would never end.
+    files::regular_files(path)?;
+    let mut findings = manifest::differences(path).unwrap_or_else(|errors| errors);
+    match Folder::open(path) {
+        Err(errors) => {
+            findings.extend(errors);
+            Err(findings)
+        }
+        Ok((folder, texts)) => {
+            let found = [
+                name(&folder).into_iter().collect(),
+                structure(&folder, &texts),
+                digests(&folder),
+                lacking(&folder),
+                histograms(&folder),
+            ];
+            findings.extend(found.into_iter().flatten());
+            Ok((folder, findings))
+        }
+    }
+}
+
+/// The folder is called as its plan says: results/STUDY/STAMP-PROFILE.
+fn name(folder: &Folder) -> Option<Error> {
+    let meta = &folder.meta;
+    let profile = if meta.calibration.is_some() { "calibration" } else { &meta.profile };
+    let place = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
+    let part = |path: Option<&Path>| path.and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    let (own, study) = (part(Some(&place)), part(place.parent()));
+    let fits =
+        study == meta.study && own.strip_suffix(profile).and_then(|own| own.strip_suffix('-')).is_some_and(is_stamp);
+    let what = format!("it is called {study}/{own}, but its plan.json says {}/STAMP-{profile}", meta.study);
+    (!fits).then(|| Error::file(&folder.path, what))
+}
+
+/// Whether `text` is a time such as 20261121T050000Z.
+fn is_stamp(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = text.strip_suffix('Z').and_then(|text| text.split_once('T'));
+    parts.is_some_and(|(day, time)| day.len() == 8 && time.len() == 6 && digits(day) && digits(time))
 }
 
 /// What the files of a folder say against each other; failed runs are no contradiction.
-fn structure(folder: &Folder) -> Vec<Error> {
-    let meta = folder.path.join("plan.json");
-    let mut findings = Vec::new();
-    if folder.hash != folder.meta.hash {
-        findings.push(Error::file(&meta, "its hash is not that of claims.toml, cases.tsv and plan.tsv"));
-    }
-    if folder.meta.study != folder.claims.study {
-        let what = format!("it is of the study {}, claims.toml of {}", folder.meta.study, folder.claims.study);
-        findings.push(Error::file(&meta, what));
-    }
-    findings.extend(part_against_plan(folder, &meta));
-    findings.extend(page_against_claims(&folder.page, &folder.claims, &folder.path.join("page.toml")));
-    findings.extend(plan_against_cases(folder, &folder.path.join("plan.tsv")));
-    findings.extend(runs_against_plan(folder, &folder.path.join("runs.jsonl")));
-    findings.extend(memory_against_cases(folder, &folder.path.join("memory.jsonl")));
+fn structure(folder: &Folder, texts: &Texts) -> Vec<Error> {
+    let file = |name: &str| folder.path.join(name);
+    let mut findings = page_against_claims(&folder.page, &folder.claims, &file("page.toml"));
+    findings.extend(meta_against_files(folder, texts, &file("plan.json")));
+    findings.extend(plan_again(folder, texts, &file("plan.tsv")));
+    findings.extend(runs_against_plan(folder, texts, &file("runs.jsonl")));
+    findings.extend(memory_against_plan(folder, &file("memory.jsonl")));
     findings
 }
 
@@ -56,50 +127,52 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
         .collect()
 }
 
-/// A partial measurement holds its scenarios and no others, in no more blocks than it says.
-fn part_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
+/// plan.json is of these files; a partial measurement holds its scenarios and no others.
+fn meta_against_files(Folder { meta, claims, cases, .. }: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
     let fault = |what: String| Error::file(file, what);
-    let Some(only) = &folder.meta.only else {
-        return folder.meta.blocks_cap.map(|_| fault("blocks_cap needs only".to_owned())).into_iter().collect();
-    };
-    let only: BTreeSet<&str> = only.iter().map(String::as_str).collect();
-    let listed: BTreeSet<&str> = folder.cases.iter().map(|case| case.scenario.as_str()).collect();
-    let differing = only.symmetric_difference(&listed).map(|scenario| {
-        let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
-        fault(format!("the scenario {scenario} stands in {there} and not in {lacking}"))
-    });
-    let cap = folder.meta.blocks_cap.unwrap_or(usize::MAX) as u64;
-    let beyond = folder.plan.iter().find(|run| run.block >= cap);
-    differing.chain(beyond.map(|run| fault(format!("the run {} lies beyond the {cap} blocks", run.run)))).collect()
-}
-
-/// Every case of cases.tsv is planned and run as it says there, and nothing else; no run is planned twice.
-fn plan_against_cases(folder: &Folder, file: &Path) -> Vec<Error> {
-    let planned: BTreeSet<(&str, &str)> = folder.plan.iter().map(|run| run.case.name()).collect();
-    let listed: BTreeMap<(&str, &str), &Case> = folder.cases.iter().map(|case| (case.name(), case)).collect();
-    let missing = listed.keys().filter(|case| !planned.contains(*case)).map(|(scenario, arm)| {
-        Error::file(file, format!("the test case {scenario} {arm} of cases.tsv is not planned"))
-    });
-    let unknown = planned.iter().filter(|case| !listed.contains_key(*case)).map(|(scenario, arm)| {
-        Error::file(file, format!("the test case {scenario} {arm} does not stand in cases.tsv"))
-    });
-    let mut findings: Vec<Error> = missing.chain(unknown).collect();
-    let mut seen = BTreeSet::new();
-    for (index, run) in folder.plan.iter().enumerate() {
-        if !seen.insert(run.run.as_str()) {
-            findings.push(Error::line(file, index + 1, format!("the run {} is planned twice", run.run)));
-        }
-        let is_other = |case: &&Case| (&case.build, &case.arguments) != (&run.case.build, &run.case.arguments);
-        if listed.get(&run.case.name()).is_some_and(is_other) {
-            let what = format!("the run {} has another build or other arguments than cases.tsv says", run.run);
-            findings.push(Error::line(file, index + 1, what));
-        }
+    let mut findings = Vec::new();
+    if meta.hash != plan_file::hash(&texts.claims, &texts.cases, &texts.plan) {
+        findings.push(fault("its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned()));
+    }
+    if meta.study != claims.study {
+        findings.push(fault(format!("it is of the study {}, claims.toml of {}", meta.study, claims.study)));
+    }
+    if !["smoke", "quick", "full"].contains(&meta.profile.as_str()) {
+        findings.push(fault(format!("there is no profile '{}': smoke, quick or full", meta.profile)));
+    }
+    if meta.blocks_cap.is_some() && meta.only.is_none() {
+        findings.push(fault("blocks_cap needs only".to_owned()));
+    }
+    if let Some(only) = &meta.only {
+        let only: BTreeSet<&str> = only.iter().map(String::as_str).collect();
+        let listed: BTreeSet<&str> = cases.iter().map(|case| case.scenario.as_str()).collect();
+        findings.extend(only.symmetric_difference(&listed).map(|scenario| {
+            let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
+            fault(format!("the scenario {scenario} stands in {there} and not in {lacking}"))
+        }));
     }
     findings
 }
 
-/// Every planned run stands in runs.jsonl once, in the order of the plan, with a record that fits.
-fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
+/// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved.
+fn plan_again(folder: &Folder, texts: &Texts, file: &Path) -> Option<Error> {
+    let claims = folder.path.join("claims.toml").display().to_string();
+    let claims = TomlFile { name: &claims, text: &texts.claims };
+    let again = match plan(&folder.cases, &folder.claims, claims, &Terms::from(&folder.meta)) {
+        Err(error) => return Some(error),
+        Ok(plan) => plan_file::to_tsv(&plan.runs),
+    };
+    let line = first_difference(&again, &texts.plan)?;
+    let said = |text: &str| {
+        text.lines().nth(line - 1).map_or_else(|| "nothing".to_owned(), |line| format!("'{}'", line.replace('\t', " ")))
+    };
+    let (due, found) = (said(&again), said(&texts.plan));
+    let seed = folder.meta.seed;
+    Some(Error::line(file, line, format!("planned again from the seed {seed} it reads {due}, here stands {found}")))
+}
+
+/// The runs are those of the plan, in its order and with records that fit; a measurement that was cut off has whole blocks only.
+fn runs_against_plan(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
     let planned: BTreeMap<&str, (usize, &PlannedRun)> =
         folder.plan.iter().enumerate().map(|(place, run)| (run.run.as_str(), (place, run))).collect();
     let mut findings = Vec::new();
@@ -119,52 +192,65 @@ fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
             findings.push(fault(format!("the run {} is out of the plan's order", run.run)));
         }
         last = Some(place);
-        findings.extend(run.record.as_ref().and_then(|record| misfit(record, plan, &folder.claims.study)).map(fault));
+        findings.extend(run.misfit(plan, &folder.meta.study).map(fault));
     }
-    let missing = folder.plan.iter().filter(|plan| !seen.contains(plan.run.as_str()));
-    let missing = missing
-        .map(|PlannedRun { run, case, .. }| format!("the run {run} ({} {}) is missing", case.scenario, case.arm));
-    findings.extend(missing.map(|what| Error::file(file, what)));
+    // What follows the last run was not made; what is missing before it was left out.
+    let made = last.map_or(0, |last| last + 1);
+    let due = if folder.meta.cut { &folder.plan[..made] } else { &folder.plan };
+    findings.extend(due.iter().filter(|plan| !seen.contains(plan.run.as_str())).map(|plan| {
+        let PlannedRun { run, case, .. } = plan;
+        let end = plan_end(&folder.plan, made);
+        Error::line(
+            file,
+            folder.runs.len() + 1,
+            format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm),
+        )
+    }));
+    if let (true, Some(next), Some(last)) = (folder.meta.cut, folder.plan.get(made), made.checked_sub(1))
+        && next.block_name() == folder.plan[last].block_name()
+    {
+        let what = format!("it ends inside block {} of {}", next.block, next.case.scenario);
+        findings.push(Error::line(file, folder.runs.len(), what));
+    }
+    if findings.is_empty() {
+        // Lines that are wrong in themselves have been named by now.
+        findings.extend(seals::difference(&folder.plan, &texts.runs, &texts.seals, &folder.path.join(seals::NAME)));
+    }
     findings
 }
 
-/// Every line of the memory passes is of a case in cases.tsv, once per pass, with a record of that case.
-fn memory_against_cases(folder: &Folder, file: &Path) -> Vec<Error> {
+/// What is to be done about runs that are missing at the end.
+fn plan_end(plan: &[PlannedRun], made: usize) -> &'static str {
+    if made < plan.len() { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" }
+}
+
+/// The memory passes are those that the plan promises, with records that fit; a measurement that was cut off may lack some.
+fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
+    let promised = selection::memory_passes(&folder.cases, &folder.claims, &folder.meta);
+    let key = |run: &PlannedRun| (run.run.clone(), run.case.scenario.clone(), run.case.arm.clone());
+    let promised: BTreeMap<_, &PlannedRun> = promised.iter().map(|run| (key(run), run)).collect();
     let listed: BTreeSet<(&str, &str)> = folder.cases.iter().map(Case::name).collect();
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     for (index, run) in folder.memory.iter().enumerate() {
-        let case = (run.scenario.as_str(), run.arm.as_str());
+        let key = (format!("memory-{}", run.pass), run.scenario.clone(), run.arm.clone());
         let named = format!("the test case {} {}", run.scenario, run.arm);
-        let misfit = |record: &Record| {
-            let fits = record.scenario == run.scenario && record.case_arm() == run.arm;
-            record.fault().or_else(|| (!fits).then(|| format!("the record is not of {named}")))
-        };
-        let fault = if !listed.contains(&case) {
-            Some(format!("{named} does not stand in cases.tsv"))
-        } else if !seen.insert((run.pass, case)) {
-            Some(format!("{named} stands twice in pass {}", run.pass))
-        } else {
-            run.record.as_ref().and_then(misfit)
+        let fault = match promised.get(&key) {
+            None if !listed.contains(&(run.scenario.as_str(), run.arm.as_str())) => {
+                Some(format!("{named} does not stand in cases.tsv"))
+            }
+            None => Some(format!("the plan promises no pass {} of {named}", run.pass)),
+            Some(_) if seen.contains(&key) => Some(format!("{named} stands twice in pass {}", run.pass)),
+            Some(plan) => run.record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
         };
         findings.extend(fault.map(|what| Error::line(file, index + 1, what)));
+        seen.insert(key);
     }
+    let missing = promised.iter().filter(|(key, _)| !folder.meta.cut && !seen.contains(key));
+    findings.extend(missing.map(|((pass, scenario, arm), _)| {
+        Error::file(file, format!("the pass {pass} of the test case {scenario} {arm} is missing"))
+    }));
     findings
-}
-
-/// How a record differs from what was planned, or is wrong in itself.
-fn misfit(record: &Record, plan: &PlannedRun, study: &str) -> Option<String> {
-    let wrong = |what: &str, got: &str, expected: &str| {
-        (got != expected).then(|| format!("the record of {} has the {what} '{got}', planned is '{expected}'", plan.run))
-    };
-    record
-        .fault()
-        .or_else(|| wrong("run", &record.run, &plan.run))
-        .or_else(|| wrong("study", &record.study, study))
-        .or_else(|| wrong("scenario", &record.scenario, &plan.case.scenario))
-        .or_else(|| wrong("arm", &record.case_arm(), &plan.case.arm))
-        .or_else(|| wrong("seed", &record.seed.to_string(), &plan.seed.to_string()))
-        .or_else(|| wrong("block", &record.block.to_string(), &plan.block.to_string()))
 }
 
 /// Arms of one scenario and input seed give one answer.
@@ -180,6 +266,32 @@ fn digests(folder: &Folder) -> Vec<Error> {
         if *digest != record.digest {
             let what = format!("{arm} gives another answer than {other} in {scenario} with seed {seed}");
             findings.push(Error::line(folder.path.join("runs.jsonl"), index + 1, what));
+        }
+    }
+    findings
+}
+
+/// Metrics that something in claims.toml asks of a test case, and that some of its runs recorded and others did not: a run without the
+/// metric is no sample, so that whoever takes the metric out of a run takes out the run.
+fn lacking(folder: &Folder) -> Vec<Error> {
+    let mut asked: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
+    for (_, quantity) in folder.claims.quantities() {
+        let per = if let Of::Value { per: Some(per), .. } = &quantity.of { Some(per) } else { None };
+        for case in quantity.cases(&folder.meta.profile) {
+            asked.entry(case).or_default().extend([&quantity.metric].into_iter().chain(per).map(String::as_str));
+        }
+    }
+    let mut findings = Vec::new();
+    for ((scenario, arm), metrics) in asked {
+        let is_of = |(_, record): &(usize, &Record)| record.scenario == scenario && record.case_arm() == arm;
+        let records: Vec<(usize, &Record)> = folder.records().filter(is_of).collect();
+        for metric in metrics {
+            let (with, without): (Vec<_>, Vec<_>) =
+                records.iter().partition(|(_, record)| record.metrics.contains_key(metric));
+            findings.extend(without.into_iter().filter(|_| !with.is_empty()).map(|(line, record)| {
+                let what = format!("{} has no {metric}, which other runs of {scenario} {arm} have", record.run);
+                Error::line(folder.path.join("runs.jsonl"), line, what)
+            }));
         }
     }
     findings
@@ -210,17 +322,75 @@ fn failures(folder: &Folder) -> Vec<Error> {
     folder.runs.iter().enumerate().filter_map(failed).collect()
 }
 
-/// Seals `path`: every planned run must be there and fit; then the manifest is written.
+/// Folders that hold the runs of one measurement under two names: it would confirm itself. Two runs never come out alike in all they
+/// record, so two that do are one; a single pair may be chance unless there is no other.
+fn repeated(folders: &[Folder]) -> Vec<Error> {
+    let mut findings = Vec::new();
+    for (at, folder) in folders.iter().enumerate() {
+        for other in folders[..at].iter().filter(|other| other.meta.study == folder.meta.study) {
+            let theirs: BTreeMap<&str, &Record> =
+                other.records().map(|(_, record)| (record.run.as_str(), record)).collect();
+            let ours = folder.records().count();
+            let is_shared = |(_, record): &(usize, &Record)| theirs.get(record.run.as_str()) == Some(record);
+            let shared: Vec<usize> = folder.records().filter(is_shared).map(|(line, _)| line).collect();
+            if let (Some(line), true) = (shared.first(), shared.len() > 1 || shared.len() == ours) {
+                let (count, other) = (fmt::plural(shared.len(), "run is", "runs are"), other.path.join("runs.jsonl"));
+                let what = format!("{count} the same as in {}: remove one of the two folders", other.display());
+                findings.push(Error::line(folder.path.join("runs.jsonl"), *line, what));
+            }
+        }
+    }
+    findings
+}
+
+/// Seals `path`: every planned run must be there and fit; then the manifest is written. With `cut` a measurement that its machine ended
+/// stands with the blocks that were complete: what follows them is dropped, and plan.json says so.
 ///
 /// # Errors
 /// Everything that is missing or does not fit. What the samples say, such as a failed run, is no hindrance: it is a result.
-pub fn seal(path: &Path) -> Result<(), Vec<Error>> {
-    let folder = Folder::open(path)?;
-    let findings = structure(&folder);
+pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
+    files::regular_files(path)?;
+    complete_seals(path, cut)?;
+    let (folder, texts) = Folder::open(path)?;
+    let findings = structure(&folder, &texts);
     if !findings.is_empty() {
         return Err(findings);
     }
     Ok(write_whole(&path.join(manifest::NAME), &manifest::to_text(&manifest::sums(path)?))?)
+}
+
+/// Adds the seal that is missing if the measurement was ended between a line and its seal; with `cut` drops what follows the last
+/// complete block, and says in plan.json that there should have been more.
+fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
+    let (_, plan) = load(path, "plan.tsv", plan_file::from_tsv)?;
+    let log = path.join("runs.jsonl");
+    let runs = files::read(&log)?;
+    let due = seals::of(&plan, &runs);
+    let (seals, file) = (seals::to_tsv(&due), path.join(seals::NAME));
+    // Seals that do not fit stay as they are, and are found when all is checked.
+    if files::read(&file).is_ok_and(|written| seals.starts_with(&written)) {
+        write_whole(&file, &seals)?;
+    }
+    if !cut {
+        return Ok(());
+    }
+    let Some(last) = due.last() else {
+        return Err(Error::file(log, "no block is complete: there is nothing to keep").into());
+    };
+    let whole_lines = |text: &str, most: usize| -> String {
+        text.split_inclusive('\n').filter(|line| line.ends_with('\n')).take(most).collect()
+    };
+    write_whole(&log, &whole_lines(&runs, last.lines))?;
+    let memory = path.join("memory.jsonl");
+    let passes = files::read(&memory).map_or_else(|_| String::new(), |text| whole_lines(&text, usize::MAX));
+    if memory.exists() {
+        write_whole(&memory, &passes)?;
+    }
+    let (meta, (_, claims), (_, cases)) =
+        (read_meta(path)?, load(path, "claims.toml", Claims::parse)?, load(path, "cases.tsv", cases::parse)?);
+    let promised = selection::memory_passes(&cases, &claims, &meta).len();
+    let is_whole = last.lines == plan.len() && passes.lines().count() >= promised;
+    Ok(write_whole(&path.join("plan.json"), &PlanMeta { cut: !is_whole, ..meta }.to_text())?)
 }
 
 /// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.

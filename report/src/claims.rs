@@ -1,11 +1,11 @@
-//! What is judged, as claims.toml says it.
+//! What is judged, as claims.toml says it: claims, each in two forms, with what a form inherits written out.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use strum::{Display, EnumString, IntoStaticStr, VariantNames};
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
-use crate::verdict::{Band, Control, Direction};
+use crate::rules::{Band, Control, Direction};
 
 /// A value for all profiles, or one for each.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -37,14 +37,52 @@ pub struct Claims {
     pub budget_s: BTreeMap<String, f64>,
     /// The claims, in order.
     pub claims: Vec<Claim>,
+    /// The A/A controls that the parts of the claims ask for, and the planted ones.
     pub controls: Vec<ControlCase>,
     /// Our own aims.
     pub goals: Vec<Goal>,
 }
 
+/// One of the two forms in which every claim is judged; by name as page.toml and JSON say it.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    Serialize,
+    Deserialize,
+)]
+#[strum(serialize_all = "lowercase", const_into_str)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// The author's set-up with its flaws.
+    Published,
+    /// Equal work and equal resources.
+    Fair,
+}
+
+impl Form {
+    /// The form as a heading or label.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Form::Published => "as published",
+            Form::Fair => "fair",
+        }
+    }
+}
+
 /// What one block yields as one number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
+    /// Where claims.toml says it.
+    pub line: usize,
     /// A metric of the record, or `process_s`.
     pub metric: String,
     pub scenarios: ByProfile<Vec<String>>,
@@ -52,10 +90,8 @@ pub struct Quantity {
     pub of: Of,
     /// Whether a smaller value is the better one.
     pub lower_is_better: bool,
-    /// Smallest step of a counted metric.
-    pub resolution: f64,
     /// Process or duet.
-    pub form: Form,
+    pub replicate: Replicate,
     pub blocks: Blocks,
 }
 
@@ -96,10 +132,10 @@ impl Of {
     }
 }
 
-/// Where the samples of a quantity come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
-#[strum(serialize_all = "lowercase")]
-pub enum Form {
+/// Where the samples of a quantity come from: what one number of it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum Replicate {
     /// Whole processes.
     Process,
     /// Processes that alternate two arms.
@@ -110,25 +146,48 @@ pub enum Form {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub id: String,
-    /// In our words.
+    /// As its authors put it.
     pub text: String,
     /// The published figure, as printed.
     pub original: String,
-    /// Id of the claim beside which it stands.
-    pub beside: Option<String>,
+    pub published: Asked,
+    pub fair: Asked,
+    /// Tests for the evidence only.
+    pub further: Vec<Further>,
+}
+
+/// A test that stands in the evidence of a claim and is never counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Further {
+    pub id: String,
+    /// What it shows.
+    pub text: String,
+    pub asked: Asked,
+}
+
+/// What a form asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    /// Nothing, because the form makes no sense.
+    Absent(String),
+    /// Nothing yet.
+    Pending(String),
+    /// Tests that judge it together: the worst verdict is its verdict.
+    Parts(Vec<Part>),
+}
+
+/// One test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What tells it from the other parts; empty if there are none.
+    pub text: String,
     pub kind: Kind,
     /// Smallest ratio less one that matters.
     pub margin: f64,
+    /// What is measured.
+    pub quantity: Quantity,
     /// Id of the A/A control that gives the floor.
     pub aa: Option<String>,
-    /// Id of the planted control.
-    pub planted: Option<String>,
-    /// What is measured; `None` for a claim that is pending or untestable.
-    pub quantity: Option<Quantity>,
-    /// Why nothing is measured yet.
-    pub pending: Option<String>,
-    /// Why nothing can be measured.
-    pub untestable: Option<String>,
     /// Causes to be checked.
     pub causes: Vec<Cause>,
 }
@@ -152,8 +211,10 @@ pub enum Kind {
     },
     /// Another claim's effect has this cause.
     Cause {
-        /// Id of the claim whose effect is explained.
+        /// Id of the claim, or further test, whose effect is explained.
         explains: String,
+        /// Which form of that claim.
+        form: Form,
         /// Whose cause the control isolates.
         control: Control,
     },
@@ -258,7 +319,7 @@ impl Quantity {
     /// The same quantity from processes of single arms.
     #[must_use]
     pub fn of_processes(&self) -> Quantity {
-        Quantity { form: Form::Process, ..self.clone() }
+        Quantity { replicate: Replicate::Process, ..self.clone() }
     }
 
     /// The scenarios in `profile`.
@@ -273,7 +334,7 @@ impl Quantity {
 
     /// Whether its samples are processes that alternate its two arms.
     pub fn is_duet(&self) -> bool {
-        self.form == Form::Duet
+        self.replicate == Replicate::Duet
     }
 
     /// Whether it is a ratio of two arms.
@@ -296,9 +357,65 @@ impl Quantity {
         self.scenarios(profile).iter().flat_map(of).collect()
     }
 
+    /// The smallest difference that matters to a user if nothing else is said: 2 % in duets, 10 % of memory and of quantiles of latency,
+    /// 5 % of everything else.
+    pub fn usual_margin(&self) -> f64 {
+        let is_quantile = ["_p50", "_p99", "_max"].iter().any(|quantile| self.metric.contains(quantile));
+        if self.is_duet() {
+            0.02
+        } else if self.is_memory() || is_quantile {
+            0.10
+        } else {
+            0.05
+        }
+    }
+
+    /// The same quantity in no more blocks than `other`.
+    #[must_use]
+    pub fn within(&self, other: &Quantity) -> Quantity {
+        let most = |profile: &String| other.blocks.get(profile).copied().unwrap_or(0);
+        let blocks =
+            self.blocks.iter().map(|(profile, &blocks)| (profile.clone(), blocks.min(most(profile)))).collect();
+        Quantity { blocks, ..self.clone() }
+    }
+
     /// Whether it is about memory.
     pub fn is_memory(&self) -> bool {
         self.metric.ends_with("_kib") || self.metric.ends_with("_bytes")
+    }
+}
+
+impl Asked {
+    /// Its tests; none if nothing is asked, or nothing yet.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Asked::Parts(parts) => parts,
+            Asked::Absent(_) | Asked::Pending(_) => &[],
+        }
+    }
+}
+
+impl Part {
+    /// Whether its verdict rests on a floor, which copies of one program show.
+    pub fn has_floor(&self) -> bool {
+        matches!(self.kind, Kind::Ratio { .. } | Kind::Every { .. } | Kind::Equal) && self.quantity.is_ratio()
+    }
+}
+
+impl Claim {
+    /// What it asks in a form.
+    pub fn form(&self, form: Form) -> &Asked {
+        match form {
+            Form::Published => &self.published,
+            Form::Fair => &self.fair,
+        }
+    }
+
+    /// All its tests, with the id by which messages call them.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &Part)> {
+        let forms = [&self.published, &self.fair].into_iter().map(|asked| (self.id.as_str(), asked));
+        let further = self.further.iter().map(|test| (test.id.as_str(), &test.asked));
+        forms.chain(further).flat_map(|(id, asked)| asked.parts().iter().map(move |part| (id, part)))
     }
 }
 
@@ -313,11 +430,30 @@ impl Claims {
         self.controls.iter().find(|control| control.id == id)
     }
 
+    /// What the claim `id` asks in `form`, or the further test of this id.
+    pub fn asked(&self, id: &str, form: Form) -> Option<&Asked> {
+        let further = || self.claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
+        self.claim(id).map(|claim| claim.form(form)).or_else(|| Some(&further()?.asked))
+    }
+
+    /// The controls that guard a part: the A/A control that it names and, if it has a floor, the planted one of its replicate.
+    pub fn guards<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = &'a ControlCase> {
+        self.controls.iter().filter(|control| match control.planted {
+            None => part.aa.as_ref() == Some(&control.id),
+            Some(_) => part.has_floor() && part.quantity.replicate == control.quantity.replicate,
+        })
+    }
+
+    /// Every test of every claim, with the id of its claim or further test.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &Part)> {
+        self.claims.iter().flat_map(Claim::parts)
+    }
+
     /// Every quantity that is measured, with the name of what needs it.
     pub fn quantities(&self) -> impl Iterator<Item = (&str, &Quantity)> {
-        let claims = self.claims.iter().flat_map(|claim| {
-            let causes = claim.causes.iter().map(|cause| &cause.quantity);
-            claim.quantity.iter().chain(causes).map(|quantity| (claim.id.as_str(), quantity))
+        let claims = self.parts().flat_map(|(id, part)| {
+            let causes = part.causes.iter().map(|cause| &cause.quantity);
+            std::iter::once(&part.quantity).chain(causes).map(move |quantity| (id, quantity))
         });
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));
         let goals = self.goals.iter().map(|goal| (goal.id.as_str(), &goal.quantity));
@@ -329,17 +465,28 @@ impl Claims {
         self.without_blocks() == other.without_blocks()
     }
 
-    /// What is asked, whatever time is spent on the answer.
+    /// What is asked, whatever time is spent on the answer and wherever it is written.
     fn without_blocks(&self) -> Claims {
         let mut claims = self.clone();
         claims.budget_s.clear();
-        let of_claims = claims.claims.iter_mut().flat_map(|claim| {
-            let causes = claim.causes.iter_mut().map(|cause| &mut cause.quantity);
-            claim.quantity.iter_mut().chain(causes)
+        let asked = claims.claims.iter_mut().flat_map(|claim| {
+            let further = claim.further.iter_mut().map(|test| &mut test.asked);
+            [&mut claim.published, &mut claim.fair].into_iter().chain(further)
+        });
+        let parts = asked.flat_map(|asked| match asked {
+            Asked::Parts(parts) => parts.as_mut_slice(),
+            Asked::Absent(_) | Asked::Pending(_) => &mut [],
+        });
+        let of_parts = parts.flat_map(|part| {
+            let causes = part.causes.iter_mut().map(|cause| &mut cause.quantity);
+            std::iter::once(&mut part.quantity).chain(causes)
         });
         let of_controls = claims.controls.iter_mut().map(|control| &mut control.quantity);
         let of_goals = claims.goals.iter_mut().map(|goal| &mut goal.quantity);
-        of_claims.chain(of_controls).chain(of_goals).for_each(|quantity| quantity.blocks.clear());
+        for quantity in of_parts.chain(of_controls).chain(of_goals) {
+            quantity.blocks.clear();
+            quantity.line = 0;
+        }
         claims
     }
 

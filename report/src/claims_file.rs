@@ -1,39 +1,40 @@
 //! claims.toml, read strictly, so that a misspelt or misplaced key cannot silently change a verdict.
+//!
+//! A form inherits what it does not say from its claim, a part from its form, a cause from its part. Every key that is written is one
+//! [`Entry`], shared by all tables that inherit it, and knows whether somebody has read it: one that nobody has means nothing.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::str::FromStr;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use strum::{EnumString, VariantNames};
-use toml::{Table, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use crate::claims::{Aim, Bound, Cause, Claim, Claims, ControlCase, Form, Goal, Kind, Of, Quantity, Size};
+use crate::claims::{
+    Aim, Asked, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Of, Part, Quantity,
+    Replicate, Size,
+};
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, chosen};
 use crate::record::unit;
-use crate::verdict::{Band, Control, Direction};
+use crate::rules::{Band, Control, Direction};
 
-/// Every key that means something in a table of some kind; a misspelt one is told from one in the wrong place.
-const KEYS: &str = "id text short original beside kind margin aa planted pending untestable size size_band band x direction \
-                    explains control at_least at_most share metric scenarios numerator denominator arm arms minus per factor unit \
-                    better resolution form blocks cause";
+/// Keys that a table keeps to itself.
+const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet";
+/// Keys that say how a test is judged; a form and a part inherit them.
+const JUDGED: &str = "kind margin aa cause size size_band band x direction explains control at_least at_most share";
+/// Keys of a quantity; a cause inherits them, too.
+const MEASURED: &str = "metric scenarios blocks replicate better";
+/// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
+const ARMS: &str = "ratio arm arms minus per factor unit";
+/// Whoever says one of these keys does not inherit the others.
+const EITHER: [&str; 4] = ["ratio arm arms", "size size_band", "at_least at_most", "band direction"];
 
-/// The whole file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawClaims {
-    #[serde(rename = "schema")]
-    _schema: Schema,
-    study: String,
-    #[serde(default)]
-    budget: BTreeMap<String, f64>,
-    #[serde(default)]
-    claim: Vec<Table>,
-    #[serde(default)]
-    control: Vec<Table>,
-    #[serde(default)]
-    goal: Vec<Table>,
+fn is_in(keys: &str, key: &str) -> bool {
+    keys.split(' ').any(|other| other == key)
 }
 
 /// Which value is the better one.
@@ -44,22 +45,33 @@ enum Better {
     Higher,
 }
 
-/// What a control controls.
-#[derive(Debug, Clone, Copy, EnumString, VariantNames)]
-#[strum(serialize_all = "lowercase")]
-enum ControlKind {
-    Aa,
-    Planted,
+/// A key with its value.
+struct Entry<'a> {
+    value: Spanned<DeValue<'a>>,
+    /// Where it stands in the file, in bytes.
+    at: usize,
+    /// What messages call the table it stands in.
+    of: String,
+    is_read: Cell<bool>,
 }
 
-/// A table that is being read: whoever reads a key takes it out, and what is left in the end means nothing.
-struct Reader<'a> {
-    table: Table,
-    /// What messages call the table.
-    name: String,
-    /// A text by which the table is found in the file.
-    anchor: String,
+/// A table with all that it says and inherits.
+#[derive(Clone)]
+struct Scope<'a> {
     file: TomlFile<'a>,
+    /// What messages call it.
+    name: String,
+    /// Where it begins in the file, in bytes.
+    at: usize,
+    entries: BTreeMap<String, Rc<Entry<'a>>>,
+}
+
+/// What is gathered while the file is read.
+#[derive(Default)]
+struct Reader<'a> {
+    /// Every key of a claim, control or goal that has to be read by somebody.
+    written: RefCell<Vec<(String, Rc<Entry<'a>>)>>,
+    controls: RefCell<Vec<ControlCase>>,
 }
 
 impl Claims {
@@ -69,326 +81,528 @@ impl Claims {
     /// Names file and line of what is unknown, missing or inconsistent.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
-        let raw: RawClaims = file.parse()?;
+        let whole = DeTable::parse(text).map_err(|error| file.fault(&error))?;
+        let reader = Reader::default();
+        let whole = Spanned::new(whole.span(), DeValue::Table(whole.into_inner()));
+        let top = reader.table(file, "claims.toml", whole)?;
+        top.need::<Schema>("schema")?;
+        let study = top.need("study")?;
         let mut budget_s = BTreeMap::new();
-        for (key, seconds) in raw.budget {
+        for (key, seconds) in top.take::<BTreeMap<String, f64>>("budget")?.unwrap_or_default() {
             let Some(profile) = key.strip_suffix("_s") else {
                 return Err(file.error_at(&key, format!("budget '{key}': name it PROFILE_s, in seconds")));
             };
             budget_s.insert(profile.to_owned(), seconds);
         }
-        let claims = Claims {
-            study: raw.study,
-            budget_s,
-            claims: file.each(raw.claim, Reader::claim)?,
-            controls: file.each(raw.control, Reader::control)?,
-            goals: file.each(raw.goal, Reader::goal)?,
-        };
+        let claims = top.tables("claim")?.into_iter().map(|table| reader.claim(&reader.table(file, "claim", table)?));
+        let claims = claims.collect::<Result<_, _>>()?;
+        if let Some(planted) = top.table("planted")? {
+            let planted = reader.table(file, "planted", planted)?;
+            for replicate in [Replicate::Process, Replicate::Duet] {
+                if let Some(table) = planted.table(replicate.into_str())? {
+                    reader.planted(
+                        &reader.table(file, &format!("planted.{}", replicate.into_str()), table)?,
+                        replicate,
+                    )?;
+                }
+            }
+        }
+        let goals = top.tables("goal")?.into_iter().map(|table| goal(&reader.table(file, "goal", table)?));
+        let goals = goals.collect::<Result<_, _>>()?;
+        reader.refuse_unread(file)?;
+        let claims = Claims { study, budget_s, claims, controls: reader.controls.into_inner(), goals };
         claims.check_names(file)?;
         Ok(claims)
     }
 
-    /// Ids are unique, and what a claim names is there.
+    /// Ids are unique, and what explains another claim leads to it.
     fn check_names(&self, file: TomlFile<'_>) -> Result<(), Error> {
-        let at = |id: &str| format!("id = \"{id}\"");
         let mut seen = BTreeSet::new();
-        let claims = self.claims.iter().map(|claim| &claim.id);
-        let controls = self.controls.iter().map(|control| &control.id);
-        for id in claims.chain(controls).chain(self.goals.iter().map(|goal| &goal.id)) {
+        let further = self.claims.iter().flat_map(|claim| &claim.further).map(|test| &test.id);
+        for id in self.claims.iter().map(|claim| &claim.id).chain(further).chain(self.goals.iter().map(|goal| &goal.id))
+        {
             if !seen.insert(id) {
-                return Err(file.error_at(&at(id), format!("the id '{id}' stands twice")));
+                return Err(file.error_at(&format!("id = \"{id}\""), format!("the id '{id}' stands twice")));
             }
         }
-        for claim in &self.claims {
-            let named = |key: &str, id: &Option<String>, is_there: &dyn Fn(&str) -> bool, what: &str| match id {
-                Some(id) if !is_there(id) => {
-                    let what = format!("{key} of {} names '{id}', which is no {what} of this file", claim.id);
-                    Err(file.error_at(&at(&claim.id), what))
+        for (id, part) in self.parts() {
+            if let Kind::Cause { explains, form, .. } = &part.kind {
+                let fault = |what: String| Error::line(file.name, part.quantity.line, format!("{id} explains {what}"));
+                let parts = match self.asked(explains, *form) {
+                    Some(Asked::Parts(parts)) => parts.as_slice(),
+                    Some(Asked::Pending(_)) => continue,
+                    Some(Asked::Absent(_)) => {
+                        return Err(fault(format!("'{explains}', which is absent {}", form.in_words())));
+                    }
+                    None => return Err(fault(format!("'{explains}', which is no claim or further test of this file"))),
+                };
+                let of_ratios: Vec<&Quantity> =
+                    parts.iter().map(|part| &part.quantity).filter(|quantity| quantity.is_ratio()).collect();
+                if of_ratios.is_empty() {
+                    return Err(fault(format!("'{explains}', which is no claim about a ratio")));
                 }
-                _ => Ok(()),
-            };
-            let control = |id: &str| self.control(id).map(|control| control.planted.is_some());
-            let explains = match &claim.kind {
-                Kind::Cause { explains, .. } if claim.quantity.is_some() => Some(explains.clone()),
-                _ => None,
-            };
-            let is_ratio =
-                |id: &str| self.claim(id).and_then(|claim| claim.quantity.as_ref()).is_some_and(Quantity::is_ratio);
-            named("aa", &claim.aa, &|id| control(id) == Some(false), "control of kind aa")?;
-            named("planted", &claim.planted, &|id| control(id) == Some(true), "control of kind planted")?;
-            named("beside", &claim.beside, &|id| self.claim(id).is_some(), "claim")?;
-            named("explains", &explains, &is_ratio, "claim about a ratio")?;
+                if let Some(scenario) = elsewhere(&part.quantity, &of_ratios) {
+                    return Err(fault(format!("'{explains}' in {scenario}, where that is not measured")));
+                }
+            }
         }
         Ok(())
     }
 }
 
-impl<'a> TomlFile<'a> {
-    /// Reads every table by `read`.
-    fn each<T>(self, tables: Vec<Table>, read: impl Fn(&mut Reader<'a>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
-        let one = |table: Table| {
-            let named = ["id", "short"].into_iter().find_map(|key| Some((key, table.get(key)?.as_str()?.to_owned())));
-            let anchor = named.as_ref().map_or_else(|| "[[".to_owned(), |(key, name)| format!("{key} = \"{name}\""));
-            let name = named.map_or_else(|| "a table without id".to_owned(), |(_, name)| name);
-            if let Some(key) = table.keys().find(|key| !KEYS.split(' ').any(|known| known == *key)) {
-                return Err(self.error_at(key, format!("unknown field `{key}` in {name}")));
-            }
-            let mut reader = Reader { table, name, anchor, file: self };
-            let read = read(&mut reader)?;
-            reader.refuse_rest().map(|()| read)
-        };
-        tables.into_iter().map(one).collect()
-    }
+/// A scenario of `control` that none of `effects` has in the same profile: blocks of two scenarios are no pairs.
+fn elsewhere<'a>(control: &'a Quantity, effects: &[&Quantity]) -> Option<&'a String> {
+    PROFILES.iter().filter(|profile| control.is_measured(profile)).find_map(|profile| {
+        let is_there = |scenario: &&String| effects.iter().any(|effect| effect.scenarios(profile).contains(scenario));
+        control.scenarios(profile).iter().find(|scenario| !is_there(scenario))
+    })
 }
 
-impl Reader<'_> {
-    fn fault(&self, what: impl Into<String>) -> Error {
-        self.file.error_at(&self.anchor, what)
+/// The profiles that judge.
+const PROFILES: [&str; 2] = ["quick", "full"];
+
+/// The message of an error on one line.
+fn in_line(message: &str) -> String {
+    message.trim().replace('\n', ", ")
+}
+
+impl<'a> Scope<'a> {
+    fn fault(&self, what: impl AsRef<str>) -> Error {
+        self.file.error_in(self.at, format!("{} {}", self.name, what.as_ref()))
+    }
+
+    /// An error at a key of it, or at itself.
+    fn fault_at(&self, key: &str, what: impl AsRef<str>) -> Error {
+        let at = self.entries.get(key).map_or(self.at, |entry| entry.at);
+        self.file.error_in(at, format!("{} {}", self.name, what.as_ref()))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    /// The value of a key as it is written, if it is there.
+    fn raw(&self, key: &str) -> Option<Spanned<DeValue<'a>>> {
+        self.entries.get(key).map(|entry| {
+            entry.is_read.set(true);
+            entry.value.clone()
+        })
     }
 
     /// The value of a key, if it is there.
-    fn take<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, Error> {
-        let read = |value: Value| {
-            let written = format!("{key} = {value}");
-            let place = if self.file.text.contains(&written) { &written } else { &self.anchor };
-            value.try_into().map_err(|error| self.file.error_at(place, error.message().trim().replace('\n', ", ")))
+    fn take<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
+        let read = |value: Spanned<DeValue<'a>>| {
+            T::deserialize(value.into_deserializer())
+                .map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(error.message()))))
         };
-        self.table.remove(key).map(read).transpose()
+        self.raw(key).map(read).transpose()
     }
 
     /// The value of a key that must be there.
-    fn need<T: DeserializeOwned>(&mut self, key: &str) -> Result<T, Error> {
-        self.take(key)?.ok_or_else(|| self.fault(format!("{} needs the key '{key}'", self.name)))
-    }
-
-    /// The value of a key that must be there, or has been said by an `outer` table.
-    fn inherit<T: DeserializeOwned + Clone>(&mut self, key: &str, outer: Option<&T>) -> Result<T, Error> {
-        match outer {
-            Some(outer) if !self.table.contains_key(key) => Ok(outer.clone()),
-            _ => self.need(key),
-        }
+    fn need<T: DeserializeOwned>(&self, key: &str) -> Result<T, Error> {
+        self.take(key)?.ok_or_else(|| self.fault(format!("needs the key '{key}'")))
     }
 
     /// The value of a key that is one of few names.
-    fn choice<T: FromStr + VariantNames>(&mut self, key: &str) -> Result<Option<T>, Error> {
+    fn choice<T: FromStr + VariantNames>(&self, key: &str) -> Result<Option<T>, Error> {
         let text: Option<String> = self.take(key)?;
-        let read = |text: String| chosen(key, &text).map_err(|what| self.fault(format!("{}: {what}", self.name)));
+        let read = |text: String| chosen(key, &text).map_err(|what| self.fault_at(key, format!("is wrong: {what}")));
         text.map(read).transpose()
     }
 
-    /// Refuses the keys that nobody has taken.
-    fn refuse_rest(&self) -> Result<(), Error> {
-        let Some(key) = self.table.keys().next() else {
-            return Ok(());
-        };
-        let of_value = ["minus", "per", "factor", "unit"].contains(&key.as_str());
-        let why = if of_value { ": it belongs to a value of one arm" } else { "" };
-        Err(self.fault(format!("the key '{key}' means nothing in {}{why}", self.name)))
-    }
-
-    fn margin(&mut self) -> Result<f64, Error> {
-        let margin: f64 = self.need("margin")?;
-        if margin > 0.0 && margin < 1.0 {
-            return Ok(margin);
+    /// The table of a key, if it is there.
+    fn table(&self, key: &str) -> Result<Option<Spanned<DeValue<'a>>>, Error> {
+        match self.raw(key) {
+            Some(value) if !matches!(value.get_ref(), DeValue::Table(_)) => {
+                Err(self.fault_at(key, format!("needs a table in '{key}'")))
+            }
+            value => Ok(value),
         }
-        Err(self.fault(format!("margin {margin} of {} is not between 0 and 1: 0.05 is 5 %", self.name)))
     }
 
-    fn bound(&mut self) -> Result<Option<Bound>, Error> {
+    /// The tables of a key; none if it is not there.
+    fn tables(&self, key: &str) -> Result<Vec<Spanned<DeValue<'a>>>, Error> {
+        match self.raw(key).map(Spanned::into_inner) {
+            None => Ok(Vec::new()),
+            Some(DeValue::Array(tables)) => Ok(tables.into_iter().collect()),
+            Some(_) => Err(self.fault_at(key, format!("needs a list of tables in '{key}'"))),
+        }
+    }
+
+    /// The scope with what it does not say and `outer` does, of the keys that `is_inherited`.
+    fn within(mut self, outer: &Scope<'a>, is_inherited: impl Fn(&Scope<'a>, &str) -> bool) -> Self {
+        let rivals =
+            |key: &str| EITHER.iter().find(|keys| is_in(keys, key)).map_or(key.to_owned(), |keys| (*keys).to_owned());
+        let is_said = |key: &str| rivals(key).split(' ').any(|rival| self.has(rival));
+        let inherited = outer.entries.iter().filter(|(key, _)| is_inherited(&self, key) && !is_said(key));
+        let inherited: Vec<_> = inherited.map(|(key, entry)| (key.clone(), Rc::clone(entry))).collect();
+        self.entries.extend(inherited);
+        self
+    }
+
+    /// A form within its claim, or a part within its form.
+    fn test_within(self, outer: &Scope<'a>) -> Self {
+        self.within(outer, |_, key| !is_in(OWN, key))
+    }
+
+    fn bound(&self) -> Result<Option<Bound>, Error> {
         match (self.take::<f64>("at_most")?, self.take::<f64>("at_least")?) {
-            (Some(_), Some(_)) => Err(self.fault(format!("{} has both at_most and at_least: keep one", self.name))),
+            (Some(_), Some(_)) => Err(self.fault_at("at_least", "has both at_most and at_least: keep one")),
             (Some(limit), None) => Ok(Some(Bound::AtMost(limit))),
             (None, limit) => Ok(limit.map(Bound::AtLeast)),
         }
     }
 
-    fn range(&self, key: &str, [lo, hi]: [f64; 2]) -> Result<Band, Error> {
-        if lo < hi {
-            return Ok(Band { lo, hi });
+    fn band(&self, key: &str) -> Result<Option<Band>, Error> {
+        match self.take::<[f64; 2]>(key)? {
+            Some([lo, hi]) if lo < hi => Ok(Some(Band { lo, hi })),
+            Some([lo, hi]) => {
+                Err(self.fault_at(key, format!("has a {key} of nothing, from {lo} to {hi}: the lower end comes first")))
+            }
+            None => Ok(None),
         }
-        Err(self.fault(format!("{key} of {} runs from {lo} to {hi}: the lower end comes first", self.name)))
     }
 
-    /// What one block yields; a cause takes what it does not say from `within`, the quantity of its claim.
-    fn quantity(&mut self, within: Option<&Quantity>) -> Result<Quantity, Error> {
-        let metric = self.inherit("metric", within.map(|outer| &outer.metric))?;
-        if metric != "process_s" && unit(&metric).is_none() {
-            return Err(self.fault(format!("the metric '{metric}' of {} does not end in a unit", self.name)));
+    fn size(&self) -> Result<Option<Size>, Error> {
+        match (self.take("size")?, self.band("size_band")?) {
+            (Some(_), Some(_)) => Err(self.fault_at("size_band", "needs size or size_band, not both")),
+            (Some(size), None) if size > 1.0 => Ok(Some(Size::Ratio(size))),
+            (Some(_), None) => Err(self.fault_at("size", "needs a size above 1: state the ratio as the claim does")),
+            (None, band) => Ok(band.map(Size::Range)),
         }
-        let scenarios = self.inherit("scenarios", within.map(|outer| &outer.scenarios))?;
-        let blocks = self.inherit("blocks", within.map(|outer| &outer.blocks))?;
-        if let Some(profile) = blocks.keys().find(|profile| !["quick", "full"].contains(&profile.as_str())) {
-            let what = format!("blocks of {} names the profile '{profile}': only quick and full judge", self.name);
-            return Err(self.fault(what));
+    }
+
+    fn margin(&self, quantity: &Quantity) -> Result<f64, Error> {
+        match self.take("margin")? {
+            None => Ok(quantity.usual_margin()),
+            Some(margin) if margin > 0.0 && margin < 1.0 => Ok(margin),
+            Some(margin) => {
+                Err(self.fault_at("margin", format!("has a margin of {margin}, not between 0 and 1: 0.05 is 5 %")))
+            }
         }
-        let form = match (self.choice("form")?, within) {
-            (Some(form), _) => form,
-            // A counter of one arm cannot come from a duet, even if the claim does.
-            (None, Some(outer)) if !self.table.contains_key("arm") => outer.form,
-            (None, _) => Form::Process,
-        };
-        let lower_is_better = match self.choice::<Better>("better")? {
-            Some(better) => better == Better::Lower,
-            None => within.is_none_or(|outer| outer.lower_is_better),
-        };
-        let of = match (self.take("numerator")?, self.take("denominator")?, self.take("arm")?, self.take("arms")?) {
-            (Some(numerator), Some(denominator), None, None) => Of::Ratio { numerator, denominator },
-            (None, None, Some(arm), None) => Of::Value {
+    }
+
+    fn by_profile<T: DeserializeOwned>(&self, key: &str) -> Result<BTreeMap<String, T>, Error> {
+        let values: BTreeMap<String, T> = self.need(key)?;
+        match values.keys().find(|profile| !PROFILES.contains(&profile.as_str())) {
+            Some(other) => {
+                Err(self.fault_at(key, format!("names the profile '{other}' in {key}: only quick and full judge")))
+            }
+            None => Ok(values),
+        }
+    }
+
+    fn scenarios(&self) -> Result<ByProfile<Vec<String>>, Error> {
+        match self.entries.get("scenarios").map(|entry| entry.value.get_ref()) {
+            Some(DeValue::Table(_)) => Ok(ByProfile::Each(self.by_profile("scenarios")?)),
+            _ => Ok(ByProfile::All(self.need("scenarios")?)),
+        }
+    }
+
+    /// What one block yields.
+    fn quantity(&self) -> Result<Quantity, Error> {
+        let of = match (self.take::<String>("ratio")?, self.take("arm")?, self.take("arms")?) {
+            (Some(ratio), None, None) => match ratio.split_once(" / ").map(|(a, b)| (a.trim(), b.trim())) {
+                Some((a, b)) if ![a, b].iter().any(|arm| arm.is_empty() || arm.contains([' ', '/', '~'])) => {
+                    Of::Ratio { numerator: a.to_owned(), denominator: b.to_owned() }
+                }
+                _ => return Err(self.fault_at("ratio", format!("has the ratio '{ratio}': write \"a / b\""))),
+            },
+            (None, Some(arm), None) => Of::Value {
                 arm,
                 minus: self.take("minus")?,
                 per: self.take("per")?,
                 factor: self.take("factor")?.unwrap_or(1.0),
-                unit: self.take("unit")?.unwrap_or_else(|| unit(&metric).unwrap_or("s").to_owned()),
+                unit: String::new(),
             },
-            (None, None, None, Some(arms)) if !Vec::is_empty(&arms) => Of::Each(arms),
-            _ => {
-                let choice = "either numerator and denominator, or arm, or (slopes only) arms";
-                return Err(self.fault(format!("{} needs {choice}", self.name)));
-            }
+            (None, None, Some(arms)) if !Vec::is_empty(&arms) => Of::Each(arms),
+            _ => return Err(self.fault("needs arms: either ratio = \"a / b\", or arm, or (slopes only) arms")),
         };
-        let resolution = self.take("resolution")?.unwrap_or(0.0);
-        if form == Form::Duet && !matches!(of, Of::Ratio { .. }) {
-            return Err(self.fault(format!("{} is a duet: it needs numerator and denominator", self.name)));
+        let mut quantity = self.samples(of)?;
+        if let Of::Value { unit: printed, .. } = &mut quantity.of {
+            *printed = self.take("unit")?.unwrap_or_else(|| unit(&quantity.metric).unwrap_or("s").to_owned());
         }
-        Ok(Quantity { metric, scenarios, of, lower_is_better, resolution, form, blocks })
+        if let Some(replicate) = self.choice("replicate")? {
+            quantity.replicate = replicate;
+        }
+        if quantity.is_duet() && !quantity.is_ratio() {
+            return Err(self.fault("is a duet: it needs ratio = \"a / b\""));
+        }
+        Ok(quantity)
     }
 
-    fn claim(&mut self) -> Result<Claim, Error> {
-        let mut claim = Claim {
-            id: self.need("id")?,
-            text: self.need("text")?,
-            original: self.need("original")?,
-            beside: self.take("beside")?,
-            kind: Kind::Ratio { size: None },
-            margin: 0.05,
-            aa: None,
-            planted: None,
-            quantity: None,
-            pending: self.take("pending")?,
-            untestable: self.take("untestable")?,
-            causes: Vec::new(),
-        };
-        let kind: String = self.need("kind")?;
-        if !Kind::VARIANTS.contains(&kind.as_str()) {
-            let known = Kind::VARIANTS.join(", ");
-            return Err(self.fault(format!("{}: there is no kind '{kind}': choose one of {known}", claim.id)));
+    /// The samples of some arms.
+    fn samples(&self, of: Of) -> Result<Quantity, Error> {
+        let metric: String = self.take("metric")?.unwrap_or_else(|| "work_s".to_owned());
+        if metric != "process_s" && unit(&metric).is_none() {
+            return Err(self.fault_at("metric", format!("has the metric '{metric}', which does not end in a unit")));
         }
-        if (claim.pending.is_some() || claim.untestable.is_some()) && !self.table.contains_key("metric") {
-            // Nothing of the rest need be said yet, and what is said means nothing yet.
-            self.table.clear();
-            return Ok(claim);
-        }
-        claim.margin = self.margin()?;
-        claim.kind = self.claim_kind(&kind)?;
-        claim.aa = self.take("aa")?;
-        claim.planted = self.take("planted")?;
-        let causes = self.take("cause")?.unwrap_or_default();
-        let quantity = self.quantity(None)?;
-        let fits = match claim.kind {
-            Kind::Slope { .. } => !matches!(quantity.of, Of::Value { .. }),
-            Kind::Band(_) | Kind::Outcome { .. } => !matches!(quantity.of, Of::Each(_)),
-            Kind::Ratio { .. } | Kind::Equal | Kind::Cause { .. } | Kind::Every { .. } => quantity.is_ratio(),
-        };
-        if !fits {
-            let what =
-                format!("{} of kind {kind} is made of the wrong arms: see the kinds in docs/FORMAT.md", claim.id);
-            return Err(self.fault(what));
-        }
-        claim.causes = self.file.each(causes, |reader| reader.cause(&quantity))?;
-        claim.quantity = Some(quantity);
-        Ok(claim)
+        Ok(Quantity {
+            line: self.file.line_at(self.at),
+            metric,
+            scenarios: self.scenarios()?,
+            of,
+            lower_is_better: self.choice("better")?.unwrap_or(Better::Lower) == Better::Lower,
+            replicate: Replicate::Process,
+            blocks: self.by_profile("blocks")?,
+        })
     }
 
-    fn claim_kind(&mut self, name: &str) -> Result<Kind, Error> {
-        match name {
+    /// How it is judged; `form` is the one that it stands in.
+    fn kind(&self, form: Form) -> Result<Kind, Error> {
+        let name: String = self.need("kind")?;
+        let lacks = |what: &str| self.fault(format!("of kind {name} needs {what}"));
+        match name.as_str() {
+            "ratio" => Ok(Kind::Ratio { size: self.size()? }),
+            "every" => Ok(Kind::Every { size: self.size()? }),
             "equal" => Ok(Kind::Equal),
-            "band" => {
-                let band = self.take("band")?.ok_or_else(|| self.lacks(name, "band = [lo, hi]"))?;
-                Ok(Kind::Band(self.range("band", band)?))
-            }
+            "band" => Ok(Kind::Band(self.band("band")?.ok_or_else(|| lacks("band = [lo, hi]"))?)),
             "slope" => {
-                let x = self.take("x")?.ok_or_else(|| self.lacks(name, "x, a metric"))?;
-                let direction = self.choice::<Direction>("direction")?;
-                let aim = match (self.take("band")?, direction) {
-                    (Some(band), None) => Aim::Band(self.range("band", band)?),
+                let x = self.take("x")?.ok_or_else(|| lacks("x, a metric"))?;
+                let aim = match (self.band("band")?, self.choice::<Direction>("direction")?) {
+                    (Some(band), None) => Aim::Band(band),
                     (None, Some(direction)) => Aim::Direction(direction),
-                    _ => return Err(self.lacks(name, "either band or direction (up, down or flat)")),
+                    _ => return Err(lacks("either band or direction (up, down or flat)")),
                 };
                 Ok(Kind::Slope { x, aim })
             }
             "cause" => {
-                let explains = self.take("explains")?.ok_or_else(|| self.lacks(name, "explains, the id of a claim"))?;
+                let whole: String = self.take("explains")?.ok_or_else(|| lacks("explains, the id of a claim"))?;
+                let named = whole.rsplit_once('.').and_then(|(id, form)| Some((id.to_owned(), form.parse().ok()?)));
+                let (explains, form) = named.unwrap_or((whole, form));
                 let control = self.choice::<Control>("control")?;
-                let control = control.ok_or_else(|| self.lacks(name, "control = \"claimed\" or \"rival\""))?;
-                Ok(Kind::Cause { explains, control })
+                let control = control.ok_or_else(|| lacks("control = \"claimed\" or \"rival\""))?;
+                Ok(Kind::Cause { explains, form, control })
             }
             "outcome" => {
-                let bound = self.bound()?.ok_or_else(|| self.lacks(name, "at_least or at_most"))?;
+                let bound = self.bound()?.ok_or_else(|| lacks("at_least or at_most"))?;
                 let share = self.take("share")?.filter(|share| (0.0..1.0).contains(share));
-                Ok(Kind::Outcome { bound, share: share.ok_or_else(|| self.lacks(name, "a share from 0 to below 1"))? })
+                Ok(Kind::Outcome { bound, share: share.ok_or_else(|| lacks("a share from 0 to below 1"))? })
             }
-            "every" => Ok(Kind::Every { size: self.size(name)? }),
-            _ => Ok(Kind::Ratio { size: self.size(name)? }),
+            other => {
+                let known = Kind::VARIANTS.join(", ");
+                Err(self.fault_at("kind", format!("is of no kind that there is, '{other}': choose one of {known}")))
+            }
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A table as it is written; one with an id or a short text is called by it.
+    fn table(&self, file: TomlFile<'a>, name: &str, value: Spanned<DeValue<'a>>) -> Result<Scope<'a>, Error> {
+        let at = value.span().start;
+        let DeValue::Table(table) = value.into_inner() else {
+            return Err(file.error_in(at, format!("{name} is no table")));
+        };
+        let named = ["id", "short"].into_iter().find_map(|key| {
+            let (key, value) = table.iter().find(|(other, _)| other.get_ref() == key)?;
+            Some((key.span().start, value.get_ref().as_str()?.to_owned()))
+        });
+        let (at, name) = named.unwrap_or((at, name.to_owned()));
+        let mut scope = Scope { file, name, at, entries: BTreeMap::new() };
+        for (key, value) in table {
+            let (at, key) = (key.span().start, key.into_inner().into_owned());
+            if ![OWN, JUDGED, MEASURED, ARMS].iter().any(|keys| is_in(keys, &key)) {
+                return Err(file.error_in(at, format!("unknown key `{key}` in {}", scope.name)));
+            }
+            let entry = Rc::new(Entry { value, at, of: scope.name.clone(), is_read: Cell::new(false) });
+            self.written.borrow_mut().push((key.clone(), Rc::clone(&entry)));
+            scope.entries.insert(key, entry);
+        }
+        Ok(scope)
+    }
+
+    /// Refuses the first key that nobody has read.
+    fn refuse_unread(&self, file: TomlFile<'_>) -> Result<(), Error> {
+        let written = self.written.borrow();
+        let Some((key, entry)) =
+            written.iter().filter(|(_, entry)| !entry.is_read.get()).min_by_key(|(_, entry)| entry.at)
+        else {
+            return Ok(());
+        };
+        let why = match key.as_str() {
+            "minus" | "per" | "factor" | "unit" => ": it belongs to a value of one arm",
+            "ratio" | "arm" | "arms" => ": every test that could inherit it names its own arms",
+            _ => "",
+        };
+        Err(file.error_in(entry.at, format!("the key '{key}' means nothing in {}{why}", entry.of)))
+    }
+
+    fn claim(&self, claim: &Scope<'a>) -> Result<Claim, Error> {
+        let (id, text) = (claim.need("id")?, claim.need("text")?);
+        let original = claim.need("original")?;
+        let form = |form: Form| {
+            let table = claim.table(form.into_str())?;
+            let what = format!("needs the key '{form}': a form that makes no sense is {{ absent = \"why\" }}");
+            let table = table.ok_or_else(|| claim.fault(what))?;
+            let named = format!("{} ({})", claim.name, form.in_words());
+            self.asked(&self.table(claim.file, &named, table)?.test_within(claim), form)
+        };
+        let (published, fair) = (form(Form::Published)?, form(Form::Fair)?);
+        let further = |table| {
+            let scope = self.table(claim.file, "a further test", table)?.test_within(claim);
+            // Alone in the evidence a test about a cause explains what is fair.
+            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, asked: self.asked(&scope, Form::Fair)? })
+        };
+        let further: Vec<Further> = claim.tables("further")?.into_iter().map(further).collect::<Result<_, Error>>()?;
+        let claim_read = Claim { id, text, original, published, fair, further };
+        if claim_read.parts().next().is_none() {
+            // Nothing is asked that could mean what the claim says.
+            claim.entries.values().for_each(|entry| entry.is_read.set(true));
+        }
+        Ok(claim_read)
+    }
+
+    /// What a form or a further test asks.
+    fn asked(&self, test: &Scope<'a>, form: Form) -> Result<Asked, Error> {
+        if let Some(reason) = test.take("absent")? {
+            return Ok(Asked::Absent(reason));
+        }
+        if let Some(reason) = test.take("pending")? {
+            return Ok(Asked::Pending(reason));
+        }
+        if !test.has("part") {
+            return Ok(Asked::Parts(vec![self.part(test, form)?]));
+        }
+        let tables = test.tables("part")?;
+        let parts = tables
+            .into_iter()
+            .map(|table| self.part(&self.table(test.file, &test.name, table)?.test_within(test), form));
+        let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
+        if parts.is_empty() {
+            Err(test.fault_at("part", "needs at least one part in 'part'"))
+        } else {
+            Ok(Asked::Parts(parts))
         }
     }
 
-    /// An error about what a claim of the kind needs.
-    fn lacks(&self, kind: &str, what: &str) -> Error {
-        self.fault(format!("{} of kind {kind} needs {what}", self.name))
-    }
-
-    fn size(&mut self, kind: &str) -> Result<Option<Size>, Error> {
-        match (self.take("size")?, self.take("size_band")?) {
-            (Some(_), Some(_)) => Err(self.lacks(kind, "size or size_band, not both")),
-            (Some(size), None) if size > 1.0 => Ok(Some(Size::Ratio(size))),
-            (Some(_), None) => Err(self.lacks(kind, "a size above 1: state the ratio as the claim does")),
-            (None, Some(band)) => Ok(Some(Size::Range(self.range("size_band", band)?))),
-            (None, None) => Ok(None),
+    fn part(&self, scope: &Scope<'a>, form: Form) -> Result<Part, Error> {
+        let kind = scope.kind(form)?;
+        let quantity = scope.quantity()?;
+        let fits = match (&kind, &quantity.of) {
+            (Kind::Slope { .. }, of) => !matches!(of, Of::Value { .. }),
+            (Kind::Ratio { .. } | Kind::Band(_) | Kind::Outcome { .. }, of) => !matches!(of, Of::Each(_)),
+            (Kind::Equal | Kind::Cause { .. } | Kind::Every { .. }, of) => matches!(of, Of::Ratio { .. }),
+        };
+        if !fits {
+            return Err(scope.fault(format!(
+                "of kind {} is made of the wrong arms: see the kinds in docs/FORMAT.md",
+                kind.into_str()
+            )));
         }
+        let causes = scope.tables("cause")?.into_iter().map(|table| self.cause(scope, &quantity, table));
+        let causes = causes.collect::<Result<_, _>>()?;
+        let text = if scope.has("id") { None } else { scope.take("text")? };
+        let mut part =
+            Part { text: text.unwrap_or_default(), kind, margin: scope.margin(&quantity)?, quantity, aa: None, causes };
+        part.aa = self.aa(scope, &part)?;
+        Ok(part)
     }
 
-    fn cause(&mut self, claim: &Quantity) -> Result<Cause, Error> {
-        let (short, text) = (self.need::<String>("short")?, self.need("text")?);
-        let bound = self.bound()?;
-        let quantity = self.quantity(Some(claim))?;
-        if bound.is_none() && !quantity.is_ratio() {
-            return Err(self.fault(format!("the cause '{short}' is a counter: it needs at_least or at_most")));
+    fn cause(&self, outer: &Scope<'a>, effect: &Quantity, table: Spanned<DeValue<'a>>) -> Result<Cause, Error> {
+        let own = self.table(outer.file, "a cause", table)?;
+        let names_arms = ["ratio", "arm"].iter().any(|key| own.has(key));
+        let is_inherited = |own: &Scope<'a>, key: &str| match key {
+            // A counter of one arm cannot come from a duet, even if the claim does.
+            "replicate" => !own.has("arm"),
+            _ => is_in(MEASURED, key) || is_in(ARMS, key) && !names_arms,
+        };
+        let scope = own.within(outer, is_inherited);
+        let (short, text) = (scope.need::<String>("short")?, scope.need("text")?);
+        let (bound, quantity) = (scope.bound()?, scope.quantity()?.within(effect));
+        if bound.is_none() {
+            if !quantity.is_ratio() {
+                return Err(scope.fault("is a counter: it needs at_least or at_most"));
+            }
+            if !names_arms {
+                return Err(scope.fault("is a control arm: it needs a ratio of its own, or at_least or at_most"));
+            }
+            if let Some(scenario) = elsewhere(&quantity, &[effect]) {
+                return Err(scope
+                    .fault_at("scenarios", format!("explains an effect in {scenario}, where that is not measured")));
+            }
         }
         Ok(Cause { short, text, quantity, bound })
     }
 
-    fn control(&mut self) -> Result<ControlCase, Error> {
-        let id: String = self.need("id")?;
-        let kind = self.choice("kind")?;
-        let kind = kind.ok_or_else(|| self.fault(format!("{id} needs the key 'kind'")))?;
-        let arm: String = self.need("arm")?;
-        let margin = self.margin()?;
-        // The copy stands above the line, so that a planted handicap is a ratio above 1; a duet is listed as arm~twin.
-        let (copy, planted) = match (kind, self.take::<f64>("size")?) {
-            (ControlKind::Aa, None) => (format!("{arm}@aa"), None),
-            (ControlKind::Aa, Some(_)) => return Err(self.fault(format!("{id} of kind aa has no size"))),
-            (ControlKind::Planted, Some(size)) if size > 1.0 => (format!("{arm}@slow"), Some(size)),
-            (ControlKind::Planted, _) => {
-                return Err(self.fault(format!("{id} of kind planted needs size, a ratio above 1")));
+    /// The id of the A/A control that a part asks for: by default, where it has a floor, of its denominator.
+    fn aa(&self, test: &Scope<'a>, part: &Part) -> Result<Option<String>, Error> {
+        let mut quantity = part.quantity.clone();
+        let is_table = matches!(test.entries.get("aa").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
+        let mut arm: Option<String> = None;
+        if is_table {
+            if let Some(table) = test.table("aa")? {
+                let asked = self.table(test.file, &format!("aa of {}", test.name), table)?;
+                arm = asked.take("arm")?;
+                quantity.scenarios = if asked.has("scenarios") { asked.scenarios()? } else { quantity.scenarios };
+                quantity.blocks = if asked.has("blocks") { asked.by_profile("blocks")? } else { quantity.blocks };
             }
+        } else {
+            arm = test.take("aa")?;
+        }
+        let arm = match (arm, &part.quantity.of) {
+            (Some(none), _) if none == "none" => return Ok(None),
+            (Some(arm), _) => arm,
+            (None, Of::Ratio { denominator, .. }) if part.has_floor() => denominator.clone(),
+            (None, _) if is_table => return Err(test.fault_at("aa", "needs the arm of its A/A control")),
+            (None, _) => return Ok(None),
         };
-        let is_duet = self.table.get("form").and_then(Value::as_str) == Some("duet");
-        let (numerator, denominator) = if is_duet && planted.is_none() { (arm, copy) } else { (copy, arm) };
-        let of_quantity = ["metric", "scenarios", "form", "blocks", "resolution"];
-        let (quantity, rest) =
-            std::mem::take(&mut self.table).into_iter().partition(|(key, _)| of_quantity.contains(&key.as_str()));
-        self.table = rest;
-        self.refuse_rest()?;
-        self.table = quantity;
-        self.table.insert("numerator".to_owned(), numerator.into());
-        self.table.insert("denominator".to_owned(), denominator.into());
-        Ok(ControlCase { id, planted, margin, quantity: self.quantity(None)? })
+        let copy = format!("{arm}@aa");
+        // A duet is listed as arm~twin.
+        let (numerator, denominator) = if quantity.is_duet() { (arm.clone(), copy) } else { (copy, arm.clone()) };
+        quantity.of = Of::Ratio { numerator, denominator };
+        Ok(Some(self.control(&arm, None, part.margin, quantity)))
     }
 
-    fn goal(&mut self) -> Result<Goal, Error> {
-        let (id, text) = (self.need::<String>("id")?, self.need("text")?);
-        let bound = self.bound()?;
-        let bound = bound.ok_or_else(|| self.fault(format!("the goal {id} needs at_most or at_least")))?;
-        Ok(Goal { id, text, quantity: self.quantity(None)?, bound })
+    fn planted(&self, table: &Scope<'a>, replicate: Replicate) -> Result<(), Error> {
+        let arm: String = table.need("arm")?;
+        let size: f64 = table.need("size")?;
+        if size <= 1.0 {
+            return Err(table.fault_at("size", "needs a size above 1: how much longer the copy takes"));
+        }
+        // The handicapped copy stands above the line, so that it is a ratio above 1.
+        let of = Of::Ratio { numerator: format!("{arm}@slow"), denominator: arm.clone() };
+        let quantity = Quantity { replicate, ..table.samples(of)? };
+        self.control(&arm, Some(size), table.margin(&quantity)?, quantity);
+        Ok(())
     }
+
+    /// The id of the control, which is a new one unless there is an equal one: of two, the one with more blocks and the smaller margin.
+    fn control(&self, arm: &str, planted: Option<f64>, margin: f64, quantity: Quantity) -> String {
+        let mut controls = self.controls.borrow_mut();
+        let is_equal = |other: &&mut ControlCase| {
+            let (other, planted_there) = (&other.quantity, other.planted);
+            (planted_there, &other.metric, &other.scenarios, &other.of, other.replicate)
+                == (planted, &quantity.metric, &quantity.scenarios, &quantity.of, quantity.replicate)
+        };
+        if let Some(other) = controls.iter_mut().find(is_equal) {
+            other.margin = other.margin.min(margin);
+            for (profile, blocks) in quantity.blocks {
+                let most = other.quantity.blocks.entry(profile).or_default();
+                *most = blocks.max(*most);
+            }
+            return other.id.clone();
+        }
+        let scenarios =
+            PROFILES.iter().map(|profile| quantity.scenarios(profile)).find(|scenarios| !scenarios.is_empty());
+        let (first, more) =
+            scenarios.and_then(<[String]>::split_first).map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
+        let kind = if planted.is_some() { "planted" } else { "aa" };
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        let duet = if quantity.is_duet() { " duet" } else { "" };
+        let name = format!("{kind} {arm} {} {first}{more}{duet}", quantity.metric);
+        let is_alike = |other: &&ControlCase| other.id == name || other.id.starts_with(&format!("{name} #"));
+        let id = match controls.iter().filter(is_alike).count() {
+            0 => name,
+            alike => format!("{name} #{}", alike + 1),
+        };
+        controls.push(ControlCase { id: id.clone(), planted, margin, quantity });
+        id
+    }
+}
+
+fn goal(goal: &Scope<'_>) -> Result<Goal, Error> {
+    let (id, text) = (goal.need("id")?, goal.need("text")?);
+    let bound = goal.bound()?.ok_or_else(|| goal.fault("needs at_most or at_least"))?;
+    Ok(Goal { id, text, quantity: goal.quantity()?, bound })
 }

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -9,7 +10,8 @@ const EXAMPLES: &str = "Examples:
   report render results --out REPORT.md --charts charts --splice README.md
   report verdicts results --study txn_engine
   report check results
-  report plan results/.partial/txn_engine-quick --profile quick --seed 1 --show
+  report plan results/.partial/txn_engine-quick --profile quick --seed 1 --layouts 6 --memory-passes 1
+  report plan results/.partial/*-quick --profile quick --seed 1 --show
   report plan results/.partial/sqlite_bench-full-only --profile full --seed 1 --only hold_10s --blocks 1
 
 Exit codes: 0 done, 1 ran and found something wrong (check, plan over budget), 2 could not run.
@@ -39,14 +41,21 @@ pub enum Command {
     },
     /// Fix the runs of a profile and their order, before anything is measured
     Plan {
-        /// Folder with claims.toml and cases.tsv
-        folder: PathBuf,
+        /// Folder with claims.toml and cases.tsv; with --show there may be several
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
         /// How much is run
         #[arg(long)]
         profile: Profile,
         /// Seed from which the order follows
         #[arg(long)]
         seed: u64,
+        /// How many layouts of its code each build has: the blocks take them in turn
+        #[arg(long, default_value = "1")]
+        layouts: NonZeroU16,
+        /// How often the cases will be run once more under GNU time
+        #[arg(long, default_value = "0", value_parser = clap::value_parser!(u16).range(..=100))]
+        memory_passes: u16,
         /// Only these scenarios, separated by commas: a partial measurement, which no budget binds
         #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
         only: Option<Vec<String>>,
@@ -60,10 +69,23 @@ pub enum Command {
         #[arg(long)]
         show: bool,
     },
+    /// Add what came of a command to a folder that is being measured; exit 1: as a failure, 2: not added
+    #[command(subcommand)]
+    Append(Append),
+    /// Write machine.json from facts: lines of name, value and reason, separated by tabs
+    Machine {
+        /// The folder
+        folder: PathBuf,
+        /// The facts; of two with one name the last counts, and an empty value is null
+        facts: PathBuf,
+    },
     /// Check that a measured folder is complete and write its manifest
     Seal {
         /// The folder
         folder: PathBuf,
+        /// Keep the blocks that are complete of a measurement that its machine cut off
+        #[arg(long)]
+        cut: bool,
     },
     /// Validate sealed folders, one line per finding
     Check {
@@ -71,13 +93,16 @@ pub enum Command {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
-    /// Print the verdict table
+    /// Print the verdicts on all claims, in both forms
     Verdicts {
         /// The results
         results: PathBuf,
         /// Only this study
         #[arg(long)]
         study: Option<String>,
+        /// One document of JSON instead of a table
+        #[arg(long)]
+        json: bool,
     },
     /// Write the report and its charts from the newest results
     Render {
@@ -100,6 +125,54 @@ pub enum Command {
         /// The new page.toml
         page: PathBuf,
     },
+}
+
+/// What is added.
+#[derive(Debug, Subcommand)]
+pub enum Append {
+    /// The next run of the plan, to runs.jsonl
+    Runs {
+        /// The folder
+        folder: PathBuf,
+        /// Id of the run
+        #[arg(long)]
+        run: String,
+        #[command(flatten)]
+        left: Left,
+        /// What hyperfine exported
+        #[arg(long, value_name = "FILE")]
+        hyperfine: Option<PathBuf>,
+    },
+    /// The next pass under GNU time, to memory.jsonl
+    Memory {
+        /// The folder
+        folder: PathBuf,
+        /// Number of the pass, from 0
+        #[arg(long)]
+        pass: u32,
+        /// Scenario of the test case
+        #[arg(long)]
+        scenario: String,
+        /// Arm of the test case
+        #[arg(long)]
+        arm: String,
+        #[command(flatten)]
+        left: Left,
+        /// What GNU time wrote, as JSON
+        #[arg(long, value_name = "FILE")]
+        time: Option<PathBuf>,
+    },
+}
+
+/// What every command leaves.
+#[derive(Debug, clap::Args)]
+pub struct Left {
+    /// Exit code of the command
+    #[arg(long, value_name = "CODE", allow_negative_numbers = true)]
+    pub exit: i32,
+    /// The study's record; it may be missing or empty
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// How much of a study is run.

@@ -1,23 +1,27 @@
 //! What each command does: files and streams at the edge, the library for the rest.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
+use report::append;
 use report::cases;
 use report::check;
 use report::claims::Claims;
 use report::files::{self, Schema, TomlFile, write_whole};
-use report::plan::{Part, Plan, cheapest_control, plan};
+use report::fmt;
+use report::machine::Machine;
+use report::plan::{Part, Plan, Terms, cheapest_control, plan};
 use report::plan_file::{self, Calibration, PlanMeta};
 use report::publish;
 use report::render;
-use report::results::{self, load};
+use report::results::load;
 use report::selection;
 
-use crate::cli::{Command, Profile};
+use crate::cli::{Append, Command, Profile};
 
 /// Ran, and found something wrong.
 const FOUND_FAULTS: u8 = 1;
@@ -27,29 +31,60 @@ const COULD_NOT_RUN: u8 = 2;
 /// Carries out `command`.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folder, profile, seed, only, blocks, calibrate, show } => {
+        Command::Plan { folders, profile, seed, layouts, memory_passes, only, blocks, calibrate, show } => {
             let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
-            make_plan(&folder, profile, seed, part, calibrate.map(usize::from), show)
+            let terms = Terms { profile: <&str>::from(profile).to_owned(), seed, layouts: layouts.into(), part };
+            let trials = calibrate.map(usize::from);
+            match folders.as_slice() {
+                _ if show => show_plans(&folders, &terms, trials),
+                [folder] => make_plan(folder, terms, trials)?.write(folder, memory_passes.into()),
+                _ => Err(anyhow!("several folders can only be shown: add --show")),
+            }
         }
         Command::Cases { folder, profile, cross_checked } => print(&select_cases(&folder, profile, cross_checked)?),
-        Command::Seal { folder } => Ok(all(check::seal(&folder))),
+        Command::Append(what) => append(what),
+        Command::Machine { folder, facts } => {
+            let bytes = fs::read(&facts).with_context(|| format!("cannot read {}", facts.display()))?;
+            // A name in another encoding loses its accents, not the round.
+            let machine = Machine::from_facts(&String::from_utf8_lossy(&bytes), &facts.display().to_string())?;
+            write_whole(&folder.join("machine.json"), &format!("{}\n", serde_json::to_string_pretty(&machine)?))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Seal { folder, cut } => Ok(all(check::seal(&folder, cut))),
         Command::Check { paths } => check_all(&paths),
-        Command::Verdicts { results, study } => {
-            let mut studies = publish::studies(&results)?;
+        Command::Verdicts { results, study, json } => {
+            let mut studies = match publish::studies(&results) {
+                Ok(studies) => studies,
+                Err(errors) => return Ok(all(Err(errors))),
+            };
             if let Some(study) = study {
                 studies.retain(|view| view.judged.study == study);
                 if studies.is_empty() {
                     return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
                 }
             }
-            print(&render::verdict_table(&studies))
+            print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
         }
-        Command::Render { results, out, charts, splice } => {
-            publish::render(&results, &out, &charts, &splice)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Render { results, out, charts, splice } => Ok(all(publish::render(&results, &out, &charts, &splice))),
         Command::Page { folder, page } => Ok(all(check::replace_page(&folder, &page))),
     }
+}
+
+fn append(what: Append) -> Result<ExitCode, Error> {
+    let failure = match what {
+        Append::Runs { folder, run, left, hyperfine } => {
+            append::run(&folder, &run, &append::Left { exit: left.exit, measured: hyperfine, record: left.record })?
+        }
+        Append::Memory { folder, pass, scenario, arm, left, time } => {
+            let left = append::Left { exit: left.exit, measured: time, record: left.record };
+            append::memory(&folder, pass, &scenario, &arm, &left)?
+        }
+    };
+    let Some(failure) = failure else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    eprintln!("recorded as a failure: {failure}");
+    Ok(ExitCode::from(FOUND_FAULTS))
 }
 
 /// Prints `error` with its causes in one line and says how to exit.
@@ -80,70 +115,81 @@ fn select_cases(folder: &Path, profile: Profile, cross_checked: bool) -> Result<
     Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.into())))
 }
 
-fn make_plan(
-    folder: &Path,
-    profile: Profile,
-    seed: u64,
-    mut part: Part,
-    trials: Option<usize>,
-    show: bool,
-) -> Result<ExitCode, Error> {
-    let profile: &str = profile.into();
+/// A plan with the files that it follows from.
+struct Made {
+    terms: Terms,
+    study: String,
+    claims_text: String,
+    cases_text: String,
+    plan: Plan,
+}
+
+fn make_plan(folder: &Path, mut terms: Terms, trials: Option<usize>) -> Result<Made, Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
     let claims_file = name("claims.toml");
     let listed = files::read(&folder.join("cases.tsv"))?;
-    let mut cases_text = part.lines_of(&listed, &name("cases.tsv"))?;
+    let mut cases_text = terms.part.lines_of(&listed, &name("cases.tsv"))?;
     if let Some(trials) = trials {
         let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
-        let control = cheapest_control(&claims, &cases, profile)
-            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {profile}"))?;
-        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(profile));
-        part.calibration = Some(Calibration { control: control.id.clone(), trials });
+        let control = cheapest_control(&claims, &cases, &terms.profile)
+            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", terms.profile))?;
+        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(&terms.profile));
+        terms.part.calibration = Some(Calibration { control: control.id.clone(), trials });
     }
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
-    let file = TomlFile { name: &claims_file, text: &claims_text };
-    let plan: Plan = plan(&cases, &claims, file, profile, seed, &part)?;
-    if show {
-        print(&plan.table())?;
-    } else {
+    let plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, &terms)?;
+    Ok(Made { terms, study: claims.study, claims_text, cases_text, plan })
+}
+
+impl Made {
+    fn write(self, folder: &Path, memory_passes: u32) -> Result<ExitCode, Error> {
+        let Made { terms, study, claims_text, cases_text, plan } = self;
         let text = plan_file::to_tsv(&plan.runs);
         let meta = PlanMeta {
             schema: Schema,
-            study: claims.study,
-            profile: profile.to_owned(),
-            seed,
+            study,
+            profile: terms.profile,
+            seed: terms.seed,
             hash: plan_file::hash(&claims_text, &cases_text, &text),
             planned_s: plan.planned_s,
-            only: part.only,
-            blocks_cap: part.blocks_cap,
-            calibration: part.calibration,
+            layouts: terms.layouts,
+            memory_passes,
+            cut: false,
+            only: terms.part.only,
+            blocks_cap: terms.part.blocks_cap,
+            calibration: terms.part.calibration,
         };
-        let meta = format!("{}\n", serde_json::to_string_pretty(&meta)?);
-        for (name, text) in [("cases.tsv", &cases_text), ("plan.tsv", &text), ("plan.json", &meta)] {
+        for (name, text) in [("cases.tsv", &cases_text), ("plan.tsv", &text), ("plan.json", &meta.to_text())] {
             write_whole(&folder.join(name), text)?;
         }
+        // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
+        Ok(ExitCode::SUCCESS)
     }
-    // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
-    Ok(if show && plan.over_budget() { ExitCode::from(FOUND_FAULTS) } else { ExitCode::SUCCESS })
+}
+
+/// Prints the plan of each folder below its study's name, and what all take together.
+fn show_plans(folders: &[PathBuf], terms: &Terms, trials: Option<usize>) -> Result<ExitCode, Error> {
+    let plans: Vec<Made> =
+        folders.iter().map(|folder| make_plan(folder, terms.clone(), trials)).collect::<Result<_, _>>()?;
+    let tables: Vec<String> = plans.iter().map(|made| format!("{}\n{}\n", made.study, made.plan.table())).collect();
+    let runs: usize = plans.iter().map(|made| made.plan.runs.len()).sum();
+    let seconds: f64 = plans.iter().map(|made| made.plan.planned_s).sum();
+    let over: Vec<&str> = plans.iter().filter(|made| made.plan.over_budget()).map(|made| made.study.as_str()).collect();
+    let studies = fmt::plural(plans.len(), "study", "studies");
+    let excess = if over.is_empty() { String::new() } else { format!("; over budget: {}", over.join(", ")) };
+    print(&format!("{}total: {studies}, {runs} runs, about {seconds:.0} s{excess}\n", tables.concat()))?;
+    Ok(if over.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
 }
 
 fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
-    let mut findings = Vec::new();
-    let mut folders = 0;
-    for path in paths {
-        let below = results::sealed_below(path)?;
-        if below.is_empty() {
-            return Err(anyhow!("{} holds no results folder: is the path right?", path.display()));
-        }
-        folders += below.len();
-        findings.extend(below.iter().flat_map(|folder| check::check(folder)).map(Error::from));
-    }
+    let checked = check::read(paths)?;
+    let findings: Vec<Error> = checked.refused.into_iter().chain(checked.failed).map(Error::from).collect();
     for finding in &findings {
         print(&format!("{finding:#}\n"))?;
     }
     let found = if findings.is_empty() { "all is well".to_owned() } else { format!("{} findings", findings.len()) };
-    eprintln!("checked {folders} folders: {found}");
+    eprintln!("checked {} folders: {found}", checked.count);
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
 }
 

@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::fmt;
-use crate::judged::{Estimate, GoalStanding, JudgedClaim, Row, Scale, Side, Standing};
+use crate::judged::{Estimate, GoalStanding, Judged, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -36,31 +36,21 @@ fn interval_with(scale: &Scale, estimate: &Estimate, print: &dyn Fn(f64) -> Stri
     format!("[{lo}, {hi}]")
 }
 
-/// Prints every number of one estimate with the same unit and decimals.
+/// Prints every number of one estimate with the same unit and decimals: as many as the width of its interval bears.
 fn printer(scale: &Scale, estimate: &Estimate) -> Box<dyn Fn(f64) -> String> {
-    let width = if has_interval(estimate) { estimate.hi - estimate.lo } else { f64::INFINITY };
-    match scale {
-        Scale::Ratio { .. } | Scale::Slope { .. } => {
-            let places = fmt::ratio_places(estimate.point, width);
-            Box::new(move |x| {
-                if x != 0.0 && x.abs() < 0.5 * 10_f64.powi(-i32::try_from(places).unwrap_or(3)) {
-                    return fmt::number(x, 2);
-                }
-                if x.abs() >= 100.0 { fmt::number(x, 3) } else { fmt::decimals(x, places) }
-            })
-        }
-        Scale::Value { unit, .. } => value_printer(unit, estimate.point),
-        Scale::Share { .. } | Scale::Blocks { .. } => Box::new(fmt::percent),
-    }
-}
-
-fn value_printer(unit: &str, like: f64) -> Box<dyn Fn(f64) -> String> {
-    let Some(step) = fmt::unit_for(unit, like) else {
-        let unit = unit.to_owned();
-        return Box::new(move |x| fmt::value(x, &unit));
+    let width = Some(estimate.hi - estimate.lo).filter(|width| has_interval(estimate) && width.is_finite());
+    let unit = match scale {
+        Scale::Ratio { .. } | Scale::Slope { .. } => "",
+        Scale::Value { unit, .. } => unit,
+        Scale::Share { .. } | Scale::Blocks { .. } => "fraction",
     };
-    let places = fmt::places(like / step.divisor, 3);
-    Box::new(move |x| fmt::join(&fmt::decimals(x / step.divisor, places), step.symbol))
+    let (divisor, symbol) = match fmt::unit_for(unit, estimate.point) {
+        _ if unit == "fraction" => (0.01, "%".to_owned()),
+        Some(step) => (step.divisor, step.symbol.to_owned()),
+        None => (1.0, fmt::symbol_of(unit).to_owned()),
+    };
+    let places = fmt::interval_places(estimate.point / divisor, width.map(|width| width / divisor));
+    Box::new(move |x| fmt::join(&fmt::decimals_or_power(x / divisor, places), &symbol))
 }
 
 /// What the estimate is of: "async ÷ sync, work time", "explained share of T2".
@@ -180,34 +170,38 @@ pub fn failed(count: usize) -> String {
     fmt::plural(count, "failed run", "failed runs")
 }
 
-/// Our figure for the one-line summary of a claim: that of the row which decided it, with its scenario if there are several.
-pub fn claim_figure(claim: &JudgedClaim) -> String {
-    let Some(row) = claim.deciding_row() else {
+/// Our figure for the one-line summary of a form: that of the row which decided it, with its part and scenario if there are several.
+pub fn form_figure(found: &Judged) -> String {
+    let Some(row) = found.deciding_row() else {
         return NOTHING.to_owned();
     };
     let figure = figure(row);
-    let mark = if figure == NOTHING || claim.mark.is_empty() { String::new() } else { format!(" {}", claim.mark) };
-    if claim.rows.len() > 1 && row.scenario != "all" && figure != NOTHING {
-        format!("{figure} ({}){mark}", row.scenario)
-    } else {
-        format!("{figure}{mark}")
+    if figure == NOTHING {
+        return figure;
+    }
+    let place =
+        [row.part.as_str(), row.scenario.as_str()].into_iter().filter(|part| !part.is_empty() && *part != "all");
+    let place: Vec<&str> = place.filter(|_| found.rows.len() > 1).collect();
+    let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
+    let mark = if found.mark.is_empty() { String::new() } else { format!(" {}", found.mark) };
+    format!("{figure}{place}{mark}")
+}
+
+/// The cause for the summary; `-` where nothing was decided, or no effect was found that asks for one.
+pub fn form_cause(found: &Judged) -> String {
+    let stated = found.stated_causes();
+    match stated.is_empty() {
+        false => stated.join("; "),
+        true if has_effect(found) => "cause unknown".to_owned(),
+        true => NOTHING.to_owned(),
     }
 }
 
-/// The cause for the summary; `-` where no effect was found that asks for one.
-pub fn claim_cause(claim: &JudgedClaim) -> String {
-    use crate::judged::Verdict::{Invalid, NotMeasured, NotTestable, NotTestableHere};
-    let stands = claim.causes.iter().any(|cause| matches!(cause.standing, Standing::Cause | Standing::Part));
-    // What is not believed needs no cause.
-    let measured = !matches!(claim.verdict, Invalid | NotMeasured | NotTestable | NotTestableHere);
-    if measured && (stands || has_effect(claim)) { claim.cause_in_short() } else { NOTHING.to_owned() }
-}
-
 /// Whether the verdict states an effect, so that a reader asks for its cause.
-fn has_effect(claim: &JudgedClaim) -> bool {
-    use crate::judged::Verdict::{Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller, Reversed};
-    let stated = [Reproduced, ReproducedSmaller, ReproducedLarger, ReproducedSizeUndecided, Reversed];
-    matches!(claim.kind, "ratio" | "outcome" | "every") && stated.contains(&claim.verdict)
+fn has_effect(found: &Judged) -> bool {
+    use Verdict::{Happens, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Opposite};
+    let stated = [Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Opposite, Happens];
+    matches!(found.kind, "ratio" | "outcome" | "every") && stated.contains(&found.verdict)
 }
 
 /// A goal's standing over its rows as printed in tables; unmet ones stand out.

@@ -1,19 +1,23 @@
 //! What reading and writing files have in common.
 
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use strum::VariantNames;
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// The version of the format, `schema` in every file: there is one so far, and no other is read.
+/// The version of the format that is read and written.
+const VERSION: u32 = 2;
+
+/// The version of the format, `schema` in every file: no other than [`VERSION`] is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Schema;
@@ -22,13 +26,17 @@ impl TryFrom<u32> for Schema {
     type Error = String;
 
     fn try_from(version: u32) -> Result<Self, String> {
-        if version == 1 { Ok(Schema) } else { Err(format!("schema {version} is unknown: this program reads 1")) }
+        if version == VERSION {
+            Ok(Schema)
+        } else {
+            Err(format!("schema {version} is unknown: this program reads {VERSION}"))
+        }
     }
 }
 
 impl From<Schema> for u32 {
     fn from(_: Schema) -> u32 {
-        1
+        VERSION
     }
 }
 
@@ -58,7 +66,95 @@ pub fn read(path: &Path) -> Result<String, Error> {
 /// # Errors
 /// Names the line of the first fault.
 pub fn from_json<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|error| Error::line(file, error.line(), error.to_string()))
+    json(text).map_err(|error| Error::line(file, error.line(), error.to_string()))
+}
+
+/// Reads JSON in which no object has a key twice: serde takes the last of them in a map, other readers the first.
+///
+/// # Errors
+/// What serde says.
+pub fn json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str::<Unrepeated>(text)?;
+    serde_json::from_str(text)
+}
+
+/// Any JSON value without repeated keys; the value itself is not kept.
+struct Unrepeated;
+
+impl<'de> Deserialize<'de> for Unrepeated {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        value.deserialize_any(Unrepeated)
+    }
+}
+
+impl<'de> Visitor<'de> for Unrepeated {
+    type Value = Unrepeated;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut seen = BTreeSet::new();
+        while let Some((key, Unrepeated)) = map.next_entry::<String, Unrepeated>()? {
+            if let Some(key) = seen.replace(key) {
+                return Err(de::Error::custom(format!("the key '{key}' stands twice in one object")));
+            }
+        }
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self, A::Error> {
+        while seq.next_element::<Unrepeated>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+}
+
+/// What stands in `folder` by name, each a regular file: to open a pipe or a device may last forever, and what a link leads to is
+/// sealed by nobody.
+///
+/// # Errors
+/// If the folder cannot be listed, or whatever in it is no regular file.
+pub fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
+    let failed = |source| Error::io("read", folder, source);
+    let (mut names, mut others) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        } else {
+            others.push(Error::file(
+                entry.path(),
+                "it is no regular file: a round holds neither folders, links, pipes nor devices",
+            ));
+        }
+    }
+    names.sort();
+    if others.is_empty() { Ok(names) } else { Err(others) }
 }
 
 /// Lower-case hexadecimal digits.
@@ -105,10 +201,17 @@ impl TomlFile<'_> {
     /// # Errors
     /// Names the line of the first fault.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        toml::from_str(self.text).map_err(|error| {
-            let line = error.span().map_or(1, |span| self.line_at(span.start));
-            Error::line(self.name, line, error.message().trim().replace('\n', ", "))
-        })
+        toml::from_str(self.text).map_err(|error| self.fault(&error))
+    }
+
+    /// What the reader of TOML says, with its line.
+    pub fn fault(&self, error: &toml::de::Error) -> Error {
+        self.error_in(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
+    }
+
+    /// An error at a place in the text, in bytes.
+    pub fn error_in(&self, place: usize, what: impl Into<String>) -> Error {
+        Error::line(self.name, self.line_at(place), what)
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
@@ -119,7 +222,8 @@ impl TomlFile<'_> {
         Error::line(self.name, line, what)
     }
 
-    fn line_at(&self, place: usize) -> usize {
+    /// The line, from 1, of a place in the text.
+    pub fn line_at(&self, place: usize) -> usize {
         self.text[..place.min(self.text.len())].matches('\n').count() + 1
     }
 }

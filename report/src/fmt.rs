@@ -189,18 +189,19 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", decimals(x, places))
 }
 
-/// Decimal places for ratios: three near 1 or when the interval is narrow, fewer the larger they get.
-pub fn ratio_places(point: f64, width: f64) -> usize {
-    if !point.is_finite() {
-        return 2;
+/// Decimal places for an estimate whose interval is so wide: two significant digits of the width, and no more than four of the estimate.
+/// Without an interval, or with one of no width, three of the estimate.
+pub fn interval_places(point: f64, width: Option<f64>) -> usize {
+    match width.filter(|width| *width > 0.0) {
+        Some(width) if point == 0.0 => places(width, 2),
+        Some(width) => places(width, 2).min(places(point, 4)),
+        None => places(point, 3),
     }
-    match point.abs() {
-        x if x >= 100.0 => 0,
-        x if x >= 10.0 => 1,
-        x if x > 0.0 && x < 0.1 => places(x, 2),
-        x if (x - 1.0).abs() < 0.1 || width < 0.05 => 3,
-        _ => 2,
-    }
+}
+
+/// A number with so many decimals, in powers of ten where these would show nothing of it.
+pub fn decimals_or_power(x: f64, places: usize) -> String {
+    if x != 0.0 && x.is_finite() && (x.abs() >= 1e12 || places > 6) { number(x, 3) } else { decimals(x, places) }
 }
 
 /// A change as a signed percentage: 1.187 is "+18.7 %", 0.9 is "−10.0 %".
@@ -227,9 +228,4 @@ pub fn duration(seconds: f64) -> String {
 /// "1 claim", "9 claims".
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
-}
-
-/// A p-value: "0.012", and "< 0.001" where more digits would promise too much.
-pub fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { decimals(p, 3) }
 }

@@ -2,10 +2,13 @@
 //!
 //! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
 
-use serde::Deserialize;
-use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
+use std::collections::BTreeMap;
 
-use crate::files::chosen;
+use serde::Serialize;
+use strum::IntoStaticStr;
+
+use crate::claims::{Form, Size};
+pub use crate::rules::{Count, Verdict};
 pub use crate::stats::Interval as Estimate;
 
 /// What repeating an A/A control showed.
@@ -22,76 +25,12 @@ pub struct Calibrated {
     pub misses: usize,
     /// The share of trials that should, by the exact level of their intervals.
     pub level: f64,
-    /// Trials in which a claim would have been said to be there, or reversed.
+    /// Trials in which a claim would have been said to hold, or its opposite.
     pub wrong: usize,
     /// The share of such trials, its 95 % interval.
     pub wrong_between: (f64, f64),
     /// The smallest effect that 9 of 10 trials would have found, as a ratio less one; infinite if none.
     pub least: f64,
-}
-
-/// Outcome of a claim, in the words of the glossary and in its order; tables print them, and `when` in page.toml names them.
-#[derive(
-    Debug,
-    Default,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    VariantNames,
-)]
-#[serde(try_from = "String")]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum Verdict {
-    /// The effect is there, in the direction claimed, and of the claimed size where one is claimed.
-    Reproduced,
-    /// There, but wholly below the claimed size.
-    #[strum(serialize = "reproduced, smaller")]
-    ReproducedSmaller,
-    /// There, but wholly above the claimed size.
-    #[strum(serialize = "reproduced, larger")]
-    ReproducedLarger,
-    /// There, but the interval straddles the edge of the claimed size.
-    #[strum(serialize = "reproduced, size undecided")]
-    ReproducedSizeUndecided,
-    /// There, in the other direction.
-    Reversed,
-    /// Shown to be absent (or, for bands and equality, shown to be outside).
-    #[strum(serialize = "not reproduced")]
-    NotReproduced,
-    /// A cause whose control explains at least 0.8 of the effect.
-    Confirmed,
-    /// A cause whose control explains at most 0.2 of the effect.
-    Refuted,
-    /// The interval allows more than one answer.
-    Inconclusive,
-    /// A control of this measurement failed.
-    Invalid,
-    /// Two runs of the plan disagree.
-    Unstable,
-    /// Not measured in this profile, or not yet.
-    #[default]
-    #[strum(serialize = "not measured")]
-    NotMeasured,
-    /// The machine is too small or hides what is needed.
-    #[strum(serialize = "not testable here")]
-    NotTestableHere,
-    /// Nothing observable corresponds to the claim.
-    #[strum(serialize = "not testable")]
-    NotTestable,
-}
-
-impl TryFrom<String> for Verdict {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        chosen("verdict", &name)
-    }
 }
 
 /// What an [`Estimate`] is an estimate of; decides how it is printed.
@@ -110,9 +49,11 @@ pub enum Scale {
     Blocks { criterion: String },
 }
 
-/// One judged quantity: a claim over one scenario, or pooled.
+/// One judged quantity: a test over one scenario, or pooled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
+    /// What tells its test from the other parts of the form; empty if there are none.
+    pub part: String,
     /// The scenario, or `all` when pooled.
     pub scenario: String,
     pub scale: Scale,
@@ -122,9 +63,11 @@ pub struct Row {
     pub sides: Vec<Side>,
     /// Smallest ratio - 1 that counts as an effect (margin or A/A noise, whichever is larger); `None` for bands.
     pub floor: Option<f64>,
+    /// Smallest ratio - 1 that matters; `None` where nothing is judged by it.
+    pub margin: Option<f64>,
+    /// The published size or range.
+    pub claimed: Option<Size>,
     pub verdict: Verdict,
-    /// Two-sided signed-rank p-value against "no effect", for the Holm column; `None` where it has no meaning.
-    pub p_value: Option<f64>,
     /// Failed runs among the samples of this row.
     pub failed: usize,
 }
@@ -154,21 +97,41 @@ pub struct Cause {
 }
 
 /// What the evidence says of a cause.
-#[derive(Debug, Clone, Copy, PartialEq, IntoStaticStr)]
-#[strum(const_into_str)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Standing {
-    /// Explains at least 0.8 of the effect, or its counter meets the bound.
-    #[strum(serialize = "the cause")]
-    Cause,
-    /// Explains more than 0.2 and less than 0.8.
-    #[strum(serialize = "part of the cause")]
-    Part,
-    /// Explains at most 0.2, or its counter misses the bound.
-    #[strum(serialize = "not the cause")]
-    NotCause,
-    /// Could not be measured, or its interval allows anything.
-    #[strum(serialize = "unknown")]
-    Unknown,
+    /// Of a control arm: by the share of the effect that it explains.
+    Share(Verdict),
+    /// Of a counter: by its bound.
+    Counter(Kept),
+}
+
+impl Standing {
+    /// As it is printed.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Standing::Share(verdict) => verdict.into_str(),
+            Standing::Counter(Kept::Met) => "borne out",
+            Standing::Counter(Kept::Missed) => "not borne out",
+            Standing::Counter(Kept::Undecided) => "undecided",
+        }
+    }
+
+    /// How far it is a cause, of several parts the worst: all of it, a part, or not shown to be one.
+    fn rank(self) -> u8 {
+        match self {
+            Standing::Share(Verdict::TheCause) | Standing::Counter(Kept::Met) => 2,
+            Standing::Share(Verdict::PartOfIt) => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// Whether a value keeps a bound, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    Missed,
+    Undecided,
+    Met,
 }
 
 /// A claim with everything the report says about it.
@@ -177,37 +140,144 @@ pub struct JudgedClaim {
     pub id: String,
     pub text: String,
     pub original: String,
-    /// Id of the claim beside which this one is shown; such a claim is not counted.
-    pub beside: Option<String>,
+    pub published: JudgedForm,
+    pub fair: JudgedForm,
+    /// Tests that stand in the evidence and are never counted.
+    pub further: Vec<JudgedTest>,
+}
+
+/// What was found of a claim in one form.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JudgedForm {
+    /// It makes no sense; why.
+    Absent(String),
+    Judged(Judged),
+}
+
+impl Default for JudgedForm {
+    fn default() -> Self {
+        JudgedForm::Judged(Judged::default())
+    }
+}
+
+impl JudgedForm {
+    /// What was found; `None` of a form that makes no sense.
+    pub fn judged(&self) -> Option<&Judged> {
+        if let JudgedForm::Judged(judged) = self { Some(judged) } else { None }
+    }
+
+    /// The same, to be changed.
+    pub fn judged_mut(&mut self) -> Option<&mut Judged> {
+        if let JudgedForm::Judged(judged) = self { Some(judged) } else { None }
+    }
+}
+
+/// A further test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedTest {
+    pub id: String,
+    pub text: String,
+    pub form: JudgedForm,
+}
+
+/// A verdict with its evidence.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Judged {
+    /// The kind of its first part.
     pub kind: &'static str,
-    /// One row per scenario, or one pooled row and one per scenario for `every`.
+    /// One row per part and scenario; of `every` a pooled one before them.
     pub rows: Vec<Row>,
-    /// The worst verdict over the rows, after controls and the comparison with the run before.
+    /// The worst verdict over the parts, after controls and the comparison with the run before.
     pub verdict: Verdict,
     /// Why it is invalid, unstable, not measured or not testable; empty otherwise.
     pub reason: String,
     pub causes: Vec<Cause>,
     /// `†` or `‡` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
     pub mark: &'static str,
-    /// p-value after Holm over all judged claims of the study; `None` where the claim has none.
-    pub holm: Option<f64>,
 }
 
-impl JudgedClaim {
+impl Judged {
     /// The row that the one-line summary shows: the one that decided the verdict, else the first.
     pub fn deciding_row(&self) -> Option<&Row> {
         self.rows.iter().find(|row| row.verdict == self.verdict).or_else(|| self.rows.first())
     }
 
-    /// The cause in a few words: those that stand, `part: ` before partial ones, or `cause unknown`.
-    pub fn cause_in_short(&self) -> String {
-        let named = self.causes.iter().filter_map(|cause| match cause.standing {
-            Standing::Cause => Some(cause.short.clone()),
-            Standing::Part => Some(format!("part: {}", cause.short)),
-            Standing::NotCause | Standing::Unknown => None,
-        });
-        let named: Vec<String> = named.collect();
-        if named.is_empty() { "cause unknown".to_owned() } else { named.join("; ") }
+    /// Whether it was decided: a cause of something else is not stated.
+    pub fn is_decided(&self) -> bool {
+        matches!(self.verdict.count(), Count::Holds | Count::DoesNotHold)
+    }
+
+    /// The causes that stand, in a few words, `part: ` before partial ones. One that several parts name counts by the worst of them.
+    pub fn stated_causes(&self) -> Vec<String> {
+        let mut worst: Vec<(&str, u8)> = Vec::new();
+        for cause in self.causes.iter().filter(|_| self.is_decided()) {
+            match worst.iter_mut().find(|(short, _)| *short == cause.short) {
+                Some((_, rank)) => *rank = cause.standing.rank().min(*rank),
+                None => worst.push((&cause.short, cause.standing.rank())),
+            }
+        }
+        let said = |(short, rank): (&str, u8)| match rank {
+            2 => Some(short.to_owned()),
+            1 => Some(format!("part: {short}")),
+            _ => None,
+        };
+        worst.into_iter().filter_map(said).collect()
+    }
+}
+
+impl JudgedClaim {
+    /// What was found in a form.
+    pub fn form(&self, form: Form) -> &JudgedForm {
+        match form {
+            Form::Published => &self.published,
+            Form::Fair => &self.fair,
+        }
+    }
+
+    /// The forms that make sense.
+    pub fn forms(&self) -> impl Iterator<Item = (Form, &Judged)> {
+        let both = [(Form::Published, &self.published), (Form::Fair, &self.fair)];
+        both.into_iter().filter_map(|(form, found)| Some((form, found.judged()?)))
+    }
+
+    /// The same, to be changed.
+    pub fn forms_mut(&mut self) -> impl Iterator<Item = (Form, &mut Judged)> {
+        let both = [(Form::Published, &mut self.published), (Form::Fair, &mut self.fair)];
+        both.into_iter().filter_map(|(form, found)| Some((form, found.judged_mut()?)))
+    }
+
+    /// Everything that was found, further tests included.
+    pub fn evidence(&self) -> impl Iterator<Item = &Judged> {
+        self.forms().map(|(_, found)| found).chain(self.further.iter().filter_map(|test| test.form.judged()))
+    }
+}
+
+/// How many claims come to what in a form.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// All that follow but the last two.
+    pub judged: usize,
+    pub holds: usize,
+    pub does_not_hold: usize,
+    pub undecided: usize,
+    /// Not measured, or not testable here.
+    pub not_judged: usize,
+    /// The form makes no sense.
+    pub absent: usize,
+}
+
+impl Counts {
+    /// Counts the claims in a form.
+    pub fn of<'a>(claims: impl IntoIterator<Item = &'a JudgedClaim>, form: Form) -> Self {
+        let mut counts: BTreeMap<Option<Count>, usize> = BTreeMap::new();
+        for claim in claims {
+            *counts.entry(claim.form(form).judged().map(|found| found.verdict.count())).or_default() += 1;
+        }
+        let of = |count: Option<Count>| counts.get(&count).copied().unwrap_or_default();
+        let [holds, does_not_hold, undecided] =
+            [Count::Holds, Count::DoesNotHold, Count::Undecided].map(|count| of(Some(count)));
+        let judged = holds + does_not_hold + undecided;
+        Counts { judged, holds, does_not_hold, undecided, not_judged: of(Some(Count::NotJudged)), absent: of(None) }
     }
 }
 
@@ -218,8 +288,26 @@ pub struct JudgedControl {
     pub row: Row,
     /// The planted ratio; `None` for A/A.
     pub planted: Option<f64>,
-    pub passed: bool,
+    /// Standard deviation of the arm's log time from layout to layout; `None` where the copies cannot show it.
+    pub layout_sd: Option<f64>,
+    pub state: ControlState,
+    /// Why it is in this state; empty if it passed.
     pub reason: String,
+}
+
+/// What became of a control. Only one that failed makes what it guards invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum ControlState {
+    /// The copies are alike; the planted effect was found.
+    Passed,
+    /// Too much noise, or too few blocks.
+    #[strum(serialize = "could not tell")]
+    CouldNotTell,
+    /// The copies were told apart; the planted effect was missed; in a duet it matters who goes first.
+    Failed,
+    #[strum(serialize = "not measured")]
+    NotMeasured,
 }
 
 /// One of our own aims.
@@ -265,10 +353,11 @@ pub struct Round {
     pub failed_controls: Vec<String>,
 }
 
-/// The verdicts of a claim, one per round; `None` where the round had no such claim.
+/// The verdicts of a claim in a form, one per round; `None` where the round had no such claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeat {
     pub claim: String,
+    pub form: Form,
     pub verdicts: Vec<Option<Verdict>>,
     pub agreement: Agreement,
 }

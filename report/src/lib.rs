@@ -4,12 +4,14 @@
 //!
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
 //!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`]; after it: [`check`];
-//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`verdict`] (the rules), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it), [`supplement`] (partial measurements);
+//! - before measuring: [`plan`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
+//! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
+//!   [`judged`] (what came of it), [`supplement`] (partial measurements), [`host`] and
+//!   [`rounds`] (which measurements are shown);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], [`publish`].
 
 pub mod anchor;
+pub mod append;
 pub mod cases;
 pub mod charts;
 pub mod check;
@@ -21,6 +23,7 @@ pub mod figures;
 pub mod files;
 pub mod fmt;
 pub mod histogram;
+pub mod host;
 pub mod hyperfine;
 pub mod judge;
 pub mod judged;
@@ -33,9 +36,11 @@ pub mod publish;
 pub mod record;
 pub mod render;
 pub mod results;
+pub mod rounds;
+pub mod rules;
 pub mod runs;
+pub mod seals;
 pub mod selection;
 pub mod stats;
 pub mod supplement;
-pub mod verdict;
 pub mod view;

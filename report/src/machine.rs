@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
 
 use crate::error::Error;
 use crate::files::{Schema, from_json};
 
 /// The machine, its limits and tools.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     pub schema: Schema,
@@ -38,11 +38,42 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Whether both are of one kind: the same processor model and number of cores, known in both.
-    pub fn is_like(&self, other: &Machine) -> bool {
-        ["cpu_model", "cpu_count"].iter().all(|name| {
-            let value = |machine: &Machine| machine.values.get(*name).cloned().flatten();
-            value(self).is_some() && value(self) == value(other)
-        })
+    /// The machine by facts of a name, a value and a reason each, separated by tabs; `file` stands in messages. Of two facts of one name
+    /// the last counts. An empty value could not be read.
+    ///
+    /// # Errors
+    /// Names file and line of what is no fact.
+    pub fn from_facts(text: &str, file: &str) -> Result<Self, Error> {
+        let mut machine = Machine::default();
+        for (index, line) in text.lines().enumerate() {
+            let mut columns = line.splitn(3, '\t');
+            let (Some(name), Some(value)) = (columns.next().filter(|name| !name.is_empty()), columns.next()) else {
+                return Err(Error::line(file, index + 1, "this is no name, value and reason, separated by tabs"));
+            };
+            let reason = columns.next().filter(|reason| !reason.is_empty()).unwrap_or("it could not be read");
+            machine.reasons.remove(name);
+            if value.is_empty() {
+                machine.reasons.insert(name.to_owned(), reason.to_owned());
+            }
+            machine.values.insert(name.to_owned(), (!value.is_empty()).then(|| number_or_text(value)));
+        }
+        Ok(machine)
     }
+
+    /// The value called `name`; `None` if it was not read.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)?.as_ref()
+    }
+
+    /// The number called `name`; `None` if there is none.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.value(name)?.as_f64()
+    }
+}
+
+/// What looks like a plain number is one; longer ones, such as a digest without letters, would lose digits.
+fn number_or_text(value: &str) -> Value {
+    let is_plain = value.len() <= 17 && value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
+    let number = Some(value).filter(|_| is_plain).and_then(|value| serde_json::from_str::<Number>(value).ok());
+    number.map_or_else(|| Value::from(value), Value::Number)
 }

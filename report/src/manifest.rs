@@ -16,17 +16,13 @@ pub const NAME: &str = "SHA256SUMS";
 /// The sums of all files in `folder` but the manifest, by name.
 ///
 /// # Errors
-/// If the folder or a file cannot be read.
-pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let failed = |source| Error::io("read", folder, source);
+/// If the folder or a file cannot be read, or whatever in it is no regular file.
+pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Vec<Error>> {
     let mut sums = BTreeMap::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name != NAME {
-            let bytes = fs::read(entry.path()).map_err(|source| Error::io("read", entry.path(), source))?;
-            sums.insert(name, sum(&bytes));
-        }
+    for name in files::regular_files(folder)?.into_iter().filter(|name| name != NAME) {
+        let path = folder.join(&name);
+        let bytes = fs::read(&path).map_err(|source| Error::io("read", &path, source))?;
+        sums.insert(name, sum(&bytes));
     }
     Ok(sums)
 }
@@ -76,10 +72,10 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
 /// Every difference between the manifest of `folder` and what stands there, one line each.
 ///
 /// # Errors
-/// If the folder cannot be read or has no manifest.
-pub fn differences(folder: &Path) -> Result<Vec<Error>, Error> {
-    let listed = read(folder)?;
+/// If the folder cannot be read, has no manifest, or whatever in it is no regular file.
+pub fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
     let found = sums(folder)?;
+    let listed = read(folder)?;
     let changed = listed.iter().filter_map(|(file, sum)| match found.get(file) {
         None => Some((file, "it is missing, SHA256SUMS lists it")),
         Some(other) => (other != sum).then_some((file, "it was changed after it was sealed (its SHA-256 differs)")),

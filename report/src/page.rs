@@ -6,9 +6,10 @@ use serde::Deserialize;
 use strum::IntoStaticStr;
 
 use crate::anchor::anchor;
+use crate::claims::Form;
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
-use crate::judged::Verdict;
+use crate::rules::Verdict;
 
 /// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -57,6 +58,8 @@ pub struct Advice {
 pub struct When {
     /// Id of a claim.
     pub claim: String,
+    /// Which of its forms.
+    pub form: Form,
     /// Verdicts, one of which it must have.
     pub verdicts: Vec<Verdict>,
 }

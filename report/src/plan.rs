@@ -2,19 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
-use crate::claims::{Claims, ControlCase};
+use crate::claims::{Claims, ControlCase, Quantity};
 use crate::error::Error;
 use crate::files::TomlFile;
-use crate::plan_file::{Calibration, PlannedRun};
+use crate::plan_file::{Calibration, PlanMeta, PlannedRun};
 
-/// Block k works on the input with seed k mod this.
+/// Each layout of the code works on so many inputs in turn: block k of m layouts on the one with seed k / m mod this.
 const INPUT_SEEDS: u64 = 3;
+/// The most blocks that may be asked of a test case, and the most runs of a plan: more is a slip of the pen, and would take weeks.
+const MOST_BLOCKS: usize = 10_000;
+const MOST_RUNS: usize = 1_000_000;
 
 /// The plan of a profile.
 #[derive(Debug, Clone)]
@@ -38,6 +42,25 @@ pub struct Part {
     pub calibration: Option<Calibration>,
 }
 
+/// What a plan follows from beside the claims and the test cases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    pub profile: String,
+    /// Seed from which the order follows.
+    pub seed: u64,
+    /// How many layouts of its code each build has.
+    pub layouts: NonZeroU64,
+    pub part: Part,
+}
+
+impl From<&PlanMeta> for Terms {
+    fn from(meta: &PlanMeta) -> Self {
+        let (only, calibration) = (meta.only.clone(), meta.calibration.clone());
+        let part = Part { only, blocks_cap: meta.blocks_cap, calibration };
+        Terms { profile: meta.profile.clone(), seed: meta.seed, layouts: meta.layouts, part }
+    }
+}
+
 impl Part {
     /// Whether it takes in the scenario.
     pub fn holds(&self, scenario: &str) -> bool {
@@ -59,38 +82,47 @@ impl Part {
     }
 }
 
-/// Plans `profile` from its test cases and what the claims ask of them.
+/// Plans a profile from its test cases and what the claims ask of them.
 ///
 /// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
-/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike.
+/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike. The blocks take the layouts in turn;
+/// an A/A twin takes the next one, so that its pairs show what layouts do.
 ///
 /// # Errors
-/// If a claim names a test case that the profile does not have; with its line in `file`, the claims.toml that `claims` were read from.
-/// What a partial measurement leaves out is no error of it.
-pub fn plan(
-    cases: &[Case],
-    claims: &Claims,
-    file: TomlFile<'_>,
-    profile: &str,
-    seed: u64,
-    part: &Part,
-) -> Result<Plan, Error> {
-    let repeated = part.calibration.as_ref().and_then(|calibration| {
-        let control = claims.control(&calibration.control)?;
-        Some((control, *control.quantity.blocks.get(profile)?, calibration.trials))
-    });
+/// If a claim names a test case that the profile does not have, or asks for too much; with its line in `file`, the claims.toml that
+/// `claims` were read from. What a partial measurement leaves out is no error of it.
+pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) -> Result<Plan, Error> {
+    let Terms { profile, part, layouts, .. } = terms;
+    let asked = |name: &str, quantity: &Quantity| match quantity.blocks.get(profile) {
+        Some(&blocks) if blocks > MOST_BLOCKS => {
+            let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
+            Err(file.error_at(&format!("id = \"{name}\""), what))
+        }
+        blocks => Ok(blocks.copied()),
+    };
+    for (name, quantity) in claims.quantities() {
+        asked(name, quantity)?;
+    }
+    let repeated = match &part.calibration {
+        None => None,
+        Some(Calibration { control: id, trials }) => {
+            let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
+            let control = claims.control(id).ok_or_else(unknown)?;
+            Some((control, asked(id, &control.quantity)?.ok_or_else(unknown)?, *trials))
+        }
+    };
     let needed = match repeated {
         Some((control, blocks, trials)) => {
-            control.quantity.cases(profile).into_iter().map(|case| (case, blocks * trials)).collect()
+            control.quantity.cases(profile).into_iter().map(|case| (case, blocks.saturating_mul(trials))).collect()
         }
-        None if profile == "smoke" => BTreeMap::new(),
+        None if profile.as_str() == "smoke" => BTreeMap::new(),
         None => claims.blocks(profile),
     };
     let known: BTreeSet<(&str, &str)> = cases.iter().map(Case::name).collect();
     let is_wanted = |name: &str| repeated.is_none_or(|(control, ..)| control.id == name);
     let wanted = claims.quantities().filter(|(name, _)| is_wanted(name));
     for (name, quantity) in wanted.filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
-        let fault = |what: String| Err(file.error_at(&format!("id = \"{name}\""), format!("{name} {what}")));
+        let fault = |what: String| Err(Error::line(file.name, quantity.line, format!("{name} {what}")));
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
@@ -103,12 +135,19 @@ pub fn plan(
         }
     }
 
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut blocks: BTreeMap<(&str, u64), Vec<&Case>> = BTreeMap::new();
-    for case in cases.iter().filter(|case| part.holds(&case.scenario)) {
+    let times = |case: &Case| {
         let asked = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
-        let times = part.blocks_cap.map_or(asked, |cap| asked.min(cap));
-        for block in 0..times as u64 {
+        part.blocks_cap.map_or(asked, |cap| asked.min(cap))
+    };
+    let cases: Vec<&Case> = cases.iter().filter(|case| part.holds(&case.scenario)).collect();
+    let planned = cases.iter().fold(0_usize, |runs, case| runs.saturating_add(times(case)));
+    if planned > MOST_RUNS {
+        return Err(Error::file(file.name, format!("the plan would have {planned} runs: {MOST_RUNS} are the most")));
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(terms.seed);
+    let mut blocks: BTreeMap<(&str, u64), Vec<&Case>> = BTreeMap::new();
+    for case in cases {
+        for block in 0..times(case) as u64 {
             blocks.entry((&case.scenario, block)).or_default().push(case);
         }
     }
@@ -123,7 +162,8 @@ pub fn plan(
         cases.shuffle(&mut rng);
         for case in cases {
             let run = format!("{}-{:04}", claims.study, runs.len() + 1);
-            runs.push(PlannedRun { run, block, seed: block % INPUT_SEEDS, case: case.clone() });
+            let layout = (block + u64::from(case.is_twin())) % layouts.get();
+            runs.push(PlannedRun { run, block, layout, seed: block / layouts.get() % INPUT_SEEDS, case: case.clone() });
         }
     }
     let planned_s = runs.iter().map(|run| run.case.seconds).sum();

@@ -1,6 +1,7 @@
 //! plan.tsv and plan.json: the plan as it is written down before the first run.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,6 +16,8 @@ pub struct PlannedRun {
     pub run: String,
     /// Its block within the scenario.
     pub block: u64,
+    /// Which of the binaries that differ only in the order of their code.
+    pub layout: u64,
     /// Seed of the input.
     pub seed: u64,
     /// What is run.
@@ -34,6 +37,13 @@ pub struct PlanMeta {
     pub hash: String,
     /// Expected time of all runs, in seconds.
     pub planned_s: f64,
+    /// How many layouts of its code each build has.
+    pub layouts: NonZeroU64,
+    /// How often the cases are run once more under GNU time.
+    pub memory_passes: u32,
+    /// Whether the measurement was cut off and stands with the blocks that were complete.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut: bool,
     /// The scenarios that a partial measurement is restricted to; `None` for a whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
@@ -55,11 +65,24 @@ pub struct Calibration {
     pub trials: usize,
 }
 
+impl PlanMeta {
+    /// The content of plan.json.
+    pub fn to_text(&self) -> String {
+        // Numbers and texts only: there is nothing that JSON could not hold.
+        format!("{}\n", serde_json::to_string_pretty(self).unwrap_or_default())
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 /// The content of plan.tsv.
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
     runs.iter().fold(String::new(), |mut text, run| {
-        let PlannedRun { run, block, seed, case: Case { scenario, arm, build, seconds, arguments } } = run;
-        let _ = writeln!(text, "{run}\t{block}\t{scenario}\t{arm}\t{build}\t{seed}\t{seconds}\t{arguments}");
+        let PlannedRun { run, block, layout, seed, case: Case { scenario, arm, build, seconds, arguments } } = run;
+        let _ = writeln!(text, "{run}\t{block}\t{scenario}\t{arm}\t{build}\t{layout}\t{seed}\t{seconds}\t{arguments}");
         text
     })
 }
@@ -72,12 +95,18 @@ pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
     let read = |(index, line): (usize, &str)| {
         let fault = |what: String| Error::line(file, index + 1, what);
         let fields: Vec<&str> = line.split('\t').collect();
-        let &[run, block, scenario, arm, build, seed, seconds, arguments] = fields.as_slice() else {
-            return Err(fault(format!("{} columns instead of eight", fields.len())));
+        let &[run, block, scenario, arm, build, layout, seed, seconds, arguments] = fields.as_slice() else {
+            return Err(fault(format!("{} columns instead of nine", fields.len())));
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
         let case = Case::new([scenario, arm, build, arguments], time(seconds).map_err(fault)?);
-        Ok(PlannedRun { run: run.to_owned(), block: number(block)?, seed: number(seed)?, case })
+        Ok(PlannedRun {
+            run: run.to_owned(),
+            block: number(block)?,
+            layout: number(layout)?,
+            seed: number(seed)?,
+            case,
+        })
     };
     text.lines().enumerate().map(read).collect()
 }
@@ -89,4 +118,11 @@ pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
         hash.update(part.as_bytes());
     }
     hex(&hash.finalize())
+}
+
+impl PlannedRun {
+    /// Its block: scenario and number.
+    pub fn block_name(&self) -> (&str, u64) {
+        (&self.case.scenario, self.block)
+    }
 }

@@ -6,60 +6,62 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
-use crate::claims::{Claims, Kind, Size};
+use crate::check;
 use crate::error::Error;
 use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence};
 use crate::judged::{Calibrated, JudgedStudy};
 use crate::render;
-use crate::results::{Folder, Newest, newest};
+use crate::results::Folder;
+use crate::rounds::{self, Origin, SUPPLEMENT, Shown};
 use crate::supplement;
 use crate::view::StudyView;
 
-/// Judges the newest sealed folder of every study below `results`.
+/// Judges, of every study below `results`, the round that decides, and compares it with the others.
 ///
 /// # Errors
-/// If there is none, or one cannot be read.
-pub fn studies(results: &Path) -> Result<Vec<StudyView>, Error> {
-    let found = newest(results)?;
-    if found.is_empty() {
-        return Err(Error::file(results, "no sealed measurement of a whole study is there: run make all-reports"));
+/// Everything that `report check` refuses, if there is anything; or that nothing is measured.
+pub fn studies(results: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
+    let checked = check::read(&[results.to_owned()])?;
+    if !checked.refused.is_empty() {
+        return Err(checked.refused);
     }
-    found.iter().map(|newest| study(newest, results)).collect()
+    let shown = rounds::choose(&checked.folders);
+    if shown.is_empty() {
+        let what = "no sealed measurement of a whole study is there: run make all-reports";
+        return Err(Error::file(results, what).into());
+    }
+    Ok(shown.iter().map(|shown| study(shown, results)).collect())
 }
 
-fn study(newest: &Newest, results: &Path) -> Result<StudyView, Error> {
-    let folder = Folder::read(&newest.folder)?;
-    let mut judged = judge(&folder, results);
-    judge::compare(&mut judged, &earlier(&folder, &newest.earlier, results)?);
-    let supplements = supplement::read(&folder, &newest.supplements, results)?;
+fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
+    let folder = shown.decides;
+    let mut judged = judge(folder, results);
+    judge::compare(&mut judged, &shown.others.iter().map(|other| judge(other, results)).collect::<Vec<_>>());
+    let supplements = supplement::read(folder, &shown.supplements, results);
     judge::add(&mut judged, &folder.claims, &supplements);
-    let calibration = newest.calibration.as_ref().map(|path| Folder::read(path)).transpose()?;
     let mut data = folder.dataset();
     for supplement in &supplements {
         data.extend(&supplement.data, |scenario, arm| supplement.has(scenario, arm));
     }
-    Ok(StudyView {
+    let is_taken = |path: &str| supplements.iter().any(|supplement| supplement.folder == path);
+    StudyView {
         judged,
         data,
-        published: published(&folder.claims),
-        page: folder.page,
-        machine: folder.machine,
+        page: folder.page.clone(),
+        machine: folder.machine.clone(),
+        calibration: shown.calibration.and_then(calibrated),
+        origin: Origin {
+            host: shown.host,
+            rounds: shown
+                .sources(results)
+                .into_iter()
+                .filter(|source| source.part != SUPPLEMENT || is_taken(&source.folder))
+                .collect(),
+            elsewhere: shown.elsewhere.iter().map(|(host, folder)| (*host, judge(folder, results))).collect(),
+        },
         supplements,
-        calibration: calibration.and_then(|folder| calibrated(&folder)),
-    })
-}
-
-/// Judges the folders at `paths` that asked the same question on the same kind of machine as `folder`: no other can be answered differently.
-fn earlier(folder: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<JudgedStudy>, Error> {
-    let mut found = Vec::new();
-    for path in paths {
-        let other = Folder::read(path)?;
-        if other.claims.ask_as(&folder.claims) && other.machine.is_like(&folder.machine) {
-            found.push(judge(&other, results));
-        }
     }
-    Ok(found)
 }
 
 /// Judges one folder; its path is shown relative to `results`.
@@ -67,33 +69,29 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
     let data = folder.dataset();
     let (memory_disagreements, memory_compared) = folder.memory_check();
     JudgedStudy {
-        folder: folder.path.strip_prefix(results).unwrap_or(&folder.path).display().to_string(),
+        folder: folder.below(results),
         plan_seed: folder.meta.seed,
         plan_hash: folder.meta.hash.clone(),
-        runs: folder.plan.len(),
+        runs: folder.runs.len(),
         failures: folder.failures(),
         measured_s: folder.measured_s(),
         memory_disagreements,
         memory_compared,
-        ..judge::study(Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile })
+        ..judge::study(Evidence {
+            claims: &folder.claims,
+            data: &data,
+            profile: &folder.meta.profile,
+            layouts: folder.meta.layouts,
+        })
     }
 }
 
 /// What a calibration showed.
 fn calibrated(folder: &Folder) -> Option<Calibrated> {
     let data = folder.dataset();
-    let evidence = Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile };
+    let evidence =
+        Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile, layouts: folder.meta.layouts };
     judge::calibrate(evidence, folder.meta.calibration.as_ref()?)
-}
-
-/// The published sizes and ranges by claim.
-fn published(claims: &Claims) -> BTreeMap<String, Size> {
-    let of = |kind: &Kind| match kind {
-        Kind::Ratio { size } | Kind::Every { size } => *size,
-        Kind::Band(band) => Some(Size::Range(*band)),
-        _ => None,
-    };
-    claims.claims.iter().filter_map(|claim| Some((claim.id.clone(), of(&claim.kind)?))).collect()
 }
 
 /// Writes REPORT.md to `out`, the charts to the folder `charts_dir`, and the marked blocks of the `splice` files.
@@ -101,8 +99,8 @@ fn published(claims: &Claims) -> BTreeMap<String, Size> {
 /// Charts that an earlier rendering left in the folder and that are drawn no more are removed.
 ///
 /// # Errors
-/// If nothing is measured, or something cannot be read or written.
-pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Error> {
+/// Everything that `report check` refuses; or that nothing is measured, or something cannot be read or written.
+pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
     let studies = studies(results)?;
     let failed = |action| move |source| Error::io(action, charts_dir, source);
     fs::create_dir_all(charts_dir).map_err(failed("create"))?;

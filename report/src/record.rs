@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::files::Schema;
+use crate::plan_file::PlannedRun;
 
 /// What a study wrote of one run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -69,6 +70,27 @@ impl Record {
             Some(versus) => format!("{}~{versus}", self.arm),
             None => self.arm.clone(),
         }
+    }
+
+    /// How the record differs from what was planned of `study`, or is wrong in itself, in words; `None` if it fits.
+    pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
+        let wrong = |what: &str, got: &str, expected: &str| {
+            (got != expected)
+                .then(|| format!("the record of {} has the {what} '{got}', planned is '{expected}'", plan.run))
+        };
+        self.fault()
+            .or_else(|| wrong("run", &self.run, &plan.run))
+            .or_else(|| wrong("study", &self.study, study))
+            .or_else(|| wrong("scenario", &self.scenario, &plan.case.scenario))
+            .or_else(|| wrong("arm", &self.case_arm(), &plan.case.arm))
+            .or_else(|| wrong("seed", &self.seed.to_string(), &plan.seed.to_string()))
+            .or_else(|| wrong("block", &self.block.to_string(), &plan.block.to_string()))
+    }
+
+    /// The seconds of the timed span: `work_s`, or all times of a duet; `None` where neither was recorded.
+    pub fn timed_s(&self) -> Option<f64> {
+        let pairs = self.pairs.as_ref().map(|pairs| pairs.iter().map(|pair| pair.a_s + pair.b_s).sum());
+        pairs.or_else(|| self.metrics.get("work_s").copied())
     }
 
     /// What is wrong with the record in itself, in words; `None` if nothing is.

@@ -13,15 +13,15 @@ use crate::machine::Machine;
 use crate::manifest;
 use crate::page::Page;
 use crate::plan_file::{self, PlanMeta, PlannedRun};
+use crate::record::Record;
 use crate::runs::{self, MemoryRun, Run};
+use crate::seals;
 
 /// Everything in a results folder, read and not yet checked against each other.
 #[derive(Debug, Clone)]
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
-    /// Hash of claims.toml, cases.tsv and plan.tsv as they stand.
-    pub hash: String,
     pub claims: Claims,
     /// How it is presented.
     pub page: Page,
@@ -29,7 +29,7 @@ pub struct Folder {
     pub plan: Vec<PlannedRun>,
     /// What the plan says of itself.
     pub meta: PlanMeta,
-    /// What came of the runs.
+    /// What came of the runs, in the order of the plan.
     pub runs: Vec<Run>,
     /// What came of the memory passes.
     pub memory: Vec<MemoryRun>,
@@ -64,20 +64,22 @@ fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec<Error>>>) 
     result.map_err(|errors| faults.extend(errors.into())).ok()
 }
 
-impl Folder {
-    /// Reads the folder at `path`.
-    ///
-    /// # Errors
-    /// The first file that is missing or cannot be read, with its line.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        Folder::open(path).map_err(|mut errors| errors.swap_remove(0))
-    }
+/// The files of a folder as they stand, for what is checked by the byte.
+#[derive(Debug, Clone)]
+pub struct Texts {
+    pub claims: String,
+    pub cases: String,
+    pub plan: String,
+    pub runs: String,
+    pub seals: String,
+}
 
+impl Folder {
     /// Reads the folder at `path`, and on after a fault.
     ///
     /// # Errors
     /// Every file that is missing or cannot be read, with its line; at least one.
-    pub fn open(path: &Path) -> Result<Self, Vec<Error>> {
+    pub fn open(path: &Path) -> Result<(Self, Texts), Vec<Error>> {
         let mut faults = Vec::new();
         let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse));
         let page = faulty(&mut faults, load(path, "page.toml", Page::parse));
@@ -85,6 +87,7 @@ impl Folder {
         let plan = faulty(&mut faults, load(path, "plan.tsv", plan_file::from_tsv));
         let meta = faulty(&mut faults, read_meta(path));
         let runs = faulty(&mut faults, load(path, "runs.jsonl", runs::read_lines));
+        let seals = faulty(&mut faults, files::read(&path.join(seals::NAME)));
         // A measurement without memory passes is whole, too.
         let has_memory = path.join("memory.jsonl").exists();
         let memory = has_memory.then(|| faulty(&mut faults, load(path, "memory.jsonl", runs::read_lines)));
@@ -92,33 +95,69 @@ impl Folder {
         let whole = || {
             let ((claims_text, claims), (cases_text, cases), (plan_text, plan)) = (claims?, cases?, plan?);
             let memory = memory.map_or(Some(Vec::new()), |read| Some(read?.1))?;
-            let (page, meta, runs, machine) = (page?.1, meta?, runs?.1, machine?.1);
-            let hash = plan_file::hash(&claims_text, &cases_text, &plan_text);
+            let (page, meta, (runs_text, runs), machine) = (page?.1, meta?, runs?, machine?.1);
+            let texts =
+                Texts { claims: claims_text, cases: cases_text, plan: plan_text, runs: runs_text, seals: seals? };
             let path = path.to_owned();
-            Some(Folder { path, hash, claims, page, cases, plan, meta, runs, memory, machine })
+            Some((Folder { path, claims, page, cases, plan, meta, runs, memory, machine }, texts))
         };
         whole().ok_or(faults)
     }
 
-    /// The samples of all planned runs; a run that left nothing is a failed sample.
+    /// The last part of its path: when it was measured, and the profile.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Its path below `results`.
+    pub fn below(&self, results: &Path) -> String {
+        self.path.strip_prefix(results).unwrap_or(&self.path).display().to_string()
+    }
+
+    /// Whether it measured all of a profile that judges.
+    pub fn is_whole(&self) -> bool {
+        self.judges() && self.meta.only.is_none()
+    }
+
+    /// Whether it measured claims, be it a part of them.
+    pub fn judges(&self) -> bool {
+        self.meta.calibration.is_none() && matches!(self.meta.profile.as_str(), "quick" | "full")
+    }
+
+    /// How many blocks were run, and how many planned: a measurement that was cut off has fewer.
+    pub fn blocks(&self) -> (usize, usize) {
+        (seals::blocks(self.made()), seals::blocks(&self.plan))
+    }
+
+    /// The runs of the plan that were made: all, unless the measurement was cut off.
+    pub fn made(&self) -> &[PlannedRun] {
+        &self.plan[..self.runs.len().min(self.plan.len())]
+    }
+
+    /// The samples of all runs that were made.
     pub fn dataset(&self) -> Dataset {
         let by_id: BTreeMap<&str, &Run> = self.runs.iter().map(|run| (run.run.as_str(), run)).collect();
         let mut data = Dataset::default();
         for planned in &self.plan {
-            let run = by_id.get(planned.run.as_str());
-            let error = run.map_or_else(|| Some("it did not run".to_owned()), |run| run.failure());
-            let mut sample = Sample { block: planned.block, error, ..Sample::default() };
-            if let (Some(run), None) = (run, &sample.error) {
+            let Some(run) = by_id.get(planned.run.as_str()) else {
+                continue;
+            };
+            let mut sample = Sample { block: planned.block, error: run.failure(), ..Sample::default() };
+            if let (Some(record), None) = (run.record.clone(), &sample.error) {
                 let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
-                if let Some(record) = run.record.clone() {
-                    sample.metrics = record.metrics.into_iter().chain(process_s).collect();
-                    sample.pairs = record.pairs.unwrap_or_default();
-                    sample.histograms = record.histograms.unwrap_or_default();
-                }
+                sample.metrics = record.metrics.into_iter().chain(process_s).collect();
+                sample.pairs = record.pairs.unwrap_or_default();
+                sample.histograms = record.histograms.unwrap_or_default();
             }
             data.add(&planned.case.scenario, &planned.case.arm, sample);
         }
         data
+    }
+
+    /// The records of the runs that succeeded, with their lines (from 1) in runs.jsonl.
+    pub fn records(&self) -> impl Iterator<Item = (usize, &Record)> {
+        let lines = self.runs.iter().enumerate().filter(|(_, run)| run.failure().is_none());
+        lines.filter_map(|(index, run)| Some((index + 1, run.record.as_ref()?)))
     }
 
     /// Failed runs as run, scenario, arm and error.
@@ -160,91 +199,34 @@ impl Folder {
     }
 }
 
-/// Whole measurements before the newest that the report compares with it, at most.
-const EARLIER_ROUNDS: usize = 3;
-
-/// The newest whole folder of a study, those before it, and what supplements it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Newest {
-    /// Its newest sealed folder.
-    pub folder: PathBuf,
-    /// The whole ones before it, the newest first: as many as the report compares.
-    pub earlier: Vec<PathBuf>,
-    /// Sealed partial measurements and the newest whole one of the other profile, the newest first.
-    pub supplements: Vec<PathBuf>,
-    /// The newest sealed calibration.
-    pub calibration: Option<PathBuf>,
-}
-
-/// Finds the newest sealed quick or full folder of every study below `root`, sorted by study. A study of which only parts were measured
-/// is left out.
+/// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither a
+/// folder nor a file, such as a link, which could lead to a round of another name.
 ///
 /// # Errors
 /// If the folders cannot be listed.
-pub fn newest(root: &Path) -> Result<Vec<Newest>, Error> {
-    let mut found = Vec::new();
-    for path in folders(root)? {
-        let mut sealed = folders(&path)?;
-        sealed.retain(|folder| folder.join(manifest::NAME).exists());
-        // The newest first.
-        sealed.reverse();
-        let calibration = sealed.iter().find(|folder| profile_of(folder) == "calibration").cloned();
-        sealed.retain(|folder| matches!(profile_of(folder), "quick" | "full"));
-        let (mut supplements, whole): (Vec<PathBuf>, Vec<PathBuf>) =
-            sealed.into_iter().partition(|folder| is_partial(folder));
-        let Some((folder, earlier)) = whole.split_first() else {
-            continue;
-        };
-        // The newest whole one of the other profile has scenarios and blocks that this one lacks.
-        supplements.extend(earlier.iter().find(|other| profile_of(other) != profile_of(folder)).cloned());
-        supplements.sort_by(|a, b| b.cmp(a));
-        found.push(Newest {
-            folder: folder.clone(),
-            earlier: earlier.iter().take(EARLIER_ROUNDS).cloned().collect(),
-            supplements,
-            calibration,
-        });
-    }
-    Ok(found)
-}
-
-/// Every sealed folder at or below `path`.
-///
-/// # Errors
-/// If the folders cannot be listed.
-pub fn sealed_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    if path.join("plan.tsv").exists() || path.join(manifest::NAME).exists() {
+pub fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<PathBuf>, Error> {
+    let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
+    if is_there("plan.tsv") || is_there(manifest::NAME) {
         return Ok(vec![path.to_owned()]);
     }
-    let mut found = Vec::new();
-    for folder in folders(path)? {
-        found.extend(sealed_below(&folder)?);
-    }
-    Ok(found)
-}
-
-/// Whether a sealed folder holds some scenarios only. One whose plan cannot be read counts as whole, so that reading it says why.
-fn is_partial(folder: &Path) -> bool {
-    read_meta(folder).is_ok_and(|meta| meta.only.is_some())
-}
-
-/// What stands after the stamp in a folder's name.
-fn profile_of(folder: &Path) -> &str {
-    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.rsplit_once('-').map_or("", |(_, profile)| profile)
-}
-
-/// The folders in `path` that are not hidden, sorted by name, which is by time.
-fn folders(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |source| Error::io("read", path, source);
     let mut folders = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if !hidden && entry.path().is_dir() {
+        let kind = entry.file_type().map_err(failed)?;
+        if entry.file_name().to_string_lossy().starts_with('.') || kind.is_file() {
+            continue;
+        }
+        if kind.is_dir() {
             folders.push(entry.path());
+        } else {
+            faults.push(Error::file(entry.path(), "it is neither a folder nor a file: remove it"));
         }
     }
     folders.sort();
-    Ok(folders)
+    let mut found = Vec::new();
+    for folder in folders {
+        found.extend(rounds_below(&folder, faults)?);
+    }
+    Ok(found)
 }

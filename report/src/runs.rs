@@ -4,7 +4,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
+use crate::files;
 use crate::hyperfine::Export;
+use crate::plan_file::PlannedRun;
 use crate::record::Record;
 
 /// A line of runs.jsonl.
@@ -63,20 +65,41 @@ pub struct GnuTime {
 }
 
 impl Run {
+    /// How the run differs from what was planned of `study`, or cannot be true, in words; `None` if it fits. A failed run fits.
+    pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
+        let record = self.record.as_ref()?;
+        let process_s = self.hyperfine.as_ref().map_or(f64::INFINITY, |export| export.wall_s);
+        // Both clocks are monotonic and read in nanoseconds, and the process outlives its span by a millisecond: there is nothing to tolerate.
+        let impossible = |seconds: &f64| !(*seconds > 0.0 && *seconds <= process_s);
+        record.misfit(plan, study).or_else(|| {
+            let seconds = record.timed_s().filter(impossible)?;
+            Some(format!(
+                "the record of {} has a span of {seconds} s, but 0 < work_s <= process_s = {process_s} s",
+                plan.run
+            ))
+        })
+    }
+
     /// Why the run counts as failed; `None` if it succeeded.
     pub fn failure(&self) -> Option<String> {
-        let recorded = self.record.as_ref().and_then(|record| record.error.clone());
-        if recorded.is_some() {
-            return recorded;
-        }
-        if self.exit != 0 {
-            return Some(format!("exit code {}", self.exit));
-        }
-        if self.record.is_none() {
-            return Some("it left no record".to_owned());
-        }
-        self.hyperfine.is_none().then(|| "hyperfine left no time".to_owned())
+        let timeless = || self.hyperfine.is_none().then(|| "hyperfine left no time".to_owned());
+        failure(self.record.as_ref(), self.exit).or_else(timeless)
     }
+}
+
+impl MemoryRun {
+    /// Why the pass counts as failed; `None` if it succeeded.
+    pub fn failure(&self) -> Option<String> {
+        failure(self.record.as_ref(), self.exit)
+    }
+}
+
+/// Why a command counts as failed by its record and exit code.
+fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
+    let Some(Record { error, .. }) = record else {
+        return Some(if exit == 0 { "it left no record".to_owned() } else { format!("exit code {exit}") });
+    };
+    error.clone().or_else(|| (exit != 0).then(|| format!("exit code {exit}")))
 }
 
 /// An option that is a value or null and not left out, which serde would take for null.
@@ -97,7 +120,7 @@ pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>,
             errors.push(Error::line(file, index + 1, what));
             break;
         }
-        match serde_json::from_str(line) {
+        match files::json(line) {
             Ok(value) => read.push(value),
             Err(error) => errors.push(Error::line(file, index + 1, in_words(&error))),
         }
@@ -106,7 +129,7 @@ pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>,
 }
 
 /// What serde says, without its own line number, which is always 1 in a file of lines.
-fn in_words(error: &serde_json::Error) -> String {
+pub(crate) fn in_words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {
         Some((what, _)) => format!("{what} (column {})", error.column()),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cases::Case;
 use crate::claims::Claims;
+use crate::plan_file::{PlanMeta, PlannedRun};
 
 /// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
 /// is worth half a second of a user's time.
@@ -28,6 +29,23 @@ pub fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Name
         .collect();
     let is_checked = |case: &&Case| profile != "quick" || judged.contains(&named(case));
     cases.iter().filter(is_checked).map(named).collect()
+}
+
+/// The passes under GNU time that a plan promises, in their order.
+pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<PlannedRun> {
+    let checked: BTreeSet<Named> = cross_checked(cases, claims, &meta.profile).into_iter().collect();
+    let is_checked = |case: &&Case| checked.contains(&named(case));
+    let pass = |pass: u32| {
+        let of_pass = move |case: &Case| PlannedRun {
+            run: format!("memory-{pass}"),
+            block: 0,
+            layout: 0,
+            seed: 0,
+            case: case.clone(),
+        };
+        cases.iter().filter(is_checked).map(of_pass)
+    };
+    (0..meta.memory_passes).flat_map(pass).collect()
 }
 
 fn named(case: &Case) -> Named {

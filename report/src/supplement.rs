@@ -1,15 +1,16 @@
 //! Supplements: other measurements of a study that stand in for what the newest whole one did not run.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::claims::{Claims, Quantity};
 use crate::dataset::Dataset;
-use crate::error::Error;
-use crate::machine::Machine;
 use crate::results::Folder;
 
-/// Another measurement, as far as it stands in for the newest whole one.
+/// The mark of what is taken from another measurement.
+pub const MARK: &str = "†";
+
+/// Another measurement of the same host, as far as it stands in for the newest whole one.
 #[derive(Debug, Clone, Default)]
 pub struct Supplement {
     /// Path of the results folder, relative to the results root.
@@ -17,7 +18,7 @@ pub struct Supplement {
     pub profile: String,
     pub plan_seed: u64,
     pub plan_hash: String,
-    /// Planned runs of what is taken from it.
+    /// Runs of what is taken from it.
     pub runs: usize,
     /// Those of them that failed.
     pub failed: usize,
@@ -28,16 +29,9 @@ pub struct Supplement {
     /// The scenarios that the whole measurement ran, too, with other arms or in fewer blocks.
     pub shared: BTreeSet<String>,
     pub data: Dataset,
-    /// The machine in a few words if it is of another kind than that of the whole measurement.
-    pub other_machine: Option<String>,
 }
 
 impl Supplement {
-    /// The mark of what is taken from it: `†`, and `‡` if it was measured on another kind of machine.
-    pub fn mark(&self) -> &'static str {
-        if self.other_machine.is_some() { "‡" } else { "†" }
-    }
-
     /// What is taken from it: names of scenarios, with the number of arms where the whole measurement has the others.
     pub fn taken(&self, name: impl Fn(&str) -> String) -> Vec<String> {
         let shown: BTreeSet<&str> = self.cases.iter().map(|(scenario, _)| scenario.as_str()).collect();
@@ -51,30 +45,21 @@ impl Supplement {
         all.into_iter().map(of).collect()
     }
 
-    /// The other machine behind a comma; empty if it is of the same kind.
-    pub fn machine(&self) -> String {
-        self.other_machine.as_ref().map(|other| format!(", {other}")).unwrap_or_default()
-    }
-
     /// Whether the test case is shown from it.
     pub fn has(&self, scenario: &str, arm: &str) -> bool {
         self.cases.iter().any(|(of, other)| of == scenario && other == arm)
     }
 }
 
-/// Reads the measurements at `paths`, the newest first, as far as they hold what neither `main` nor a newer one has.
-///
-/// # Errors
-/// If one cannot be read.
-pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supplement>, Error> {
-    let shared: BTreeSet<String> = main.plan.iter().map(|run| run.case.scenario.clone()).collect();
+/// What `folders`, the newest first, hold that neither `main` nor a newer one has.
+pub fn read(main: &Folder, folders: &[&Folder], results: &Path) -> Vec<Supplement> {
+    let shared: BTreeSet<String> = main.made().iter().map(|run| run.case.scenario.clone()).collect();
     let mut shown = cases_of(main);
     let mut judged: BTreeSet<(String, String)> = BTreeSet::new();
     let mut found = Vec::new();
-    for path in paths {
-        let folder = Folder::read(path)?;
+    for folder in folders {
         let profile = &folder.meta.profile;
-        let ran = cases_of(&folder);
+        let ran = cases_of(folder);
         let cases: BTreeSet<(String, String)> = ran.difference(&shown).cloned().collect();
         // What is judged together comes from one measurement: whole scenarios, whatever the main one ran of them.
         let mut scenarios = not_measured(&main.claims, &main.meta.profile, profile);
@@ -86,7 +71,7 @@ pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supp
         shown.extend(cases.iter().cloned());
         judged.extend(scenarios.iter().map(|scenario| (profile.clone(), scenario.clone())));
         let mut supplement = Supplement {
-            folder: path.strip_prefix(results).unwrap_or(path).display().to_string(),
+            folder: folder.below(results),
             profile: profile.clone(),
             plan_seed: folder.meta.seed,
             plan_hash: folder.meta.hash.clone(),
@@ -96,37 +81,26 @@ pub fn read(main: &Folder, paths: &[PathBuf], results: &Path) -> Result<Vec<Supp
             judged: scenarios,
             cases,
             data: folder.dataset(),
-            other_machine: (!folder.machine.is_like(&main.machine)).then(|| in_words(&folder.machine)),
         };
         let is_taken =
             |scenario: &str, arm: &str| supplement.judged.contains(scenario) || supplement.has(scenario, arm);
-        let runs = folder.plan.iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
+        let runs = folder.made().iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
         let failed = folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count();
         (supplement.runs, supplement.failed) = (runs, failed);
         found.push(supplement);
     }
-    Ok(found)
+    found
 }
 
 /// The test cases that a measurement ran, by scenario and arm.
 fn cases_of(folder: &Folder) -> BTreeSet<(String, String)> {
-    folder.plan.iter().map(|run| (run.case.scenario.clone(), run.case.arm.clone())).collect()
+    folder.made().iter().map(|run| (run.case.scenario.clone(), run.case.arm.clone())).collect()
 }
 
 /// The scenarios that `profile` asks for and `main_profile` does not judge.
 fn not_measured(claims: &Claims, main_profile: &str, profile: &str) -> BTreeSet<String> {
     let lacks = |quantity: &&Quantity| !quantity.is_measured(main_profile) && quantity.is_measured(profile);
     let goals = claims.goals.iter().map(|goal| &goal.quantity);
-    let claims = claims.claims.iter().filter_map(|claim| claim.quantity.as_ref());
+    let claims = claims.parts().map(|(_, part)| &part.quantity);
     goals.chain(claims).filter(lacks).flat_map(|quantity| quantity.scenarios(profile).to_vec()).collect()
-}
-
-/// "on another machine (Made-up CPU, 4 cores)".
-fn in_words(machine: &Machine) -> String {
-    let value = |name: &str| match machine.values.get(name) {
-        Some(Some(serde_json::Value::String(text))) => text.clone(),
-        Some(Some(other)) => other.to_string(),
-        _ => "unknown".to_owned(),
-    };
-    format!("on another machine ({}, {} processors)", value("cpu_model"), value("cpu_count"))
 }

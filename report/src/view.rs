@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::claims::Size;
 use crate::dataset::{Dataset, Sample};
-use crate::judged::{Calibrated, JudgedClaim, JudgedStudy};
+use crate::judged::{Calibrated, JudgedClaim, JudgedStudy, Row, Scale};
 use crate::machine::Machine;
 use crate::page::Page;
-use crate::supplement::Supplement;
+use crate::rounds::Origin;
+use crate::supplement::{self, Supplement};
 
 /// A study with everything that is printed about it.
 #[derive(Debug, Clone)]
@@ -20,33 +20,29 @@ pub struct StudyView {
     pub data: Dataset,
     /// The machine.
     pub machine: Machine,
-    /// Sizes and ranges that claims.toml gives for a claim, by its id, for the marks in the chart of effects.
-    pub published: BTreeMap<String, Size>,
     /// Other measurements that stand in for what the whole one did not run, the newest first.
     pub supplements: Vec<Supplement>,
     /// What repeating an A/A control showed.
     pub calibration: Option<Calibrated>,
+    /// The rounds and the host that all this comes from.
+    pub origin: Origin,
 }
 
 impl StudyView {
-    /// The claims in the order of reading: each followed by those that stand beside it; `true` marks the latter.
-    pub fn claims(&self) -> Vec<(&JudgedClaim, bool)> {
-        let claims = &self.judged.claims;
-        // Only a claim that is itself shown can have another beside it.
-        let parent = |id: &str| claims.iter().any(|claim| claim.id == id && claim.beside.is_none());
-        let mut out = Vec::with_capacity(claims.len());
-        for claim in claims {
-            match claim.beside.as_deref() {
-                Some(other) if parent(other) => {}
-                Some(_) => out.push((claim, true)),
-                None => {
-                    out.push((claim, false));
-                    let beside = claims.iter().filter(|other| other.beside.as_ref() == Some(&claim.id));
-                    out.extend(beside.map(|other| (other, true)));
-                }
+    /// The judged ratio of two arms in a scenario, if there is one: what is printed twice is computed once.
+    pub fn judged_ratio(&self, scenario: &str, [numerator, denominator]: [&str; 2], metric: &str) -> Option<f64> {
+        let rows = self.judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
+        rows.flat_map(|found| &found.rows).filter(|row| row.scenario == scenario).find_map(|row: &Row| {
+            let Scale::Ratio { numerator: above, denominator: below, metric: of } = &row.scale else {
+                return None;
+            };
+            let point = row.estimate.filter(|_| of == metric)?.point;
+            match (above.as_str(), below.as_str()) {
+                arms if arms == (numerator, denominator) => Some(point),
+                arms if arms == (denominator, numerator) => Some(1.0 / point),
+                _ => None,
             }
-        }
-        out
+        })
     }
 
     /// The measurement that a test case is shown from, by its place among the supplements; `None` for the whole one.
@@ -56,9 +52,7 @@ impl StudyView {
 
     /// The mark of what is shown of these arms: empty unless one of them is taken from another measurement.
     pub fn mark(&self, scenario: &str, arms: &[&str]) -> &'static str {
-        let of = |arm: &&str| self.source(scenario, arm).map_or("", |place| self.supplements[place].mark());
-        // The mark of another machine is the stronger reservation.
-        arms.iter().map(of).max().unwrap_or("")
+        if arms.iter().any(|arm| self.source(scenario, arm).is_some()) { supplement::MARK } else { "" }
     }
 
     /// Which of `scenarios` and `arms` are taken from other measurements, in a sentence for a chart; `None` if none is.
@@ -66,8 +60,8 @@ impl StudyView {
         let parts = self.supplements.iter().filter_map(|supplement| {
             let is_taken = |scenario: &&String| arms.iter().any(|arm| supplement.has(scenario, arm));
             let taken: Vec<&str> = scenarios.iter().filter(is_taken).map(String::as_str).collect();
-            let from = format!("results/{}{}", supplement.folder, supplement.machine());
-            (!taken.is_empty()).then(|| format!("{} {}: from {from}.", supplement.mark(), taken.join(", ")))
+            (!taken.is_empty())
+                .then(|| format!("{} {}: from results/{}.", supplement::MARK, taken.join(", "), supplement.folder))
         });
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join(" "))

@@ -52,13 +52,12 @@ fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apa
     assert!(!blocks.is_sorted(), "in random order within a trial: {blocks:?}");
     let meta = results::read_meta(&folder).expect("plan.json can be read");
     let calibration = meta.calibration.expect("it says what it repeats");
-    assert_eq!((calibration.control.as_str(), calibration.trials), ("aa", 5));
+    assert_eq!((calibration.control.as_str(), calibration.trials), ("aa b work_s big", 5));
 }
 
 #[test]
 fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
-    let control = |metric: &str| format!("metric = \"{metric}\", scenarios = [\"big\"], margin = 0.05, blocks");
-    let temp = plannable(&CLAIMS.replace(&control("work_s"), &control("peak_rss_kib")));
+    let temp = plannable(&CLAIMS.replace("kind = \"ratio\"", "kind = \"ratio\"\naa = \"none\""));
     let plan = |more: &[&str]| plan(temp.path(), &[&["--show"], more].concat());
     // Memory hardly varies: its control does not count.
     plan(&["--calibrate", "5"]).code(2).stderr(contains("no A/A control"));
@@ -76,7 +75,8 @@ fn the_report_counts_the_trials_in_which_the_method_was_wrong() {
     assert_eq!(findings(&folder), Vec::<String>::new());
     let (report, []) = rendered(temp.path(), []);
     assert!(report.contains("**Calibration.**"));
-    let row = report.lines().find(|line| line.starts_with("| `toy` | aa, `big` |")).expect("there is a row");
+    let row =
+        report.lines().find(|line| line.starts_with("| `toy` | aa b work_s big, `big` |")).expect("there is a row");
     let cells: Vec<&str> = row.split(" | ").collect();
     assert_eq!(cells[2..6], ["5 of 8 blocks", cells[3], "0.2", "1"], "{row}");
     assert!(cells[6].starts_with("20 % [0.5"), "the exact interval of 1 of 5: {row}");

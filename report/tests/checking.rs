@@ -1,10 +1,16 @@
 //! `report check`, `report seal` and `report page`: whatever is wrong with a results folder is found, with file and line.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use predicates::prelude::*;
+use predicates::str::contains;
 use report::{check, manifest, plan_file};
-use support::{FIRST, Outcome, Toy, findings, forge, line_of, read, sealed, temporary, usual, write};
+use support::{
+    FIRST, Outcome, SECOND, THIRD, Toy, findings, forge, line_of, planned, read, render, rendered, report, seal_blocks,
+    sealed, temporary, usual, write,
+};
 
 mod support;
 
@@ -50,10 +56,13 @@ fn histograms_have_a_unit_and_can_be_decoded() {
 fn one_changed_digit_contradicts_the_manifest() {
     let (_results, folder) = sealed();
     let text = read(&folder, "runs.jsonl");
-    let place = text.find("\"work_s\":1.").expect("a time of work") + "\"work_s\":1.".len();
+    let place = text.find("\"work_s\":1.").expect("a time of work") + "\"work_s\":1.00000".len();
     let digit = if &text[place..=place] == "4" { "5" } else { "4" };
     write(&folder, "runs.jsonl", &format!("{}{digit}{}", &text[..place], &text[place + 1..]));
-    expect_one(&folder, "runs.jsonl", 0, "changed after it was sealed");
+    let found = findings(&folder);
+    let [file, block] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(file.contains("runs.jsonl: it was changed after it was sealed"), "{file}");
+    assert!(block.contains("seals.tsv:1: the seal is not that of the lines"), "{block}");
 }
 
 #[test]
@@ -63,7 +72,11 @@ fn files_that_are_missing_or_unknown_contradict_the_manifest() {
     expect_one(&folder, "notes.txt", 0, "does not list it");
     fs::remove_file(folder.join("notes.txt")).expect("it can be removed");
     fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
-    expect_one(&folder, "memory.jsonl", 0, "missing");
+    assert!(
+        findings(&folder)[0].contains("memory.jsonl: it is missing, SHA256SUMS lists it"),
+        "{:?}",
+        findings(&folder)
+    );
 }
 
 #[test]
@@ -89,8 +102,9 @@ type Change<'a> = &'a dyn Fn(&str) -> String;
 #[test]
 fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
     let another = |text: &str| text.to_owned() + &lines(text)[0].replace("toy-0001", "toy-9999");
-    let changes: [(Change, usize, &str); 6] = [
-        (&|text| in_lines(text, |lines| drop(lines.remove(4))), 0, "toy-0005"),
+    let changes: [(Change, usize, &str); 7] = [
+        (&|text| in_lines(text, |lines| drop(lines.remove(4))), 33, "toy-0005"),
+        (&|text| in_lines(text, |lines| lines.truncate(30)), 31, "toy-0031"),
         (&|text| in_lines(text, |lines| lines.insert(5, lines[4].clone())), 6, "toy-0005 stands twice"),
         (&|text| in_lines(text, |lines| lines.swap(4, 5)), 6, "order"),
         (&another, 34, "toy-9999 is not planned"),
@@ -100,7 +114,9 @@ fn lines_that_are_gone_twice_there_out_of_order_unplanned_or_torn_are_found() {
     for (change, line, what) in changes {
         let (_results, folder) = sealed();
         forge(&folder, "runs.jsonl", change);
-        expect_one(&folder, "runs.jsonl", line, what);
+        let found = findings(&folder);
+        let place = format!("{}:{line}: ", folder.join("runs.jsonl").display());
+        assert!(found.iter().any(|finding| finding.starts_with(&place) && finding.contains(what)), "{found:#?}");
     }
 }
 
@@ -111,8 +127,8 @@ fn what_a_record_lacks_does_not_know_or_says_of_another_run_is_named_with_its_li
         ("\"exit\":0", "\"exit\":0,\"host\":\"x\"", "unknown field `host`"),
         ("\"times\":", "\"moments\":", "unknown field `moments`"),
         ("\"seed\":0,", "", "missing field `seed`"),
-        ("\"schema\":1", "\"schema\":2", "schema 2 is unknown"),
-        ("\"work_s\":", "\"work\":", "does not end in a unit"),
+        ("\"schema\":2", "\"schema\":1", "schema 1 is unknown"),
+        ("\"system_s\":", "\"system\":0,\"x_s\":", "does not end in a unit"),
         ("\"block\":3", "\"block\":4", "block '4', planned is '3'"),
         ("\"scenario\":\"small\"", "\"scenario\":\"tiny\"", "scenario 'tiny', planned is 'small'"),
         ("\"arm\":\"b@slow\"", "\"arm\":\"b\"", "arm 'b', planned is 'b@slow'"),
@@ -150,7 +166,7 @@ fn failed_runs_are_listed_and_do_not_hinder_the_seal() {
 #[test]
 fn memory_passes_must_be_of_the_cases() {
     for (from, to, line, what) in [
-        ("\"arm\":\"b@aa\",\"exit\"", "\"arm\":\"c\",\"exit\"", 0, "big c does not stand in cases.tsv"),
+        ("\"run\":\"memory-0\"", "\"run\":\"memory-1\"", 1, "run 'memory-1', planned is 'memory-0'"),
         ("\"block\":0,\"digest\"", "\"block\":0,\"digits\"", 1, "unknown field `digits`"),
         ("\"max_rss_kib\"", "\"max_rss\"", 1, "unknown field `max_rss`"),
     ] {
@@ -161,7 +177,20 @@ fn memory_passes_must_be_of_the_cases() {
     }
     let (_results, folder) = sealed();
     forge(&folder, "memory.jsonl", |text| text.to_owned() + &lines(text)[0]);
-    expect_one(&folder, "memory.jsonl", 6, "twice in pass 0");
+    expect_one(&folder, "memory.jsonl", 4, "twice in pass 0");
+    forge(&folder, "memory.jsonl", |text| lines(text)[..3].concat().replace("\"pass\":0", "\"pass\":1"));
+    let found = findings(&folder);
+    assert!(found.iter().any(|finding| finding.contains("memory.jsonl:1: the plan promises no pass 1")), "{found:#?}");
+}
+
+#[test]
+fn a_memory_pass_that_was_promised_and_not_made_is_found() {
+    let (_results, folder) = sealed();
+    forge(&folder, "memory.jsonl", |text| lines(text)[..2].concat());
+    expect_one(&folder, "memory.jsonl", 0, "the pass memory-0 of the test case big b@aa is missing");
+    fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
+    reseal(&folder);
+    assert_eq!(findings(&folder).len(), 3, "all passes are missing: {:?}", findings(&folder));
 }
 
 #[test]
@@ -170,17 +199,18 @@ fn an_incomplete_measurement_is_not_sealed() {
     let folder = Toy::default().measure(results.path(), FIRST, usual);
     let text = read(&folder, "runs.jsonl");
     write(&folder, "runs.jsonl", &lines(&text)[..30].concat());
-    let errors = check::seal(&folder).expect_err("three runs are missing");
+    let errors = check::seal(&folder, false).expect_err("three runs are missing");
     assert_eq!(errors.len(), 3);
-    assert!(errors[0].to_string().contains("toy-0031"), "{}", errors[0]);
+    assert!(errors[0].to_string().contains("runs.jsonl:31: the run toy-0031"), "{}", errors[0]);
+    assert!(errors[0].to_string().contains("report seal --cut"), "{}", errors[0]);
     assert!(!folder.join("SHA256SUMS").exists());
 }
 
 #[test]
 fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
-    let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", verdicts = [\"reproduced\"] }\n";
+    let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n";
     for (name, from, to, file, what) in [
-        ("claims.toml", "margin = 0.05", "margin = 0.50", "plan.json", "hash"),
+        ("claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"),
         ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),
         ("machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"),
     ] {
@@ -188,6 +218,12 @@ fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
         forge(&folder, name, |text| text.replacen(from, to, 1));
         expect_one(&folder, file, 0, what);
     }
+}
+
+/// Writes a new manifest, as someone would who wants to deceive.
+fn reseal(folder: &Path) {
+    let sums = manifest::sums(folder).expect("the folder can be read");
+    write(folder, manifest::NAME, &manifest::to_text(&sums));
 }
 
 /// Changes plan.tsv and everything that vouches for it, so that only its content can give it away.
@@ -220,7 +256,7 @@ fn a_run_that_is_planned_twice_is_found_at_the_second() {
     forge_plan(&folder, |text| text.replacen("toy-0007\t", "toy-0006\t", 1));
     let found = findings(&folder);
     assert!(
-        found.iter().any(|finding| finding.contains("plan.tsv:7: the run toy-0006 is planned twice")),
+        found.iter().any(|finding| finding.contains("plan.tsv:7: planned again from the seed 7 it reads 'toy-0007 ")),
         "{found:#?}"
     );
 }
@@ -232,8 +268,230 @@ fn a_plan_that_runs_a_case_in_another_way_than_listed_is_found() {
         forge_plan(&folder, |text| text.replacen(from, to, 1));
         let found = findings(&folder);
         let [finding] = found.as_slice() else { panic!("{to}: {found:#?}") };
-        assert!(finding.contains("plan.tsv:1: ") && finding.contains("cases.tsv"), "{finding}");
+        assert!(finding.contains("plan.tsv:1: ") && finding.contains("planned again"), "{finding}");
     }
+}
+
+/// Takes the runs of the three blocks with the smallest effect out of a folder, numbers the rest anew and seals it again, seals of blocks and all.
+fn leave_out_the_least_welcome(folder: &Path) {
+    let plan = planned(folder);
+    let mut blocks: Vec<u64> = plan.iter().map(|run| run.block).collect::<BTreeSet<_>>().into_iter().collect();
+    blocks.truncate(3);
+    let is_kept = |index: usize| plan[index].case.scenario != "big" || !blocks.contains(&plan[index].block);
+    let renumbered = |text: &str| -> String {
+        let kept = lines(text).into_iter().enumerate().filter(|(index, _)| is_kept(*index)).enumerate();
+        kept.map(|(new, (old, line))| line.replace(&plan[old].run, &format!("toy-{:04}", new + 1))).collect()
+    };
+    let (runs, tsv) = (renumbered(&read(folder, "runs.jsonl")), renumbered(&read(folder, "plan.tsv")));
+    write(folder, "runs.jsonl", &runs);
+    forge_plan(folder, |_| tsv.clone());
+    seal_blocks(folder);
+    reseal(folder);
+}
+
+#[test]
+fn three_blocks_that_were_left_out_of_twelve_are_found_by_planning_again() {
+    let results = temporary();
+    let toy = Toy { profile: "full", ..Toy::default() };
+    let folder = toy.seal(results.path(), FIRST, usual);
+    assert_eq!(findings(&folder), Vec::<String>::new());
+    let first =
+        planned(&folder).iter().position(|run| run.case.scenario == "big" && run.block < 3).expect("there is one");
+    leave_out_the_least_welcome(&folder);
+    expect_one(&folder, "plan.tsv", first + 1, "planned again from the seed 7");
+    let refused = || contains("plan.tsv:").and(contains("planned again"));
+    report().arg("verdicts").arg(results.path()).assert().code(2).stderr(refused());
+    render(results.path(), temporary().path(), &[]).code(2).stderr(refused());
+}
+
+#[test]
+fn a_plan_of_another_seed_other_layouts_or_other_parts_is_found() {
+    for (from, to) in [
+        ("\"seed\": 7", "\"seed\": 8"),
+        ("\"layouts\": 1", "\"layouts\": 6"),
+        ("\"profile\": \"quick\"", "\"profile\": \"full\""),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, "plan.json", |text| text.replacen(from, to, 1));
+        let found = findings(&folder);
+        assert!(
+            found.iter().any(|finding| finding.contains("plan.tsv:") && finding.contains("planned again")),
+            "{found:#?}"
+        );
+    }
+    let (_results, folder) = sealed();
+    forge(&folder, "plan.json", |text| text.replacen("\"layouts\": 1", "\"layouts\": 0", 1));
+    assert!(findings(&folder)[0].contains("plan.json:"), "{:?}", findings(&folder));
+}
+
+#[test]
+fn a_folder_that_is_called_otherwise_than_its_plan_says_is_found() {
+    for name in ["20261121T050000Z-full", "20261121-quick", "20261121T050000Z", "20261121T05000xZ-quick"] {
+        let (_results, folder) = sealed();
+        let renamed = folder.with_file_name(name);
+        fs::rename(&folder, &renamed).expect("it can be renamed");
+        let found = findings(&renamed);
+        let [finding] = found.as_slice() else { panic!("{name}: {found:#?}") };
+        assert!(finding.contains(name) && finding.contains("its plan.json says toy/STAMP-quick"), "{finding}");
+    }
+    let (results, folder) = sealed();
+    let other = results.path().join("joy");
+    fs::create_dir(&other).expect("it can be made");
+    let moved = other.join(folder.file_name().expect("it has a name"));
+    fs::rename(&folder, &moved).expect("it can be moved");
+    assert!(findings(&moved)[0].contains("it is called joy/"), "{:?}", findings(&moved));
+}
+
+#[test]
+fn a_span_that_is_no_time_or_longer_than_its_process_is_found() {
+    // The toy's process takes 3 ms more than its span.
+    for seconds in ["0.0", "-1.5", "1e9"] {
+        let (_results, folder) = sealed();
+        forge(&folder, "runs.jsonl", |text| {
+            let place = text.find("\"work_s\":").expect("a time of work") + "\"work_s\":".len();
+            let end = place + text[place..].find('}').expect("the metrics end");
+            format!("{}{seconds}{}", &text[..place], &text[end..])
+        });
+        expect_one(&folder, "runs.jsonl", 1, "0 < work_s <= process_s");
+    }
+}
+
+#[test]
+fn a_metric_that_is_judged_is_in_all_runs_of_a_case_or_in_none() {
+    let (_results, folder) = sealed();
+    let of_a = planned(&folder).iter().position(|run| run.case.name() == ("big", "a")).expect("a is planned");
+    let without = |text: &str, lines_of: &dyn Fn(usize) -> bool| {
+        let line = |(index, line): (usize, String)| {
+            if lines_of(index) { line.replace("\"work_s\"", "\"walk_s\"") } else { line }
+        };
+        lines(text).into_iter().enumerate().map(line).collect::<String>()
+    };
+    let whole = read(&folder, "runs.jsonl");
+    forge(&folder, "runs.jsonl", |text| without(text, &|index| index == of_a));
+    expect_one(&folder, "runs.jsonl", of_a + 1, "has no work_s, which other runs of big a have");
+    // What no run of it recorded is not measured, and what nobody asks may be missing.
+    forge(&folder, "runs.jsonl", |_| without(&whole, &|_| true));
+    assert_eq!(findings(&folder), Vec::<String>::new());
+    forge(&folder, "runs.jsonl", |_| whole.replacen("\"system_s\"", "\"sistem_s\"", 1));
+    assert_eq!(findings(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn one_measurement_under_two_names_is_found() {
+    let (results, folder) = sealed();
+    let copy = folder.with_file_name(format!("{SECOND}-quick"));
+    fs::create_dir(&copy).expect("it can be made");
+    for file in fs::read_dir(&folder).expect("it can be listed") {
+        let file = file.expect("it can be listed");
+        fs::copy(file.path(), copy.join(file.file_name())).expect("it can be copied");
+    }
+    let check = || report().arg("check").arg(results.path()).assert().code(1);
+    let place = |line: usize| format!("{}:{line}: ", copy.join("runs.jsonl").display());
+    check().stdout(contains(place(1)).and(contains("33 runs are the same as in")));
+    // Some of them changed is some of them copied.
+    forge(&copy, "runs.jsonl", |text| {
+        text.replace("\"system_s\":0.005", "\"system_s\":0.006").replacen("0.006", "0.005", 2)
+    });
+    check().stdout(contains(place(1)).and(contains("2 runs are the same as in")));
+    report().arg("verdicts").arg(results.path()).assert().code(2).stderr(contains("the same as in"));
+    Toy::default().seal(results.path(), THIRD, usual);
+    fs::remove_dir_all(&copy).expect("it can be removed");
+    report().arg("check").arg(results.path()).assert().success();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_among_the_files_of_a_round_is_found_and_not_opened() {
+    let link = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).expect("a link can be made");
+    let pipe = |path: &Path| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo is there").success());
+    };
+    let sub = |path: &Path| fs::create_dir(path).expect("it can be made");
+    let made: [&dyn Fn(&Path); 3] = [&link, &pipe, &sub];
+    for make in made {
+        for name in ["machine.json", "SHA256SUMS", "runs.jsonl", "more"] {
+            let (results, folder) = sealed();
+            let _ = fs::remove_file(folder.join(name));
+            make(&folder.join(name));
+            expect_one(&folder, name, 0, "no regular file");
+            report().arg("verdicts").arg(results.path()).assert().code(2).stderr(contains("no regular file"));
+        }
+    }
+    let (results, _) = sealed();
+    pipe(&results.path().join("toy/pipe"));
+    report().arg("check").arg(results.path()).assert().code(1).stdout(contains("neither a folder nor a file"));
+}
+
+#[test]
+fn seals_that_do_not_fit_the_runs_are_found() {
+    for change in [
+        |text: &str| text.replacen("big", "bag", 1),
+        |text: &str| text.to_owned() + lines(text).last().expect("there is one"),
+        |text: &str| lines(text)[1..].concat(),
+        |text: &str| String::from(text.trim_end()),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, "seals.tsv", change);
+        let found = findings(&folder);
+        let [finding] = found.as_slice() else { panic!("{found:#?}") };
+        assert!(finding.contains("seals.tsv:") && finding.contains("the seal is not that of the lines"), "{finding}");
+    }
+    // A run was changed, and the manifest with it, after the block was sealed.
+    let (_results, folder) = sealed();
+    let changed =
+        in_lines(&read(&folder, "runs.jsonl"), |lines| lines[4] = lines[4].replace("\"user\":0.9", "\"user\":0.8"));
+    write(&folder, "runs.jsonl", &changed);
+    reseal(&folder);
+    let seal =
+        report::seals::of(&planned(&folder), &changed).iter().position(|seal| seal.lines > 4).expect("there is one");
+    expect_one(&folder, "seals.tsv", seal + 1, "they were changed after the block was complete");
+}
+
+#[test]
+fn a_measurement_that_was_cut_off_stands_with_its_complete_blocks() {
+    let results = temporary();
+    let folder = Toy::default().measure(results.path(), FIRST, usual);
+    let blocks = report::seals::of(&planned(&folder), &read(&folder, "runs.jsonl"));
+    let kept = blocks[4].lines;
+    // It ended inside the sixth block, with a torn line, before the memory passes.
+    let text = read(&folder, "runs.jsonl");
+    write(&folder, "runs.jsonl", &(lines(&text)[..=kept].concat() + "{\"run\":\"to"));
+    write(&folder, "seals.tsv", &lines(&read(&folder, "seals.tsv"))[..5].concat());
+    fs::remove_file(folder.join("memory.jsonl")).expect("it can be removed");
+    assert!(check::seal(&folder, false).is_err());
+    report().arg("seal").arg("--cut").arg(&folder).assert().success();
+    assert_eq!(findings(&folder), Vec::<String>::new());
+    assert_eq!(read(&folder, "runs.jsonl").lines().count(), kept);
+    let (page, []) = rendered(results.path(), []);
+    let row = page.lines().find(|line| line.contains("| decides |")).expect("its round is listed");
+    assert!(row.contains("| 5 of 9 |") && page.contains("1 round was cut off by its machine"), "{row}");
+
+    // Whoever cuts it by hand must say so, and cut between blocks.
+    forge(&folder, "plan.json", |text| text.replacen(",\n  \"cut\": true", "", 1));
+    let found = findings(&folder);
+    assert!(found.iter().any(|finding| finding.contains("is missing: go on measuring")), "{found:#?}");
+    forge(&folder, "plan.json", |text| {
+        text.replacen("  \"memory_passes\"", "  \"cut\": true,\n  \"memory_passes\"", 1)
+    });
+    forge(&folder, "runs.jsonl", |text| lines(text)[..kept - 1].concat());
+    let found = findings(&folder);
+    let is_named = |finding: &String| finding.contains(&format!("runs.jsonl:{}: it ends inside block", kept - 1));
+    assert!(found.iter().any(is_named), "{found:#?}");
+    forge(&folder, "runs.jsonl", |_| lines(&text)[1..kept].concat());
+    assert!(findings(&folder).iter().any(|finding| finding.contains("the run toy-0001 (")), "{:?}", findings(&folder));
+}
+
+#[test]
+fn a_measurement_without_one_complete_block_is_not_cut_but_lost() {
+    let results = temporary();
+    let folder = Toy::default().measure(results.path(), FIRST, usual);
+    write(&folder, "runs.jsonl", "{\"run\":\"to");
+    let errors = check::seal(&folder, true).expect_err("nothing is there");
+    assert!(errors[0].to_string().contains("no block is complete"), "{}", errors[0]);
+    // One that is whole is not marked as cut.
+    let folder = Toy::default().measure(results.path(), SECOND, usual);
+    check::seal(&folder, true).expect("it is whole");
+    assert!(!read(&folder, "plan.json").contains("cut"));
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! What several rounds by the same claims say together.
 
+use report::claims::Form;
 use report::judge;
-use report::judged::Verdict::{Inconclusive, NotMeasured, Reproduced, ReproducedSizeUndecided, Reversed, Unstable};
+use report::judged::Verdict::{
+    self, Holds, HoldsSizeOpen, NoDifference, NotBetter, NotMeasured, Opposite, Undecided, Unstable,
+};
 use report::judged::{Agreement, JudgedStudy};
-use samples::{AA, RATIO, near, ratio_of};
+use samples::{RATIO, fair, near, ratio_of};
 
 mod samples;
 
@@ -17,14 +20,18 @@ fn compared(claims: &str, before: f64, now: f64) -> JudgedStudy {
 #[test]
 fn a_claim_that_two_runs_judge_differently_is_unstable() {
     let study = compared(RATIO, 1.2, 0.8);
-    let claim = &study.claims[0];
+    let claim = fair(&study, 0);
     assert_eq!(claim.verdict, Unstable);
-    assert!(claim.reason.contains("reproduced") && claim.reason.contains("reversed"), "{}", claim.reason);
+    assert!(claim.reason.contains("holds in another round") && claim.reason.contains("opposite"), "{}", claim.reason);
     let repeats = study.rounds.expect("it was compared").repeats;
-    assert_eq!(repeats[0].verdicts, [Some(Reversed), Some(Reproduced)]);
-    // Inconclusive is no judgement.
-    for (before, now, verdict) in [(1.2, 1.3, Reproduced), (1.05, 1.2, Reproduced), (1.2, 1.05, Inconclusive)] {
-        assert_eq!(compared(RATIO, before, now).claims[0].verdict, verdict, "{before}, then {now}");
+    assert_eq!(repeats[0].verdicts, [Some(Opposite), Some(Holds)]);
+    // Undecided is no judgement.
+    for (before, now, verdict) in [(1.2, 1.3, Holds), (1.05, 1.2, Holds), (1.2, 1.05, Undecided)] {
+        assert_eq!(
+            compared(RATIO, before, now).claims[0].fair.judged().map(|found| found.verdict),
+            Some(verdict),
+            "{before}, then {now}"
+        );
     }
 }
 
@@ -39,22 +46,22 @@ fn rounds_agree_leave_open_or_contradict_each_other() {
         };
         let mut study = round(&now);
         judge::compare(&mut study, &earlier.iter().map(round).collect::<Vec<_>>());
-        let repeat = study.rounds.expect("it was compared").repeats.remove(0);
-        (repeat.agreement, study.claims[0].verdict)
+        let repeat = &study.rounds.as_ref().expect("it was compared").repeats[0];
+        (repeat.agreement, fair(&study, 0).verdict)
     };
     let (quick, full) = ("quick", "full");
-    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Reproduced));
-    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Reproduced));
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Reproduced));
+    assert_eq!(agreement((1.2, quick), &[(1.3, quick), (1.2, full)]), (Agreement::Same, Holds));
+    assert_eq!(agreement((1.2, quick), &[(1.05, quick), (1.2, full)]), (Agreement::Open, Holds));
+    assert_eq!(agreement((1.2, full), &[(0.8, quick), (0.8, quick)]), (Agreement::ByProfile, Holds));
     // What two quick rounds left in doubt, a full one may settle.
-    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Reproduced));
+    assert_eq!(agreement((1.2, full), &[(0.8, quick), (1.2, quick)]), (Agreement::Differs, Holds));
     // Another profile in between does not hide the run before.
     assert_eq!(agreement((1.2, quick), &[(1.2, full), (0.8, quick)]), (Agreement::Differs, Unstable));
     // What no round measured is no repetition.
     let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
     let mut study = unmeasured();
     judge::compare(&mut study, &[unmeasured()]);
-    assert_eq!(study.claims[0].verdict, NotMeasured);
+    assert_eq!(fair(&study, 0).verdict, NotMeasured);
     assert!(study.rounds.expect("it was compared").repeats.is_empty());
     let mut alone = ratio_of(1.2).judge(RATIO);
     judge::compare(&mut alone, &[]);
@@ -63,25 +70,43 @@ fn rounds_agree_leave_open_or_contradict_each_other() {
 
 #[test]
 fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
-    let with = |copies: f64, effect: f64| {
-        ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(&format!("{RATIO}{AA}"))
-    };
+    let with = |copies: f64, effect: f64| ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(RATIO);
     let mut study = with(1.0, 1.2);
     judge::compare(&mut study, &[with(1.2, 0.8)]);
-    assert_eq!(study.claims[0].verdict, Reproduced);
+    assert_eq!(fair(&study, 0).verdict, Holds);
     let rounds = study.rounds.expect("it was compared");
     assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
     assert!(rounds.measured[0].failed_controls.is_empty());
-    assert_eq!(rounds.measured[1].failed_controls, ["noise"]);
+    assert_eq!(rounds.measured[1].failed_controls, ["aa b work_s s"]);
 }
 
 #[test]
 fn a_size_left_open_in_one_run_and_settled_in_the_other_is_stable() {
     let claims = RATIO.replace("margin", "size = 1.44\nmargin");
     // The band of 1.44 runs from 1.2 to 2.07: 1.2 straddles its edge.
-    assert_eq!(ratio_of(1.2).verdict(&claims), ReproducedSizeUndecided);
+    assert_eq!(ratio_of(1.2).verdict(&claims), HoldsSizeOpen);
     // Smaller and of the claimed size cannot both be right.
-    for (before, now, verdict) in [(1.2, 1.5, Reproduced), (1.5, 1.2, ReproducedSizeUndecided), (1.1, 1.5, Unstable)] {
-        assert_eq!(compared(&claims, before, now).claims[0].verdict, verdict, "{before}, then {now}");
+    for (before, now, verdict) in [(1.2, 1.5, Holds), (1.5, 1.2, HoldsSizeOpen), (1.1, 1.5, Unstable)] {
+        assert_eq!(
+            compared(&claims, before, now).claims[0].fair.judged().map(|found| found.verdict),
+            Some(verdict),
+            "{before}, then {now}"
+        );
     }
+}
+
+#[test]
+fn what_is_not_better_agrees_with_no_difference_and_with_the_opposite_and_the_forms_are_compared_apart() {
+    // As published c / b, what is fair a / b.
+    let claims = RATIO.replace("{ absent = \"a made-up claim has no author\" }", "{ ratio = \"c / b\" }");
+    let with = |c: f64, a: f64| ratio_of(a).work("c", &near(c, 0.01, 12)).judge(&claims);
+    let after = |now: (f64, f64), before: (f64, f64)| -> Vec<(Form, Verdict)> {
+        let mut study = with(now.0, now.1);
+        judge::compare(&mut study, &[with(before.0, before.1)]);
+        study.claims[0].forms().map(|(form, found)| (form, found.verdict)).collect()
+    };
+    let (published, fair) = (Form::Published, Form::Fair);
+    assert_eq!(after((0.95, 1.0), (0.8, 0.95)), [(published, NotBetter), (fair, NoDifference)]);
+    assert_eq!(after((0.8, 1.2), (1.0, 1.2)), [(published, Unstable), (fair, Holds)]);
+    assert_eq!(after((1.2, 1.2), (1.2, 0.95)), [(published, Holds), (fair, Unstable)]);
 }

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use report::record::{DuetPair, Order};
 use report::stats::signed_rank::{hodges_lehmann, interval_rank, walsh_averages};
-use report::stats::{CONFIDENCE, Interval, binomial, duet, floor, holm, share, slope};
+use report::stats::{CONFIDENCE, Interval, binomial, duet, floor, holm, layout, share, slope};
 
 mod numbers;
 
@@ -54,6 +54,104 @@ mod floors {
         assert!(floor::floor(&twins, 8, 0.0) > floor::floor(&AA, 8, 0.0));
         twins[..4].fill(f64::NAN);
         assert_eq!(floor::floor(&twins, 8, 0.0), f64::INFINITY);
+    }
+
+    /// The root mean square of the estimates over all 64 choices of signs of whole layouts.
+    fn by_all_signs(pairs: &[(u64, f64)]) -> f64 {
+        let squares: f64 = (0..64_u32)
+            .map(|signs| {
+                let turn = |&(layout, ratio): &(u64, f64)| if signs >> layout & 1 == 1 { -ratio } else { ratio };
+                hodges_lehmann(&pairs.iter().map(turn).collect::<Vec<_>>()).expect("finite").powi(2)
+            })
+            .sum();
+        (squares / 64.0).sqrt()
+    }
+
+    /// Twelve pairs over six layouts, each of which does the same to both of its pairs.
+    fn repeated() -> Vec<(u64, f64)> {
+        let effects = [0.05, -0.02, 0.04, -0.06, 0.03, -0.04];
+        (0..12_u64).zip(effects.iter().cycle()).map(|(block, effect)| (block % 6, *effect)).collect()
+    }
+
+    #[test]
+    fn the_pairs_of_a_layout_turn_together_and_six_layouts_tell_little_of_their_spread() {
+        let pairs = repeated();
+        // Student's t at 97.5 % with 4 degrees of freedom.
+        let expected = by_all_signs(&pairs) * 2.776_445_105_198;
+        assert_close(floor::over_layouts(&pairs, 12, 0.0).ln_1p(), expected);
+        let one_by_one: Vec<f64> = pairs.iter().map(|(_, ratio)| *ratio).collect();
+        assert!(floor::floor(&one_by_one, 12, 0.0) < 0.7 * floor::over_layouts(&pairs, 12, 0.0));
+    }
+
+    #[test]
+    fn layouts_are_not_averaged_away_by_more_blocks() {
+        let floors = [12, 60].map(|n| floor::over_layouts(&repeated(), n, 0.0));
+        assert!(floors[1] > 0.9 * floors[0], "{floors:?}");
+    }
+
+    #[test]
+    fn a_single_layout_gives_the_floor_of_its_pairs_one_by_one() {
+        for (layout, n) in [(0, 8), (3, 4), (5, 20)] {
+            let pairs = AA.map(|ratio| (layout, ratio));
+            assert_eq!(floor::over_layouts(&pairs, n, 0.0), floor::floor(&AA, n, 0.0));
+        }
+    }
+
+    #[test]
+    fn the_floor_of_duets_sees_layouts_in_the_claim_that_its_copies_cannot_show() {
+        let quiet: Vec<(u64, f64)> = (0..12).map(|block| (block % 6, 0.0)).collect();
+        let claim: Vec<(u64, f64)> = repeated().into_iter().map(|(layout, ratio)| (layout, ratio + 0.3)).collect();
+        let centre = hodges_lehmann(&claim.iter().map(|(_, ratio)| *ratio).collect::<Vec<_>>()).expect("finite");
+        let residuals: Vec<(u64, f64)> = claim.iter().map(|(layout, ratio)| (*layout, ratio - centre)).collect();
+        // Student's t at 99.75 % with 5 degrees of freedom.
+        let expected = by_all_signs(&residuals) * 1.2_f64.sqrt() * 4.773_340_605;
+        assert!((floor::of_duets(&quiet, &claim, 0.0).ln_1p() - expected).abs() < 1e-6);
+        assert_close(floor::of_duets(&quiet, &claim, 0.5), 0.5);
+        // The effect itself is no noise, nor is anything where there is one layout only.
+        assert_close(floor::of_duets(&quiet, &[(0, 0.3), (1, 0.3), (0, 0.3), (1, 0.3)], 0.0), 0.0);
+        let one: Vec<(u64, f64)> = claim.iter().map(|(_, ratio)| (0, *ratio)).collect();
+        let copies = AA.map(|ratio| (0, ratio));
+        assert_eq!(floor::of_duets(&copies, &one, 0.0), floor::floor(&AA, 12, 0.0));
+    }
+
+    #[test]
+    fn one_failed_run_of_a_claim_leaves_it_a_floor_and_two_layouts_of_them_leave_none() {
+        let quiet: Vec<(u64, f64)> = (0..12).map(|block| (block % 6, 0.001)).collect();
+        let mut claim = repeated();
+        claim[1].1 = f64::NAN;
+        assert!(floor::of_duets(&quiet, &claim, 0.0).is_finite());
+        for block in [0, 6, 3, 9] {
+            claim[block].1 = f64::INFINITY;
+        }
+        let many = floor::of_duets(&quiet, &claim, 0.0);
+        assert!(many == f64::INFINITY, "{many}");
+    }
+
+    #[test]
+    fn what_a_layout_does_is_told_from_noise() {
+        // Ratios of neighbours in a ring of layouts at 0.03 and -0.03 in turn: each is twice that.
+        let ring: Vec<(u64, f64)> =
+            (0..12).map(|block| (block % 6, if block % 2 == 0 { 0.06 } else { -0.06 })).collect();
+        assert_close(layout::sd(&ring).expect("two pairs each"), 0.06 / std::f64::consts::SQRT_2);
+        let noise: Vec<(u64, f64)> = (0..12).map(|block| (block % 6, if block < 6 { 0.04 } else { -0.04 })).collect();
+        assert_close(layout::sd(&noise).expect("two pairs each"), 0.0);
+        let mut failed = ring.clone();
+        failed[0].1 = f64::INFINITY;
+        assert!(layout::sd(&failed).is_some());
+        for unknown in [&ring[..6], &[], &[(0, 0.1), (0, 0.2)]] {
+            assert_eq!(layout::sd(unknown), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_the_pairs_does_not_move_the_floor(
+            pairs in prop::collection::vec((0..4_u64, -0.2..0.2_f64), 1..14).prop_shuffle(), n in 1..14_usize,
+        ) {
+            let mut sorted = pairs.clone();
+            sorted.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            prop_assert_eq!(floor::over_layouts(&pairs, n, 0.02), floor::over_layouts(&sorted, n, 0.02));
+        }
     }
 
     proptest! {

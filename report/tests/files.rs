@@ -1,6 +1,7 @@
 //! The readers of JSON lines, cases and exports of hyperfine, old and new: they refuse what would otherwise be read as something else.
 
 use report::hyperfine::Export;
+use report::machine::Machine;
 use report::runs::{self, Run};
 use report::{cases, plan_file};
 
@@ -33,6 +34,22 @@ fn every_bad_line_is_named_and_a_torn_last_one_as_such() {
 }
 
 #[test]
+fn a_key_that_stands_twice_in_one_object_is_refused() {
+    let record = |metrics: &str| {
+        format!(
+            "{{\"run\":\"t-1\",\"exit\":0,\"hyperfine\":null,\"record\":{{\"schema\":2,\"run\":\"t-1\",\"study\":\"t\",\
+             \"scenario\":\"s\",\"arm\":\"a\",\"seed\":0,\"block\":0,\"digest\":\"\",\"metrics\":{{{metrics}}}}}}}\n"
+        )
+    };
+    assert!(read(&record("\"work_s\":1,\"user_s\":1")).is_ok());
+    let errors = read(&record("\"work_s\":1,\"work_s\":2")).expect_err("one time or the other");
+    assert!(errors[0].starts_with("runs.jsonl:1: the key 'work_s' stands twice"), "{errors:?}");
+    let machine = "{\"schema\":2,\n\"values\":{\"a\":1,\n\"a\":2},\"reasons\":{}}";
+    let error = Machine::parse(machine, "machine.json").expect_err("one value or the other").to_string();
+    assert!(error.starts_with("machine.json:3: the key 'a' stands twice"), "{error}");
+}
+
+#[test]
 fn an_export_of_no_known_version_is_told_which_are_known() {
     for text in ["{}", "[1]", "{\"version\":3}"] {
         let error = serde_json::from_str::<Export>(text).expect_err(text).to_string();
@@ -53,8 +70,8 @@ fn a_build_has_a_name_that_can_be_built() {
 
 #[test]
 fn planned_seconds_are_a_time() {
-    for seconds in ["NaN", "inf", "-1", "0"] {
-        let text = format!("t-1\t0\ts\ta\trelease\t0\t{seconds}\trun\n");
+    for seconds in ["NaN", "inf", "-1", "0", "86400.1"] {
+        let text = format!("t-1\t0\ts\ta\trelease\t0\t0\t{seconds}\trun\n");
         let error = plan_file::from_tsv(&text, "plan.tsv").expect_err(seconds).to_string();
         assert!(error.starts_with("plan.tsv:1: "), "{error}");
     }

@@ -31,15 +31,24 @@ fn refuse<T>(
 #[test]
 fn claims_with_unknown_keys_or_words_are_refused() {
     for change in [
-        ["schema = 1", "schema = 2", "schema = 2", "schema 2 is unknown"],
-        ["margin = 0.05, size = 1.1", "marign = 0.05, size = 1.1", "marign", "unknown field `marign`"],
+        ["schema = 2", "schema = 1", "schema = 1", "schema 1 is unknown"],
+        ["schema = 2\n", "", "study", "needs the key 'schema'"],
+        ["size = 1.1,", "syze = 1.1,", "syze", "unknown key `syze`"],
+        ["size = 1.5", "numerator = \"a\"", "numerator", "unknown key `numerator` in C1"],
+        ["budget =", "control = []\nbudget =", "control", "'control' means nothing"],
+        ["planted.process", "planted.proces", "proces ", "unknown key `proces`"],
         ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
-        ["kind = \"ratio\"", "kind = \"ration\"", "\"C1\"", "ratio, equal, band"],
-        ["kind = \"aa\"", "kind = \"ab\"", "\"aa\"", "choose aa or planted"],
-        ["size = 1.5\n", "form = \"duel\"\n", "\"C1\"", "process or duet"],
-        ["size = 1.5\n", "better = \"smaller\"\n", "\"C1\"", "lower or higher"],
-        ["full = 12", "long = 12", "\"C1\"", "only quick and full judge"],
-        ["schema = 1", "schema = 1\nschema = 1", "schema = 1\nstudy", "duplicate"],
+        ["kind = \"ratio\"", "kind = \"ration\"", "kind = \"ration\"", "choose one of ratio, equal, band"],
+        ["size = 1.5\n", "replicate = \"duel\"\n", "\"duel\"", "process or duet"],
+        ["size = 1.5\n", "better = \"smaller\"\n", "\"smaller\"", "lower or higher"],
+        ["full = 12", "long = 12", "long = 12", "only quick and full judge"],
+        [
+            "scenarios = [\"big\"]\nsize",
+            "scenarios = { long = [\"big\"] }\nsize",
+            "long = ",
+            "only quick and full judge",
+        ],
+        ["schema = 2", "schema = 2\nschema = 2", "schema = 2\nstudy", "duplicate"],
     ] {
         refuse("claims.toml", support::CLAIMS, Claims::parse, change);
     }
@@ -48,34 +57,51 @@ fn claims_with_unknown_keys_or_words_are_refused() {
 #[test]
 fn claims_with_missing_or_impossible_values_are_refused() {
     for change in [
-        ["id = \"C2\"\ntext = \"a and b need the same memory\"", "id = \"C2\"", "\"C2\"", "needs the key 'text'"],
-        ["kind = \"equal\"\nmetric = \"peak_rss_kib\"", "kind = \"equal\"", "\"C2\"", "needs the key 'metric'"],
-        ["metric = \"peak_rss_kib\"", "metric = \"memory\"", "\"C2\"", "does not end in a unit"],
-        ["margin = 0.10", "margin = 0.0", "\"C2\"", "not between 0 and 1"],
-        ["margin = 0.10", "margin = -0.1", "\"C2\"", "not between 0 and 1"],
-        ["margin = 0.10", "margin = \"5 %\"", "margin = \"5 %\"", "expected f64"],
-        ["size = 1.5", "size = 0.7", "\"C1\"", "above 1"],
-        ["size = 1.5", "size_band = [2.0, 1.5]", "\"C1\"", "lower end comes first"],
-        ["size = 1.5", "size = 1.5\nsize_band = [1.2, 1.5]", "\"C1\"", "not both"],
-        ["size = 1.5", "band = [1.2, 1.5]", "\"C1\"", "'band' means nothing"],
-        ["size = 1.5", "share = 0.5", "\"C1\"", "'share' means nothing"],
-        ["size = 1.5", "per = \"rows_count\"", "\"C1\"", "value of one arm"],
-        ["size = 1.5", "unit = \"ns\"", "\"C1\"", "value of one arm"],
-        ["at_most = 2.0", "at_most = 2.0\nmargin = 0.1", "\"fast\"", "'margin' means nothing"],
-        ["kind = \"equal\"", "kind = \"band\"", "\"C2\"", "band = [lo, hi]"],
-        ["kind = \"equal\"", "kind = \"slope\"", "\"C2\"", "x, a metric"],
-        ["kind = \"equal\"", "kind = \"cause\"", "\"C2\"", "explains"],
-        ["kind = \"equal\"", "kind = \"outcome\"", "\"C2\"", "at_least or at_most"],
-        ["kind = \"equal\"", "kind = \"outcome\"\nat_most = 1.0\nshare = 1.5", "\"C2\"", "share from 0"],
-        ["kind = \"planted\"", "kind = \"planted\", minus = \"a\"", "\"slow\"", "'minus' means nothing"],
-        ["size = 1.1, ", "", "\"slow\"", "needs size"],
+        ["text = \"a and b need the same memory\"\n", "", "\"C2\"", "C2 needs the key 'text'"],
+        ["metric = \"peak_rss_kib\"", "metric = \"memory\"", "\"memory\"", "does not end in a unit"],
+        ["margin = 0.10", "margin = 0.0", "margin", "not between 0 and 1"],
+        ["margin = 0.10", "margin = -0.1", "margin", "not between 0 and 1"],
+        ["margin = 0.10", "margin = 1.0", "margin", "not between 0 and 1"],
+        ["margin = 0.10", "margin = \"5 %\"", "margin", "expected f64"],
+        ["size = 1.5", "size = 1.0", "size = 1.0", "above 1"],
+        ["size = 1.5", "size_band = [2.0, 1.5]", "size_band", "lower end comes first"],
+        ["size = 1.5", "size_band = [1.5, 1.5]", "size_band", "of nothing"],
+        ["size = 1.5", "size = 1.5\nsize_band = [1.2, 1.5]", "size_band", "not both"],
+        ["kind = \"equal\"", "kind = \"band\"", "fair = {}", "band = [lo, hi]"],
+        ["kind = \"equal\"", "kind = \"band\"\nband = [3, 3]", "band = [", "of nothing"],
+        ["kind = \"equal\"", "kind = \"slope\"", "fair = {}", "x, a metric"],
+        ["kind = \"equal\"", "kind = \"slope\"\nx = \"rows_count\"", "fair = {}", "either band or direction"],
+        ["kind = \"equal\"", "kind = \"cause\"", "fair = {}", "explains"],
+        ["kind = \"equal\"", "kind = \"cause\"\nexplains = \"C1\"", "fair = {}", "claimed"],
+        ["kind = \"equal\"", "kind = \"outcome\"", "fair = {}", "at_least or at_most"],
+        ["kind = \"equal\"", "kind = \"outcome\"\nat_most = 1.0\nshare = 1.5", "fair = {}", "share from 0"],
+        ["size = 1.1, ", "", "planted", "needs the key 'size'"],
+        ["size = 1.1, ", "size = 0.9, ", "planted", "above 1"],
         ["at_most = 2.0\n", "", "\"fast\"", "at_most or at_least"],
-        ["at_most = 2.0\n", "at_most = 2.0\nat_least = 1.0\n", "\"fast\"", "keep one"],
+        ["at_most = 2.0\n", "at_most = 2.0\nat_least = 1.0\n", "at_least", "keep one"],
         [
-            "denominator = \"b\"\nscenarios = [\"big\"]\nsize",
+            "ratio = \"a / b\"\nscenarios = [\"big\"]\nsize",
             "scenarios = [\"big\"]\nsize",
-            "\"C1\"",
-            "numerator and denominator",
+            "published = {}",
+            "needs arms",
+        ],
+        [
+            "ratio = \"a / b\"\nscenarios = [\"big\"]\nsize",
+            "ratio = \"a/b\"\nscenarios = [\"big\"]\nsize",
+            "a/b",
+            "write \"a / b\"",
+        ],
+        ["blocks = { quick = 8, full = 12 }\n", "", "published = {}", "needs the key 'blocks'"],
+        ["published = {}\n", "", "\"C1\"", "C1 needs the key 'published'"],
+        ["fair = {}\n", "", "\"C2\"", "C2 needs the key 'fair'"],
+        ["published = {}", "published = 3", "published", "needs a table"],
+        ["published = {}", "published = { part = [] }", "published", "at least one part"],
+        ["published = {}", "published = { replicate = \"duet\", arm = \"a\", aa = \"b\" }", "published", "needs ratio"],
+        [
+            "kind = \"equal\"\nmetric = \"peak_rss_kib\"\nratio = \"a / b\"",
+            "kind = \"equal\"\nmetric = \"peak_rss_kib\"\narm = \"a\"",
+            "fair = {}",
+            "wrong arms",
         ],
     ] {
         refuse("claims.toml", support::CLAIMS, Claims::parse, change);
@@ -83,15 +109,68 @@ fn claims_with_missing_or_impossible_values_are_refused() {
 }
 
 #[test]
-fn claims_that_name_what_is_not_there_are_refused() {
+fn keys_that_mean_nothing_where_they_stand_are_refused() {
     for change in [
-        ["aa = \"aa\"", "aa = \"noise\"", "\"C1\"", "'noise'"],
-        ["aa = \"aa\"", "aa = \"slow\"", "\"C1\"", "kind aa"],
-        ["planted = \"slow\"", "planted = \"aa\"", "\"C1\"", "kind planted"],
-        ["planted = \"slow\"", "beside = \"C9\"", "\"C1\"", "'C9'"],
-        ["id = \"C2\"", "id = \"C1\"", "\"C1\"", "stands twice"],
-        ["id = \"fast\"", "id = \"aa\"", "\"aa\"", "stands twice"],
-        ["kind = \"equal\"", "kind = \"cause\"\nexplains = \"C9\"\ncontrol = \"rival\"", "\"C2\"", "'C9'"],
+        ["size = 1.5", "band = [1.2, 1.5]", "band", "'band' means nothing in C1"],
+        ["size = 1.5", "share = 0.5", "share", "'share' means nothing"],
+        ["size = 1.5", "per = \"rows_count\"", "per", "value of one arm"],
+        ["size = 1.5", "unit = \"ns\"", "unit", "value of one arm"],
+        ["size = 1.5", "short = \"x\"", "short", "'short' means nothing"],
+        ["size = 1.5", "part = [{}]", "part", "'part' means nothing"],
+        [
+            "at_most = 2.0",
+            "at_most = 2.0\nmargin = 0.1",
+            "margin = 0.1\nblocks = { quick = 8 }\n",
+            "'margin' means nothing",
+        ],
+        ["published = {}", "published = { id = \"x\" }", "id = \"x\"", "'id' means nothing"],
+        ["published = {}", "published = { kind = \"equal\" }", "kind = \"ratio\"", "'kind' means nothing in C1"],
+        // Neither form inherits it.
+        ["published = {}", "published = { ratio = \"b / a\" }", "ratio = \"a / b\"", "names its own arms"],
+        [
+            "published = {}",
+            "published = { text = \"both\", part = [{}] }",
+            "text = \"both\"",
+            "'text' means nothing in C1 (as published)",
+        ],
+        [
+            "published = {}",
+            "further = [{ id = \"F\", text = \"f\" }]\npublished = { ratio = \"c / b\", part = [{ ratio = \"a / b\" }] }",
+            "ratio = \"c / b\"",
+            "names its own arms",
+        ],
+        ["{ absent =", "{ arm = \"a\", absent =", "arm = \"a\"", "'arm' means nothing"],
+        ["{ pending =", "{ arm = \"a\", pending =", "arm = \"a\"", "'arm' means nothing"],
+        ["size = 1.1, ", "size = 1.1, minus = \"a\", ", "minus", "'minus' means nothing"],
+        ["size = 1.5", "aa = { arm = \"b\", metric = \"user_s\" }", "aa = ", "'metric' means nothing in aa of C1"],
+    ] {
+        refuse("claims.toml", support::CLAIMS, Claims::parse, change);
+    }
+}
+
+#[test]
+fn claims_that_name_what_is_not_there_are_refused() {
+    let cause = |explains: &str| format!("kind = \"cause\"\nexplains = \"{explains}\"\ncontrol = \"rival\"");
+    for (explains, what) in [
+        ("C9", "'C9', which is no claim or further test"),
+        ("C1", "'C1', which is absent fair"),
+        ("C1.fair", "'C1', which is absent fair"),
+        ("C1.best", "'C1.best', which is no claim"),
+    ] {
+        refuse(
+            "claims.toml",
+            support::CLAIMS,
+            Claims::parse,
+            ["kind = \"equal\"", &cause(explains), "fair = {}", what],
+        );
+    }
+    let elsewhere = cause("C1.published") + "\nmetric = \"peak_rss_kib\"\nratio = \"a / b\"\nscenarios = [\"small\"]";
+    let own = "kind = \"equal\"\nmetric = \"peak_rss_kib\"\nratio = \"a / b\"\nscenarios = [\"big\"]";
+    for change in [
+        [own, &elsewhere, "fair = {}", "in small, where that is not measured"],
+        ["id = \"C2\"", "id = \"C1\"", "id = \"C1\"", "stands twice"],
+        ["id = \"fast\"", "id = \"C2\"", "id = \"C2\"", "stands twice"],
+        ["size = 1.5", "further = [{ id = \"C2\", text = \"x\" }]", "id = \"C2\"", "stands twice"],
     ] {
         refuse("claims.toml", support::CLAIMS, Claims::parse, change);
     }
@@ -99,16 +178,26 @@ fn claims_that_name_what_is_not_there_are_refused() {
 
 #[test]
 fn causes_need_words_and_evidence() {
-    let with = support::CLAIMS.replacen(
-        "[[goal]]",
-        "[[claim.cause]]\nshort = \"faults\"\ntext = \"It faults more.\"\nmetric = \"faults_count\"\narm = \"a\"\nat_least = 9\n\n[[goal]]",
+    let counter =
+        "short = \"faults\"\ntext = \"It faults more.\"\nmetric = \"faults_count\"\narm = \"a\"\nat_least = 9\n";
+    let with = support::CLAIMS.replacen("size = 1.5\n", "", 1).replacen(
+        "[[claim]]\nid = \"C2\"",
+        &format!("[[claim.cause]]\n{counter}\n[[claim]]\nid = \"C2\""),
         1,
     );
     for change in [
         ["text = \"It faults more.\"\n", "", "\"faults\"", "needs the key 'text'"],
         ["at_least = 9\n", "", "\"faults\"", "at_least or at_most"],
         ["at_least = 9\n", "at_least = 9\nid = \"F\"\n", "\"F\"", "'id' means nothing"],
-        ["faults_count", "faults", "\"faults\"", "does not end in a unit"],
+        ["at_least = 9\n", "at_least = 9\nmargin = 0.1\n", "margin", "'margin' means nothing"],
+        ["faults_count", "faults", "\"faults\"\narm", "does not end in a unit"],
+        ["arm = \"a\"\nat_least = 9\n", "", "\"faults\"", "a ratio of its own"],
+        [
+            "arm = \"a\"\nat_least = 9\n",
+            "ratio = \"a / c\"\nscenarios = [\"small\"]\n",
+            "[\"small\"]",
+            "in small, where",
+        ],
     ] {
         refuse("claims.toml", &with, Claims::parse, change);
     }
@@ -117,12 +206,14 @@ fn causes_need_words_and_evidence() {
 #[test]
 fn pages_with_unknown_keys_or_holes_are_refused() {
     for change in [
-        ["schema = 1", "schema = 3", "schema = 3", "schema 3 is unknown"],
+        ["schema = 2", "schema = 3", "schema = 3", "schema 3 is unknown"],
         ["row_header", "row_heading", "row_heading", "unknown field `row_heading`"],
         ["title = \"toy: a made-up study\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
         ["[\"1.5\"]", "[\"1.5\", \"2.5\"]", "\"theirs\"", "2 values for 1 rows"],
-        ["\"reversed\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
+        ["\"opposite\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
+        ["form = \"published\", ", "", "claim = \"C1\"", "missing field `form`"],
+        ["\"published\"", "\"best\"", "\"best\"", "`published` or `fair`"],
         ["x = \"rows_count\"\n", "", "\"scaling\"", "needs x"],
         [
             "kind = \"strip\"\nscenarios = [\"big\"]",
@@ -187,6 +278,7 @@ fn cases_that_break_their_grammar_are_refused() {
         ["b@aa", "b~", "b~", "joined by ~"],
         ["0.5", "soon", "soon", "'soon'"],
         ["0.5", "-1", "-1", "'-1'"],
+        ["0.5", "86401", "86401", "of a day at most"],
         ["b@aa", "b", "big\tb\trelease\t0.5\trun --scenario big --arm b@aa", "stands twice"],
     ] {
         refuse("cases.tsv", &cases_tsv, cases::parse, change);
@@ -196,9 +288,9 @@ fn cases_that_break_their_grammar_are_refused() {
 
 #[test]
 fn plans_that_break_their_grammar_are_refused() {
-    let plan = "toy-0001\t0\tbig\ta\trelease\t0\t0.5\trun\ntoy-0002\t1\tbig\ta\trelease\t1\t0.5\trun\n";
+    let plan = "toy-0001\t0\tbig\ta\trelease\t0\t0\t0.5\trun\ntoy-0002\t1\tbig\ta\trelease\t0\t1\t0.5\trun\n";
     for change in [
-        ["toy-0002\t", "", "1\tbig", "7 columns"],
+        ["toy-0002\t", "", "1\tbig", "8 columns"],
         ["\t1\tbig", "\tone\tbig", "one", "'one'"],
         ["\t1\t0.5", "\t1\thalf", "half", "'half'"],
     ] {

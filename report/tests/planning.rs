@@ -1,13 +1,17 @@
 //! The plan: what every profile runs, in which order, and when it is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
 
+use predicates::prelude::*;
+use predicates::str::contains;
 use proptest::prelude::*;
 use report::cases;
 use report::claims::Claims;
 use report::error::Error;
 use report::files::TomlFile;
-use report::plan::{Part, Plan, plan};
+use report::manifest;
+use report::plan::{Part, Plan, Terms, plan};
 use report::plan_file::{self, PlannedRun};
 
 mod support;
@@ -17,7 +21,12 @@ fn plan_of(count: usize, profile: &str, seed: u64) -> Result<Plan, Error> {
     let claims = Claims::parse(support::CLAIMS, "claims.toml").expect("the claims are well formed");
     let cases =
         cases::parse(&support::cases(&support::CASES[..count]), "cases.tsv").expect("the cases are well formed");
-    plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, profile, seed, &Part::default())
+    plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, &terms(profile, seed, 1))
+}
+
+fn terms(profile: &str, seed: u64, layouts: u64) -> Terms {
+    let layouts = NonZeroU64::new(layouts).expect("there is a layout");
+    Terms { profile: profile.to_owned(), seed, layouts, part: Part::default() }
 }
 
 fn planned(profile: &str, seed: u64) -> Plan {
@@ -86,9 +95,63 @@ fn seeds_give_different_orders_of_blocks_and_of_arms() {
 fn runs_are_numbered_and_blocks_take_one_of_three_inputs() {
     for (number, run) in (1..).zip(planned("quick", 3).runs) {
         assert_eq!(run.run, format!("toy-{number:04}"));
-        assert_eq!(run.seed, run.block % 3);
+        assert_eq!((run.layout, run.seed), (0, run.block % 3));
         assert_eq!(run.case.arguments, format!("run --scenario {} --arm {}", run.case.scenario, run.case.arm));
     }
+}
+
+#[test]
+fn blocks_take_the_layouts_in_turn_and_a_twin_takes_the_next_one() {
+    let text = support::CLAIMS.replace("quick = 8", "quick = 24");
+    let claims = Claims::parse(&text, "claims.toml").expect("the claims are well formed");
+    let cases = support::cases(&[&support::CASES[..], &[("big", "b~b@aa")]].concat());
+    let cases = cases::parse(&cases, "cases.tsv").expect("the cases are well formed");
+    let file = TomlFile { name: "claims.toml", text: &text };
+    let runs = plan(&cases, &claims, file, &terms("quick", 3, 6)).expect("there are these cases").runs;
+    let of = |arm: &str, block: u64| {
+        let run = runs.iter().find(|run| (run.case.arm.as_str(), run.block) == (arm, block));
+        run.map(|run| (run.layout, run.seed)).expect("it is planned")
+    };
+    for (block, layout, seed) in [(0, 0, 0), (1, 1, 0), (5, 5, 0), (6, 0, 1), (12, 0, 2), (17, 5, 2), (18, 0, 0)] {
+        assert_eq!(of("a", block), (layout, seed), "block {block}");
+        assert_eq!(of("b@slow", block), (layout, seed), "block {block}");
+        assert_eq!(of("b@aa", block), ((layout + 1) % 6, seed), "block {block}");
+    }
+    assert_eq!(of("b~b@aa", 0), (0, 0), "the arms of a duet share their process");
+}
+
+#[test]
+fn a_plan_of_this_seed_is_the_same_as_ever() {
+    // Rounds in results/ are planned again when they are checked: another order would refuse them all.
+    let text = plan_file::to_tsv(&planned("quick", 7).runs);
+    assert_eq!(manifest::sum(text.as_bytes()), "a4fc7ab9383ba4e16aa2c6115133d9e208db62aa76e7cf791168ae0edaadb1f6");
+}
+
+#[test]
+fn a_plan_that_nobody_can_run_is_refused_and_not_made() {
+    let temp = support::plannable(&support::CLAIMS.replace("quick = 8, full", "quick = 1_000_000_000, full"));
+    let place = format!("claims.toml:{}: C1 asks for", support::line_of(support::CLAIMS, "id = \"C1\""));
+    support::plan(temp.path(), &[]).code(2).stderr(contains(place).and(contains("\n").count(1)));
+    let many = support::plannable(&support::CLAIMS.replace("quick = 8", "quick = 10_000"));
+    support::plan(many.path(), &["--calibrate", "60000"]).code(2).stderr(contains("1000000 are the most"));
+    let temp = support::plannable(support::CLAIMS);
+    support::plan(temp.path(), &["--layouts", "0"]).code(2);
+    support::write(temp.path(), "cases.tsv", "big\ta\trelease\t1e300\trun\n");
+    support::plan(temp.path(), &[]).code(2).stderr(contains("cases.tsv:1: "));
+}
+
+#[test]
+fn several_plans_are_shown_by_name_with_what_they_take_together() {
+    let (one, other) =
+        (support::plannable(support::CLAIMS), support::plannable(&support::CLAIMS.replace("\"toy\"", "\"joy\"")));
+    let show = |more: &str| support::plan(one.path(), &[&other.path().display().to_string(), more]);
+    let tables =
+        contains("toy\nscenario").and(contains("joy\nscenario")).and(contains("33 runs, about 16 s, within").count(2));
+    show("--show").success().stdout(tables.and(contains("\ntotal: 2 studies, 66 runs, about 33 s\n")));
+    show("--layouts=6").code(2).stderr(contains("--show"));
+    let dear = support::CLAIMS.replace("\"toy\"", "\"joy\"").replace("quick_s = 60", "quick_s = 1");
+    support::write(other.path(), "claims.toml", &dear);
+    show("--show").code(1).stdout(contains("about 33 s; over budget: joy\n"));
 }
 
 #[test]
@@ -108,7 +171,8 @@ fn the_hash_is_that_of_the_three_files_one_after_the_other() {
 #[test]
 fn a_claim_about_a_case_that_is_not_there_is_refused_by_name() {
     let error = plan_of(3, "quick", 1).expect_err("b@slow is not listed").to_string();
-    let place = format!("claims.toml:{}: slow needs", support::line_of(support::CLAIMS, "id = \"slow\""));
+    let place =
+        format!("claims.toml:{}: planted b work_s big needs", support::line_of(support::CLAIMS, "planted.process"));
     assert!(error.starts_with(&place) && error.contains("big b@slow"), "{error}");
     assert!(plan_of(3, "smoke", 1).is_ok(), "smoke judges nothing");
 }
@@ -146,7 +210,7 @@ fn quick_leaves_out_what_nobody_judges_and_takes_long() {
 
 #[test]
 fn quick_cross_checks_the_memory_that_is_judged() {
-    assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b"]);
+    assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b", "big b@aa"]);
     assert_eq!(selected(&["--profile", "full", "--cross-checked"]).len(), 6);
 }
 

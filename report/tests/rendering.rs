@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
+use report::claims::Form;
 use report::dataset::Dataset;
-use report::judged::{Estimate, JudgedClaim, JudgedStudy, Verdict};
+use report::judged::{Estimate, Judged, JudgedClaim, JudgedStudy, Verdict};
 use report::machine::Machine;
 use report::page::Page;
 use report::render::{report_md, splice_blocks};
@@ -143,7 +144,8 @@ fn the_made_up_study_has_a_claim_for_every_verdict_and_the_report_names_each() {
     let view = fixture::view();
     let report = report_md(std::slice::from_ref(&view));
     for verdict in Verdict::VARIANTS.iter().copied() {
-        assert!(view.judged.claims.iter().any(|claim| claim.verdict == verdict), "no claim is {verdict}");
+        let mut found = view.judged.claims.iter().flat_map(JudgedClaim::forms);
+        assert!(found.any(|(_, found)| found.verdict == verdict), "no claim is {verdict}");
         assert!(report.contains(&format!("**{verdict}**")), "{verdict} is not in bold");
     }
 }
@@ -193,19 +195,106 @@ fn advice_is_shown_only_where_the_verdict_bears_it_out() {
 }
 
 #[test]
-fn a_claim_beside_another_stands_under_it_and_is_not_counted() {
+fn claims_stand_in_both_forms_and_further_tests_in_the_evidence_only() {
     let report = report();
-    let at = |text: &str| report.find(text).unwrap_or(usize::MAX);
-    assert!(at("\n| [T1](") < at("\n| ↳&nbsp;[T1r](") && at("\n| ↳&nbsp;[T1r](") < at("\n| [T2]("));
-    assert!(report.contains("14 claims of 1 study:"), "{}", &report[..400]);
-    let tally = report.lines().filter(|line| line.starts_with("| **")).collect::<String>();
-    assert!(tally.contains("| **reproduced** | 1 | [T1](#made_up-t1) |") && !tally.contains("T1r"), "{tally}");
-    // In other documents it does not stand at all.
+    assert!(report.contains("\n21 claims of 1 study, each in two forms:\n"), "{}", &report[..400]);
+    assert!(report.contains("| as published | 2 | 1 | 0 | 1 |\n| fair | 19 | 6 | 9 | 4 |"), "{}", &report[..600]);
+    assert!(report.contains("| holds | **holds, smaller** | [T2](#made_up-t2) | [T2](#made_up-t2) |"));
+    let line = |start: &str| report.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+    let summary = line("| [T1](#made_up-t1): ");
+    assert!(
+        summary.contains("| **undecided**: async ÷ sync ") && summary.contains("(three files, three_files_debug)"),
+        "{summary}"
+    );
+    assert!(summary.ends_with("| fair: second core; part: channel |"), "{summary}");
+    assert!(line("| [T3]").contains("| *the authors measured what is fair* | **holds, larger**: "));
+    assert!(
+        report.contains("| as published: three files | `three_files_debug` |")
+            && report.contains("| T1-batched | `rows_2000100` |")
+    );
+    assert_eq!(report.matches("T1-batched").count(), 2, "a line of its own, and one of the table");
     let elsewhere = &splice_blocks(&[fixture::view()])["verdicts"];
-    assert!(elsewhere.contains("| [T1](REPORT.md#made_up-t1) |") && !elsewhere.contains("T1r"), "{elsewhere}");
+    assert!(elsewhere.contains("| [T1](REPORT.md#made_up-t1): ") && !elsewhere.contains("T1-batched"), "{elsewhere}");
     let charts = all_charts();
-    assert!(charts["effects.svg"].contains("T1r") && !charts["claims.svg"].contains("T1r"));
-    assert!(elsewhere.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11"));
+    assert!(charts["effects.svg"].contains("T1 as published") && !charts["claims.svg"].contains("as published"));
+    assert!(elsewhere.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11 fair"));
+}
+
+#[test]
+fn causes_of_what_is_undecided_are_shown_and_not_stated() {
+    let report = report();
+    let causes = |form: &str| {
+        let lines = report.lines().skip_while(|line| !line.starts_with(&format!("Causes that were tested, {form}")));
+        lines.take(3).collect::<Vec<_>>().join("\n")
+    };
+    let published = causes("as published");
+    assert!(published.contains("say nothing of an effect that is undecided"), "{published}");
+    assert!(published.contains("- **Undecided**: second core."), "{published}");
+    assert!(causes("fair").contains("- **The cause**: second core."));
+}
+
+#[test]
+fn a_single_run_is_marked_where_it_stands_beside_medians() {
+    let mut view = fixture::view();
+    let first = view.data.samples("rows_100100", "sync")[0].clone();
+    let mut data = Dataset::default();
+    data.extend(&view.data, |scenario, arm| (scenario, arm) != ("rows_100100", "sync"));
+    data.add("rows_100100", "sync", first);
+    view.data = data;
+    let report = report_md(&[view]);
+    let table = report.lines().skip_while(|line| !line.starts_with("**Stress test**")).take(9).collect::<Vec<_>>();
+    let marked: Vec<&&str> = table.iter().filter(|line| line.contains("¹ |")).collect();
+    assert_eq!(marked.len(), 1, "{table:#?}");
+    assert!(marked[0].starts_with("| 100,100 |"), "{marked:?}");
+    assert!(table.contains(&"¹ A single run; the other figures are medians."), "{table:#?}");
+    assert!(!self::report().contains('¹'));
+}
+
+#[test]
+fn a_ratio_of_a_table_that_a_claim_judges_is_the_claims_estimate() {
+    let mut view = fixture::view();
+    let table = &mut view.page.table[0];
+    table.column.truncate(1);
+    (table.column[0].arm, table.column[0].dividend) = (Some("sync".to_owned()), Some("async".to_owned()));
+    let line = |view: &StudyView| {
+        let report = report_md(std::slice::from_ref(view));
+        report.lines().find(|line| line.starts_with("| 2,000,100 | ")).unwrap().to_owned()
+    };
+    assert_eq!(line(&view), "| 2,000,100 | 1.312 |", "async ÷ sync of T1");
+    let column = &mut view.page.table[0].column[0];
+    (column.arm, column.dividend) = (Some("async".to_owned()), Some("sync".to_owned()));
+    assert_eq!(line(&view), "| 2,000,100 | 0.762 |", "the other way round");
+}
+
+#[test]
+fn the_verdicts_as_json_say_what_was_judged_and_how() {
+    let text = report::render::verdicts_json(&[fixture::view()]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let study = &json["studies"][0];
+    assert_eq!((&json["schema"], &study["study"], &study["profile"]), (&2.into(), &"made_up".into(), &"quick".into()));
+    assert_eq!(study["host"]["cpu_model"], "Made-up CPU @ 2.00GHz");
+    assert_eq!(study["counts"]["fair"]["does_not_hold"], 9);
+    assert_eq!(study["counts"]["published"]["absent"], 19);
+    let claims = study["claims"].as_array().expect("claims are a list");
+    assert_eq!(claims.len(), 21);
+    let t1 = &claims[0];
+    assert_eq!((&t1["fair"]["verdict"], &t1["fair"]["count"]), (&"holds".into(), &"holds".into()));
+    let row = &t1["fair"]["rows"][0];
+    for (key, value) in
+        [("estimate", 1.312), ("lo", 1.281), ("hi", 1.354), ("level", 0.042), ("floor", 0.05), ("margin", 0.05)]
+    {
+        assert_eq!(row[key], value, "{key}");
+    }
+    assert_eq!((&row["n"], &row["scenario"]), (&12.into(), &"rows_2000100".into()));
+    assert_eq!(t1["published"]["causes"][0]["standing"], "undecided");
+    assert_eq!(t1["fair"]["causes"][0]["standing"], "the cause");
+    assert_eq!(
+        (&t1["further"][0]["id"], &t1["further"][0]["verdict"]),
+        (&"T1-batched".into(), &"no difference".into())
+    );
+    let open = claims.iter().find(|claim| claim["id"] == "T9").expect("T9 is there");
+    assert_eq!(open["published"]["absent"], "the authors measured what is fair");
+    assert!(open["fair"]["rows"][0]["hi"].is_null() && open["fair"]["rows"][0]["lo"].is_f64(), "{open}");
 }
 
 #[test]
@@ -310,13 +399,13 @@ fn a_table_of_which_nothing_was_measured_is_a_line() {
 #[test]
 fn the_chart_of_effects_has_a_mark_for_every_claim_with_a_figure() {
     let view = fixture::view();
-    let has_figure = |claim: &&JudgedClaim| claim.deciding_row().is_some_and(|row| row.estimate.is_some());
-    let with_figure = view.judged.claims.iter().filter(has_figure).count();
+    let has_figure = |(_, found): &(Form, &Judged)| found.deciding_row().is_some_and(|row| row.estimate.is_some());
+    let with_figure = view.judged.claims.iter().flat_map(JudgedClaim::forms).filter(has_figure).count();
     let picture = &charts::all(&[view])["effects.svg"];
     // The legend shows three estimates and one published figure of its own.
     assert_eq!(marks(picture, "estimate"), with_figure + 3);
-    assert_eq!(marks(picture, "published"), 2 + 1);
-    assert!(picture.contains("Without a figure: T12 (not measured), T13 (not testable here), T14 (not testable)."));
+    assert_eq!(marks(picture, "published"), 4 + 1);
+    assert!(picture.contains("Without a figure: T12 fair (not measured), T13 fair (not testable here)."));
 }
 
 #[test]
@@ -326,12 +415,21 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
     for claim in &mut view.judged.claims {
         nasty.clone_into(&mut claim.text);
         nasty.clone_into(&mut claim.original);
-        nasty.clone_into(&mut claim.reason);
-        for cause in &mut claim.causes {
-            nasty.clone_into(&mut cause.short);
+        for test in &mut claim.further {
+            nasty.clone_into(&mut test.text);
         }
-        for row in &mut claim.rows {
-            nasty.clone_into(&mut row.scenario);
+        for (_, found) in claim.forms_mut() {
+            nasty.clone_into(&mut found.reason);
+            for cause in &mut found.causes {
+                nasty.clone_into(&mut cause.short);
+            }
+            for row in &mut found.rows {
+                nasty.clone_into(&mut row.scenario);
+                nasty.clone_into(&mut row.part);
+            }
+        }
+        if let report::judged::JudgedForm::Absent(reason) = &mut claim.published {
+            nasty.clone_into(reason);
         }
     }
     nasty.clone_into(&mut view.page.title);
@@ -371,10 +469,10 @@ fn open_and_single_figures_are_said_in_words() {
     };
     let infinite = f64::INFINITY;
     view.judged.claims = vec![
-        open("O1", 1.9, 1.2, infinite, (8, 0.039), Verdict::Reproduced),
-        open("O2", 0.7, 0.0, 0.9, (8, 0.039), Verdict::Reversed),
+        open("O1", 1.9, 1.2, infinite, (8, 0.039), Verdict::Holds),
+        open("O2", 0.7, 0.0, 0.9, (8, 0.039), Verdict::Opposite),
         open("O3", 1.23, 1.23, 1.23, (1, 1.0), Verdict::NotMeasured),
-        open("O4", infinite, 0.0, infinite, (8, 0.039), Verdict::Inconclusive),
+        open("O4", infinite, 0.0, infinite, (8, 0.039), Verdict::Undecided),
     ];
     let views = [view];
     let report = report_md(&views);
@@ -394,7 +492,7 @@ fn open_and_single_figures_are_said_in_words() {
 fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
     for scale in [1e-12, 1e-3, 1e9, 1e200] {
         let mut view = fixture::view();
-        let huge = ratio(Some(twelve(scale, scale * 0.9, scale * 1.1)), Verdict::Reproduced);
+        let huge = ratio(Some(twelve(scale, scale * 0.9, scale * 1.1)), Verdict::Holds);
         view.judged.claims = vec![claim("H1", "huge", "-", "ratio", huge)];
         view.data = fixture::samples::scaled(scale);
         let views = [view];
@@ -411,7 +509,7 @@ fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
 #[test]
 fn a_ratio_never_stands_in_a_claim_without_both_absolute_values() {
     let report = report();
-    for line in report.lines().filter(|line| line.contains("async ÷ sync") && line.starts_with("| `")) {
+    for line in report.lines().filter(|line| line.contains("async ÷ sync") && line.starts_with("| fair |")) {
         let measured = !line.contains("| - | - |");
         assert!(!measured || (line.contains("async 1.75 s") && line.contains("sync 1.34 s")), "{line}");
     }

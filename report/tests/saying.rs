@@ -1,7 +1,7 @@
 //! Numbers, and judged rows as text: digits, units and words.
 
 use report::figures::{NOTHING, coverage, estimate, figure, floor, interval};
-use report::fmt::{change, decimals, duration, metric_in_words, number, p_value, percent, unit_of, value};
+use report::fmt::{change, decimals, duration, metric_in_words, number, percent, unit_of, value};
 use report::judged::{Estimate, Row, Scale, Side, Verdict};
 
 #[test]
@@ -43,7 +43,7 @@ fn percentages_and_changes_carry_one_decimal_at_most_two() {
         assert_eq!(percent(x), expected);
     }
     assert_eq!((change(1.187).as_str(), change(0.9).as_str()), ("+18.7 %", "−10.0 %"));
-    assert_eq!((duration(7_500.0).as_str(), p_value(0.000_2).as_str()), ("2 h 5 min", "< 0.001"));
+    assert_eq!(duration(7_500.0), "2 h 5 min");
 }
 
 #[test]
@@ -64,13 +64,15 @@ fn the_unit_of_a_metric_is_the_end_of_its_name() {
 fn row(scale: Scale, point: f64, lo: f64, hi: f64, n: usize, level: f64) -> Row {
     let side = |arm: &str, median| Side { arm: arm.into(), metric: "work_s".into(), median };
     Row {
+        part: String::new(),
         scenario: "big".into(),
         scale,
         estimate: Some(Estimate { point, lo, hi, n, level }),
         sides: vec![side("a", 1.75), side("b", 0.012)],
         floor: Some(0.023),
-        verdict: Verdict::Reproduced,
-        p_value: None,
+        margin: Some(0.02),
+        claimed: None,
+        verdict: Verdict::Holds,
         failed: 0,
     }
 }
@@ -83,7 +85,7 @@ fn ratio(point: f64, lo: f64, hi: f64, n: usize, level: f64) -> Row {
 #[test]
 fn a_ratio_names_its_arms_interval_n_and_absolute_values() {
     let row = ratio(1.312, 1.28, 1.354, 12, 0.042);
-    assert_eq!(figure(&row), "a ÷ b 1.31 [1.28, 1.35], n = 12; 1.75 s against 12.0 ms");
+    assert_eq!(figure(&row), "a ÷ b 1.312 [1.280, 1.354], n = 12; 1.75 s against 12.0 ms");
     assert_eq!((coverage(&row).as_str(), floor(&row).as_str()), ("95.8 %", "2.3 %"));
 }
 
@@ -100,9 +102,25 @@ fn open_ends_and_single_figures_say_so() {
 #[test]
 fn values_share_one_unit_and_shares_are_percentages() {
     let time = Scale::Value { metric: "work_s".into(), of: "channel".into(), per: None, unit: "ns".into() };
-    assert_eq!(estimate(&row(time, 1_840.0, 900.0, 2_010.0, 12, 0.042)), "1.84 µs [0.90 µs, 2.01 µs]");
+    assert_eq!(estimate(&row(time, 1_840.0, 900.0, 2_010.0, 12, 0.042)), "1.8 µs [0.9 µs, 2.0 µs]");
     let share = figure(&row(Scale::Share { of: "T2".into() }, 0.873, 0.7, 1.02, 12, 0.042));
-    assert!(share.starts_with("share of T2 87.3 % [70 %, 102 %], n = 12"), "{share}");
+    assert!(share.starts_with("share of T2 87 % [70 %, 102 %], n = 12"), "{share}");
     let blocks = row(Scale::Blocks { criterion: "failed requests".into() }, 0.875, 0.47, 1.0, 8, 0.05);
-    assert_eq!(figure(&Row { sides: vec![], ..blocks }), "in 7 of 8 blocks (87.5 % [47 %, 100 %])");
+    assert_eq!(figure(&Row { sides: vec![], ..blocks }), "in 7 of 8 blocks (88 % [47 %, 100 %])");
+}
+
+#[test]
+fn an_estimate_has_as_many_digits_as_its_interval_is_narrow() {
+    for (point, lo, hi, expected) in [
+        (1.312_34, 0.9, 1.9, "1.3 [0.9, 1.9]"),
+        (1.312_34, 1.29, 1.33, "1.312 [1.290, 1.330]"),
+        (1.312_34, 1.2, 1.45, "1.31 [1.20, 1.45]"),
+        // No more than four of its own, and none of what has no width.
+        (1.312_34, 1.312_3, 1.312_4, "1.312 [1.312, 1.312]"),
+        (1.312_34, 1.312_34, 1.312_34, "1.31 [1.31, 1.31]"),
+        (48.23, 31.0, 75.0, "48 [31, 75]"),
+        (1_234.5, 900.0, 2_000.0, "1,234 [900, 2,000]"),
+    ] {
+        assert_eq!(estimate(&ratio(point, lo, hi, 12, 0.042)), expected);
+    }
 }

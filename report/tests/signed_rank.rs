@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use report::stats::signed_rank::{Alternative, cumulative, interval_rank, p_value_against, quantile, walsh_averages};
-use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, estimate};
+use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, estimate, median_estimate};
 
 mod numbers;
 
@@ -185,6 +185,47 @@ fn a_reversal_smaller_than_the_floor_is_significant_against_zero_and_not_against
     assert!(p_value_against(&pairs, -(0.05_f64.ln_1p()), Alternative::Less) > 0.99);
 }
 
+#[test]
+fn the_interval_of_a_median_lies_between_two_of_the_values_at_the_level_of_coins() {
+    let values = [9.0, 1.0, 8.0, 2.0, 7.0, 3.0, 6.0, 4.0, 5.0, 11.0, 10.0, 1000.0];
+    let mut failed = [2.0; 12];
+    failed[0] = OPEN;
+    for (values, expected, level) in [
+        // P(at most 2 heads of 12) = 79 / 4096, on either side.
+        (&values[..], [3.0, 6.5, 10.0], 158.0 / 4096.0),
+        // P(no head of 6) = 1 / 64, of 8: 1 / 256, while one head of 8 is too frequent.
+        (&values[..6], [1.0, 5.0, 9.0], 2.0 / 64.0),
+        (&values[..8], [1.0, 5.0, 9.0], 2.0 / 256.0),
+        (&values[..5], [-OPEN, 7.0, OPEN], 1.0),
+        (&[4.0; 8], [4.0; 3], 2.0 / 256.0),
+        // A failed run is infinitely bad: one in twelve is beyond the interval, one in eight its end.
+        (&failed, [2.0; 3], 158.0 / 4096.0),
+        (&failed[..8], [2.0, 2.0, OPEN], 2.0 / 256.0),
+    ] {
+        let found = median_estimate(&exact(values), CONFIDENCE).expect("there are values");
+        for (found, expected) in
+            [found.lo, found.point, found.hi, found.level].iter().zip(expected.iter().chain([&level]))
+        {
+            assert_close(*found, *expected);
+        }
+        assert_eq!(found.n, values.len());
+    }
+}
+
+#[test]
+fn a_value_that_is_not_known_widens_the_interval_of_the_median_and_without_any_there_is_none() {
+    let mut values = exact(&[5.0; 8]);
+    values[7] = Pair { lo: 4.0, mid: 5.0, hi: 7.0 };
+    let found = median_estimate(&values, CONFIDENCE).expect("values");
+    assert_eq!((found.lo, found.point, found.hi), (4.0, 5.0, 7.0));
+    values[0] = Pair::unknown();
+    let found = median_estimate(&values, CONFIDENCE).expect("seven are known");
+    assert_eq!((found.lo, found.point, found.hi), (f64::NEG_INFINITY, 5.0, f64::INFINITY));
+    for none in [&[][..], &[Pair::unknown(); 8], &exact(&[f64::INFINITY, f64::NEG_INFINITY])] {
+        assert_eq!(median_estimate(none, CONFIDENCE), None);
+    }
+}
+
 /// P-value by trying every choice of signs on the mid-ranks that were seen.
 fn p_value_by_all_signs(differences: &[f64], greater: bool) -> f64 {
     let ranks: Vec<f64> = differences
@@ -253,6 +294,9 @@ proptest! {
     #[test]
     fn whatever_failed_the_estimate_is_ordered_and_a_number(pairs in prop::collection::vec(any_pair(), 0..14)) {
         if let Some(found) = estimate(&pairs, CONFIDENCE) {
+            prop_assert!(found.lo <= found.point && found.point <= found.hi, "{found:?}");
+        }
+        if let Some(found) = median_estimate(&pairs, CONFIDENCE) {
             prop_assert!(found.lo <= found.point && found.point <= found.hi, "{found:?}");
         }
         for alternative in [Alternative::TwoSided, Alternative::Less, Alternative::Greater] {

@@ -1,75 +1,132 @@
-//! The verdict rules, one outcome at a time.
+//! The verdict rules, one outcome at a time, and on both sides of every limit.
 
 use proptest::prelude::*;
-use report::judged::Estimate;
-use report::judged::Verdict::{
-    self, Confirmed, Inconclusive, Invalid, NotMeasured, NotReproduced, Refuted, Reproduced, ReproducedLarger,
-    ReproducedSizeUndecided, ReproducedSmaller, Reversed, Unstable,
+use report::rules::Verdict::{
+    self, Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Invalid, Lower,
+    NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause, Undecided,
+    UndecidedNotTheSize, Unstable,
 };
+use report::rules::{self, Band, Control, Copies, Count, Direction, Each, Planted};
 use report::stats::Interval;
-use report::verdict::{self, Band, Control, Direction};
 use strum::VariantArray as _;
 
-fn between(lo: f64, hi: f64) -> Estimate {
-    Estimate { point: f64::midpoint(lo, hi), lo, hi, n: 12, level: 0.048 }
+fn of(point: f64, lo: f64, hi: f64) -> Interval {
+    Interval { point, lo, hi, n: 12, level: 0.048 }
+}
+
+fn between(lo: f64, hi: f64) -> Interval {
+    of(f64::midpoint(lo, hi), lo, hi)
 }
 
 /// Too few blocks: a point, and an interval that is the whole line.
-fn point_only(point: f64) -> Estimate {
-    Estimate { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n: 3, level: 1.0 }
+fn point_only(point: f64) -> Interval {
+    Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n: 3, level: 1.0 }
+}
+
+/// The next number up or down.
+fn up(x: f64) -> f64 {
+    x.next_up()
+}
+fn down(x: f64) -> f64 {
+    x.next_down()
 }
 
 mod ratio {
     use super::*;
 
     #[track_caller]
-    fn expect(margin: f64, floor: f64, size: Option<Band>, cases: &[(f64, f64, Verdict)]) {
-        for (lo, hi, verdict) in cases {
-            assert_eq!(verdict::ratio(&between(*lo, *hi), margin, floor, size), *verdict, "[{lo}, {hi}]");
+    fn expect(margin: f64, floor: f64, size: Option<Band>, cases: &[(Interval, Verdict)]) {
+        for (estimate, verdict) in cases {
+            assert_eq!(rules::ratio(estimate, margin, floor, size), *verdict, "{estimate:?}");
         }
     }
 
-    const SIZE: Option<Band> = Some(Band { lo: 1.2, hi: 1.5 });
+    const SIZE: Option<Band> = Some(Band { lo: 1.25, hi: 1.5 });
+    // Exact in binary, so that both sides of each limit can be stood on.
+    const MARGIN: f64 = 0.0625;
+    const FLOOR: f64 = 0.125;
+    const ABOVE: f64 = 1.0 + MARGIN;
+    const BELOW: f64 = 1.0 / ABOVE;
 
     #[test]
-    fn beyond_the_floor_is_reproduced_or_reversed_inside_the_margin_absent_and_between_inconclusive() {
+    fn an_effect_needs_all_of_the_interval_beyond_the_margin_and_the_estimate_beyond_the_floor() {
+        expect(
+            MARGIN,
+            FLOOR,
+            None,
+            &[
+                (of(1.2, up(ABOVE), 1.5), Holds),
+                (of(1.2, ABOVE, 1.5), Undecided),
+                (of(up(1.125), 1.07, 1.5), Holds),
+                (of(1.125, 1.07, 1.5), Undecided),
+                (of(0.8, 0.5, down(BELOW)), Opposite),
+                (of(0.8, 0.5, BELOW), NotBetter),
+                (of(down(1.0 / 1.125), 0.5, 0.93), Opposite),
+                (of(1.0 / 1.125, 0.5, 0.93), NotBetter),
+            ],
+        );
+    }
+
+    #[test]
+    fn no_difference_is_inside_the_margin_ends_included_and_not_better_all_below_its_upper_end() {
+        expect(
+            MARGIN,
+            FLOOR,
+            None,
+            &[
+                (between(BELOW, ABOVE), NoDifference),
+                (between(down(BELOW), 1.0), NotBetter),
+                (between(1.0, up(ABOVE)), Undecided),
+                (between(0.5, down(ABOVE)), NotBetter),
+                (between(0.5, ABOVE), Undecided),
+                (between(0.9, 1.2), Undecided),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_floor_below_the_margin_counts_as_the_margin() {
+        expect(MARGIN, 0.0, None, &[(between(1.01, 1.04), NoDifference), (of(1.07, up(ABOVE), 1.1), Holds)]);
+        // The estimate of an interval beyond the margin could lie within it only by a mistake; then it is no effect.
+        expect(MARGIN, 0.0, None, &[(of(ABOVE, up(ABOVE), 1.1), Undecided)]);
+    }
+
+    #[test]
+    fn an_infinite_floor_finds_nothing() {
+        expect(MARGIN, f64::INFINITY, None, &[(between(5.0, 9.0), Undecided), (between(0.1, 0.2), NotBetter)]);
+    }
+
+    #[test]
+    fn the_size_says_whether_it_is_inside_smaller_larger_or_open() {
         let cases = [
-            (1.11, 1.5, Reproduced),
-            (0.5, 0.90, Reversed),
-            (0.96, 1.04, NotReproduced),
-            // The lower end of the margin is 1/1.05 = 0.9524, not 0.95.
-            (0.951, 1.04, Inconclusive),
-            (1.06, 1.5, Inconclusive),
-            (0.5, 0.94, Inconclusive),
-            (0.9, 1.2, Inconclusive),
+            (between(1.25, 1.5), Holds),
+            (between(down(1.25), 1.5), HoldsSizeOpen),
+            (between(1.25, up(1.5)), HoldsSizeOpen),
+            (between(1.13, down(1.25)), HoldsSmaller),
+            (between(1.13, 1.25), HoldsSizeOpen),
+            (between(up(1.5), 1.9), HoldsLarger),
+            (between(1.5, 1.9), HoldsSizeOpen),
+            (between(1.1, 1.9), HoldsSizeOpen),
         ];
-        expect(0.05, 0.10, None, &cases);
+        expect(MARGIN, FLOOR, SIZE, &cases);
     }
 
     #[test]
-    fn a_floor_below_the_margin_does_not_make_a_negligible_difference_count() {
-        expect(0.05, 0.0, None, &[(1.01, 1.04, NotReproduced), (0.96, 0.99, NotReproduced)]);
-    }
-
-    #[test]
-    fn an_infinite_floor_reproduces_nothing() {
-        expect(0.05, f64::INFINITY, None, &[(5.0, 9.0, Inconclusive), (0.1, 0.2, Inconclusive)]);
-    }
-
-    #[test]
-    fn the_size_says_whether_it_is_inside_smaller_larger_or_undecided_and_softens_no_other_verdict() {
+    fn the_size_softens_no_other_verdict_and_what_excludes_it_says_so() {
         let cases = [
-            (1.25, 1.45, Reproduced),
-            (1.06, 1.19, ReproducedSmaller),
-            (1.6, 1.9, ReproducedLarger),
-            (1.1, 1.3, ReproducedSizeUndecided),
-            (1.4, 1.6, ReproducedSizeUndecided),
-            (1.1, 1.9, ReproducedSizeUndecided),
-            (0.5, 0.9, Reversed),
-            (0.97, 1.03, NotReproduced),
-            (0.97, 1.3, Inconclusive),
+            (between(0.5, 0.9), Opposite),
+            (between(0.97, 1.03), NoDifference),
+            (between(0.7, 1.05), NotBetter),
+            (between(0.97, 1.3), Undecided),
+            (between(0.97, 1.25), Undecided),
+            (between(0.97, down(1.25)), UndecidedNotTheSize),
+            // Beyond the margin as a whole, and not beyond the floor.
+            (of(1.12, 1.07, 1.2), UndecidedNotTheSize),
         ];
-        expect(0.05, 0.05, SIZE, &cases);
+        expect(MARGIN, FLOOR, SIZE, &cases);
+        // Above a small size, and below the floor of a noisy machine.
+        let small = Some(Band { lo: 1.07, hi: 1.125 });
+        expect(MARGIN, 0.5, small, &[(between(up(1.125), 1.3), UndecidedNotTheSize), (between(1.125, 1.3), Undecided)]);
     }
 
     #[test]
@@ -83,62 +140,90 @@ mod ratio {
     #[test]
     fn failed_runs_of_the_slower_arm_keep_the_direction_and_leave_the_size_open() {
         let open = f64::INFINITY;
-        expect(0.05, 0.10, None, &[(1.2, open, Reproduced), (0.0, open, Inconclusive), (open, open, Reproduced)]);
-        expect(0.05, 0.05, SIZE, &[(1.3, open, ReproducedSizeUndecided)]);
+        let cases = [(of(1.5, 1.2, open), Holds), (of(1.5, 0.0, open), Undecided), (of(open, open, open), Holds)];
+        expect(MARGIN, FLOOR, None, &cases);
+        expect(MARGIN, FLOOR, SIZE, &[(of(1.5, 1.3, open), HoldsSizeOpen)]);
     }
 
     proptest! {
         #[test]
-        fn a_higher_floor_or_a_wider_interval_never_makes_a_verdict_firmer(
+        fn more_noise_never_makes_a_verdict_another_one_of_those_that_are_firm(
             middle in -1.0..1.0_f64, half in 0.0..0.5_f64, more in 0.0..0.5_f64, floor in 0.05..0.5_f64, higher in 0.0..0.5_f64,
         ) {
-            let narrow = between((middle - half).exp(), (middle + half).exp());
-            let wide = between((middle - half - more).exp(), (middle + half + more).exp());
-            let before = verdict::ratio(&narrow, 0.05, floor, None);
-            for after in [verdict::ratio(&wide, 0.05, floor, None), verdict::ratio(&narrow, 0.05, floor + higher, None)] {
-                prop_assert!(after == before || after == Inconclusive, "{before} became {after}");
+            let at = |half: f64| of(middle.exp(), (middle - half).exp(), (middle + half).exp());
+            let before = rules::ratio(&at(half), 0.05, floor, None);
+            for after in [
+                rules::ratio(&at(half + more), 0.05, floor, None), rules::ratio(&at(half), 0.05, floor + higher, None),
+            ] {
+                let weaker = matches!((before, after), (_, Undecided) | (Opposite | NoDifference, NotBetter));
+                prop_assert!(after == before || weaker, "{before} became {after}");
             }
         }
 
         #[test]
-        fn swapping_the_arms_swaps_reproduced_and_reversed(lo in -1.0..1.0_f64, width in 0.0..1.0_f64, floor in 0.05..0.5_f64) {
-            let plain = verdict::ratio(&between(lo.exp(), (lo + width).exp()), 0.05, floor, None);
-            let swapped = verdict::ratio(&between((-lo - width).exp(), (-lo).exp()), 0.05, floor, None);
-            let turned = [(Reproduced, Reversed), (Reversed, Reproduced)].into_iter().find(|(before, _)| *before == plain);
-            prop_assert_eq!(swapped, turned.map_or(plain, |(_, after)| after));
+        fn swapping_the_arms_swaps_holds_and_opposite(lo in -1.0..1.0_f64, width in 0.0..1.0_f64, floor in 0.05..0.5_f64) {
+            let around = |lo: f64, hi: f64| of(f64::midpoint(lo, hi).exp(), lo.exp(), hi.exp());
+            let plain = rules::ratio(&around(lo, lo + width), 0.05, floor, None);
+            let swapped = rules::ratio(&around(-lo - width, -lo), 0.05, floor, None);
+            prop_assert_eq!(plain == Holds, swapped == Opposite);
+            prop_assert_eq!(plain == Opposite, swapped == Holds);
+            prop_assert_eq!(plain == NoDifference, swapped == NoDifference);
         }
     }
 }
 
 #[test]
-fn an_interval_that_cannot_be_computed_is_inconclusive_in_every_kind() {
-    for estimate in [point_only(1.5), Estimate { lo: f64::NAN, ..between(1.0, 2.0) }] {
-        assert_eq!(verdict::ratio(&estimate, 0.05, 0.05, None), Inconclusive);
-        assert_eq!(verdict::equal(&estimate, 0.05), Inconclusive);
-        assert_eq!(verdict::band(&estimate, Band { lo: f64::NEG_INFINITY, hi: f64::INFINITY }), Inconclusive);
-        assert_eq!(verdict::slope(&estimate, 0.05, Direction::Up), Inconclusive);
-        assert_eq!(verdict::cause(&estimate, Control::Claimed), Inconclusive);
-        assert_eq!(verdict::every(&estimate, &[], 0.05, 0.05, None), Inconclusive);
-        assert!(!verdict::aa_failed(&estimate, 0.05));
-        assert!(!verdict::planted_found(&estimate, &between(1.0, 2.0), 0.05, 1.5));
+fn an_interval_that_cannot_be_computed_decides_nothing_in_any_kind() {
+    let all = Band { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+    for estimate in [point_only(1.5), of(1.5, f64::NAN, 2.0), of(1.5, 1.0, f64::NAN)] {
+        assert!(!rules::computable(&estimate));
+        assert_eq!(rules::ratio(&estimate, 0.05, 0.05, Some(Band { lo: 5.0, hi: 9.0 })), Undecided);
+        assert_eq!(rules::equal(&estimate, 0.05), Undecided);
+        assert_eq!(rules::value(&estimate, all), Undecided);
+        for direction in [Direction::Up, Direction::Down, Direction::Flat] {
+            assert_eq!(rules::slope(&estimate, 0.05, direction), Undecided);
+        }
+        assert_eq!(rules::cause(&estimate, Control::Claimed), Undecided);
+        assert_eq!(rules::every(&estimate, &[], 0.05, 0.05, None), Undecided);
+        assert_eq!(rules::aa(&estimate, 0.05), Copies::CouldNotTell);
+        assert_eq!(rules::planted(&estimate, &between(1.0, 2.0), 0.05, 0.05, 1.5), Planted::CouldNotTell);
+        assert!(
+            !rules::disagree(&estimate, &between(9.0, 9.5), 0.05)
+                && !rules::disagree(&between(9.0, 9.5), &estimate, 0.05)
+        );
+    }
+    assert!(rules::computable(&between(1.0, 2.0)));
+}
+
+#[test]
+fn equal_arms_hold_inside_the_margin_and_differ_wholly_outside() {
+    let (low, high) = (1.0 / 1.0625, 1.0625);
+    for (lo, hi, verdict) in [
+        (low, high, Holds),
+        (down(low), 1.0, Undecided),
+        (1.0, up(high), Undecided),
+        (high, 1.2, Undecided),
+        (up(high), 1.2, Differs),
+        (0.8, low, Undecided),
+        (0.8, down(low), Differs),
+    ] {
+        assert_eq!(rules::equal(&between(lo, hi), 0.0625), verdict, "[{lo}, {hi}]");
     }
 }
 
 #[test]
-fn equal_arms_and_values_are_inside_their_range_outside_it_or_undecided() {
-    for (lo, hi, verdict) in
-        [(0.97, 1.04, Reproduced), (1.06, 1.2, NotReproduced), (0.8, 0.95, NotReproduced), (1.0, 1.2, Inconclusive)]
-    {
-        assert_eq!(verdict::equal(&between(lo, hi), 0.05), verdict, "[{lo}, {hi}]");
-    }
+fn values_lie_in_their_range_below_it_above_it_or_nobody_knows() {
     let band = Band { lo: 100.0, hi: 300.0 };
     for (lo, hi, verdict) in [
-        (100.0, 300.0, Reproduced),
-        (310.0, 400.0, NotReproduced),
-        (5.0, 9.0, NotReproduced),
-        (250.0, 350.0, Inconclusive),
+        (100.0, 300.0, Holds),
+        (down(100.0), 300.0, Undecided),
+        (100.0, up(300.0), Undecided),
+        (5.0, down(100.0), Lower),
+        (5.0, 100.0, Undecided),
+        (up(300.0), 400.0, Higher),
+        (300.0, 400.0, Undecided),
     ] {
-        assert_eq!(verdict::band(&between(lo, hi), band), verdict, "[{lo}, {hi}]");
+        assert_eq!(rules::value(&between(lo, hi), band), verdict, "[{lo}, {hi}]");
     }
 }
 
@@ -146,123 +231,217 @@ fn equal_arms_and_values_are_inside_their_range_outside_it_or_undecided() {
 fn a_slope_goes_its_way_the_other_way_neither_way_or_nobody_knows() {
     use Direction::{Down, Flat, Up};
     for (lo, hi, direction, verdict) in [
-        (0.2, 0.4, Up, Reproduced),
-        (-0.4, -0.2, Up, Reversed),
-        (-0.05, 0.05, Up, NotReproduced),
-        (0.05, 0.4, Up, Inconclusive),
-        (-0.4, -0.2, Down, Reproduced),
-        (0.2, 0.4, Down, Reversed),
-        (-0.05, 0.05, Down, NotReproduced),
-        (-0.4, 0.0, Down, Inconclusive),
-        (-0.1, 0.1, Flat, Reproduced),
-        (0.2, 0.4, Flat, NotReproduced),
-        (0.0, 0.4, Flat, Inconclusive),
+        (0.101, 0.4, Up, Holds),
+        (0.099, 0.4, Up, Undecided),
+        (-0.4, -0.101, Up, Opposite),
+        (-0.4, -0.099, Up, NotBetter),
+        (-0.099, 0.099, Up, NoDifference),
+        (-0.4, -0.101, Down, Holds),
+        (-0.4, -0.099, Down, Undecided),
+        (0.101, 0.4, Down, Opposite),
+        (0.099, 0.4, Down, NotBetter),
+        (-0.099, 0.099, Down, NoDifference),
+        (-0.1, 0.1, Flat, Holds),
+        (down(-0.1), 0.0, Flat, Undecided),
+        (0.0, up(0.1), Flat, Undecided),
+        (up(0.1), 0.4, Flat, Differs),
+        (-0.4, down(-0.1), Flat, Differs),
     ] {
-        assert_eq!(verdict::slope(&between(lo, hi), 0.1, direction), verdict, "[{lo}, {hi}] {direction:?}");
+        assert_eq!(rules::slope(&between(lo, hi), 0.1, direction), verdict, "[{lo}, {hi}] {direction:?}");
     }
 }
 
 #[test]
-fn a_cause_is_confirmed_or_refuted_by_the_share_that_its_control_explains() {
-    let judged = |lo, hi, control| verdict::cause(&between(lo, hi), control);
-    assert_eq!(judged(0.8, 1.1, Control::Claimed), Confirmed);
-    assert_eq!(judged(-0.1, 0.2, Control::Claimed), Refuted);
-    assert_eq!(judged(0.3, 0.6, Control::Claimed), Inconclusive);
-    assert_eq!(judged(0.8, 1.1, Control::Rival), Refuted);
-    assert_eq!(judged(-0.1, 0.2, Control::Rival), Confirmed);
-    assert_eq!(judged(0.1, 0.9, Control::Rival), Inconclusive);
+fn a_cause_explains_most_a_part_or_little_of_the_effect() {
+    for (lo, hi, claimed, rival) in [
+        (0.8, 1.1, TheCause, NotTheCause),
+        (down(0.8), 1.1, Undecided, Undecided),
+        (-0.1, 0.2, NotTheCause, TheCause),
+        (-0.1, up(0.2), Undecided, Undecided),
+        (up(0.2), down(0.8), PartOfIt, PartOfIt),
+        (0.2, 0.7, Undecided, Undecided),
+        (0.3, 0.8, Undecided, Undecided),
+        (0.1, 0.9, Undecided, Undecided),
+    ] {
+        assert_eq!(rules::cause(&between(lo, hi), Control::Claimed), claimed, "[{lo}, {hi}]");
+        assert_eq!(rules::cause(&between(lo, hi), Control::Rival), rival, "[{lo}, {hi}]");
+    }
 }
 
 #[test]
 fn an_outcome_needs_its_share_of_blocks_beyond_chance() {
-    // The exact interval of 8 of 8 begins at 0.63, that of 7 of 8 at 0.47.
-    assert_eq!(verdict::outcome(8, 8, 0.5), Reproduced);
-    assert_eq!(verdict::outcome(7, 8, 0.5), Inconclusive);
-    assert_eq!(verdict::outcome(1, 8, 0.5), Inconclusive);
-    assert_eq!(verdict::outcome(0, 8, 0.5), NotReproduced);
-    assert_eq!(verdict::outcome(0, 0, 0.5), Inconclusive);
+    // The exact interval of 8 of 8 is [0.6306, 1], that of 0 of 8 its mirror image.
+    let (lo, _) = report::stats::binomial::interval(8, 8, report::stats::CONFIDENCE);
+    assert_eq!(rules::outcome((8, 8), 8, down(lo)), Happens);
+    assert_eq!(rules::outcome((8, 8), 8, lo), Undecided);
+    let (_, hi) = report::stats::binomial::interval(0, 8, report::stats::CONFIDENCE);
+    assert_eq!(rules::outcome((0, 0), 8, up(hi)), DoesNotHappen);
+    assert_eq!(rules::outcome((0, 0), 8, hi), Undecided);
+    assert_eq!(rules::outcome((7, 7), 8, 0.5), Undecided);
+    assert_eq!(rules::outcome((0, 0), 0, 0.5), Undecided);
+    // Blocks that nothing is known of count against either answer.
+    assert_eq!(rules::outcome((0, 8), 8, 0.5), Undecided);
+}
+
+mod every {
+    use super::*;
+
+    const POOL: (f64, f64) = (1.1, 1.3);
+
+    fn scenario((point, lo, hi): (f64, f64, f64), p_value: f64) -> Each {
+        Each { estimate: of(point, lo, hi), floor: 0.125, p_value }
+    }
+
+    fn judged(pool: (f64, f64), scenarios: &[Each]) -> Verdict {
+        rules::every(&between(pool.0, pool.1), scenarios, 0.0625, 0.0625, None)
+    }
+
+    const GOOD: (f64, f64, f64) = (1.3, 1.2, 1.4);
+
+    #[test]
+    fn each_scenario_has_to_clear_the_margin_and_its_floor_by_its_own_estimate() {
+        let good = scenario(GOOD, 1.0);
+        assert_eq!(judged(POOL, &[good, scenario((up(1.125), 0.9, 1.4), 1.0)]), Holds);
+        assert_eq!(judged(POOL, &[good, scenario((1.125, 0.9, 1.4), 1.0)]), Undecided);
+        let below_margin = Each { floor: 0.0, ..scenario((1.0625, 0.9, 1.4), 1.0) };
+        assert_eq!(judged(POOL, &[good, below_margin]), Undecided, "a floor below the margin counts as the margin");
+        assert_eq!(judged(POOL, &[]), Holds);
+    }
+
+    #[test]
+    fn one_scenario_that_is_shown_not_to_refutes_it_by_its_own_word() {
+        let good = scenario(GOOD, 1.0);
+        for (own, verdict) in [
+            ((0.8, 0.7, 0.85), Opposite),
+            ((1.0, 0.98, 1.02), NoDifference),
+            ((0.95, 0.9, 1.0), NotBetter),
+            // Its own interval says less than its p-value.
+            ((1.0, 0.9, 1.2), NotBetter),
+        ] {
+            assert_eq!(judged(POOL, &[good, scenario(own, 0.049)]), verdict);
+            // An open pool does not save it.
+            assert_eq!(judged((0.9, 1.3), &[good, scenario(own, 0.049)]), verdict);
+        }
+        assert_eq!(judged(POOL, &[good, scenario((1.0, 0.98, 1.02), 0.05)]), Undecided);
+        let two = [scenario((1.0, 0.98, 1.02), 0.01), scenario((0.8, 0.7, 0.85), 0.01)];
+        assert_eq!(judged(POOL, &two), Opposite, "the worst word counts");
+    }
+
+    #[test]
+    fn a_pool_that_does_not_hold_stands_by_itself() {
+        let open = scenario((1.0, 0.9, 1.2), 1.0);
+        assert_eq!(judged((0.9, 1.3), &[open]), Undecided);
+        assert_eq!(judged((0.98, 1.02), &[open]), NoDifference);
+        assert_eq!(judged((0.5, 0.8), &[scenario((1.0, 0.98, 1.02), 0.01)]), Opposite);
+    }
 }
 
 #[test]
-fn every_scenario_must_agree_and_one_significant_contradiction_refutes() {
-    let judged = |lo, hi, reversed: &[f64]| verdict::every(&between(lo, hi), reversed, 0.05, 0.05, None);
-    assert_eq!(judged(1.1, 1.3, &[1.0, 0.9, 0.05]), Reproduced);
-    assert_eq!(judged(1.1, 1.3, &[1.0, 0.9, 0.049]), NotReproduced);
-    assert_eq!(judged(0.9, 1.3, &[1.0, 0.9, 0.049]), NotReproduced);
-    assert_eq!(judged(0.9, 1.3, &[1.0, 1.0, 1.0]), Inconclusive);
-    assert_eq!(judged(0.98, 1.02, &[1.0, 1.0, 1.0]), NotReproduced);
-    assert_eq!(judged(0.5, 0.8, &[0.01, 0.01, 0.01]), Reversed);
+fn copies_are_alike_told_apart_or_could_not_be_told() {
+    let (low, high) = (1.0 / 1.0625, 1.0625);
+    for (lo, hi, copies) in [
+        (low, high, Copies::Alike),
+        (1.01, 1.02, Copies::Alike),
+        (up(high), 1.2, Copies::ToldApart),
+        (0.8, down(low), Copies::ToldApart),
+        (high, 1.2, Copies::CouldNotTell),
+        // An interval so wide has not passed.
+        (0.833, 1.072, Copies::CouldNotTell),
+    ] {
+        assert_eq!(rules::aa(&between(lo, hi), 0.0625), copies, "[{lo}, {hi}]");
+    }
 }
 
 #[test]
-fn twins_fail_only_when_wholly_beyond_the_margin() {
-    assert!(verdict::aa_failed(&between(1.06, 1.2), 0.05));
-    assert!(verdict::aa_failed(&between(0.8, 0.95), 0.05));
-    assert!(!verdict::aa_failed(&between(1.04, 1.2), 0.05));
-    assert!(!verdict::aa_failed(&between(1.01, 1.02), 0.05));
-}
-
-#[test]
-fn a_planted_effect_must_be_beyond_the_floor_and_of_the_planted_size() {
-    let wide = between(1.06, 1.15);
-    assert!(verdict::planted_found(&between(1.08, 1.13), &wide, 0.05, 1.10));
-    assert!(!verdict::planted_found(&between(1.08, 1.13), &wide, 0.09, 1.10));
-    assert!(!verdict::planted_found(&between(1.08, 1.13), &wide, 0.05, 1.20));
-    assert!(!verdict::planted_found(&between(1.08, 1.13), &wide, 0.05, 1.01));
+fn a_planted_effect_is_found_beyond_margin_and_floor_at_its_size_or_missed_or_could_not_be_told() {
+    let planted =
+        |lo: f64, hi: f64, floor, size| rules::planted(&between(lo, hi), &between(1.0625, 1.25), 0.05, floor, size);
+    assert_eq!(planted(1.08, 1.13, 0.05, 1.10), Planted::Found);
+    // Its ends are inside.
+    assert_eq!(planted(1.08, 1.13, 0.05, 1.0625), Planted::Found);
+    assert_eq!(planted(1.08, 1.13, 0.05, 1.25), Planted::Found);
+    assert_eq!(planted(1.08, 1.13, 0.05, down(1.0625)), Planted::Missed);
+    assert_eq!(planted(1.08, 1.13, 0.05, up(1.25)), Planted::Missed);
+    // An estimate of 1.105 does not clear a floor of 11 %, an interval from 1.04 no margin of 5 %.
+    assert_eq!(planted(1.08, 1.13, 0.11, 1.10), Planted::CouldNotTell);
+    assert_eq!(planted(1.04, 1.13, 0.05, 1.10), Planted::CouldNotTell);
     // Seven blocks have an interval of 95 % and none of 99 %: nothing says that the size is right.
-    assert!(!verdict::planted_found(&between(1.08, 1.13), &point_only(1.10), 0.05, 1.10));
+    let seven = rules::planted(&between(1.08, 1.13), &point_only(1.10), 0.05, 0.05, 1.10);
+    assert_eq!(seven, Planted::CouldNotTell);
 }
 
 #[test]
-fn going_first_invalidates_only_when_its_interval_is_wholly_beyond_the_margin() {
-    let first = |lo: f64, hi: f64| Interval { point: f64::midpoint(lo, hi), lo, hi, n: 20, level: 0.048 };
-    assert!(verdict::order_failed(&first(0.03, 0.05), 0.02));
-    assert!(verdict::order_failed(&first(-0.05, -0.03), 0.02));
-    assert!(!verdict::order_failed(&first(0.01, 0.09), 0.02));
-    assert!(!verdict::order_failed(&first(0.005, 0.01), 0.02));
-    assert!(!verdict::order_failed(&Interval { level: 1.0, ..first(0.03, 0.05) }, 0.02));
+fn single_processes_contradict_a_duet_only_from_beyond_the_margin() {
+    let duet = between(1.0, 1.25);
+    // Exactly a margin away: 1.25 x 1.0625 = 1.328125.
+    for (lo, hi, is_apart) in [(1.328_125, 1.5, false), (up(1.328_125), 1.5, true), (1.1, 1.2, false)] {
+        assert_eq!(rules::disagree(&duet, &between(lo, hi), 0.0625), is_apart, "[{lo}, {hi}]");
+        assert_eq!(rules::disagree(&between(lo, hi), &duet, 0.0625), is_apart, "[{lo}, {hi}] the other way round");
+    }
+}
+
+#[test]
+fn going_first_matters_only_when_its_interval_is_wholly_beyond_the_margin() {
+    let limit = 0.02_f64.ln_1p();
+    assert!(rules::order_matters(&between(up(limit), 0.05), 0.02));
+    assert!(!rules::order_matters(&between(limit, 0.05), 0.02));
+    assert!(rules::order_matters(&between(-0.05, down(-limit)), 0.02));
+    assert!(!rules::order_matters(&between(-0.05, -limit), 0.02));
+    assert!(!rules::order_matters(&Interval { level: 1.0, ..between(0.03, 0.05) }, 0.02));
+}
+
+#[test]
+fn every_word_is_counted_in_one_way() {
+    let with = |count| Verdict::VARIANTS.iter().copied().filter(|verdict| verdict.count() == count).collect::<Vec<_>>();
+    assert_eq!(with(Count::Holds), [Holds, HoldsSmaller, HoldsLarger, HoldsSizeOpen, TheCause, Happens]);
+    let against = [Opposite, NoDifference, NotBetter, Differs, Lower, Higher, PartOfIt, NotTheCause, DoesNotHappen];
+    assert_eq!(with(Count::DoesNotHold), against);
+    assert_eq!(with(Count::Undecided), [Undecided, UndecidedNotTheSize, Invalid, Unstable]);
+    assert_eq!(with(Count::NotJudged), [NotTestableHere, NotMeasured]);
 }
 
 mod over_several_scenarios {
     use super::*;
 
     #[test]
-    fn only_reproduced_everywhere_is_reproduced() {
-        assert_eq!(verdict::worst([Reproduced; 3]), Reproduced);
-        for other in Verdict::VARIANTS.iter().copied().filter(|other| !matches!(other, Reproduced | Confirmed)) {
-            assert_eq!(verdict::worst([Reproduced, other, Reproduced]), other);
+    fn only_what_holds_everywhere_holds() {
+        assert_eq!(rules::worst([Holds; 3]), Holds);
+        for other in Verdict::VARIANTS.iter().copied().filter(|other| !matches!(other, Holds | TheCause | Happens)) {
+            assert_eq!(rules::worst([Holds, other, Holds]), other);
         }
     }
 
     #[test]
-    fn a_failed_control_outweighs_everything_and_two_runs_that_disagree_all_but_that() {
-        for other in Verdict::VARIANTS.iter().copied() {
-            assert_eq!(verdict::worst([other, Invalid]), Invalid);
-            if other != Invalid {
-                assert_eq!(verdict::worst([other, Unstable]), Unstable);
+    fn doubt_outweighs_contradiction_that_what_was_not_judged_that_what_is_open_and_that_what_holds() {
+        let rank = |verdict: Verdict| match verdict {
+            Invalid => 0,
+            Unstable => 1,
+            _ => match verdict.count() {
+                Count::DoesNotHold => 2,
+                Count::NotJudged => 3,
+                Count::Undecided => 4,
+                Count::Holds => 5,
+            },
+        };
+        for a in Verdict::VARIANTS {
+            for b in Verdict::VARIANTS.iter().filter(|b| rank(*a) < rank(**b)) {
+                assert_eq!(rules::worst([*a, *b]), *a, "{a} and {b}");
             }
         }
-    }
-
-    #[test]
-    fn a_contradiction_outweighs_an_open_question_and_that_a_confirmation() {
-        assert_eq!(verdict::worst([Inconclusive, Reversed]), Reversed);
-        assert_eq!(verdict::worst([NotMeasured, NotReproduced]), NotReproduced);
-        assert_eq!(verdict::worst([Inconclusive, Refuted, Confirmed]), Refuted);
-        assert_eq!(verdict::worst([ReproducedSmaller, Inconclusive]), Inconclusive);
-        assert_eq!(verdict::worst([ReproducedSizeUndecided, ReproducedSmaller]), ReproducedSmaller);
+        assert_eq!(rules::worst([HoldsSizeOpen, HoldsSmaller]), HoldsSmaller);
+        assert_eq!(rules::worst([NoDifference, Opposite]), Opposite);
     }
 
     #[test]
     fn no_scenarios_are_not_measured() {
-        assert_eq!(verdict::worst([]), NotMeasured);
+        assert_eq!(rules::worst([]), NotMeasured);
     }
 
     proptest! {
         #[test]
         fn the_order_of_the_scenarios_does_not_matter(verdicts in prop::collection::vec(prop::sample::select(Verdict::VARIANTS), 0..8)) {
-            let reversed = verdict::worst(verdicts.iter().rev().copied());
-            prop_assert_eq!(verdict::worst(verdicts), reversed);
+            let reversed = rules::worst(verdicts.iter().rev().copied());
+            prop_assert_eq!(rules::worst(verdicts), reversed);
         }
     }
 }

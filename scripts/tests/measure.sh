@@ -2,7 +2,7 @@
 # Does:   tests measure.sh with a study in bash, the real hyperfine and the real report, in a copy of scripts/ elsewhere.
 # Reads:  scripts/, scripts/tests/toy/, report/ (or the executable named by TEST_REPORT).
 # Writes: a temporary folder, removed at the end.
-# shellcheck disable=SC2317  # the tests are called through `expect`
+# shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
 
@@ -23,42 +23,49 @@ make_repository() {
   mkdir -p "$repo/toy/study" "$repo/report" "$repo/bin" "$repo/.tools/bin"
   cp -R scripts "$repo/"
   cp scripts/tests/toy/*.toml "$repo/toy/study/"
-  touch "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/report/Cargo.toml"
+  touch "$repo/Cargo.toml" "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/report/Cargo.toml"
   cp "$(find_hyperfine)" "$repo/.tools/bin/hyperfine"
-  mkdir -p "$repo/target/release"
+  mkdir -p "$repo/target/release" "$repo/target/debug"
   cp "$report" "$repo/target/release/report"
   cp scripts/tests/toy/toy.sh "$repo/target/release/toy_study"
-  printf '#!/bin/sh\nexit 0\n' >"$repo/bin/cargo"
-  chmod +x "$repo/bin/cargo"
-  export TOY_CALLS=$temp/calls
+  cp "$repo/target/release"/* "$repo/target/debug/"
+  printf '#!/bin/sh\necho "$*" >>"$TOY_BUILDS"\n' >"$repo/bin/cargo"
+  printf '#!/bin/sh\ncat <<"EOF"\nModel name: a \\ and a "quote"\nCPU family: 25\nEOF\n' >"$repo/bin/lscpu"
+  chmod +x "$repo/bin"/*
+  # No lock but our own: somebody may really be measuring on this machine, and nobody shall wait until it is quiet.
+  cp -R "$repo" "$temp/clone"
+  export TOY_CALLS=$temp/calls TOY_BUILDS=$temp/builds MEASURING_LOCK=$temp/lock QUIET_WAIT_S=0 LAYOUTS=1
 }
 # A caller in the background may have told us to ignore Ctrl-C, which a shell cannot take back; GNU env can.
 listening=()
 if env --default-signal=INT true 2>/dev/null; then listening=(env --default-signal=INT); fi
 measure() { (cd / && PATH=$repo/bin:$PATH exec ${listening[@]+"${listening[@]}"} "$repo/scripts/measure.sh" toy "$@" >"$out" 2>&1); }
+measure_clone() { local repo=$temp/clone; measure "$@"; }
 exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
-# Starts a measurement of slow runs in a process group of its own and waits until three runs are recorded.
+# start_slow RUNS ARGUMENT...: starts a measurement of slow runs in a process group of its own and waits until so many are recorded.
 start_slow() {
+  local runs=$1
+  shift
   set -m
   TOY_RUN_S=0.3 out=$temp/slow measure "$@" &
   job=$!
   set +m
-  for _ in {1..200}; do [ "$(count_lines "$partial/runs.jsonl")" -lt 3 ] || break; sleep 0.1; done
-  pid=$(cat "$repo/results/.partial/lock")
+  for _ in {1..200}; do [ "$(count_lines "$partial/runs.jsonl")" -lt "$runs" ] || break; sleep 0.1; done
+  pid=$(cat "$MEASURING_LOCK")
 }
 newest() { find "$repo/results/toy" -mindepth 1 -maxdepth 1 | sort | tail -n 1; }
 planned() { cut -f 1 "$1/plan.tsv"; }
 recorded() { sed 's/^{"run":"\([^"]*\)".*/\1/' "$1/runs.jsonl"; }
 
+a_whole_folder() { same "$(planned "$(newest)")" "$(recorded "$(newest)")" && (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null); }
 a_whole_measurement() {
-  same 1 "$(exit_code measure)" && same "$(planned "$(newest)")" "$(recorded "$(newest)")" &&
-    same 7 "$(count_lines "$(newest)/cases.tsv")" && same 2 "$(count_lines "$(newest)/memory.jsonl")" && same 9 "$(count_lines "$TOY_CALLS")" &&
-    (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null)
+  same 1 "$(exit_code measure)" && a_whole_folder && same 7 "$(count_lines "$(newest)/cases.tsv")" &&
+    same 2 "$(count_lines "$(newest)/memory.jsonl")" && same 9 "$(count_lines "$TOY_CALLS")"
 }
 a_failed_run() { [ "$(grep -c '"exit":1,"hyperfine":null,"record":{.*"error"' "$(newest)/runs.jsonl")" = 1 ] && says '1 runs failed'; }
 resumes_after() { # resumes_after SIGNAL EXIT_CODE
   local code=0
-  start_slow
+  start_slow 3
   kill "-$1" "$pid"
   wait "$job" 2>/dev/null || code=$?
   same "$2" "$code" || return
@@ -66,9 +73,9 @@ resumes_after() { # resumes_after SIGNAL EXIT_CODE
   same 1 "$(exit_code measure)" && says resuming && same "$(planned "$(newest)")" "$(recorded "$(newest)")"
 }
 a_second_one() {
-  start_slow
-  same 2 "$(exit_code measure)" && says "(pid $pid)"
-  local result=$?
+  local result=0
+  start_slow 3
+  same 2 "$(exit_code measure)" && says "(pid $pid)" && same 2 "$(exit_code measure_clone)" && says "(pid $pid)" || result=1
   kill -TERM "$pid"
   wait "$job" || true
   return "$result"
@@ -92,14 +99,48 @@ some_scenarios() {
   same 0 "$(exit_code measure --profile full --only long --plan)" && says '6 runs, about 600 s' || return
   rm -f "$TOY_CALLS"
   partial=$repo/results/.partial/toy-full-only
-  start_slow --profile full --only long --blocks 1
+  start_slow 3 --profile full --only long --blocks 1
   kill -TERM "$pid"
   wait "$job" || true
   same 0 "$(exit_code measure --profile full --only long --blocks 1)" && says resuming || return
-  sealed=$(find "$repo/results/toy" -mindepth 1 -maxdepth 1 -name '*-full')
+  sealed=$(newest)
   same "$(planned "$sealed")" "$(recorded "$sealed")" && same long "$(cut -f 3 "$sealed/plan.tsv" | sort -u)" &&
     same 6 "$(count_lines "$sealed/cases.tsv")" && same 6 "$(count_lines "$sealed/memory.jsonl")" &&
     grep -q '"blocks_cap": 1' "$sealed/plan.json" && "$report" check "$sealed" 2>"$out"
+}
+a_bad_record() {
+  local result=0
+  same 2 "$(TOY_BAD=toy-0004 exit_code measure)" && says 'run toy-0004' && says other || return
+  same 3 "$(count_lines "$partial/runs.jsonl")" && same 1 "$(exit_code measure)" && says 'after 3 of 7' && a_whole_folder
+}
+a_name_with_a_backslash() { grep -qF '"a \\ and a \"quote\""' "$(newest)/machine.json"; }
+what_is_complete_stands() {
+  local sealed partial=$repo/results/.partial/toy-full-only
+  same 2 "$(exit_code measure --profile full --only only,long --close)" && says 'no such measurement' || return
+  # One block has six runs, the other seven.
+  start_slow 9 --profile full --only only,long
+  kill -TERM "$pid"
+  wait "$job" || true
+  exit_code measure --profile full --only only,long --close >/dev/null
+  says '1 of 2' || return
+  sealed=$(newest)
+  [[ $sealed == *-full ]] && [ ! -e "$partial" ] && same 1 "$(count_lines "$sealed/seals.tsv")" &&
+    same "$(planned "$sealed" | head -n "$(cut -f 3 "$sealed/seals.tsv")")" "$(recorded "$sealed")"
+}
+nothing_optimised() {
+  local directory name
+  : >"$TOY_BUILDS"
+  same 0 "$(exit_code measure --plan)" && says toy && ! grep -q -e --release "$TOY_BUILDS" && grep -q 'build.*toy_study' "$TOY_BUILDS" || return
+  # What cargo would leave: the sources of each executable, with a backslash before a space.
+  for name in report toy_study; do
+    directory=${repo// /\\ }
+    echo "$directory/target/release/$name: $directory/toy/Cargo.toml" >"$repo/target/release/$name.d"
+    touch "$repo/target/release/$name"
+  done
+  : >"$TOY_BUILDS"
+  same 0 "$(exit_code measure --plan)" && same 0 "$(count_lines "$TOY_BUILDS")" || return
+  touch -t 209901010000 "$repo/toy/Cargo.toml"
+  same 0 "$(exit_code measure --plan)" && grep -q 'build.*toy_study' "$TOY_BUILDS" && ! grep -q -e --release "$TOY_BUILDS"
 }
 fast_builds() { same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' && same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"; }
 over_budget() {
@@ -126,11 +167,15 @@ main() {
   expect 'a killed measurement resumes and drops the torn line' resumes_after KILL 137
   expect 'a terminated measurement exits 130 and resumes' resumes_after TERM 130
   expect 'Ctrl-C exits 130 and resumes' resumes_after INT 130
-  expect 'a second measurement at the same time is refused by name' a_second_one
+  expect 'a record of another run ends the measurement, which resumes' a_bad_record
+  expect 'a backslash in the name of a processor loses nothing' a_name_with_a_backslash
+  expect 'a second measurement at the same time is refused by name, from another clone, too' a_second_one
   expect 'a changed claim moves the interrupted measurement aside' a_changed_claim
+  expect 'what is complete of an interrupted measurement can be sealed' what_is_complete_stands
   expect 'a smoke measurement never reaches results/' smoke_stays_apart
   expect 'builds that only tests want are not measured' fast_builds
   expect 'some scenarios are measured and resumed in a folder of their own' some_scenarios
+  expect 'a plan builds nothing optimised, and nothing at all where nothing is newer' nothing_optimised
   expect 'a plan over the budget exits 1' over_budget
   exit "$failed"
 }

@@ -9,6 +9,7 @@
 //! | [`record`] | the line of JSON that a run appends |
 //! | [`metrics`] | what was observed, by name |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
+//! | [`probe`] | how fast the machine is just now |
 //! | [`server`] | a server in a process of its own, which ends with this one |
 //! | [`data`] | where inputs and scratch files lie |
 //! | [`page`], [`overview`] | the document's tables from one run of each case |
@@ -19,6 +20,7 @@ pub mod error;
 pub mod metrics;
 pub mod overview;
 pub mod page;
+pub mod probe;
 pub mod program;
 pub mod record;
 pub mod run;

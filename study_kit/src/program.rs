@@ -11,6 +11,7 @@ use strum::VariantNames;
 use crate::case::{self, Profile};
 use crate::error::{Error, FOUND_FAILURES, report};
 use crate::overview;
+use crate::probe;
 use crate::record::Request;
 use crate::run;
 use crate::study::Study;
@@ -46,6 +47,8 @@ enum Verb {
     },
     /// Run one test case once and record it
     Run(Request),
+    /// Say in half a second how fast the machine is: name and value per line, tab-separated
+    Probe,
     #[command(external_subcommand)]
     Word(Vec<OsString>),
 }
@@ -76,6 +79,7 @@ fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
                 return Ok(ExitCode::from(FOUND_FAILURES));
             }
         }
+        Some(Verb::Probe) => print(&probe::facts()?)?,
         Some(Verb::Word(arguments)) => return Ok(S::word(&arguments)),
     }
     Ok(ExitCode::SUCCESS)
@@ -96,6 +100,7 @@ mod tests {
         let typed = |words: &str| Cli::try_parse_from(words.split(' ')).map(|cli| cli.verb);
         assert!(matches!(typed("toy arms"), Ok(Some(Verb::Arms { profile: Profile::Quick }))));
         assert!(matches!(typed("toy prepare --scenario n_1"), Ok(Some(Verb::Prepare { seed: 0, .. }))));
+        assert!(matches!(typed("toy probe"), Ok(Some(Verb::Probe))));
         let Ok(Some(Verb::Run(request))) = typed("toy run --scenario n_1 --arm a") else { panic!("another verb") };
         assert_eq!((request.seed, request.block, request.run.as_str(), request.record), (0, 0, "manual", None));
         assert!(matches!(typed("toy serve --addr x"), Ok(Some(Verb::Word(words))) if words.len() == 3));

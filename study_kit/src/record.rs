@@ -106,7 +106,7 @@ impl<'a> Record<'a> {
             Err(error) => (Observation::default(), Some(error)),
         };
         Record {
-            schema: 1,
+            schema: 2,
             run: &request.run,
             study,
             scenario: &request.scenario,
@@ -176,7 +176,7 @@ mod tests {
         let failure = Record::new("toy", &request, Err("it broke".into()));
         assert!(!failure.succeeded());
         failure.write(Some(&file)).unwrap();
-        let head = r#"{"schema":1,"run":"x-1","study":"toy","scenario":"n_1","arm":"a","seed":2,"block":3,"#;
+        let head = r#"{"schema":2,"run":"x-1","study":"toy","scenario":"n_1","arm":"a","seed":2,"block":3,"#;
         assert_eq!(
             std::fs::read_to_string(&file).unwrap(),
             format!(

@@ -96,15 +96,15 @@ const fn scenario(name: &'static str, setting: Setting, arms: &'static [Arms]) -
 #[rustfmt::skip] // a row per line
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published cells.
-    scenario("d1_r10k_c1000", window(1, 10_000, 1_000), &[always(2.8, "async sync sync@aa sync@slow async_p1 sync_p1")]),
-    scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[measured(2.3, "async sync")]),
-    scenario("d10_r1k_c1000", window(10, 1_000, 1_000), &[measured(2.3, "async sync")]),
-    scenario("d10_r5k_c1000", window(10, 5_000, 1_000), &[measured(2.8, "async sync")]),
-    scenario("d10_r10k_c1000", window(10, 10_000, 1_000), &[measured(2.8, "async sync")]),
-    scenario("d100_r1k_c1000", window(100, 1_000, 1_000), &[measured(2.3, "async sync")]),
-    scenario("d100_r10k_c1000", window(100, 10_000, 1_000), &[measured(2.8, "async sync")]),
+    scenario("d1_r10k_c1000", window(1, 10_000, 1_000), &[always(2.8, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
+    scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[measured(2.3, "async sync async_p1 sync_p1")]),
+    scenario("d10_r1k_c1000", window(10, 1_000, 1_000), &[measured(2.3, "async sync async_p1 sync_p1")]),
+    scenario("d10_r5k_c1000", window(10, 5_000, 1_000), &[measured(2.8, "async sync async_p1 sync_p1")]),
+    scenario("d10_r10k_c1000", window(10, 10_000, 1_000), &[measured(2.8, "async sync async_p1 sync_p1")]),
+    scenario("d100_r1k_c1000", window(100, 1_000, 1_000), &[measured(2.3, "async sync async_p1 sync_p1")]),
+    scenario("d100_r10k_c1000", window(100, 10_000, 1_000), &[measured(2.8, "async sync async_p1 sync_p1")]),
     scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(1.6, "async sync async_p1 sync_p1")]),
-    scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[measured(4.0, "async sync")]),
+    scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[measured(4.0, "async sync async_p1 sync_p1")]),
     // One request.
     scenario("single_d1_r10k", whole(1_000, 10_000, 1, 100), &[always(0.8, "async sync sync@aa sync@slow sync_prefetch")]),
     scenario("single_d1_r1k", whole(1_000, 1_000, 1, 100), &[measured(0.57, "async sync")]),
@@ -114,8 +114,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("single_d100_r1k", whole(100_000, 1_000, 1, 5), &[measured(0.95, "async sync")]),
     scenario("single_d100_r10k", whole(100_000, 10_000, 1, 5), &[measured(0.96, "async sync")]),
     // Below saturation and far beyond it, each request to its end.
-    scenario("short_10ms", whole(10_000, 1_000, 20, 20), &[measured(0.65, "async sync sync@aa sync@slow async_p1 sync_p1")]),
-    scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@aa sync@slow async_p1 sync_p1")]),
+    scenario("short_10ms", whole(10_000, 1_000, 20, 20), &[measured(0.65, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
+    scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
     // What else could wait for a batch, at a load that all could carry.
     scenario("ways", window(10, 1_000, 40), &[always(1.6, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
     scenario("ways_600", window(100, 100, 600), &[measured(2.0, "async_p0 sync spawn_blocking")]),

@@ -5,22 +5,23 @@ use super::canvas::{
 };
 use super::frame::widest;
 use super::scale::{Axis, tick_labels};
-use crate::claims::Size;
-use crate::judged::{Estimate, JudgedClaim, Row, Scale, Verdict};
-use crate::verdict::Band;
+use crate::claims::{Form, Size};
+use crate::judged::{Count, Estimate, Judged, JudgedClaim, Row, Scale, Verdict};
+use crate::rules::Band;
 use crate::view::StudyView;
 use crate::{figures, fmt};
 
 const ROW: f64 = 44.0;
 const GROUP: f64 = 28.0;
 
-/// A claim that has a figure, with what is known of the published one.
+/// A claim in a form that has a figure.
 struct Line<'a> {
     study: &'a str,
     claim: &'a JudgedClaim,
+    form: Form,
+    found: &'a Judged,
     row: &'a Row,
     estimate: &'a Estimate,
-    published: Option<Size>,
 }
 
 impl Line<'_> {
@@ -29,11 +30,11 @@ impl Line<'_> {
     }
 
     fn size(&self) -> Option<f64> {
-        if let Some(Size::Ratio(size)) = self.published { Some(size) } else { None }
+        if let Some(Size::Ratio(size)) = self.row.claimed { Some(size) } else { None }
     }
 
     fn band(&self) -> Option<Band> {
-        if let Some(Size::Range(band)) = self.published { Some(band) } else { None }
+        if let Some(Size::Range(band)) = self.row.claimed { Some(band) } else { None }
     }
 }
 
@@ -43,11 +44,11 @@ struct Columns {
     right: f64,
 }
 
-/// Draws the chart over all studies, of the claims that `is_shown`; those without a figure are named at its foot.
-pub fn draw(studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> String {
+/// Draws the chart over all studies, of the claims in these forms; those without a figure are named at its foot.
+pub fn draw(studies: &[StudyView], forms: &[Form]) -> String {
     let mut canvas = Canvas::new();
     let title = "Every claim: our effect with its interval";
-    let lines: Vec<Line> = studies.iter().flat_map(lines_of).filter(|line| is_shown(line.claim)).collect();
+    let lines: Vec<Line> = studies.iter().flat_map(|view| lines_of(view, forms)).collect();
     let (ratios, others): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| is_ratio(line));
     let mut y = heading(&mut canvas, title, &[]) + 2.0;
     if lines.is_empty() {
@@ -62,27 +63,30 @@ pub fn draw(studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> String
     if !others.is_empty() {
         y = value_panel(&mut canvas, y + 14.0, &columns, &others);
     }
-    y = absent(&mut canvas, y, studies, is_shown);
+    y = absent(&mut canvas, y, studies, forms);
     let said = |line: &Line| {
-        format!("{} {}: {}, {}", line.study, line.claim.id, figures::estimate(line.row), line.claim.verdict)
+        format!("{} {}: {}, {}", line.study, name_of(line), figures::estimate(line.row), line.found.verdict)
     };
     let description = lines.iter().map(said).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
-fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
+fn lines_of<'a>(view: &'a StudyView, forms: &'a [Form]) -> impl Iterator<Item = Line<'a>> {
+    let judged =
+        view.judged.claims.iter().flat_map(|claim| claim.forms().map(move |(form, found)| (claim, form, found)));
     // Figures of a partial measurement carry no verdict and stand in the tables only.
-    view.judged.claims.iter().filter(|claim| claim.mark.is_empty()).filter_map(move |claim| {
-        let row = claim.deciding_row()?;
+    let shown =
+        judged.filter(|(_, form, found)| forms.contains(form) && found.mark.is_empty() && view.origin.is_first_host());
+    shown.filter_map(|(claim, form, found)| {
+        let row = found.deciding_row()?;
         let estimate = row.estimate.as_ref().filter(|estimate| estimate.point.is_finite())?;
-        Some(Line {
-            study: &view.judged.study,
-            claim,
-            row,
-            estimate,
-            published: view.published.get(&claim.id).copied(),
-        })
+        Some(Line { study: &view.judged.study, claim, form, found, row, estimate })
     })
+}
+
+/// "T2 as published", "T2 fair".
+fn name_of(line: &Line) -> String {
+    format!("{} {}", line.claim.id, line.form.in_words())
 }
 
 fn is_ratio(line: &Line) -> bool {
@@ -93,7 +97,7 @@ fn columns(lines: &[Line]) -> Columns {
     let labels: Vec<String> = lines.iter().flat_map(|line| label_of(line, f64::INFINITY)).collect();
     let label = widest(labels.iter().map(String::as_str), TEXT);
     let figures: Vec<String> = lines.iter().map(|line| figures::estimate(line.row)).collect();
-    let verdicts = widest(lines.iter().map(|line| line.claim.verdict.into_str()), TEXT);
+    let verdicts = widest(lines.iter().map(|line| line.found.verdict.into_str()), TEXT);
     let side = widest(figures.iter().map(String::as_str), SMALL).max(verdicts * 1.05);
     Columns { left: PADDING + label.min(WIDTH * 0.34) + 16.0, right: WIDTH - PADDING - side.min(WIDTH * 0.34) - 16.0 }
 }
@@ -106,8 +110,7 @@ fn label_of(line: &Line, room: f64) -> Vec<String> {
         Scale::Blocks { .. } => ("share of blocks".to_owned(), None, None),
         Scale::Slope { .. } | Scale::Share { .. } => (figures::lead(&line.row.scale), None, None),
     };
-    let beside = if line.claim.beside.is_some() { "↳ " } else { "" };
-    let id = format!("{beside}{}: ", line.claim.id);
+    let id = format!("{}: ", name_of(line));
     let per = figures::divisor(per);
     let metric = metric.map(|metric| format!("{}{per}, ", fmt::metric_in_words(metric))).unwrap_or_default();
     let below = format!("{metric}{}", line.row.scenario);
@@ -127,9 +130,9 @@ fn legend(canvas: &mut Canvas, y: f64, lines: &[Line]) -> f64 {
     let has_size = lines.iter().any(|line| line.size().is_some());
     let has_band = lines.iter().any(|line| line.band().is_some());
     let entries = [
-        (true, "as claimed", Sign::Estimate(Verdict::Reproduced)),
-        (true, "not as claimed", Sign::Estimate(Verdict::Reversed)),
-        (true, "undecided", Sign::Estimate(Verdict::Inconclusive)),
+        (true, "as claimed", Sign::Estimate(Verdict::Holds)),
+        (true, "not as claimed", Sign::Estimate(Verdict::Opposite)),
+        (true, "undecided", Sign::Estimate(Verdict::Undecided)),
         (has_size, "published", Sign::Published),
         (has_band, "published range", Sign::Band(CLAIMED_BAND)),
         (lines.iter().any(is_ratio), "below the floor: too small to count", Sign::Band(BAND)),
@@ -156,13 +159,10 @@ const UNDECIDED: &str = "#57606a";
 const CLAIMED_BAND: &str = "#f6dcc8";
 
 fn look(verdict: Verdict) -> (Mark, &'static str) {
-    use Verdict::{Confirmed, Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller};
-    match verdict {
-        Reproduced | ReproducedSmaller | ReproducedLarger | ReproducedSizeUndecided | Confirmed => {
-            (Mark::Disc, AS_CLAIMED)
-        }
-        Verdict::Reversed | Verdict::NotReproduced | Verdict::Refuted => (Mark::Square, NOT_AS_CLAIMED),
-        _ => (Mark::Ring, UNDECIDED),
+    match verdict.count() {
+        Count::Holds => (Mark::Disc, AS_CLAIMED),
+        Count::DoesNotHold => (Mark::Square, NOT_AS_CLAIMED),
+        Count::Undecided | Count::NotJudged => (Mark::Ring, UNDECIDED),
     }
 }
 
@@ -225,7 +225,7 @@ fn draw_estimate(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
     if let Some(size) = line.size().filter(|size| axis.holds(*size)) {
         canvas.published((axis.at(size), y));
     }
-    let (mark, colour) = look(line.claim.verdict);
+    let (mark, colour) = look(line.found.verdict);
     canvas.estimate((axis.at(line.estimate.point), y), mark, colour);
 }
 
@@ -291,8 +291,8 @@ fn describe(canvas: &mut Canvas, line: &Line, y: f64, columns: &Columns) {
     }
     let left = columns.right + 14.0;
     let room = WIDTH - PADDING - left;
-    let (_, colour) = look(line.claim.verdict);
-    let verdict = shorten(line.claim.verdict.into_str(), TEXT, room);
+    let (_, colour) = look(line.found.verdict);
+    let verdict = shorten(line.found.verdict.into_str(), TEXT, room);
     canvas.text(left, y - 2.0, &verdict, Style::PLAIN.filled(colour).bold());
     canvas.text(left, y + 14.0, &shorten(&figures::estimate(line.row), SMALL, room), Style::NOTE);
 }
@@ -302,7 +302,7 @@ fn whisker(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
     if !figures::has_interval(line.estimate) {
         return;
     }
-    let (_, colour) = look(line.claim.verdict);
+    let (_, colour) = look(line.found.verdict);
     let (lo, hi) = (axis.at(line.estimate.lo), axis.at(line.estimate.hi));
     canvas.line((lo, y), (hi, y), colour, 2.5);
     for (x, end, inward) in [(lo, line.estimate.lo, 1.0), (hi, line.estimate.hi, -1.0)] {
@@ -334,17 +334,25 @@ fn each_row(canvas: &mut Canvas, lines: &[&Line], top: f64, draw: impl Fn(&mut C
 }
 
 /// Names the claims without a figure at the foot of the card.
-fn absent(canvas: &mut Canvas, y: f64, studies: &[StudyView], is_shown: fn(&JudgedClaim) -> bool) -> f64 {
+fn absent(canvas: &mut Canvas, y: f64, studies: &[StudyView], forms: &[Form]) -> f64 {
     let mut y = y + 12.0;
     for view in studies {
-        let drawn: Vec<&str> = lines_of(view).map(|line| line.claim.id.as_str()).collect();
-        let claims = view.judged.claims.iter().filter(|claim| is_shown(claim) && !drawn.contains(&claim.id.as_str()));
-        let names: Vec<String> = claims.map(|claim| format!("{} ({})", claim.id, claim.verdict)).collect();
-        if names.is_empty() {
-            continue;
-        }
+        let drawn: Vec<(&str, Form)> = lines_of(view, forms).map(|line| (line.claim.id.as_str(), line.form)).collect();
+        let judged =
+            view.judged.claims.iter().flat_map(|claim| claim.forms().map(move |(form, found)| (claim, form, found)));
+        let missing =
+            judged.filter(|(claim, form, _)| forms.contains(form) && !drawn.contains(&(claim.id.as_str(), *form)));
+        let names: Vec<String> = missing
+            .map(|(claim, form, found)| format!("{} {} ({})", claim.id, form.in_words(), found.verdict))
+            .collect();
         let of = if studies.len() > 1 { format!(" in {}", view.judged.study) } else { String::new() };
-        let sentence = format!("Without a figure{of}: {}.", names.join(", "));
+        let sentence = if !view.origin.is_first_host() {
+            format!("Not drawn, because it was measured on another host: {}.", view.judged.study)
+        } else if names.is_empty() {
+            continue;
+        } else {
+            format!("Without a figure{of}: {}.", names.join(", "))
+        };
         for line in wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING) {
             y += 16.0;
             canvas.text(PADDING, y, &line, Style::NOTE);

@@ -16,16 +16,18 @@ pub mod strip;
 
 use std::collections::BTreeMap;
 
+use strum::VariantArray as _;
+
 use self::frame::Series;
+use crate::claims::Form;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 
-/// Every chart by file name: `effects.svg`, `claims.svg` without what stands beside a claim, and `STUDY-ID.svg` for each `[[chart]]` of a
-/// page.
+/// Every chart by file name: `effects.svg`, `claims.svg` with the fair forms alone, and `STUDY-ID.svg` for each `[[chart]]` of a page.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     let mut charts = BTreeMap::from([
-        ("effects.svg".to_owned(), effects::draw(studies, |_| true)),
-        ("claims.svg".to_owned(), effects::draw(studies, |claim| claim.beside.is_none())),
+        ("effects.svg".to_owned(), effects::draw(studies, Form::VARIANTS)),
+        ("claims.svg".to_owned(), effects::draw(studies, &[Form::Fair])),
     ]);
     for view in studies {
         for chart in &view.page.chart {

@@ -1,10 +1,10 @@
 //! Calibration: an A/A control repeated many times, to see how often the method finds what is not there, and what it would find.
 
-use super::evidence::{Evidence, middles, ratio_estimate};
+use super::evidence::{Evidence, Yield, ratio_estimate};
 use crate::judged::{Calibrated, Verdict};
 use crate::plan_file::Calibration;
-use crate::stats::{CONFIDENCE, Pair, binomial, floor::floor, reached_by};
-use crate::verdict;
+use crate::rules;
+use crate::stats::{CONFIDENCE, binomial, reached_by};
 
 /// The share of trials in which an effect has to be found.
 const POWER: f64 = 0.9;
@@ -18,10 +18,18 @@ pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Ca
     let mut repeated = control.quantity.clone();
     repeated.blocks.insert(evidence.profile.to_owned(), blocks * calibration.trials);
     let found = evidence.pooled(&repeated);
-    let trials: Vec<&[Pair]> = found.pairs.chunks_exact(blocks.max(1)).collect();
+    let chunks = found.pairs.chunks_exact(blocks.max(1)).zip(found.blocks.chunks_exact(blocks.max(1)));
+    let trials: Vec<Yield> = chunks
+        .map(|(pairs, blocks)| Yield { pairs: pairs.to_vec(), blocks: blocks.to_vec(), ..Yield::default() })
+        .collect();
     let guards = trials.iter().cycle().skip(1);
-    let judged: Vec<Trial> =
-        trials.iter().zip(guards).filter_map(|(own, guard)| trial(own, guard, control.margin)).collect();
+    let judged: Vec<Trial> = trials
+        .iter()
+        .zip(guards)
+        .filter_map(|(own, guard)| {
+            trial(evidence.noise_floor(&control.quantity, guard, own, control.margin), own, control.margin)
+        })
+        .collect();
     if judged.is_empty() {
         return None;
     }
@@ -53,31 +61,33 @@ struct Trial {
     least: f64,
 }
 
-fn trial(own: &[Pair], guard: &[Pair], margin: f64) -> Option<Trial> {
-    let estimate = ratio_estimate(own, CONFIDENCE)?;
-    let floor = floor(&middles(guard), own.len(), margin);
-    let verdict = verdict::ratio(&estimate, margin, floor, None);
+/// Judges one trial by the floor that another one gives.
+fn trial(floor: f64, own: &Yield, margin: f64) -> Option<Trial> {
+    let estimate = ratio_estimate(&own.pairs, CONFIDENCE)?;
+    let verdict = rules::ratio(&estimate, margin, floor, None);
     Some(Trial {
         level: estimate.level,
         misses_one: estimate.lo > 1.0 || estimate.hi < 1.0,
-        is_wrong: matches!(verdict, Verdict::Reproduced | Verdict::Reversed),
-        // An effect multiplies every pair, and so both ends of the interval.
-        least: ((1.0 + floor) / estimate.lo - 1.0).max(0.0),
+        is_wrong: matches!(verdict, Verdict::Holds | Verdict::Opposite),
+        // An effect multiplies every pair, and so the estimate and both ends of the interval.
+        least: ((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::{Pair, floor::floor};
 
-    fn pairs(values: &[f64]) -> Vec<Pair> {
-        values.iter().copied().map(Pair::exact).collect()
+    fn pairs(values: &[f64]) -> Yield {
+        let pairs = values.iter().copied().map(Pair::exact).collect();
+        Yield { pairs, blocks: (0..values.len() as u64).collect(), ..Yield::default() }
     }
 
     #[test]
     fn copies_that_scatter_around_nothing_are_not_told_apart() {
         let own = pairs(&[0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012]);
-        let trial = trial(&own, &own, 0.05).unwrap();
+        let trial = trial(floor(&own.middles(), 8, 0.05), &own, 0.05).unwrap();
         assert!(!trial.misses_one && !trial.is_wrong);
         // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
         assert!((0.05..0.09).contains(&trial.least), "{}", trial.least);
@@ -88,7 +98,7 @@ mod tests {
         let quiet = pairs(&[0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001]);
         for (shift, is_wrong) in [(0.2, true), (-0.2, true), (0.03, false)] {
             let own = pairs(&[shift; 8]);
-            let trial = trial(&own, &quiet, 0.05).unwrap();
+            let trial = trial(floor(&quiet.middles(), 8, 0.05), &own, 0.05).unwrap();
             assert!(trial.misses_one);
             assert_eq!(trial.is_wrong, is_wrong, "{shift}");
         }
@@ -97,6 +107,6 @@ mod tests {
     #[test]
     fn the_floor_comes_from_the_trial_that_stands_guard() {
         let noisy = pairs(&[0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3]);
-        assert!(!trial(&pairs(&[0.1; 8]), &noisy, 0.05).unwrap().is_wrong);
+        assert!(!trial(floor(&noisy.middles(), 8, 0.05), &pairs(&[0.1; 8]), 0.05).unwrap().is_wrong);
     }
 }

@@ -1,15 +1,19 @@
-//! Claims: gather, estimate, decide, and look for the cause.
+//! Claims: gather, estimate, decide, and look for the cause, part by part and form by form.
 
 use std::collections::BTreeMap;
 
 use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
+use super::goal::kept;
 use super::slope;
-use crate::claims::{Bound, Cause, Claim, Kind, Quantity, Size};
-use crate::judged::{self, Estimate, JudgedClaim, JudgedControl, Row, Scale, Standing, Verdict};
+use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Part, Quantity, Size};
+use crate::judged::{
+    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
+    Standing, Verdict,
+};
+use crate::rules::{self, Control, Count, Each};
 use crate::stats::signed_rank::{self, Alternative};
-use crate::stats::{CONFIDENCE, binomial, floor::floor, holm, share};
-use crate::verdict;
+use crate::stats::{CONFIDENCE, binomial, holm, share};
 
 /// Fewest blocks of single-arm processes that a duet is compared with.
 const SINGLE_BLOCKS: usize = 8;
@@ -19,54 +23,69 @@ const SHORTEST_PROCESS_S: f64 = 0.2;
 
 /// Judges a claim, whose controls are among `controls`.
 pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedControl]) -> JudgedClaim {
-    let mut judged = JudgedClaim {
+    let form = |asked: &Asked| match asked {
+        Asked::Absent(reason) => JudgedForm::Absent(reason.clone()),
+        Asked::Pending(reason) => JudgedForm::Judged(Judged { reason: reason.clone(), ..Judged::default() }),
+        Asked::Parts(parts) => JudgedForm::Judged(together(parts.iter().map(|one| part(evidence, one, controls)))),
+    };
+    let further = claim.further.iter();
+    JudgedClaim {
         id: claim.id.clone(),
         text: claim.text.clone(),
         original: claim.original.clone(),
-        beside: claim.beside.clone(),
-        kind: claim.kind.into_str(),
-        ..JudgedClaim::default()
-    };
-    if let Some(reason) = &claim.untestable {
-        judged.verdict = Verdict::NotTestable;
-        judged.reason.clone_from(reason);
-        return judged;
+        published: form(&claim.published),
+        fair: form(&claim.fair),
+        further: further
+            .map(|test| JudgedTest { id: test.id.clone(), text: test.text.clone(), form: form(&test.asked) })
+            .collect(),
     }
-    let quantity = match (&claim.pending, &claim.quantity) {
-        (None, Some(quantity)) => quantity,
-        (pending, _) => {
-            judged.reason = pending.clone().unwrap_or_else(|| "not measured yet".to_owned());
-            return judged;
-        }
-    };
-    if !quantity.is_measured(evidence.profile) {
-        judged.reason = format!("not measured ({})", evidence.profile);
-        return judged;
-    }
+}
 
-    let (rows, missing) = rows(evidence, claim, quantity);
-    judged.rows = rows;
-    judged.verdict = verdict::worst(judged.rows.iter().map(|row| row.verdict));
+/// What several parts come to: the worst verdict, with the reason of the part that has it.
+fn together(parts: impl Iterator<Item = Judged>) -> Judged {
+    parts
+        .reduce(|all, part| {
+            let verdict = rules::worst([all.verdict, part.verdict]);
+            Judged {
+                kind: all.kind,
+                rows: [all.rows, part.rows].concat(),
+                verdict,
+                reason: if all.verdict == verdict { all.reason } else { part.reason },
+                causes: [all.causes, part.causes].concat(),
+                mark: all.mark,
+            }
+        })
+        .unwrap_or_default()
+}
+
+/// Judges one test.
+fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judged {
+    let quantity = &part.quantity;
+    let kind = part.kind.into_str();
+    if !quantity.is_measured(evidence.profile) {
+        return Judged { kind, reason: format!("not measured ({})", evidence.profile), ..Judged::default() };
+    }
+    let (mut rows, missing) = rows(evidence, part);
     // `every` decides on its pooled row, in which the single scenarios are heard already.
-    if let (Kind::Every { .. }, Some(pooled)) = (&claim.kind, judged.rows.first()) {
-        judged.verdict = pooled.verdict;
+    let deciding = if matches!(part.kind, Kind::Every { .. }) { 1 } else { rows.len() };
+    let too_short = too_short(evidence, quantity);
+    if too_short.is_some() {
+        for row in &mut rows {
+            row.verdict = Verdict::Undecided;
+        }
     }
-    if let Some(metric) = missing {
-        judged.verdict = Verdict::NotTestableHere;
-        judged.reason = format!("{metric} could not be read on this machine");
-        return judged;
-    }
-    if let Some(reason) = too_short(evidence, quantity) {
-        judged.rows.iter_mut().for_each(|row| row.verdict = Verdict::Inconclusive);
-        judged.verdict = Verdict::Inconclusive;
-        judged.reason = reason;
-    }
-    if let Some(reason) = invalid(evidence, claim, quantity, controls) {
-        judged.verdict = Verdict::Invalid;
-        judged.reason = reason;
-    }
-    judged.causes = claim.causes.iter().map(|cause| judge_cause(evidence, claim, cause)).collect();
-    judged
+    let decided = rules::worst(rows.iter().take(deciding).map(|row| row.verdict));
+    let (verdict, reason) = if let Some(reason) = invalid(evidence, part, controls) {
+        (Verdict::Invalid, reason)
+    } else if let Some(metric) = missing {
+        (Verdict::NotTestableHere, format!("{metric} could not be read on this machine"))
+    } else if let Some(reason) = nothing_to_explain(evidence, part) {
+        (Verdict::Undecided, reason)
+    } else {
+        (decided, too_short.unwrap_or_default())
+    };
+    let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
+    Judged { kind, rows, verdict, reason, causes, mark: "" }
 }
 
 /// Why a claim about whole processes stays open: this machine is so fast that starting one of them is part of what was timed.
@@ -85,194 +104,214 @@ fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
     })
 }
 
-/// Why a claim must not be judged: a control or the form failed.
-fn invalid(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity, controls: &[JudgedControl]) -> Option<String> {
-    let failed = [&claim.aa, &claim.planted].into_iter().flatten().find_map(|id| {
-        let control = controls.iter().find(|control| &control.id == id)?;
-        (!control.passed).then(|| format!("the control {id} failed: {}", control.reason))
+/// Why a test must not be believed: a control or the replicate failed.
+fn invalid(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Option<String> {
+    let failed = evidence.claims.guards(part).find_map(|guard| {
+        let control = controls.iter().find(|control| control.id == guard.id)?;
+        (control.state == ControlState::Failed)
+            .then(|| format!("the control {} failed: {}", control.id, control.reason))
     });
     failed
-        .or_else(|| order_fault(evidence, quantity, claim.margin))
-        .or_else(|| disagreement_with_singles(evidence, quantity))
+        .or_else(|| order_fault(evidence, &part.quantity, part.margin))
+        .or_else(|| disagreement_with_singles(evidence, part))
 }
 
 /// A duet whose single-arm processes, where enough were run, say something else.
-fn disagreement_with_singles(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
-    if !quantity.is_duet() {
-        return None;
-    }
+fn disagreement_with_singles(evidence: Evidence<'_>, part: &Part) -> Option<String> {
+    let quantity = &part.quantity;
     let single = quantity.of_processes();
-    for scenario in quantity.scenarios(evidence.profile) {
-        let singles = evidence.gather(&single, scenario);
-        if singles.pairs.len() < SINGLE_BLOCKS {
-            continue;
-        }
-        let duet = ratio_estimate(&evidence.gather(quantity, scenario).pairs, CONFIDENCE)?;
-        let single = ratio_estimate(&singles.pairs, CONFIDENCE)?;
-        if duet.hi < single.lo || single.hi < duet.lo {
-            return Some(format!(
+    quantity.scenarios(evidence.profile).iter().filter(|_| quantity.is_duet()).find_map(|scenario| {
+        let estimate = |quantity| {
+            let pairs = evidence.gather(quantity, scenario).pairs;
+            Some((ratio_estimate(&pairs, CONFIDENCE)?, pairs.len()))
+        };
+        let ((duet, _), (single, blocks)) = (estimate(quantity)?, estimate(&single)?);
+        (blocks >= SINGLE_BLOCKS && rules::disagree(&duet, &single, part.margin)).then(|| {
+            format!(
                 "in {scenario} the duet [{:.3}, {:.3}] and single-arm processes [{:.3}, {:.3}] disagree",
                 duet.lo, duet.hi, single.lo, single.hi
-            ));
-        }
-    }
-    None
+            )
+        })
+    })
 }
 
-/// The rows of a claim, and the metric that is missing, if one is.
-pub(super) fn rows(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity) -> (Vec<Row>, Option<String>) {
-    if let Kind::Slope { x, aim } = &claim.kind {
-        return slope::rows(evidence, claim, quantity, x, *aim);
+/// The rows of a test, and the metric that is missing, if one is.
+pub(super) fn rows(evidence: Evidence<'_>, part: &Part) -> (Vec<Row>, Option<String>) {
+    let (mut rows, missing) = match &part.kind {
+        Kind::Slope { x, aim } => slope::rows(evidence, part, x, *aim),
+        _ => by_scenario(evidence, part),
+    };
+    for row in &mut rows {
+        row.part.clone_from(&part.text);
     }
-    let scenarios = quantity.scenarios(evidence.profile);
-    let yields: Vec<Yield> = scenarios.iter().map(|scenario| evidence.gather(quantity, scenario)).collect();
+    (rows, missing)
+}
+
+fn by_scenario(evidence: Evidence<'_>, part: &Part) -> (Vec<Row>, Option<String>) {
+    let scenarios = part.quantity.scenarios(evidence.profile);
+    let yields: Vec<Yield> = scenarios.iter().map(|scenario| evidence.gather(&part.quantity, scenario)).collect();
     let missing = yields.iter().filter(|found| found.pairs.is_empty()).find_map(|found| found.missing.clone());
-    let each = scenarios.iter().zip(&yields).map(|(scenario, found)| row(evidence, claim, quantity, scenario, found));
-    let mut rows: Vec<Row> = each.collect();
-    if let Kind::Every { size } = &claim.kind {
-        rows.insert(0, pooled_row(evidence, claim, quantity, *size, &rows, &yields));
+    let mut rows: Vec<Row> =
+        scenarios.iter().zip(&yields).map(|(scenario, found)| row(evidence, part, scenario, found)).collect();
+    if let Kind::Every { size } = &part.kind {
+        rows.insert(0, pooled_row(evidence, part, *size, &rows, &yields));
     }
     (rows, missing)
 }
 
 /// The row over all scenarios, whose own `rows` and `yields` may contradict it.
-fn pooled_row(
-    evidence: Evidence<'_>,
-    claim: &Claim,
-    quantity: &Quantity,
-    size: Option<Size>,
-    rows: &[Row],
-    yields: &[Yield],
-) -> Row {
-    let reversed = rows.iter().zip(yields).map(|(row, found)| {
-        let beyond = -row.floor.unwrap_or_default().ln_1p();
-        signed_rank::p_value_against(&found.pairs, beyond, Alternative::Less)
-    });
-    let reversed = holm::adjust(&reversed.collect::<Vec<_>>());
-    let found = evidence.pooled(quantity);
-    let floor = claim_floor(evidence, claim, None, found.pairs.len());
-    let row = Row { floor: Some(floor), sides: Vec::new(), ..evidence.row(quantity, ALL, &found) };
-    decided(row, |estimate| verdict::every(estimate, &reversed, claim.margin, floor, size.map(Size::band)))
+fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[Row], yields: &[Yield]) -> Row {
+    let margin = part.margin.ln_1p();
+    let below = yields.iter().map(|found| signed_rank::p_value_against(&found.pairs, margin, Alternative::Less));
+    let below = holm::adjust(&below.collect::<Vec<_>>());
+    let each = rows
+        .iter()
+        .zip(below)
+        .map(|(row, p_value)| Some(Each { estimate: row.estimate?, floor: row.floor.unwrap_or(part.margin), p_value }));
+    let each: Option<Vec<Each>> = each.collect();
+    let found = evidence.pooled(&part.quantity);
+    let floor = part_floor(evidence, part, None, &found);
+    let row = Row { sides: Vec::new(), ..evidence.row(&part.quantity, ALL, &found) };
+    let row = Row { floor: Some(floor), margin: Some(part.margin), claimed: size, ..row };
+    decided(row, |estimate| match &each {
+        Some(each) => rules::every(estimate, each, part.margin, floor, size.map(Size::band)),
+        // Of a scenario without an estimate nothing can be said, and so not of every one.
+        None => Verdict::Undecided,
+    })
 }
 
-/// The floor of a claim: from the A/A pairs of the same scenario where the control has it, pooled over its scenarios where not, as for
-/// the pooled row of `every` (`scenario` is `None`).
-fn claim_floor(evidence: Evidence<'_>, claim: &Claim, scenario: Option<&str>, n: usize) -> f64 {
-    let control = claim.aa.as_ref().and_then(|id| evidence.claims.control(id));
-    let noise = control.map(|control| {
+/// The floor of a test: from the A/A pairs of the same scenario where the control has some, from those of all its scenarios, each for
+/// itself, where not. That of the pooled row of `every` (`scenario` is `None`) is from their means, as the row is.
+fn part_floor(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, own: &Yield) -> f64 {
+    let control = part.aa.as_ref().and_then(|id| evidence.claims.control(id));
+    let copies = control.map(|control| {
+        let gather = |scenario: &str| evidence.gather(&control.quantity, scenario);
+        let Some(scenario) = scenario else {
+            return evidence.pooled(&control.quantity);
+        };
         let scenarios = control.quantity.scenarios(evidence.profile);
-        match scenario.filter(|scenario| scenarios.iter().any(|other| other == scenario)) {
-            Some(scenario) => evidence.gather(&control.quantity, scenario).middles(),
-            None => evidence.pooled(&control.quantity).middles(),
-        }
+        let same = scenarios.iter().find(|other| *other == scenario).map(|same| gather(same));
+        same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| {
+            scenarios.iter().map(|scenario| gather(scenario)).fold(Yield::default(), |mut all, found| {
+                all.blocks.extend(found.blocks);
+                all.pairs.extend(found.pairs);
+                all
+            })
+        })
     });
-    floor(&noise.unwrap_or_default(), n, claim.margin)
+    evidence.noise_floor(&part.quantity, &copies.unwrap_or_default(), own, part.margin)
 }
 
-/// The row with the verdict on its estimate; without one it stays inconclusive.
+/// The row with the verdict on its estimate; without one it stays undecided.
 fn decided(row: Row, verdict: impl FnOnce(&Estimate) -> Verdict) -> Row {
-    Row { verdict: row.estimate.as_ref().map_or(Verdict::Inconclusive, verdict), ..row }
+    Row { verdict: row.estimate.as_ref().map_or(Verdict::Undecided, verdict), ..row }
 }
 
 /// The row of one scenario.
-fn row(evidence: Evidence<'_>, claim: &Claim, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
+fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Row {
+    let quantity = &part.quantity;
     let row = evidence.row(quantity, scenario, found);
-    let floor = || claim_floor(evidence, claim, Some(scenario), found.pairs.len());
-    match &claim.kind {
-        Kind::Equal => decided(Row { floor: Some(floor()), ..row }, |estimate| verdict::equal(estimate, claim.margin)),
-        Kind::Band(band) => decided(row, |estimate| verdict::band(estimate, *band)),
-        Kind::Cause { explains, control } => {
-            let estimate = explained_share(evidence, explains, quantity, scenario);
-            let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, p_value: None, ..row };
-            decided(row, |share| verdict::cause(share, *control))
-        }
-        Kind::Outcome { bound, share } => outcome_row(row, quantity, found, *bound, *share),
+    let judged_by_floor = |row: Row| {
+        let floor = part_floor(evidence, part, Some(scenario), found);
+        (floor, Row { floor: Some(floor), margin: Some(part.margin), ..row })
+    };
+    match &part.kind {
         Kind::Ratio { size } | Kind::Every { size } => {
-            let floor = floor();
-            decided(Row { floor: Some(floor), ..row }, |estimate| {
-                verdict::ratio(estimate, claim.margin, floor, size.map(Size::band))
+            let (floor, row) = judged_by_floor(row);
+            decided(Row { claimed: *size, ..row }, |estimate| {
+                rules::ratio(estimate, part.margin, floor, size.map(Size::band))
             })
         }
+        Kind::Equal => decided(judged_by_floor(row).1, |estimate| rules::equal(estimate, part.margin)),
+        Kind::Band(band) => {
+            decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
+        }
+        Kind::Cause { explains, form, control } => {
+            let effect = explained(evidence, explains, *form, scenario).map(|effect| &effect.quantity);
+            let estimate = effect.and_then(|effect| explained_share(evidence, effect, quantity, scenario));
+            let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, ..row };
+            decided(row, |share| rules::cause(share, *control))
+        }
+        Kind::Outcome { bound, share } => outcome_row(row, quantity, found, *bound, *share),
         // Slopes are made of several scenarios and have rows of their own.
         Kind::Slope { .. } => row,
     }
 }
 
+/// The part of the claim called `explains` that is a ratio of arms in `scenario`: the effect whose cause is looked for.
+fn explained<'a>(evidence: Evidence<'a>, explains: &str, form: Form, scenario: &str) -> Option<&'a Part> {
+    let parts = evidence.claims.asked(explains, form).map(Asked::parts).unwrap_or_default();
+    let is_there = |part: &&Part| part.quantity.scenarios(evidence.profile).iter().any(|other| other == scenario);
+    parts.iter().filter(|part| part.quantity.is_ratio()).find(is_there)
+}
+
+/// Why a cause cannot be judged: the effect is not there as it is claimed, and so has none.
+fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
+    let Kind::Cause { explains, form, .. } = &part.kind else {
+        return None;
+    };
+    part.quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
+        let effect = explained(evidence, explains, *form, scenario)?;
+        let verdict = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario)).verdict;
+        (verdict.count() != Count::Holds)
+            .then(|| format!("the effect it explains is not shown: {explains} reads {verdict}"))
+    })
+}
+
 fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
     let is_ratio = quantity.is_ratio();
     let value = |end: f64| if is_ratio { end.exp() } else { end };
-    // What is known only to within a step, or not at all, counts if the criterion is met all the same.
-    let met = found.pairs.iter().filter(|pair| bound.met_by(value(pair.lo)) && bound.met_by(value(pair.hi))).count();
+    // A block in which nothing is known may or may not have met it.
+    let ends = || found.pairs.iter().map(|pair| (bound.met_by(value(pair.lo)), bound.met_by(value(pair.hi))));
+    let met = ends().filter(|(lo, hi)| *lo && *hi).count();
+    let unknown = ends().filter(|(lo, hi)| lo != hi).count();
     let n = found.pairs.len();
-    let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
+    let (lo, _) = binomial::interval(met, n, CONFIDENCE);
+    let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
     let point = met as f64 / n as f64;
     Row {
         scale: Scale::Blocks { criterion: format!("{} {bound}", quantity.metric) },
         estimate: (n > 0).then_some(Estimate { point, lo, hi, n, level: 1.0 - CONFIDENCE }),
-        verdict: verdict::outcome(met, n, share),
-        p_value: None,
+        verdict: rules::outcome((met, met + unknown), n, share),
         ..row
     }
 }
 
-/// The share of the effect of the claim called `explains` that the ratios of `control` amount to.
-fn explained_share(evidence: Evidence<'_>, explains: &str, control: &Quantity, scenario: &str) -> Option<Estimate> {
-    let mirror = evidence.claims.claim(explains)?.quantity.as_ref()?;
-    let mirror_scenarios = mirror.scenarios(evidence.profile);
-    let mirror_scenario =
-        if mirror_scenarios.iter().any(|other| other == scenario) { scenario } else { mirror_scenarios.first()? };
-    let effect = evidence.gather(mirror, mirror_scenario);
+/// The share of an effect that the ratios of `control` in the same blocks amount to.
+fn explained_share(evidence: Evidence<'_>, effect: &Quantity, control: &Quantity, scenario: &str) -> Option<Estimate> {
+    let effect = evidence.gather(effect, scenario);
     let explained = evidence.gather(control, scenario);
     let by_block: BTreeMap<u64, f64> = explained.blocks.iter().copied().zip(explained.middles()).collect();
     let blocks = effect.blocks.iter().zip(effect.middles());
-    let (control, mirror): (Vec<f64>, Vec<f64>) =
+    let (control, effect): (Vec<f64>, Vec<f64>) =
         blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, effect))).unzip();
-    share::explained(&control, &mirror, CONFIDENCE)
+    share::explained(&control, &effect, CONFIDENCE)
 }
 
-/// Judges a cause by its evidence.
-fn judge_cause(evidence: Evidence<'_>, claim: &Claim, cause: &Cause) -> judged::Cause {
+/// Judges a cause by its evidence, which rests on blocks of the test itself.
+fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Cause {
     let quantity = &cause.quantity;
     let scenario = quantity.scenarios(evidence.profile).first().cloned().unwrap_or_default();
-    let found = evidence.gather(quantity, &scenario);
-    let mut row = Row { p_value: None, ..evidence.row(quantity, &scenario, &found) };
-    let standing = if let Some(bound) = cause.bound {
-        counter_standing(row.estimate.as_ref(), bound)
+    let row =
+        Row { part: part.text.clone(), ..evidence.row(quantity, &scenario, &evidence.gather(quantity, &scenario)) };
+    let (evidence, standing) = if let Some(bound) = cause.bound {
+        let standing =
+            Standing::Counter(row.estimate.as_ref().map_or(Kept::Undecided, |estimate| counted(estimate, bound)));
+        (row, standing)
     } else {
-        row.scale = Scale::Share { of: claim.id.clone() };
-        row.estimate = explained_share(evidence, &claim.id, quantity, &scenario);
-        share_standing(row.estimate.as_ref())
+        let estimate = explained_share(evidence, &part.quantity, quantity, &scenario);
+        let verdict = estimate.as_ref().map_or(Verdict::Undecided, |share| rules::cause(share, Control::Claimed));
+        let scale = Scale::Share { of: "the effect".to_owned() };
+        (Row { scale, estimate, verdict, ..row }, Standing::Share(verdict))
     };
-    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence: row, standing }
+    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence, standing }
 }
 
-/// A counter bears a cause out if its interval, or its single figure, keeps the bound.
-fn counter_standing(estimate: Option<&Estimate>, bound: Bound) -> Standing {
-    let Some(estimate) = estimate else {
-        return Standing::Unknown;
-    };
-    let (worst, best) = match (bound, estimate.level < 1.0) {
-        (_, false) if estimate.n == 1 => (estimate.point, estimate.point),
-        (_, false) => return Standing::Unknown,
-        (Bound::AtLeast(_), true) => (estimate.lo, estimate.hi),
-        (Bound::AtMost(_), true) => (estimate.hi, estimate.lo),
-    };
-    if bound.met_by(worst) {
-        Standing::Cause
-    } else if bound.met_by(best) {
-        Standing::Unknown
-    } else {
-        Standing::NotCause
-    }
-}
-
-/// A share is a cause, part of it or none by its estimate, if its interval excludes the opposite.
-fn share_standing(share: Option<&Estimate>) -> Standing {
-    use verdict::{EXPLAINS, EXPLAINS_NOT};
-    match share.filter(|share| share.level < 1.0) {
-        Some(share) if share.point >= EXPLAINS && share.lo > EXPLAINS_NOT => Standing::Cause,
-        Some(share) if share.point <= EXPLAINS_NOT && share.hi < EXPLAINS => Standing::NotCause,
-        Some(share) if share.lo > 0.0 && share.point > EXPLAINS_NOT => Standing::Part,
-        _ => Standing::Unknown,
+/// A counter bears a cause out if its interval keeps the bound, or its single figure where it was measured once.
+fn counted(estimate: &Estimate, bound: Bound) -> Kept {
+    match estimate.n {
+        1 if bound.met_by(estimate.point) => Kept::Met,
+        1 => Kept::Missed,
+        _ => kept(estimate, bound),
     }
 }

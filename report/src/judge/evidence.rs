@@ -1,12 +1,13 @@
 //! Evidence: from the samples of a scenario to pairs or values, and to estimates.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 use crate::claims::{Claims, Of, Quantity};
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Estimate, Row, Scale, Side, Verdict};
-use crate::stats::signed_rank::{self, Alternative, Interval};
-use crate::stats::{CONFIDENCE, Pair, duet, estimate, median};
+use crate::stats::signed_rank::Interval;
+use crate::stats::{CONFIDENCE, Pair, duet, estimate, floor, median, median_estimate};
 
 /// The scenario of a row that speaks for several.
 pub(super) const ALL: &str = "all";
@@ -18,6 +19,8 @@ pub struct Evidence<'a> {
     pub data: &'a Dataset,
     /// `quick`, `full` or `smoke`.
     pub profile: &'a str,
+    /// How many layouts of the program the blocks use in turn.
+    pub layouts: NonZeroU64,
 }
 
 /// What a quantity came to: one entry per block, in the order of the blocks.
@@ -36,12 +39,8 @@ pub(super) struct Yield {
 impl Yield {
     /// The middles of the pairs.
     pub(super) fn middles(&self) -> Vec<f64> {
-        middles(&self.pairs)
+        self.pairs.iter().map(|pair| pair.mid).collect()
     }
-}
-
-pub(super) fn middles(pairs: &[Pair]) -> Vec<f64> {
-    pairs.iter().map(|pair| pair.mid).collect()
 }
 
 /// What a sample says of a metric: its value, or nothing if the run failed; the name of the metric if a run that succeeded lacks it.
@@ -75,7 +74,7 @@ impl<'a> Evidence<'a> {
             Of::Ratio { numerator, denominator } => {
                 by_block(&samples(numerator), Some(&samples(denominator)), |above, below| {
                     Ok(match (read(above, metric)?, read(below, metric)?) {
-                        (Some(a), Some(b)) => ratio(a, b, quantity.resolution),
+                        (Some(a), Some(b)) => ratio(a, b),
                         (None, None) => Pair::unknown(),
                         (None, _) => Pair::exact(bad),
                         (_, None) => Pair::exact(-bad),
@@ -124,17 +123,34 @@ impl<'a> Evidence<'a> {
         pooled
     }
 
+    /// What the blocks of `found` came to, with the layout of each.
+    pub(super) fn by_layout(self, found: &Yield) -> Vec<(u64, f64)> {
+        found.blocks.iter().map(|&block| block % self.layouts).zip(found.middles()).collect()
+    }
+
+    /// The floor of `own` effects of `quantity`, from what an A/A control came to.
+    pub(super) fn noise_floor(self, quantity: &Quantity, copies: &Yield, own: &Yield, margin: f64) -> f64 {
+        let copies = self.by_layout(copies);
+        if quantity.is_duet() {
+            floor::of_duets(&copies, &self.by_layout(own), margin)
+        } else {
+            floor::over_layouts(&copies, own.pairs.len(), margin)
+        }
+    }
+
     /// What `quantity` came to as a row in which nothing is decided yet.
     pub(super) fn row(self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
         let is_ratio = quantity.is_ratio();
         Row {
             scenario: scenario.to_owned(),
             scale: scale(quantity),
+            part: String::new(),
             estimate: if is_ratio { ratio_estimate(&found.pairs, CONFIDENCE) } else { value_estimate(&found.pairs) },
             sides: self.sides(quantity, scenario),
             floor: None,
-            verdict: Verdict::Inconclusive,
-            p_value: p_value(&found.pairs).filter(|_| is_ratio),
+            margin: None,
+            claimed: None,
+            verdict: Verdict::Undecided,
             failed: found.failed,
         }
     }
@@ -192,27 +208,25 @@ fn by_block<'a>(
     found
 }
 
-/// The log ratio of two values that are known to within `step`. Nothing is below one step: a count of zero is known only to be less
-/// than one.
-fn ratio(a: f64, b: f64, step: f64) -> Pair {
-    let log = |a: f64, b: f64| (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln();
-    Pair { lo: log(a - step, b + step), mid: log(a, b), hi: log(a + step, b - step) }
+/// The log ratio of two values; nothing counts as almost nothing, which has a logarithm.
+fn ratio(a: f64, b: f64) -> Pair {
+    Pair::exact((a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln())
+}
+
+/// The estimate of paired differences.
+pub(super) fn paired_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate> {
+    estimate(pairs, confidence)
 }
 
 /// The estimate of log ratios as a ratio.
 pub(super) fn ratio_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate> {
-    let Interval { point, lo, hi, n, level } = estimate(pairs, confidence)?;
+    let Interval { point, lo, hi, n, level } = paired_estimate(pairs, confidence)?;
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
 }
 
-/// The estimate of values as they are.
+/// The estimate of values of one sample each, which nothing says are symmetric.
 pub(super) fn value_estimate(pairs: &[Pair]) -> Option<Estimate> {
-    estimate(pairs, CONFIDENCE)
-}
-
-/// The two-sided p-value of log ratios against none.
-pub(super) fn p_value(pairs: &[Pair]) -> Option<f64> {
-    (pairs.len() >= signed_rank::FEWEST).then(|| signed_rank::p_value_against(pairs, 0.0, Alternative::TwoSided))
+    median_estimate(pairs, CONFIDENCE)
 }
 
 /// What an estimate of `quantity` is an estimate of.

@@ -2,7 +2,8 @@
 
 use super::evidence::Evidence;
 use crate::claims::{Bound, Goal, Of};
-use crate::judged::{Estimate, GoalStanding, JudgedGoal, Row};
+use crate::judged::{Estimate, GoalStanding, JudgedGoal, Kept, Row};
+use crate::rules;
 
 /// Judges a goal: met if the whole interval keeps the bound, missed if none of it does.
 pub(super) fn judge(evidence: Evidence<'_>, goal: &Goal) -> JudgedGoal {
@@ -28,13 +29,20 @@ pub(super) fn judge(evidence: Evidence<'_>, goal: &Goal) -> JudgedGoal {
 }
 
 fn standing(estimate: Option<&Estimate>, bound: Bound) -> GoalStanding {
-    match estimate {
-        Some(estimate) if estimate.level < 1.0 => match (bound.met_by(estimate.lo), bound.met_by(estimate.hi)) {
-            (true, true) => GoalStanding::Met,
-            (false, false) => GoalStanding::Missed,
-            _ => GoalStanding::Undecided,
-        },
-        Some(_) => GoalStanding::Undecided,
+    match estimate.map(|estimate| kept(estimate, bound)) {
         None => GoalStanding::NotMeasured,
+        Some(Kept::Met) => GoalStanding::Met,
+        Some(Kept::Missed) => GoalStanding::Missed,
+        Some(Kept::Undecided) => GoalStanding::Undecided,
+    }
+}
+
+/// Whether the whole interval keeps a bound, or none of it.
+pub(super) fn kept(estimate: &Estimate, bound: Bound) -> Kept {
+    match (bound.met_by(estimate.lo), bound.met_by(estimate.hi)) {
+        _ if !rules::computable(estimate) => Kept::Undecided,
+        (true, true) => Kept::Met,
+        (false, false) => Kept::Missed,
+        _ => Kept::Undecided,
     }
 }

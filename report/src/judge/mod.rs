@@ -1,7 +1,7 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
-use crate::judged::{Agreement, JudgedClaim, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Verdict};
-use crate::stats::holm;
+use crate::claims::Form;
+use crate::judged::{Agreement, ControlState, Count, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Verdict};
 
 mod calibration;
 mod claim;
@@ -19,27 +19,24 @@ pub use supplement::add;
 pub fn study(evidence: Evidence<'_>) -> JudgedStudy {
     let controls: Vec<JudgedControl> =
         evidence.claims.controls.iter().map(|control| control::judge(evidence, control)).collect();
-    let mut claims: Vec<JudgedClaim> =
-        evidence.claims.claims.iter().map(|claim| claim::judge(evidence, claim, &controls)).collect();
-    adjust(&mut claims);
     JudgedStudy {
         study: evidence.claims.study.clone(),
         profile: evidence.profile.to_owned(),
-        claims,
+        claims: evidence.claims.claims.iter().map(|claim| claim::judge(evidence, claim, &controls)).collect(),
         controls,
         goals: evidence.claims.goals.iter().map(|goal| goal::judge(evidence, goal)).collect(),
         ..JudgedStudy::default()
     }
 }
 
-/// Compares with `earlier` measurements by the same claims, the newest first. A claim that this one and the newest of the same profile
-/// decide differently is unstable.
-pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
-    if earlier.is_empty() {
+/// Compares with `others`, rounds of the same host by the same claims, the newest first. A form of a claim that this one and the newest of
+/// the same profile decide differently is unstable.
+pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
+    if others.is_empty() {
         return;
     }
     let round = |study: &JudgedStudy| {
-        let failed = study.controls.iter().filter(|control| !control.passed);
+        let failed = study.controls.iter().filter(|control| control.state == ControlState::Failed);
         Round {
             folder: study.folder.clone(),
             profile: study.profile.clone(),
@@ -47,26 +44,32 @@ pub fn compare(now: &mut JudgedStudy, earlier: &[JudgedStudy]) {
             failed_controls: failed.map(|control| control.id.clone()).collect(),
         }
     };
-    let measured: Vec<Round> = std::iter::once(round(now)).chain(earlier.iter().map(round)).collect();
-    let verdict_in =
-        |study: &JudgedStudy, id: &str| study.claims.iter().find(|claim| claim.id == id).map(|claim| claim.verdict);
-    let before = earlier.iter().find(|study| study.profile == now.profile);
+    let measured: Vec<Round> = std::iter::once(round(now)).chain(others.iter().map(round)).collect();
+    let verdict_in = |study: &JudgedStudy, id: &str, form: Form| {
+        let claim = study.claims.iter().find(|claim| claim.id == id)?;
+        Some(claim.form(form).judged()?.verdict)
+    };
+    let profile = now.profile.clone();
     let mut repeats = Vec::new();
     for claim in &mut now.claims {
-        let in_earlier = earlier.iter().map(|study| verdict_in(study, &claim.id));
-        let verdicts: Vec<Option<Verdict>> = std::iter::once(Some(claim.verdict)).chain(in_earlier).collect();
-        let profiles = measured.iter().map(|round| round.profile.as_str());
-        let agreement =
-            agreement(&profiles.zip(&verdicts).filter_map(|(of, verdict)| Some((of, (*verdict)?))).collect::<Vec<_>>());
-        // What no round measured repeats nothing.
-        if verdicts.iter().flatten().any(|verdict| is_measured(*verdict)) {
-            repeats.push(Repeat { claim: claim.id.clone(), verdicts, agreement });
-        }
-        if let Some(verdict) = before.and_then(|study| verdict_in(study, &claim.id))
-            && contradict(verdict, claim.verdict)
-        {
-            claim.reason = format!("{verdict} in the run before, {} in this one", claim.verdict);
-            claim.verdict = Verdict::Unstable;
+        let id = claim.id.clone();
+        for (form, found) in claim.forms_mut() {
+            let in_others = others.iter().map(|study| verdict_in(study, &id, form));
+            let verdicts: Vec<Option<Verdict>> = std::iter::once(Some(found.verdict)).chain(in_others).collect();
+            let profiles = measured.iter().map(|round| round.profile.as_str());
+            let by_profile = profiles.zip(&verdicts).filter_map(|(of, verdict)| Some((of, (*verdict)?)));
+            let agreement = agreement(&by_profile.collect::<Vec<_>>());
+            // What no round measured repeats nothing.
+            if verdicts.iter().flatten().any(|verdict| verdict.count() != Count::NotJudged) {
+                repeats.push(Repeat { claim: id.clone(), form, verdicts, agreement });
+            }
+            // A smaller round in between, which leaves all open, settles nothing.
+            let of_profile = others.iter().filter(|study| study.profile == profile);
+            let mut before = of_profile.filter_map(|study| verdict_in(study, &id, form));
+            if let Some(verdict) = before.find(|verdict| contradict(*verdict, found.verdict)) {
+                found.reason = format!("{verdict} in another round, {} in this one", found.verdict);
+                found.verdict = Verdict::Unstable;
+            }
         }
     }
     now.rounds = Some(Rounds { measured, repeats });
@@ -88,37 +91,15 @@ fn agreement(verdicts: &[(&str, Verdict)]) -> Agreement {
     }
 }
 
-/// Whether two verdicts on one claim cannot both be right. One that leaves the size open agrees with one that settles it.
+/// Verdicts that leave open what others settle.
+const OPEN: [(Verdict, &[Verdict]); 2] = [
+    (Verdict::HoldsSizeOpen, &[Verdict::Holds, Verdict::HoldsSmaller, Verdict::HoldsLarger]),
+    (Verdict::NotBetter, &[Verdict::NoDifference, Verdict::Opposite]),
+];
+
+/// Whether two verdicts on one claim cannot both be right. One that leaves something open agrees with one that settles it.
 fn contradict(before: Verdict, now: Verdict) -> bool {
-    use Verdict::{Reproduced, ReproducedLarger, ReproducedSizeUndecided, ReproducedSmaller};
-    let sized = |verdict| matches!(verdict, Reproduced | ReproducedSmaller | ReproducedLarger);
-    let size_open = match (before, now) {
-        (ReproducedSizeUndecided, other) | (other, ReproducedSizeUndecided) => sized(other),
-        _ => false,
-    };
-    is_decided(before) && is_decided(now) && before != now && !size_open
-}
-
-/// Whether a verdict rests on a measurement.
-fn is_measured(verdict: Verdict) -> bool {
-    !matches!(verdict, Verdict::NotMeasured | Verdict::NotTestable | Verdict::NotTestableHere)
-}
-
-/// Whether a verdict says something about the claim.
-fn is_decided(verdict: Verdict) -> bool {
-    is_measured(verdict) && !matches!(verdict, Verdict::Inconclusive | Verdict::Invalid | Verdict::Unstable)
-}
-
-/// Adjusts the p-values of the claims for their number. A claim over several scenarios counts with its largest, as it takes the worst verdict.
-fn adjust(claims: &mut [JudgedClaim]) {
-    let largest = |claim: &JudgedClaim| {
-        // `every` is decided by its first row, which pools the scenarios.
-        let deciding = if claim.kind == "every" { 1 } else { claim.rows.len() };
-        claim.rows.iter().take(deciding).filter_map(|row| row.p_value).reduce(f64::max)
-    };
-    let (with, p_values): (Vec<usize>, Vec<f64>) =
-        claims.iter().enumerate().filter_map(|(index, claim)| Some((index, largest(claim)?))).unzip();
-    for (index, adjusted) in with.into_iter().zip(holm::adjust(&p_values)) {
-        claims[index].holm = Some(adjusted);
-    }
+    let is_decided = |verdict: Verdict| matches!(verdict.count(), Count::Holds | Count::DoesNotHold);
+    let settles = |open: Verdict, other: Verdict| OPEN.iter().any(|(of, by)| *of == open && by.contains(&other));
+    is_decided(before) && is_decided(now) && before != now && !settles(before, now) && !settles(now, before)
 }

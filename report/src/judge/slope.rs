@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{ALL, Evidence, Reading, p_value, read, value_estimate};
-use crate::claims::{Aim, Claim, Of, Quantity};
+use super::evidence::{ALL, Evidence, Reading, paired_estimate, read};
+use crate::claims::{Aim, Of, Part, Quantity, Size};
 use crate::judged::{Row, Scale, Verdict};
-use crate::stats::{Pair, median, slope};
-use crate::verdict;
+use crate::rules;
+use crate::stats::{CONFIDENCE, Pair, median, slope};
 
 /// The arms that a slope is of, with their sign in the logarithm: one, or two of a ratio.
 type Terms<'a> = [(&'a str, f64)];
@@ -18,15 +18,9 @@ struct Point {
 }
 
 /// A row per arm, or one of a ratio, and the metric that is missing, if one is.
-pub(super) fn rows(
-    evidence: Evidence<'_>,
-    claim: &Claim,
-    quantity: &Quantity,
-    x: &str,
-    aim: Aim,
-) -> (Vec<Row>, Option<String>) {
-    let row = |name: String, terms: &Terms<'_>| row(evidence, claim, quantity, (x, aim), name, terms);
-    let rows = match &quantity.of {
+pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (Vec<Row>, Option<String>) {
+    let row = |name: String, terms: &Terms<'_>| row(evidence, part, (x, aim), name, terms);
+    let rows = match &part.quantity.of {
         Of::Ratio { numerator, denominator } => {
             vec![row(format!("{numerator} / {denominator}"), &[(numerator, 1.0), (denominator, -1.0)])]
         }
@@ -39,12 +33,12 @@ pub(super) fn rows(
 
 fn row(
     evidence: Evidence<'_>,
-    claim: &Claim,
-    quantity: &Quantity,
+    part: &Part,
     (x, aim): (&str, Aim),
     name: String,
     terms: &Terms<'_>,
 ) -> (Row, Option<String>) {
+    let quantity = &part.quantity;
     let scenarios = quantity.scenarios(evidence.profile);
     let points: Vec<Point> =
         scenarios.iter().filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect();
@@ -63,21 +57,23 @@ fn row(
         _ => None,
     };
 
-    let estimate = value_estimate(&slopes);
+    let estimate = paired_estimate(&slopes, CONFIDENCE);
     let xs = || points.iter().map(|point| point.x);
     let range = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
-    let margin = slope::margin_over(range, claim.margin);
+    let margin = slope::margin_over(range, part.margin);
     let row = Row {
         scenario: ALL.to_owned(),
         scale: Scale::Slope { of: name },
-        verdict: estimate.as_ref().map_or(Verdict::Inconclusive, |estimate| match aim {
-            Aim::Band(band) => verdict::band(estimate, band),
-            Aim::Direction(direction) => verdict::slope(estimate, margin, direction),
+        part: String::new(),
+        verdict: estimate.as_ref().map_or(Verdict::Undecided, |estimate| match aim {
+            Aim::Band(band) => rules::value(estimate, band),
+            Aim::Direction(direction) => rules::slope(estimate, margin, direction),
         }),
         estimate,
         sides: scenarios.last().map(|last| evidence.sides(quantity, last)).unwrap_or_default(),
         floor: None,
-        p_value: p_value(&slopes).filter(|_| matches!(aim, Aim::Direction(_))),
+        margin: matches!(aim, Aim::Direction(_)).then_some(part.margin),
+        claimed: if let Aim::Band(band) = aim { Some(Size::Range(band)) } else { None },
         failed: readings().filter(|reading| **reading == Ok(None)).count(),
     };
     (row, missing)

@@ -1,22 +1,24 @@
 //! What another measurement adds: figures for claims that the whole one did not measure, and goals judged on it.
 
+use std::num::NonZeroU64;
+
 use super::evidence::Evidence;
 use super::{claim, goal};
 use crate::claims::{Claims, Quantity};
 use crate::dataset::Dataset;
 use crate::judged::{GoalStanding, JudgedStudy, Row, Verdict};
-use crate::supplement::Supplement;
+use crate::supplement::{MARK, Supplement};
 
 /// What of the supplements is about one quantity: all of one profile.
 struct Found<'a> {
     profile: &'a str,
     data: Dataset,
-    mark: &'static str,
 }
 
 impl Found<'_> {
     fn evidence<'a>(&'a self, claims: &'a Claims) -> Evidence<'a> {
-        Evidence { claims, data: &self.data, profile: self.profile }
+        // Figures and goals have no floor, for which layouts count.
+        Evidence { claims, data: &self.data, profile: self.profile, layouts: NonZeroU64::MIN }
     }
 }
 
@@ -26,15 +28,18 @@ impl Found<'_> {
 pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement]) {
     let main_profile = study.profile.clone();
     let find = |quantity| find(quantity, &main_profile, supplements);
-    for judged in study.claims.iter_mut().filter(|judged| judged.verdict == Verdict::NotMeasured) {
-        let claim = claims.claim(&judged.id).filter(|claim| claim.pending.is_none());
-        let measured = claim.and_then(|claim| Some((claim, claim.quantity.as_ref()?)));
-        if let Some((claim, quantity)) = measured
-            && let Some(found) = find(quantity)
-        {
-            let (rows, _) = claim::rows(found.evidence(claims), claim, quantity);
-            judged.rows = rows.into_iter().filter(Row::has_figure).map(without_verdict).collect();
-            judged.mark = if judged.rows.is_empty() { "" } else { found.mark };
+    for judged in &mut study.claims {
+        let Some(claim) = claims.claim(&judged.id) else {
+            continue;
+        };
+        for (form, found_in) in judged.forms_mut().filter(|(_, judged)| judged.verdict == Verdict::NotMeasured) {
+            for part in claim.form(form).parts() {
+                if let Some(found) = find(&part.quantity) {
+                    let (rows, _) = claim::rows(found.evidence(claims), part);
+                    found_in.rows.extend(rows.into_iter().filter(Row::has_figure).map(without_verdict));
+                    found_in.mark = if found_in.rows.is_empty() { "" } else { MARK };
+                }
+            }
         }
     }
     for judged in study.goals.iter_mut().filter(|judged| judged.standing == GoalStanding::NotMeasured) {
@@ -44,7 +49,7 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
             *judged = goal::judge(found.evidence(claims), goal);
             // A scenario that was not run has counted as not measured by now, and has no row.
             judged.rows.retain(Row::has_figure);
-            judged.mark = if judged.rows.is_empty() { "" } else { found.mark };
+            judged.mark = if judged.rows.is_empty() { "" } else { MARK };
         }
     }
 }
@@ -62,16 +67,14 @@ fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplemen
         .iter()
         .filter(|_| !quantity.is_measured(main_profile))
         .find(|supplement| quantity.is_measured(&supplement.profile) && speaks(supplement, &supplement.profile))?;
-    let mut found = Found { profile: &first.profile, data: Dataset::default(), mark: "" };
+    let mut found = Found { profile: &first.profile, data: Dataset::default() };
     for supplement in supplements.iter().filter(|supplement| speaks(supplement, &first.profile)) {
         found.data.extend(&supplement.data, |scenario, _| is_asked(supplement, found.profile, scenario));
-        // The mark of another machine is the stronger reservation.
-        found.mark = found.mark.max(supplement.mark());
     }
     Some(found)
 }
 
 /// The row as a mere figure: nothing is tested with it.
 fn without_verdict(row: Row) -> Row {
-    Row { verdict: Verdict::NotMeasured, floor: None, p_value: None, ..row }
+    Row { verdict: Verdict::NotMeasured, floor: None, ..row }
 }

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use super::markdown::{Table, bullets, cell, code, prose, section};
 use crate::machine::Machine;
+use crate::supplement::MARK;
 use crate::view::StudyView;
 use crate::{figures, fmt};
 
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 7] = [
     "The runs were made in a virtual machine: other guests take processor time (steal) and share caches, memory bandwidth and disk. Pairs of \
-     neighbouring runs and the A/A floor guard against that; a verdict of *inconclusive* is what is left when they cannot.",
+     neighbouring runs and the A/A floor guard against that; a verdict of *undecided* is what is left when they cannot.",
     "There are few cores. Threads and tasks that would run side by side on a larger machine take turns here, and what is won by more cores \
      is understated. The table below names the machine.",
     "It is one machine with one kernel, one compiler and one C library. Nothing here says how an effect changes with another processor.",
@@ -109,7 +110,7 @@ pub fn commands(studies: &[StudyView]) -> String {
         table.row([study.clone(), raw(&judged.folder), code(&judged.profile), judged.plan_seed.to_string(), hash]);
         for supplement in &view.supplements {
             table.row([
-                format!("{study} {}", supplement.mark()),
+                format!("{study} {MARK}"),
                 raw(&supplement.folder),
                 format!("{}, for what the former did not run", code(&supplement.profile)),
                 supplement.plan_seed.to_string(),

@@ -11,12 +11,14 @@ mod summary;
 mod table;
 mod text;
 mod trust;
+mod verdicts;
 
 use std::collections::BTreeMap;
 
 use crate::view::StudyView;
 
 pub use text::verdict_table;
+pub use verdicts::verdicts_json;
 
 /// The document that other documents link to.
 const REPORT: &str = "REPORT.md";
@@ -48,16 +50,15 @@ pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     blocks
 }
 
-/// How many claims have which verdict, the chart of effects, and the table of the claims themselves: what stands beside them is in the
-/// report only.
+/// How many claims have which verdict, the chart of what is fair, and the table of the claims.
 fn verdicts_alone(studies: &[StudyView]) -> String {
     if studies.is_empty() {
-        return summary::verdicts(studies, REPORT, |_| true);
+        return summary::verdicts(studies, REPORT);
     }
     format!(
         "{}\n{}\n{}",
         summary::tally(studies, REPORT),
-        "![Every claim's effect with its interval and floor](charts/claims.svg)\n",
-        summary::verdicts(studies, REPORT, |claim| claim.beside.is_none())
+        "![Every claim in its fair form: the effect with its interval and floor](charts/claims.svg)\n",
+        summary::verdicts(studies, REPORT)
     )
 }

@@ -2,10 +2,14 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{cell, code, text};
+use super::markdown::{cell, code};
 use crate::anchor::anchor;
+use crate::figures::NOTHING;
 use crate::fmt;
-use crate::judged::JudgedClaim;
+use crate::host;
+use crate::judged::{Judged, JudgedClaim};
+use crate::rounds::letter;
+use crate::supplement::MARK;
 use crate::view::StudyView;
 
 /// The link to a claim; `page` is the document that it leads to, empty for this one.
@@ -18,19 +22,45 @@ pub fn original(claim: &JudgedClaim) -> String {
     if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
 }
 
+/// Which host a study was measured on, if it is not that of the others; else empty.
+pub fn elsewhere(view: &StudyView) -> String {
+    let origin = &view.origin;
+    let source = origin.rounds.iter().find(|source| source.host == origin.host && !origin.is_first_host());
+    source.map_or_else(String::new, |source| {
+        let (study, host) = (code(&view.judged.study), letter(source.host));
+        format!(
+            "{study} was measured on host {host}, not on {}: {}.\n\n",
+            letter(0),
+            cell(&host::in_words(&source.machine))
+        )
+    })
+}
+
+/// Why the verdict is what it is; "not measured (quick)" beside "not measured" is only "quick".
+pub fn reason(found: &Judged) -> String {
+    let whole = found.reason.trim().trim_end_matches('.');
+    let rest =
+        whole.strip_prefix(found.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
+    rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
+}
+
+/// The text, or `-` for none.
+pub fn some(text: String) -> String {
+    if text.is_empty() { NOTHING.to_owned() } else { text }
+}
+
 /// What the marks mean, one paragraph per measurement that stands in; empty without any.
 pub fn supplements(view: &StudyView) -> String {
     view.supplements.iter().fold(String::new(), |mut out, supplement| {
         let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
         let _ = write!(
             out,
-            "{} from {} ({}{failed}), profile {}, only {}{}.\n\n",
-            supplement.mark(),
+            "{} from {} ({}{failed}), profile {}, only {}.\n\n",
+            MARK,
             code(&format!("results/{}", supplement.folder)),
             fmt::plural(supplement.runs, "run", "runs"),
             code(&supplement.profile),
             supplement.taken(code).join(", "),
-            text(&supplement.machine()),
         );
         out
     })

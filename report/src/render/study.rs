@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
+use strum::VariantArray as _;
+
 use super::markdown::{Table, bullets, cell, code, prose, text};
-use super::parts::{original, supplements};
+use super::parts::{elsewhere, original, reason, some, supplements};
 use super::{markdown, table};
 use crate::anchor::anchor;
+use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt;
-use crate::judged::{Cause, JudgedClaim, Row, Scale};
+use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
 use crate::view::StudyView;
 
 /// Section 4 over all studies.
@@ -31,6 +34,7 @@ fn study(view: &StudyView) -> String {
         fmt::duration(view.judged.measured_s),
         code(&format!("results/{}", view.judged.folder)),
     );
+    out.push_str(&elsewhere(view));
     out.push_str(&supplements(view));
     for (title, items) in [
         ("What the original really measured", &page.measured),
@@ -53,8 +57,8 @@ fn study(view: &StudyView) -> String {
     if !view.judged.claims.is_empty() {
         out.push_str("#### Claims, with both sides and the evidence for causes\n\n");
     }
-    for (claim, beside) in view.claims() {
-        out.push_str(&self::claim(view, claim, beside));
+    for claim in &view.judged.claims {
+        out.push_str(&self::claim(view, claim));
     }
     if !view.judged.goals.is_empty() {
         let _ = write!(
@@ -67,49 +71,69 @@ fn study(view: &StudyView) -> String {
     out
 }
 
-fn claim(view: &StudyView, claim: &JudgedClaim, beside: bool) -> String {
+fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let mut out = format!("<a id=\"{}\"></a>\n\n", anchor(&view.judged.study, &claim.id));
-    let arrow = if beside { "↳ " } else { "" };
-    let _ = write!(out, "**{arrow}{}: {}.** ", prose(&claim.id), prose(claim.text.trim_end_matches('.')));
-    let _ = write!(out, "Original: {}. Verdict: **{}**", original(claim).trim_end_matches('.'), claim.verdict);
-    if let Some(parent) = claim.beside.as_deref().filter(|_| beside) {
-        let _ = write!(out, "; stands beside {} and is not counted", prose(parent));
+    let _ = write!(out, "**{}: {}.** ", prose(&claim.id), prose(claim.text.trim_end_matches('.')));
+    let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
+    let tests: Vec<(String, &JudgedForm)> = Form::VARIANTS
+        .iter()
+        .map(|form| (form.in_words().to_owned(), claim.form(*form)))
+        .chain(claim.further.iter().map(|test| (test.id.clone(), &test.form)))
+        .collect();
+    for form in Form::VARIANTS {
+        let said = form.in_words();
+        let _ = write!(out, " {}{}: {}.", said[..1].to_uppercase(), &said[1..], verdict(claim.form(*form)));
     }
-    let reason = reason(claim);
-    if !reason.is_empty() {
-        let _ = write!(out, " ({})", prose(&reason));
+    out.push_str("\n\n");
+    for test in &claim.further {
+        let text = prose(test.text.trim_end_matches('.'));
+        let _ = writeln!(out, "- Further test {}, not counted: {text}. {}.", prose(&test.id), verdict(&test.form));
     }
-    out.push_str(".\n\n");
-    if claim.rows.iter().any(Row::has_figure) {
-        out.push_str(&rows(claim));
+    if !claim.further.is_empty() {
         out.push('\n');
     }
-    out.push_str(&causes(claim));
+    let judged: Vec<(&str, &Judged)> =
+        tests.iter().filter_map(|(label, form)| Some((label.as_str(), form.judged()?))).collect();
+    if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
+        out.push_str(&rows(&judged));
+        out.push('\n');
+    }
+    for (label, found) in judged {
+        out.push_str(&causes(label, found));
+    }
     out
 }
 
-/// Why the verdict is what it is; "not measured (quick)" beside "not measured" is only "quick".
-fn reason(claim: &JudgedClaim) -> String {
-    let whole = claim.reason.trim().trim_end_matches('.');
-    let rest =
-        whole.strip_prefix(claim.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
-    rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
+/// "**holds**", with the reason where there is one; of an absent form the reason alone.
+fn verdict(form: &JudgedForm) -> String {
+    match form {
+        JudgedForm::Absent(reason) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
+        JudgedForm::Judged(found) => match reason(found) {
+            reason if reason.is_empty() => format!("**{}**", found.verdict),
+            reason => format!("**{}** ({})", found.verdict, prose(&reason)),
+        },
+    }
 }
 
-fn rows(claim: &JudgedClaim) -> String {
-    let mut table = Table::new("Scenario | What | Ours | Blocks | >Interval covers | Medians | >Floor | Verdict");
-    for row in &claim.rows {
-        table.row([
-            code(&row.scenario),
-            text(&figures::what(&row.scale)),
-            marked(text(&figures::estimate(row)), claim.mark),
-            blocks(row),
-            figures::coverage(row),
-            some(text(&figures::named_sides(row))),
-            figures::floor(row),
-            // A figure of a partial measurement is not judged.
-            if claim.mark.is_empty() { row.verdict.into_str() } else { NOTHING }.to_owned(),
-        ]);
+/// The evidence, each row with the form or further test that it belongs to.
+fn rows(judged: &[(&str, &Judged)]) -> String {
+    let mut table =
+        Table::new("Test | Scenario | What | Ours | Blocks | >Interval covers | Medians | >Floor | Verdict");
+    for (label, found) in judged {
+        for row in &found.rows {
+            table.row([
+                if row.part.is_empty() { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
+                code(&row.scenario),
+                text(&figures::what(&row.scale)),
+                marked(text(&figures::estimate(row)), found.mark),
+                blocks(row),
+                figures::coverage(row),
+                some(text(&figures::named_sides(row))),
+                figures::floor(row),
+                // A figure of a partial measurement is not judged.
+                if found.mark.is_empty() { row.verdict.into_str() } else { NOTHING }.to_owned(),
+            ]);
+        }
     }
     table.render()
 }
@@ -125,25 +149,23 @@ fn blocks(row: &Row) -> String {
     if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
 }
 
-fn some(text: String) -> String {
-    if text.is_empty() { NOTHING.to_owned() } else { text }
-}
-
-fn causes(claim: &JudgedClaim) -> String {
-    if claim.causes.is_empty() {
-        return if figures::claim_cause(claim) == NOTHING {
+fn causes(label: &str, found: &Judged) -> String {
+    if found.causes.is_empty() {
+        return if figures::form_cause(found) == NOTHING {
             String::new()
         } else {
-            "The cause is unknown: nothing was measured that could show it.\n\n".to_owned()
+            format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label))
         };
     }
-    let causes: String = claim.causes.iter().map(evidence).collect();
-    format!("Causes that were tested:\n\n{causes}\n")
+    let lead = if found.is_decided() { "" } else { ", which say nothing of an effect that is undecided" };
+    let causes: String = found.causes.iter().map(|cause| evidence(cause, found.is_decided())).collect();
+    format!("Causes that were tested, {}{lead}:\n\n{causes}\n", prose(label))
 }
 
 /// "- **Not the cause**: second core. A sentence. Evidence: a ÷ b 1.01 [..], n = 12." A sentence that ends with a colon leads to the figure.
-fn evidence(cause: &Cause) -> String {
-    let (first, rest) = cause.standing.into_str().split_at(1);
+fn evidence(cause: &Cause, is_stated: bool) -> String {
+    let standing = if is_stated { cause.standing.in_words() } else { Verdict::Undecided.into_str() };
+    let (first, rest) = standing.split_at(1);
     let standing = first.to_uppercase() + rest;
     let figure = figures::figure(&cause.evidence);
     let sentence = prose(cause.text.trim());

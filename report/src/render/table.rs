@@ -10,33 +10,58 @@ use crate::{fmt, page, stats};
 
 /// Stands in a cell whose runs failed.
 const FAILED: &str = "failed";
+/// Stands behind the figure of a single run beside medians of several.
+const SINGLE: &str = "¹";
+
+/// What a cell says.
+struct Entry {
+    text: String,
+    /// How many blocks it rests on.
+    blocks: usize,
+}
 
 /// The table with its title and note.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let first = Table::default().column(cell(&layout.row_header), "---");
     let mut table = layout.column.iter().fold(first, |table, column| table.column(cell(&column.header), "--:"));
-    let mut measured = false;
-    for (position, row) in layout.row.iter().enumerate() {
+    let entries: Vec<Vec<Option<Entry>>> = layout.row.iter().map(|row| row_of(view, layout, row)).collect();
+    let measured = || entries.iter().flatten().flatten();
+    if measured().next().is_none() {
+        return format!("**{}**: nothing of it was measured in this profile.\n\n", prose(&layout.title));
+    }
+    let (has_single, has_several) =
+        (measured().any(|entry| entry.blocks == 1), measured().any(|entry| entry.blocks > 1));
+    let is_marked = has_single && has_several;
+    for (position, (row, entries)) in layout.row.iter().zip(entries).enumerate() {
         let mut cells = vec![cell(&row.label)];
-        for column in &layout.column {
-            let entry = match &column.values {
-                Some(printed) => printed.get(position).map(|printed| cell(printed)),
-                None => entry(view, layout, &row.scenario, &column.in_row(row)),
-            };
-            measured |= column.values.is_none() && entry.is_some();
-            cells.push(or_nothing(entry, |entry| entry));
+        for (column, entry) in layout.column.iter().zip(entries) {
+            let said = |entry: Entry| entry.text + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
+            cells.push(match &column.values {
+                Some(printed) => or_nothing(printed.get(position), |printed| cell(printed)),
+                None => or_nothing(entry, said),
+            });
         }
         table.row(cells);
     }
-    if !measured {
-        return format!("**{}**: nothing of it was measured in this profile.\n\n", prose(&layout.title));
-    }
+    let runs = match (has_single, is_marked) {
+        (_, true) => format!("{SINGLE} A single run; the other figures are medians.\n\n"),
+        (true, false) => "Every figure of ours is a single run.\n\n".to_owned(),
+        (false, _) => String::new(),
+    };
     let note = layout.note.as_deref().map(|note| format!("{}\n\n", prose(note))).unwrap_or_default();
-    format!("**{}**\n\n{}\n{note}", prose(&layout.title), table.render())
+    format!("**{}**\n\n{}\n{runs}{note}", prose(&layout.title), table.render())
+}
+
+/// What the cells of a row say; nothing of those that are printed texts.
+fn row_of(view: &StudyView, layout: &page::Table, row: &page::TableRow) -> Vec<Option<Entry>> {
+    let of = |column: &Column| {
+        if column.values.is_some() { None } else { entry(view, layout, &row.scenario, &column.in_row(row)) }
+    };
+    layout.column.iter().map(of).collect()
 }
 
 /// A cell with its mark; `None` where there is nothing to print.
-fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column) -> Option<String> {
+fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column) -> Option<Entry> {
     let arm = column.arm.as_deref();
     // Blocks of two measurements are no pairs.
     let is_elsewhere =
@@ -44,8 +69,9 @@ fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column
     if column.minus.iter().chain(&column.dividend).any(is_elsewhere) {
         return None;
     }
-    let median = |arm: &str, failure: f64| stats::median(values(view, scenario, arm, column, failure));
-    let printed = if let Some(arms) = &column.best {
+    let found = |arm: &str, failure: f64| values(view, scenario, arm, column, failure);
+    let median = |arm: &str, failure: f64| stats::median(found(arm, failure));
+    let (text, blocks) = if let Some(arms) = &column.best {
         let higher = column.better == Some(Better::Higher);
         // A failure is infinitely bad.
         let failure = if higher { f64::NEG_INFINITY } else { f64::INFINITY };
@@ -53,17 +79,38 @@ fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column
         let mut ranked: Vec<(&String, f64)> =
             arms.iter().filter_map(|arm| Some((arm, median(arm, failure)?))).collect();
         ranked.sort_by(|a, b| if higher { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
-        let (_, best) = *ranked.first()?;
-        match &column.over {
-            Some(other) => times(best, median(other, failure)?, higher, column.digits)?,
+        let (winner, best) = *ranked.first()?;
+        let text = match &column.over {
+            Some(other) => {
+                let (above, below) =
+                    if higher { (winner.as_str(), other.as_str()) } else { (other.as_str(), winner.as_str()) };
+                let judged = plain_ratio(column).and_then(|metric| view.judged_ratio(scenario, [above, below], metric));
+                let other = median(other, failure)?;
+                match judged {
+                    Some(ratio) => format!("{}x", fmt::decimals(ratio, column.digits.unwrap_or(1))),
+                    None => times(best, other, higher, column.digits)?,
+                }
+            }
             None if best.is_finite() => winners(&ranked, column.digits, &layout.labels),
             None => FAILED.to_owned(),
-        }
+        };
+        (text, ranked.iter().map(|(arm, _)| found(arm, failure).len()).min().unwrap_or_default())
     } else {
-        print(median(arm?, f64::INFINITY)?, column.digits)
+        let (arm, values) = (arm?, found(arm?, f64::INFINITY));
+        let judged = column.dividend.as_deref().zip(plain_ratio(column)).and_then(|(dividend, metric)| {
+            Some(view.judged_ratio(scenario, [dividend, arm], metric)? * column.factor.unwrap_or(1.0))
+        });
+        let blocks = values.len();
+        let median = stats::median(values)?;
+        (print(judged.filter(|_| median.is_finite()).unwrap_or(median), column.digits), blocks)
     };
     let arms: Vec<&str> = arm.into_iter().chain(column.best.iter().flatten().map(String::as_str)).collect();
-    Some(printed + view.mark(scenario, &arms))
+    Some(Entry { text: text + view.mark(scenario, &arms), blocks })
+}
+
+/// The metric of a column whose ratio is one of two arms and nothing else.
+fn plain_ratio(column: &Column) -> Option<&str> {
+    column.metric.as_deref().filter(|_| column.minus.is_none() && column.per.is_none())
 }
 
 /// The name of the best arm, or of several whose medians are printed alike.

@@ -2,72 +2,86 @@
 
 use std::fmt::Write as _;
 
+use strum::VariantArray as _;
+
+use crate::claims::Form;
 use crate::figures;
-use crate::judged::JudgedClaim;
+use crate::judged::{Counts, Judged, JudgedForm};
+use crate::supplement::MARK;
 use crate::view::StudyView;
 
-/// Width of the column of verdicts: the longest is "reproduced, size undecided".
-const VERDICT: usize = 26;
+/// Width of the column of forms: the longest is "as published".
+const FORM: usize = 12;
 /// Width of the lines that follow an id.
 const WIDTH: usize = 100;
 
-/// Per claim its id, verdict and text, and beneath it the figure, the cause, or why there is none.
+/// Per claim its id and text, and beneath it per form the verdict, the figure and the cause, or why there is none.
 pub fn verdict_table(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
         let judged = &view.judged;
-        let counted = judged.claims.iter().filter(|claim| claim.beside.is_none()).count();
         let _ = writeln!(
             text,
-            "{}: {counted} claims, profile {}, {} runs ({} failed), {}",
+            "{}: {} claims, profile {}, {} runs ({} failed), {}",
             judged.study,
+            judged.claims.len(),
             judged.profile,
             judged.runs,
             judged.failures.len(),
             judged.folder
         );
+        for form in Form::VARIANTS {
+            let counts = Counts::of(&judged.claims, *form);
+            let _ = writeln!(
+                text,
+                "{:<FORM$}  {} judged: {} hold, {} do not hold, {} undecided",
+                form.in_words(),
+                counts.judged,
+                counts.holds,
+                counts.does_not_hold,
+                counts.undecided
+            );
+        }
         for supplement in &view.supplements {
             let _ = writeln!(
                 text,
-                "{} profile {}, {} runs ({} failed), only {}, {}{}",
-                supplement.mark(),
+                "{} profile {}, {} runs ({} failed), only {}, {}",
+                MARK,
                 supplement.profile,
                 supplement.runs,
                 supplement.failed,
                 supplement.taken(str::to_owned).join(", "),
                 supplement.folder,
-                supplement.machine(),
             );
         }
-        let width = judged.claims.iter().map(|claim| shown_id(claim).chars().count()).max().unwrap_or(0);
-        for (claim, _) in view.claims() {
-            let indent = width + VERDICT + 4;
-            let _ = write!(text, "{:<width$}  {:<VERDICT$}  ", shown_id(claim), claim.verdict.into_str());
-            push_wrapped(&mut text, &claim.text, indent);
-            push_line(&mut text, &detail(claim), indent);
+        let width = judged.claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0);
+        for claim in &judged.claims {
+            let _ = write!(text, "{:<width$}  ", claim.id);
+            push_wrapped(&mut text, &claim.text, width + 2);
+            for form in Form::VARIANTS {
+                let _ = write!(text, "{:width$}  {:<FORM$}  ", "", form.in_words());
+                push_wrapped(&mut text, &said(claim.form(*form)), width + FORM + 4);
+            }
         }
     }
     text
 }
 
-fn shown_id(claim: &JudgedClaim) -> String {
-    if claim.beside.is_some() { format!("  {}", claim.id) } else { claim.id.clone() }
+/// The verdict with its figure and cause, or the reason why there is none.
+fn said(form: &JudgedForm) -> String {
+    match form {
+        JudgedForm::Absent(reason) => format!("absent: {reason}"),
+        JudgedForm::Judged(found) => {
+            let detail = detail(found);
+            if detail.is_empty() { found.verdict.to_string() } else { format!("{}: {detail}", found.verdict) }
+        }
+    }
 }
 
-/// The figure and its cause, or the reason why there is none.
-fn detail(claim: &JudgedClaim) -> String {
-    let figure = figures::claim_figure(claim);
-    let cause = figures::claim_cause(claim);
-    let parts = [figure, cause, claim.reason.clone()];
+fn detail(found: &Judged) -> String {
+    let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
     let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING).collect();
     said.join("; ")
-}
-
-fn push_line(text: &mut String, line: &str, indent: usize) {
-    if !line.is_empty() {
-        let _ = write!(text, "{:indent$}", "");
-        push_wrapped(text, line, indent);
-    }
 }
 
 /// Words up to the width, further lines indented.

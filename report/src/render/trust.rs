@@ -1,12 +1,16 @@
 //! Section 3: whether this run can be trusted.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{self, Table, cell, code, text};
 use super::parts::link;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, plural};
-use crate::judged::{Agreement, Calibrated, JudgedControl, JudgedStudy, Round};
+use crate::host;
+use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
+use crate::machine::Machine;
+use crate::rounds::{Origin, letter};
 use crate::stats::{CONFIDENCE, binomial, holm};
 use crate::view::StudyView;
 
@@ -19,18 +23,96 @@ pub fn section(studies: &[StudyView]) -> String {
     if studies.is_empty() {
         "There is no run yet.".clone_into(&mut out);
     }
+    out.push_str(&hosts(studies));
     out.push_str(&calibration(studies));
     for view in studies {
         if studies.len() > 1 {
             let _ = write!(out, "### Trust: {}\n\n", code(&view.judged.study));
         }
         out.push_str(&study(&view.judged));
+        out.push_str(&sources(&view.origin));
+        out.push_str(&elsewhere(view));
     }
     markdown::section("Can you trust this run", &out)
 }
 
 fn study(judged: &JudgedStudy) -> String {
-    [controls, false_positives, adjusted, failures, memory, rounds].map(|part| part(judged)).concat()
+    [controls, false_positives, failures, memory, rounds].map(|part| part(judged)).concat()
+}
+
+/// The machines that samples come from; nothing if it is not known.
+fn hosts(studies: &[StudyView]) -> String {
+    let sources = studies.iter().flat_map(|view| &view.origin.rounds);
+    // The first source of a host says what it is: but for the probes they are all the same.
+    let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
+    if hosts.is_empty() {
+        return String::new();
+    }
+    let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
+    format!(
+        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second that agree within 10 %, that of memory within 40 %. Only rounds of one \
+         host are compared, and of these the one with the most blocks decides.\n\n",
+        listed.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// The rounds behind a study: how much of them was run, and what else went on meanwhile.
+fn sources(origin: &Origin) -> String {
+    if origin.rounds.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(
+        "Round | Host | Part | >Blocks run of planned | >Steal | >Arithmetic | >Memory | >Context switch | >Hop to the pool",
+    );
+    for source in &origin.rounds {
+        let figure = |name: &str| or_nothing(source.machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
+        let mut cells = vec![
+            code(&source.folder),
+            letter(source.host),
+            source.part.to_owned(),
+            format!("{} of {}", source.blocks.0, source.blocks.1),
+            figure("steal_percent"),
+        ];
+        cells.extend(host::PROBES.map(|(name, _)| figure(name)));
+        table.row(cells);
+    }
+    let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
+    let cut = if cut == 0 {
+        String::new()
+    } else {
+        format!(
+            " {} cut off by its machine and stands with its complete blocks.",
+            fmt::plural(cut, "round was", "rounds were")
+        )
+    };
+    format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n{}\n", table.render())
+}
+
+/// The verdicts of other hosts on the same claims, a column each.
+fn elsewhere(view: &StudyView) -> String {
+    let Origin { host, elsewhere, .. } = &view.origin;
+    if elsewhere.is_empty() {
+        return String::new();
+    }
+    let hosts = std::iter::once(host).chain(elsewhere.iter().map(|(host, _)| host));
+    let names: Vec<String> = hosts.map(|host| format!("Host {}", letter(*host))).collect();
+    let mut table = Table::new(&format!("Claim | Form | {}", names.join(" | ")));
+    for claim in &view.judged.claims {
+        for (form, found) in claim.forms() {
+            let on = |judged: &JudgedStudy| {
+                let other = judged.claims.iter().find(|other| other.id == claim.id);
+                or_nothing(other.and_then(|other| other.form(form).judged()), |found| found.verdict.to_string())
+            };
+            let mut cells =
+                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];
+            cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
+            table.row(cells);
+        }
+    }
+    format!(
+        "**Other hosts.** What the most powerful round of each host says of the same claims; no figure mixes hosts.\n\n{}\n",
+        table.render()
+    )
 }
 
 /// What repeating one A/A control per study showed; nothing if none was repeated.
@@ -62,8 +144,8 @@ fn calibration(studies: &[StudyView]) -> String {
     }
     format!(
         "**Calibration.** One A/A control per study, the one that takes the least time, repeated on this machine (`make calibrate`) and \
-         judged each time as a claim would be, with the next trial in the place of the A/A control that sets the floor. Every verdict but \
-         *inconclusive* or *not reproduced* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
+         judged each time as a claim would be, with the next trial in the place of the A/A control that sets the floor. Each *holds* and \
+         each *opposite* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
         table.render()
     )
 }
@@ -93,44 +175,52 @@ fn controls(judged: &JudgedStudy) -> String {
     if judged.controls.is_empty() {
         return "This study has no controls.\n\n".to_owned();
     }
-    let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | Result");
+    let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | >Layouts, sd | Result");
     for control in &judged.controls {
         table.row([
             cell(&control.id),
             if control.planted.is_some() { "planted" } else { "A/A" }.to_owned(),
             code(&control.row.scenario),
             text(&figures::figure(&control.row)),
-            or_nothing(control.planted, |planted| fmt::decimals(planted, fmt::ratio_places(planted, 0.0))),
+            or_nothing(control.planted, |planted| fmt::number(planted, 3)),
             figures::floor(&control.row),
+            or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0)),
             result(control),
         ]);
     }
-    let count = |is: fn(&JudgedControl) -> bool| judged.controls.iter().filter(|control| is(control)).count();
-    let passed = count(|control| control.passed && control.reason.trim().is_empty());
-    let failed = count(|control| !control.passed);
-    let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
-    let mut counts =
-        format!("{passed} of {} passed, {failed} failed", plural(judged.controls.len(), "control", "controls"));
-    if count(|control| control.passed) > passed {
-        counts.push_str("; the others could not tell");
+    let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
+    let failed = match count(ControlState::Failed) {
+        0 => "none".to_owned(),
+        failed => format!("**{failed}**"),
+    };
+    let mut counts = format!(
+        "{} of {} passed, {failed} failed",
+        count(ControlState::Passed),
+        plural(judged.controls.len(), "control", "controls")
+    );
+    if count(ControlState::CouldNotTell) > 0 {
+        let _ = write!(counts, ", {} could not tell", count(ControlState::CouldNotTell));
     }
     format!("{counts}.\n\n{}\n", table.render())
 }
 
 fn result(control: &JudgedControl) -> String {
-    match (control.passed, control.reason.trim()) {
-        (true, "") => "passed".to_owned(),
-        // Not measured, or not resolved: the reason says it all.
-        (true, reason) => cell(reason),
-        (false, "") => "**failed**".to_owned(),
-        (false, reason) => format!("**failed**: {}", cell(reason)),
+    let state = match control.state {
+        ControlState::Failed => "**failed**",
+        state => state.into_str(),
+    };
+    match control.reason.trim() {
+        "" => state.to_owned(),
+        // "not measured (quick)"
+        reason if reason.starts_with(state) => cell(reason),
+        reason => format!("{state}: {}", cell(reason)),
     }
 }
 
 fn false_positives(judged: &JudgedStudy) -> String {
     // What is not judged cannot be wrong.
-    let claims = judged.claims.iter().filter(|claim| claim.mark.is_empty());
-    let estimates = claims.flat_map(|claim| &claim.rows).filter_map(|row| row.estimate.as_ref());
+    let found = judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
+    let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate.as_ref());
     let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
     let count = levels.len();
     if count == 0 {
@@ -139,32 +229,9 @@ fn false_positives(judged: &JudgedStudy) -> String {
     let expected = holm::expected_false_positives(levels);
     format!(
         "**Expected false positives.** {} computed; by their exact levels {} of them would miss the truth by chance. The floor makes \
-         a wrong *reproduced* or *reversed* rarer than that.\n\n",
+         a wrong *holds* or *opposite* rarer than that.\n\n",
         plural(count, "interval was", "intervals were"),
         fmt::decimals(expected, 2),
-    )
-}
-
-fn adjusted(judged: &JudgedStudy) -> String {
-    let claims: Vec<_> = judged.claims.iter().filter(|claim| claim.holm.is_some()).collect();
-    if claims.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new("Claim | >Interval covers | >p | >p after Holm | Verdict");
-    for claim in claims {
-        let row = claim.deciding_row();
-        table.row([
-            link(&judged.study, &claim.id, ""),
-            or_nothing(row, figures::coverage),
-            or_nothing(row.and_then(|row| row.p_value), fmt::p_value),
-            or_nothing(claim.holm, fmt::p_value),
-            claim.verdict.to_string(),
-        ]);
-    }
-    format!(
-        "**Many tests at once.** p is the exact two-sided probability of such data if there were no effect; Holm's correction is over all \
-         judged claims of the study. Verdicts rest on the intervals, this column shows how much of them luck could explain.\n\n{}\n",
-        table.render()
     )
 }
 
@@ -215,19 +282,17 @@ fn memory(judged: &JudgedStudy) -> String {
 /// The verdicts of all rounds beside each other.
 fn rounds(judged: &JudgedStudy) -> String {
     let Some(rounds) = &judged.rounds else {
-        return "**Rounds.** There is no other whole measurement by the same claims on this kind of machine, so repeatability is not \
-                shown yet.\n\n"
+        return "**Rounds.** There is no other whole measurement by the same claims on this host, so repeatability is not shown yet.\n\n"
             .to_owned();
     };
     let name = |position: usize| match position {
         0 => "This one".to_owned(),
-        1 => "Before".to_owned(),
-        _ => format!("Before, {position}"),
+        _ => format!("Another, {position}"),
     };
     let names = rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({}) |", name(at), round.profile));
-    let mut table = Table::new(&format!("Claim | {}", names.collect::<String>()));
+    let mut table = Table::new(&format!("Claim | Form | {}", names.collect::<String>()));
     for repeat in &rounds.repeats {
-        let mut cells = vec![link(&judged.study, &repeat.claim, "")];
+        let mut cells = vec![link(&judged.study, &repeat.claim, ""), repeat.form.in_words().to_owned()];
         cells.extend(repeat.verdicts.iter().map(|verdict| or_nothing(*verdict, |verdict| verdict.to_string())));
         cells.push(repeat.agreement.into_str().to_owned());
         table.row(cells);
@@ -236,11 +301,11 @@ fn rounds(judged: &JudgedStudy) -> String {
     let folders: Vec<String> =
         rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed)).collect();
     format!(
-        "**Rounds.** The same claims on the same kind of machine (processor and number of cores), in another order each time: {}. \
+        "**Rounds.** The same claims on the same host, in another order each time: {}. \
          Verdicts on {}: {} the same in all rounds, {} open in some and contradicted in none, {} contradicted by another profile, {} \
          contradicted within one profile.{}\n\n{}\n",
         folders.join(", "),
-        plural(rounds.repeats.len(), "claim", "claims"),
+        plural(rounds.repeats.len(), "form of a claim", "forms of claims"),
         count(Agreement::Same),
         count(Agreement::Open),
         count(Agreement::ByProfile),

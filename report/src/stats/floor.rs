@@ -1,45 +1,127 @@
-//! The noise floor: how large an effect the A/A pairs show by chance.
+//! The noise floor: how large an effect noise and layouts show by chance.
 
 use rand::seq::index::sample;
-use rand::{RngExt, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::layout::by_layout;
 use super::order::reached_by;
 use super::signed_rank::hodges_lehmann;
 
-/// Random signs that are tried.
+/// Choices of signs that are tried.
 const FLIPS: usize = 2_000;
-/// The floor is exceeded by chance this rarely.
+/// How often chance stays below the floor.
 const QUANTILE: f64 = 0.95;
+/// And below that of duets: a little more than 99 in 100, because the tails of the estimate are heavier than Student's.
+const DUET_QUANTILE: f64 = 0.995;
 /// Fixed, so that the same samples always give the same floor.
 const SEED: u64 = 0x000F_1004;
 
-/// The floor as a ratio less one: the `margin`, or the 95th percentile of the effect that `n` of the A/A log ratios show under
-/// random signs, whichever is larger.
-///
-/// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. With
-/// fewer pairs than `n` they are drawn again; with more, without repetition. Neither the order of the pairs nor their signs matter.
-/// A failed run (an infinite or missing ratio) is infinite noise: enough of them make the floor infinite, and nothing exceeds it.
+/// The floor of samples of a single layout, as [`over_layouts`] takes it.
 pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
-    if aa_log_ratios.is_empty() || n == 0 {
-        return margin;
+    let noise: Vec<(u64, f64)> = aa_log_ratios.iter().map(|&ratio| (0, ratio)).collect();
+    over_layouts(&noise, n, margin)
+}
+
+/// The floor as a ratio less one: the `margin`, or the effect that `n` blocks exceed by chance once in twenty times, whichever is larger,
+/// from the layouts and log ratios of A/A pairs whose copies differ by one layout.
+///
+/// An A/A pair may as well have come the other way round, so every choice of signs is as likely as the one that was seen. What a layout
+/// does comes back in all of its blocks: its pairs turn together. Within a single layout they turn one by one.
+///
+/// The `n` blocks use the layouts in turn; where a layout has fewer pairs than its blocks ask for they are drawn again, where it has more,
+/// without repetition. The order of the pairs does not matter. A failed run (an infinite or missing ratio) is infinite noise: enough of
+/// them make the floor infinite, and nothing exceeds it.
+pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
+    let effects = by_chance(aa, n);
+    let reached = match by_layout(aa).len() {
+        _ if effects.is_empty() => 0.0,
+        0 | 1 => reached_by(QUANTILE, effects),
+        // As differences of neighbours in a ring, m pairs tell of their spread what 2m/3 independent ones would.
+        layouts => exceeded(&effects, layouts as f64 * 2.0 / 3.0, QUANTILE),
+    };
+    margin.max(reached.exp_m1())
+}
+
+/// The floor of a claim by duets, from the layouts and log ratios of their A/A pairs and of the claim itself.
+///
+/// A duet of two copies runs both from one binary, where they share the layout and show none of it. The claim's own blocks do: how far its
+/// estimate in one layout lies from that over all is added to each A/A pair of this layout. Margins of duets are smaller than what layouts
+/// do, so that nothing else stands against them: chance exceeds this floor once in a hundred times, not in twenty.
+pub fn of_duets(aa: &[(u64, f64)], claim: &[(u64, f64)], margin: f64) -> f64 {
+    let layouts = by_layout(claim);
+    let all: Vec<f64> = claim.iter().map(|(_, ratio)| *ratio).collect();
+    let (Some(middle), 2..) = (hodges_lehmann(&all), layouts.len()) else {
+        return over_layouts(aa, claim.len(), margin);
+    };
+    let free = (layouts.len() - 1) as f64;
+    // Each layout pulls the common estimate towards itself, which shortens its distance as it does that of a sample to its mean.
+    let scale = (layouts.len() as f64 / free).sqrt();
+    // Without an estimate all runs of the layout failed, on either side.
+    let residual = |ratios: &Vec<f64>| hodges_lehmann(ratios).map_or(f64::INFINITY, |own| (own - middle) * scale);
+    let noise: Vec<(u64, f64)> =
+        aa.iter().map(|&(layout, ratio)| (layout, ratio + layouts.get(&layout).map_or(0.0, residual))).collect();
+    margin.max(exceeded(&by_chance(&noise, claim.len()), free, DUET_QUANTILE).exp_m1())
+}
+
+/// What chance exceeds in no more than a share of `quantile` leaves, where the spread of its `effects` is known with that many degrees of
+/// freedom: by Student's t. A percentile of the effects would take the spread for certain.
+fn exceeded(effects: &[f64], free: f64, quantile: f64) -> f64 {
+    let square = effects.iter().map(|effect| effect * effect).sum::<f64>() / effects.len().max(1) as f64;
+    let student = StudentsT::new(0.0, 1.0, free).map(|student| student.inverse_cdf(f64::midpoint(1.0, quantile)));
+    student.map_or(f64::INFINITY, |student| student * square.sqrt())
+}
+
+/// The absolute estimates of `n` blocks of noise under choices of signs, as logarithms; none without noise.
+fn by_chance(noise: &[(u64, f64)], n: usize) -> Vec<f64> {
+    if noise.is_empty() || n == 0 {
+        return Vec::new();
     }
-    // By size only: the signs are chosen below, so that what came out does not steer them.
-    let size = |ratio: &f64| if ratio.is_nan() { f64::INFINITY } else { ratio.abs() };
-    let mut pairs: Vec<f64> = aa_log_ratios.iter().map(size).collect();
-    pairs.sort_by(f64::total_cmp);
+    let mut layouts: Vec<Vec<f64>> = by_layout(noise).into_values().collect();
+    let one_by_one = layouts.len() == 1;
+    for pairs in &mut layouts {
+        for ratio in pairs.iter_mut() {
+            if ratio.is_nan() {
+                *ratio = f64::INFINITY;
+            } else if one_by_one {
+                // By size only: the signs are chosen below, so that what came out does not steer them.
+                *ratio = ratio.abs();
+            }
+        }
+        pairs.sort_by(f64::total_cmp);
+    }
+    let blocks = |place: usize| n / layouts.len() + usize::from(place < n % layouts.len());
+    // Where every pair is used once and few layouts turn, all choices of signs can be tried.
+    let is_whole = layouts.iter().enumerate().all(|(place, pairs)| blocks(place) == pairs.len());
+    let choices = u32::try_from(layouts.len())
+        .ok()
+        .and_then(|all| 1_usize.checked_shl(all))
+        .filter(|choices| !one_by_one && is_whole && *choices <= FLIPS);
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let effects: Vec<f64> = (0..FLIPS)
-        .map(|_| {
-            let chosen: Vec<f64> = if n <= pairs.len() {
-                sample(&mut rng, pairs.len(), n).into_iter().map(|index| pairs[index]).collect()
-            } else {
-                (0..n).map(|_| pairs[rng.random_range(0..pairs.len())]).collect()
-            };
-            let signed: Vec<f64> = chosen.into_iter().map(|ratio| if rng.random() { ratio } else { -ratio }).collect();
-            // Without a middle the pairs were failures on both sides: nothing is known, so nothing is ruled out.
-            hodges_lehmann(&signed).map_or(f64::INFINITY, f64::abs)
-        })
-        .collect();
-    margin.max(reached_by(QUANTILE, effects).exp_m1())
+    let mut turned = Vec::with_capacity(n);
+    let effect = |choice: usize| {
+        turned.clear();
+        for (place, pairs) in layouts.iter().enumerate() {
+            let drawn = draw(&mut rng, pairs, blocks(place));
+            let mut turns = if choices.is_some() { choice >> place & 1 == 1 } else { rng.random() };
+            for ratio in drawn {
+                turned.push(if turns { -ratio } else { ratio });
+                if one_by_one {
+                    turns = rng.random();
+                }
+            }
+        }
+        // Without a middle the pairs were failures on both sides: nothing is known, so nothing is ruled out.
+        hodges_lehmann(&turned).map_or(f64::INFINITY, f64::abs)
+    };
+    (0..choices.unwrap_or(FLIPS)).map(effect).collect()
+}
+
+fn draw(rng: &mut impl Rng, pairs: &[f64], blocks: usize) -> Vec<f64> {
+    if blocks <= pairs.len() {
+        sample(rng, pairs.len(), blocks).into_iter().map(|index| pairs[index]).collect()
+    } else {
+        (0..blocks).map(|_| pairs[rng.random_range(0..pairs.len())]).collect()
+    }
 }

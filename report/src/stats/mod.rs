@@ -4,12 +4,15 @@ pub mod binomial;
 pub mod duet;
 pub mod floor;
 pub mod holm;
+pub mod layout;
 mod order;
 pub mod share;
+mod sign;
 pub mod signed_rank;
 pub mod slope;
 
 pub use order::{median, reached_by};
+pub use sign::median_estimate;
 pub use signed_rank::{Interval, Pair, estimate};
 
 /// Confidence of every interval that judges.

@@ -34,10 +34,10 @@ impl Pair {
     }
 }
 
-/// A Hodges-Lehmann estimate with its interval, on the scale of the pairs.
+/// An estimate of the middle with its interval, on the scale of the pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The estimate: the median of the Walsh averages.
+    /// The estimate: the median of the Walsh averages, or of the values themselves.
     pub point: f64,
     pub lo: f64,
     pub hi: f64,
@@ -52,25 +52,45 @@ pub struct Interval {
 /// widen the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the
 /// result is ever NaN.
 pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
-    let n = pairs.len();
-    let ends = |pick: fn(&Pair) -> f64| pairs.iter().map(pick).collect::<Vec<f64>>();
-    let point = hodges_lehmann(&ends(|pair| pair.mid))?;
-    let Some((rank, level)) = interval_rank(n, confidence) else {
-        return Some(Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 });
+    let point = hodges_lehmann(&ends(pairs, |pair| pair.mid))?;
+    let averages = |pick| walsh_averages(&ends(pairs, pick)).collect();
+    Some(bounded(
+        point,
+        pairs.len(),
+        interval_rank(pairs.len(), confidence),
+        averages(|pair| pair.lo),
+        averages(|pair| pair.hi),
+    ))
+}
+
+/// One end of every pair.
+pub(super) fn ends(pairs: &[Pair], pick: fn(&Pair) -> f64) -> Vec<f64> {
+    pairs.iter().map(pick).collect()
+}
+
+/// The interval between the `rank`-th smallest of the `lows` and the `rank`-th largest of the `highs`; without a rank, the whole line.
+pub(super) fn bounded(point: f64, n: usize, rank: Option<(usize, f64)>, lows: Vec<f64>, highs: Vec<f64>) -> Interval {
+    let Some((rank, level)) = rank else {
+        return Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 };
     };
     // What is unknown is as bad as it can be for the end in question.
-    let low = sorted(walsh_averages(&ends(|pair| pair.lo)).map(|average| unless_nan(average, f64::NEG_INFINITY)));
-    let high = sorted(walsh_averages(&ends(|pair| pair.hi)).map(|average| unless_nan(average, f64::INFINITY)));
-    Some(Interval { point, lo: low[rank - 1], hi: high[high.len() - rank], n, level })
+    let low = sorted(lows.into_iter().map(|low| unless_nan(low, f64::NEG_INFINITY)));
+    let high = sorted(highs.into_iter().map(|high| unless_nan(high, f64::INFINITY)));
+    Interval { point, lo: low[rank - 1], hi: high[high.len() - rank], n, level }
 }
 
 /// Which Walsh average, counted from either end, bounds the interval of `n` pairs, and the error rate that this leaves.
 ///
 /// `None` if no interval of this `confidence` exists, because even the widest errs too often.
 pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
+    rank_of(&distribution(1..=n), confidence)
+}
+
+/// The same for any statistic of signs whose null distribution has these `masses`.
+pub(super) fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
-    let rank = quantile(alpha / 2.0, n).max(1);
-    let level = 2.0 * cumulative(rank - 1, n);
+    let rank = first_reaching(masses, alpha / 2.0).max(1);
+    let level = 2.0 * masses.iter().take(rank).sum::<f64>();
     // The tolerance is for rounding only.
     (level <= alpha * (1.0 + 1e-9)).then_some((rank, level))
 }
@@ -106,10 +126,13 @@ pub fn cumulative(statistic: usize, n: usize) -> f64 {
 
 /// The smallest v with P(V <= v) >= `probability`: R's `qsignrank`.
 pub fn quantile(probability: f64, n: usize) -> usize {
+    first_reaching(&distribution(1..=n), probability)
+}
+
+fn first_reaching(masses: &[f64], probability: f64) -> usize {
     let mut sum = 0.0;
     // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
     let enough = probability - 10.0 * f64::EPSILON;
-    let masses = distribution(1..=n);
     let reached = masses.iter().position(|mass| {
         sum += mass;
         sum >= enough
@@ -118,7 +141,7 @@ pub fn quantile(probability: f64, n: usize) -> usize {
 }
 
 /// Probability of each sum of a random half of `ranks`: every rank is in or out with probability 1/2.
-fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
+pub(super) fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut masses = vec![1.0];
     for rank in ranks {
         let mut next = vec![0.0; masses.len() + rank];

@@ -4,19 +4,21 @@
 use report::claims::Claims;
 use report::dataset::{Dataset, Sample};
 use report::judge::{self, Evidence};
-use report::judged::{JudgedClaim, JudgedStudy, Verdict};
+use report::judged::{Judged, JudgedStudy, Verdict};
 use report::record::{DuetPair, Order};
+use std::num::NonZeroU64;
 
-pub const HEAD: &str = "schema = 1\nstudy = \"toy\"\n";
+pub const HEAD: &str = "schema = 2\nstudy = \"toy\"\n";
 pub const RATIO: &str = r#"
 [[claim]]
 id = "C"
 text = "a is slower than b"
 original = "1.2"
+published = { absent = "a made-up claim has no author" }
+fair = {}
 kind = "ratio"
 metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["s"]
 margin = 0.05
 blocks = { quick = 12, full = 20 }
@@ -96,11 +98,12 @@ impl Samples {
 
     pub fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
         let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile })
+        judge::study(Evidence { claims: &claims, data: &self.0, profile, layouts: NonZeroU64::MIN })
     }
 
-    pub fn claim(&self, claims: &str) -> JudgedClaim {
-        self.judge(claims).claims.remove(0)
+    /// The first claim in its fair form.
+    pub fn claim(&self, claims: &str) -> Judged {
+        fair(&self.judge(claims), 0).clone()
     }
 
     pub fn verdict(&self, claims: &str) -> Verdict {
@@ -118,19 +121,12 @@ pub fn ratio_of(ratio: f64) -> Samples {
     Samples::default().both("s", "work_s", ratio)
 }
 
-/// The number of blocks that the first row rests on.
-pub fn n(claim: &JudgedClaim) -> Option<usize> {
-    claim.rows[0].estimate.as_ref().map(|estimate| estimate.n)
+/// A claim of the study in its fair form.
+pub fn fair(study: &JudgedStudy, claim: usize) -> &Judged {
+    study.claims[claim].fair.judged().expect("the fair form makes sense")
 }
 
-/// An A/A control of [`RATIO`].
-pub const AA: &str = r#"aa = "noise"
-[[control]]
-id = "noise"
-kind = "aa"
-arm = "b"
-metric = "work_s"
-scenarios = ["s"]
-margin = 0.05
-blocks = { quick = 12 }
-"#;
+/// The number of blocks that the first row rests on.
+pub fn n(found: &Judged) -> Option<usize> {
+    found.rows[0].estimate.as_ref().map(|estimate| estimate.n)
+}

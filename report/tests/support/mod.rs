@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
+use report::claims::Claims;
 use report::plan_file::{self, PlannedRun};
+use report::seals;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -16,28 +18,22 @@ pub const SECOND: &str = "20261121T060000Z";
 pub const THIRD: &str = "20261121T070000Z";
 
 /// Two claims, their controls and a goal over the scenario `big`, eight blocks in quick.
-pub const CLAIMS: &str = r#"schema = 1
+pub const CLAIMS: &str = r#"schema = 2
 study = "toy"
 budget = { quick_s = 60 }
-control = [
-    { id = "aa", kind = "aa", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, blocks = { quick = 8 } },
-    { id = "slow", kind = "planted", arm = "b", metric = "work_s", scenarios = ["big"], margin = 0.05, size = 1.1, blocks = { quick = 8 } },
-]
+planted.process = { arm = "b", scenarios = ["big"], size = 1.1, blocks = { quick = 8 } }
 
 [[claim]]
 id = "C1"
 text = "a is slower than b on a big input"
 original = "1.5 s against 1.0 s"
 kind = "ratio"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 size = 1.5
-margin = 0.05
 blocks = { quick = 8, full = 12 }
-aa = "aa"
-planted = "slow"
+published = {}
+fair = { absent = "both do the same work as published" }
 
 [[claim]]
 id = "C2"
@@ -45,18 +41,17 @@ text = "a and b need the same memory"
 original = "80 MB each"
 kind = "equal"
 metric = "peak_rss_kib"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 margin = 0.10
 blocks = { quick = 8 }
+published = { pending = "their allocator is not built yet" }
+fair = {}
 
 [[goal]]
 id = "fast"
 text = "a takes at most twice as long as b"
-metric = "work_s"
-numerator = "a"
-denominator = "b"
+ratio = "a / b"
 scenarios = ["big"]
 at_most = 2.0
 blocks = { quick = 8 }
@@ -66,13 +61,13 @@ blocks = { quick = 8 }
 pub const CASES: [(&str, &str); 5] = [("big", "a"), ("big", "b"), ("big", "b@aa"), ("big", "b@slow"), ("small", "a")];
 
 /// A page with all that a page may have: advice, a table, two charts.
-pub const PAGE: &str = r#"schema = 1
+pub const PAGE: &str = r#"schema = 2
 title = "toy: a made-up study"
 question = "Is a slower than b?"
 
 [[advice]]
 text = "Do not."
-when = { claim = "C1", verdicts = ["reversed", "not reproduced"] }
+when = { claim = "C1", form = "published", verdicts = ["opposite", "not better"] }
 
 [[table]]
 id = "times"
@@ -121,7 +116,8 @@ pub fn sealed() -> (TempDir, PathBuf) {
 
 /// What `report check` finds in a folder.
 pub fn findings(folder: &Path) -> Vec<String> {
-    report::check::check(folder).iter().map(ToString::to_string).collect()
+    let checked = report::check::read(&[folder.to_owned()]).expect("it can be listed");
+    checked.refused.iter().chain(&checked.failed).map(ToString::to_string).collect()
 }
 
 /// A folder in which the toy can be planned by these claims.
@@ -170,10 +166,13 @@ pub enum Outcome {
 
 /// A made-up study.
 pub struct Toy {
+    pub study: &'static str,
     pub claims: String,
     pub page: String,
     pub cases: String,
     pub cpu_model: &'static str,
+    /// What the host's probe of arithmetic says, in nanoseconds.
+    pub probe_ns: f64,
     pub profile: &'static str,
     /// Further arguments of `report plan`.
     pub part: &'static [&'static str],
@@ -182,10 +181,12 @@ pub struct Toy {
 impl Default for Toy {
     fn default() -> Self {
         Toy {
+            study: "toy",
             claims: CLAIMS.to_owned(),
             page: PAGE.to_owned(),
             cases: cases(&CASES),
             cpu_model: "Toy 1000",
+            probe_ns: 1.5,
             profile: "quick",
             part: &[],
         }
@@ -215,12 +216,14 @@ pub fn usual(run: &PlannedRun) -> Outcome {
 impl Toy {
     /// Plans the study in `results`; nothing has run yet.
     pub fn plan(&self, results: &Path, stamp: &str) -> PathBuf {
-        let folder = results.join("toy").join(format!("{stamp}-{}", self.profile));
+        let folder = results.join(self.study).join(format!("{stamp}-{}", self.profile));
         fs::create_dir_all(&folder).expect("the folder can be made");
-        for (name, text) in [("claims.toml", &self.claims), ("page.toml", &self.page), ("cases.tsv", &self.cases)] {
+        let claims = self.claims.replace("study = \"toy\"", &format!("study = \"{}\"", self.study));
+        for (name, text) in [("claims.toml", &claims), ("page.toml", &self.page), ("cases.tsv", &self.cases)] {
             write(&folder, name, text);
         }
-        let arguments = ["--profile", self.profile, "--seed", "7"];
+        let passes = if self.part.contains(&"--calibrate") { "0" } else { "1" };
+        let arguments = ["--profile", self.profile, "--seed", "7", "--memory-passes", passes];
         report().arg("plan").arg(&folder).args(arguments).args(self.part).assert().success();
         folder
     }
@@ -228,18 +231,58 @@ impl Toy {
     /// Plans the study and makes its runs up; not sealed yet.
     pub fn measure(&self, results: &Path, stamp: &str, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
         let folder = self.plan(results, stamp);
-        let plan = plan_file::from_tsv(&read(&folder, "plan.tsv"), "plan.tsv").expect("the plan can be read");
-        let runs: String = plan.iter().map(|run| run_line(run, &outcome(run)) + "\n").collect();
+        let runs: String = planned(&folder).iter().map(|run| self.run_line(run, &outcome(run), stamp) + "\n").collect();
         write(&folder, "runs.jsonl", &runs);
-        let memory: String = plan.iter().filter(|run| run.block == 0).map(|run| memory_line(run) + "\n").collect();
+        seal_blocks(&folder);
+        let memory: String = promised(&folder).iter().map(|run| self.memory_line(run) + "\n").collect();
         write(&folder, "memory.jsonl", &memory);
         let machine = json!({
-            "schema": 1,
-            "values": { "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null },
+            "schema": 2,
+            "values": {
+                "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null, "steal_percent": 0.7,
+                "probe_arithmetic_ns": self.probe_ns, "probe_memory_mb_per_s": 9000, "probe_switch_us": 4, "probe_hop_us": 12,
+            },
             "reasons": { "governor": "the kernel offers no frequency scaling here" },
         });
         write(&folder, "machine.json", &format!("{machine}\n"));
         folder
+    }
+
+    /// A line of runs.jsonl as `report append` writes it. No two measurements come out alike in all they record.
+    pub fn run_line(&self, run: &PlannedRun, outcome: &Outcome, stamp: &str) -> String {
+        let line = match outcome {
+            Outcome::Took(work_s, peak_rss_kib) => {
+                let hour: f64 = stamp[9..11].parse().expect("a stamp has its hour there");
+                let metrics = json!({ "work_s": work_s, "peak_rss_kib": peak_rss_kib, "system_s": hour / 1000.0 });
+                let digest = format!("{}-{}", run.case.scenario, run.seed);
+                let record = self.record(run, &run.run, &digest, &metrics);
+                json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
+            }
+            Outcome::Failed(error) => {
+                let mut record = self.record(run, &run.run, "", &json!({}));
+                record["error"] = json!(error);
+                json!({ "run": run.run, "exit": 1, "hyperfine": null, "record": record })
+            }
+        };
+        line.to_string()
+    }
+
+    pub fn memory_line(&self, run: &PlannedRun) -> String {
+        let time = json!({
+            "max_rss_kib": 80_100, "minor_faults_count": 900, "major_faults_count": 0, "voluntary_switches_count": 3,
+            "involuntary_switches_count": 1, "wall_s": 1.0, "user_s": 0.9, "system_s": 0.1,
+        });
+        let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
+        let record = self.record(run, &run.run, "digest", &metrics);
+        json!({ "pass": 0, "scenario": run.case.scenario, "arm": run.case.arm, "exit": 0, "time": time, "record": record })
+            .to_string()
+    }
+
+    pub fn record(&self, run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
+        json!({
+            "schema": 2, "run": id, "study": self.study, "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
+            "block": run.block, "digest": digest, "metrics": metrics,
+        })
     }
 
     /// A sealed folder.
@@ -250,44 +293,26 @@ impl Toy {
     }
 }
 
-/// A line of runs.jsonl as measure.sh writes it.
-fn run_line(run: &PlannedRun, outcome: &Outcome) -> String {
-    let line = match outcome {
-        Outcome::Took(work_s, peak_rss_kib) => {
-            let metrics = json!({ "work_s": work_s, "peak_rss_kib": peak_rss_kib });
-            let digest = format!("{}-{}", run.case.scenario, run.seed);
-            let record = record(run, &run.run, &digest, &metrics);
-            json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
-        }
-        Outcome::Failed(error) => {
-            let mut record = record(run, &run.run, "", &json!({}));
-            record["error"] = json!(error);
-            json!({ "run": run.run, "exit": 1, "hyperfine": null, "record": record })
-        }
-    };
-    line.to_string()
+/// The plan of a folder.
+pub fn planned(folder: &Path) -> Vec<PlannedRun> {
+    plan_file::from_tsv(&read(folder, "plan.tsv"), "plan.tsv").expect("the plan can be read")
 }
 
-fn memory_line(run: &PlannedRun) -> String {
-    let time = json!({
-        "max_rss_kib": 80_100, "minor_faults_count": 900, "major_faults_count": 0, "voluntary_switches_count": 3,
-        "involuntary_switches_count": 1, "wall_s": 1.0, "user_s": 0.9, "system_s": 0.1,
-    });
-    let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
-    let record = record(run, "memory-0", "digest", &metrics);
-    json!({ "pass": 0, "scenario": run.case.scenario, "arm": run.case.arm, "exit": 0, "time": time, "record": record })
-        .to_string()
+/// The passes under GNU time that a folder's plan promises.
+pub fn promised(folder: &Path) -> Vec<PlannedRun> {
+    let claims = Claims::parse(&read(folder, "claims.toml"), "claims.toml").expect("the claims are well formed");
+    let cases = report::cases::parse(&read(folder, "cases.tsv"), "cases.tsv").expect("the cases are well formed");
+    let meta = report::results::read_meta(folder).expect("plan.json can be read");
+    report::selection::memory_passes(&cases, &claims, &meta)
 }
 
-fn record(run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
-    json!({
-        "schema": 1, "run": id, "study": "toy", "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
-        "block": run.block, "digest": digest, "metrics": metrics,
-    })
+/// Writes seals.tsv as it would have been written while measuring.
+pub fn seal_blocks(folder: &Path) {
+    write(folder, seals::NAME, &seals::to_tsv(&seals::of(&planned(folder), &read(folder, "runs.jsonl"))));
 }
 
 /// What hyperfine 1.20 exports of one run.
-fn hyperfine(wall_s: f64) -> Value {
+pub fn hyperfine(wall_s: f64) -> Value {
     json!({ "results": [{
         "command": "toy run", "mean": wall_s, "stddev": null, "median": wall_s, "user": 0.9, "system": 0.1, "min": wall_s,
         "max": wall_s, "times": [wall_s], "memory_usage_byte": [1_000_000], "exit_codes": [0],
@@ -304,12 +329,15 @@ pub fn write(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
 }
 
-/// Changes a file of a sealed folder and its line of the manifest, as someone would who wants to deceive.
+/// Changes a file of a sealed folder and all that vouches for it, as someone would who wants to deceive.
 pub fn forge(folder: &Path, name: &str, change: impl FnOnce(&str) -> String) {
     let before = read(folder, name);
     let after = change(&before);
     assert_ne!(before, after, "the forgery changes {name}");
     write(folder, name, &after);
+    if name == "runs.jsonl" {
+        seal_blocks(folder);
+    }
     let sums = report::manifest::sums(folder).expect("the folder can be read");
     write(folder, report::manifest::NAME, &report::manifest::to_text(&sums));
 }

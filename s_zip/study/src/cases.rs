@@ -229,10 +229,12 @@ const NOISE_4M: Shape = Shape::calls(Random, 4 * MIB, 64 * KIB);
 
 // Who runs: first the arms of one scenario each, then those of several.
 const ARMS_ENTRY_5M: &[Arms] = &[
-    measured(0.12, "async~sync async~async_buffered"),
-    measured(0.1, "best_async~best_sync best_async_in_place~best_sync sync~sync@aa sync@slow~sync"),
+    measured(0.12, "async~sync"),
+    measured(0.1, "async_buffered~sync_buffered sync~sync@aa sync@slow~sync"),
+    measured(0.1, "best_async~best_sync best_async_in_place~best_sync"),
     measured(0.02, "async sync"),
 ];
+const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[measured(0.31, "async~sync async~async_buffered"), measured(0.02, "async")];
 const ARMS_ENTRIES_50: &[Arms] = &[
     always(
         0.03,
@@ -243,9 +245,13 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     always(0.68, "async~sync"),
     always(0.13, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
-    measured(0.68, "async~async_buffered"),
     measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate"),
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
+];
+const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
+    measured(0.68, "async~sync"),
+    measured(0.08, "sync async async_current_thread"),
+    measured(0.03, "async_buffered"),
 ];
 const ARMS_MEMORY_100K: &[Arms] = &[
     smoke(0.02, "best_sync best_async"),
@@ -256,7 +262,7 @@ const ARMS_MEMORY_100K: &[Arms] = &[
 const ARMS_MEMORY_MINIZ: &[Arms] = &[
     smoke(0.02, "best_sync best_async"),
     measured(0.15, "sync~async"),
-    measured(0.06, "sync_buffer_32k~sync_buffer_8k"),
+    measured(0.06, "sync_buffer_32k~sync_buffer_8k sync~sync@aa"),
 ];
 const ARMS_MEMORY_5M: &[Arms] = &[
     smoke(0.02, "poll_only poll_runtime"),
@@ -278,11 +284,12 @@ const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_as
 const ARMS_CALLS_1: &[Arms] = &[
     always(0.03, "sync async best_sync best_async"),
     smoke(0.03, "zip_crate async_zip"),
-    measured(0.3, "async~sync best_async~best_sync sync_buffer_8k~sync_buffer_32k"),
+    measured(0.3, "async~sync best_async~best_sync"),
 ];
 const ARMS_MANY: &[Arms] = &[
     always(0.2, "sync_sequential async_sequential"),
     always(0.12, "sync_threads async_concurrent best_sync_threads best_async_concurrent"),
+    measured(0.12, "async_concurrent@aa"),
 ];
 const ARMS_TICKER: &[Arms] = &[
     always(1.1, "idle"),
@@ -290,7 +297,7 @@ const ARMS_TICKER: &[Arms] = &[
 ];
 const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
-const SMALL: &[Arms] = &[measured(0.05, "sync"), measured(0.15, "async")];
+const SMALL: &[Arms] = &[measured(0.05, "sync async_buffered sync_buffered"), measured(0.15, "async")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
 const CALLS: &[Arms] = &[
     always(0.02, "sync async best_sync best_async"),
@@ -307,11 +314,11 @@ const DATA: &[Arms] = &[
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("entry_5m", ENTRY_5M, ARMS_ENTRY_5M),
     archive("entry_5m_disk", (Disk, 1), ENTRY_5M, &[smoke(0.02, "best_sync best_async"), measured(0.12, "async~sync")]),
-    miniz(file("entry_5m_miniz", ENTRY_5M, &[measured(0.31, "async~sync")])),
+    miniz(file("entry_5m_miniz", ENTRY_5M, ARMS_ENTRY_5M_MINIZ)),
     file("entry_20m", ENTRY_20M, &[measured(0.33, "best_async~best_sync best_async_in_place~best_sync")]),
     file("entries_50", ENTRIES_50, ARMS_ENTRIES_50),
     archive("entries_50_disk", (Disk, 1), ENTRIES_50, FIFTY),
-    miniz(file("entries_50_miniz", ENTRIES_50, FIFTY)),
+    miniz(file("entries_50_miniz", ENTRIES_50, ARMS_ENTRIES_50_MINIZ)),
     archive("memory_100k", (Memory, 4), ENTRY_100K, ARMS_MEMORY_100K),
     miniz(archive("memory_100k_miniz", (Memory, 4), ENTRY_100K, ARMS_MEMORY_MINIZ)),
     archive("memory_5m", (Memory, 1), ENTRY_5M, ARMS_MEMORY_5M),

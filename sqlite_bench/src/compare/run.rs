@@ -89,7 +89,7 @@ fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> Result
     let Bench { arm, workload, seed, .. } = *bench;
     let mut row = Row { arm, hold: workload.hold, metrics: Metrics::new(), fault: None, first_error: None };
     let mut record = json!({
-        "schema": 1, "run": "compare", "study": env!("CARGO_PKG_NAME"), "scenario": "compare", "arm": arm.name,
+        "schema": 2, "run": "compare", "study": env!("CARGO_PKG_NAME"), "scenario": "compare", "arm": arm.name,
         "seed": seed, "block": 0, "digest": "", "metrics": {},
     });
     match measured {

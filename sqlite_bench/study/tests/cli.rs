@@ -59,7 +59,7 @@ fn a_run_prints_one_record_with_a_digest_and_histograms() {
     let text = String::from_utf8(output.expect("it ran").stdout).expect("text");
     assert_eq!(text.lines().count(), 1);
     let record: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!((&record["schema"], &record["study"]), (&1.into(), &"sqlite_bench".into()));
+    assert_eq!((&record["schema"], &record["study"]), (&2.into(), &"sqlite_bench".into()));
     assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
     for name in ["read_service_ns", "read_response_ns", "write_service_ns", "ticker_late_ns"] {
         assert!(record["histograms"][name].as_str().expect(name).len() > 100, "{name}");

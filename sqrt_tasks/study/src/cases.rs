@@ -149,8 +149,11 @@ const ALONE: &str =
 /// Every scenario. The executors' ones are without a thread per task where that would take minutes.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
-    Scenario::new("duet_1", tasks(1), &[always(1.3, ALONE)]),
-    Scenario::new("duet_4", tasks(4), &[always(2.5, "tokio_cores~sys_thread_cores")]),
+    // Beside the duets their arms alone, which must agree with them.
+    Scenario::new("duet_1", tasks(1), &[always(1.3, ALONE), measured(0.09, ONE)]),
+    Scenario::new("duet_4", tasks(4), &[
+        always(2.5, "tokio_cores~sys_thread_cores"), measured(0.18, "sys_thread_cores tokio_cores"),
+    ]),
     Scenario::new("n_2", tasks(2), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),

@@ -35,7 +35,7 @@ fn record(arguments: &str) -> Value {
 fn a_run_records_what_the_contract_asks_for() {
     let record = record("run --scenario null_1k --arm rayon --seed 2 --block 5 --run x-7");
     for (field, value) in [
-        ("schema", 1.into()),
+        ("schema", 2.into()),
         ("run", "x-7".into()),
         ("study", "sqrt_tasks".into()),
         ("seed", 2.into()),

@@ -1,0 +1,158 @@
+//! Which rounds are shown: of every study one that decides, and what is compared with it; all of one host.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::host;
+use crate::judged::JudgedStudy;
+use crate::machine::Machine;
+use crate::results::Folder;
+
+/// Other rounds of the host that are compared with the one that decides, at most.
+const COMPARED: usize = 3;
+
+/// What is shown of a study.
+#[derive(Debug)]
+pub struct Shown<'a> {
+    /// The most powerful whole round.
+    pub decides: &'a Folder,
+    /// Its host, 0 for that of the newest round over all studies.
+    pub host: usize,
+    /// Other whole rounds of the host by the same claims, the newest first.
+    pub others: Vec<&'a Folder>,
+    /// Partial rounds of the host and its most powerful whole one of the other profile, the newest first.
+    pub supplements: Vec<&'a Folder>,
+    /// The newest calibration of the host.
+    pub calibration: Option<&'a Folder>,
+    /// The most powerful whole round by the same claims of each other host.
+    pub elsewhere: Vec<(usize, &'a Folder)>,
+}
+
+/// Where the figures of a study come from, for the report.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The host of what is shown, 0 for that of the newest round over all studies.
+    pub host: usize,
+    /// Every round that has a part in it.
+    pub rounds: Vec<Source>,
+    /// What other hosts say of the same claims.
+    pub elsewhere: Vec<(usize, JudgedStudy)>,
+}
+
+impl Origin {
+    /// Whether it is of the host of the newest round over all studies, which the others are shown with.
+    pub fn is_first_host(&self) -> bool {
+        self.host == 0
+    }
+}
+
+/// A round as a source of figures.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Path of its folder, relative to the results root.
+    pub folder: String,
+    pub host: usize,
+    pub profile: String,
+    /// What part it has.
+    pub part: &'static str,
+    /// Blocks that were run, and that were planned.
+    pub blocks: (usize, usize),
+    pub machine: Machine,
+}
+
+/// The part of a round that supplements the one that decides.
+pub const SUPPLEMENT: &str = "stands in (†)";
+
+impl Shown<'_> {
+    /// Every round that may have a part in what is shown; paths are relative to `results`.
+    pub fn sources(&self, results: &Path) -> Vec<Source> {
+        let parts: Vec<(&'static str, usize, &Folder)> = std::iter::once(("decides", self.host, self.decides))
+            .chain(self.others.iter().map(|folder| ("is compared", self.host, *folder)))
+            .chain(self.supplements.iter().map(|folder| (SUPPLEMENT, self.host, *folder)))
+            .chain(self.calibration.map(|folder| ("calibrates", self.host, folder)))
+            .chain(self.elsewhere.iter().map(|(host, folder)| ("another host", *host, *folder)))
+            .collect();
+        parts
+            .into_iter()
+            .map(|(part, host, folder)| Source {
+                folder: folder.below(results),
+                host,
+                profile: folder.meta.profile.clone(),
+                part,
+                blocks: folder.blocks(),
+                machine: folder.machine.clone(),
+            })
+            .collect()
+    }
+}
+
+/// The name of a host in tables: A, B, ...
+pub fn letter(host: usize) -> String {
+    u8::try_from(host)
+        .ok()
+        .filter(|host| *host < 26)
+        .map_or_else(|| host.to_string(), |host| char::from(b'A' + host).to_string())
+}
+
+/// Chooses what is shown of every study that has a whole round, sorted by study.
+pub fn choose(folders: &[Folder]) -> Vec<Shown<'_>> {
+    let mut order: Vec<&Folder> = folders.iter().collect();
+    // Whole rounds say which hosts there are, the newest first.
+    order.sort_by_key(|folder| (!folder.is_whole(), Reverse((folder.name(), folder.meta.study.clone()))));
+    let mut hosts: Vec<&Machine> = Vec::new();
+    let mut placed: Vec<(usize, &Folder)> = Vec::new();
+    for folder in order {
+        let host = hosts.iter().position(|host| host::is_same(host, &folder.machine)).unwrap_or_else(|| {
+            hosts.push(&folder.machine);
+            hosts.len() - 1
+        });
+        placed.push((host, folder));
+    }
+    let studies: BTreeSet<&str> = folders.iter().map(|folder| folder.meta.study.as_str()).collect();
+    let of = |study: &str| -> Vec<(usize, &Folder)> {
+        placed.iter().filter(|(_, folder)| folder.meta.study == study).copied().collect()
+    };
+    studies.into_iter().filter_map(|study| shown(&of(study))).collect()
+}
+
+/// What is shown of one study, of its folders with their hosts, the newest first.
+fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
+    let whole = |host: usize| -> Vec<&'a Folder> {
+        folders.iter().filter(|(of, folder)| *of == host && folder.is_whole()).map(|(_, folder)| *folder).collect()
+    };
+    // Rounds answer the question that the newest of the host asks; those before it may have been asked another one.
+    let deciding = |host: usize| {
+        let rounds = whole(host);
+        let newest = *rounds.first()?;
+        most_powerful(rounds.into_iter().filter(|folder| folder.claims.ask_as(&newest.claims)))
+    };
+    let hosts: BTreeSet<usize> = folders.iter().map(|(host, _)| *host).collect();
+    let elsewhere = || hosts.iter().filter_map(|&host| Some((host, deciding(host)?))).max_by_key(|(_, at)| power(at));
+    let (host, decides) = deciding(0).map(|folder| (0, folder)).or_else(elsewhere)?;
+    let asks = |folder: &&Folder| folder.claims.ask_as(&decides.claims);
+    let others = whole(host).into_iter().filter(|folder| !std::ptr::eq(*folder, decides) && asks(folder));
+    let of_host = || folders.iter().filter(|(of, _)| *of == host).map(|(_, folder)| *folder);
+    let partial = of_host().filter(|folder| folder.judges() && !folder.is_whole());
+    let of_other_profile = whole(host).into_iter().filter(|folder| folder.meta.profile != decides.meta.profile);
+    let mut supplements: Vec<&Folder> = partial.chain(most_powerful(of_other_profile)).collect();
+    supplements.sort_by_key(|folder| Reverse(folder.name()));
+    let at_other = |&other: &usize| Some((other, most_powerful(whole(other).into_iter().filter(asks))?));
+    Some(Shown {
+        decides,
+        host,
+        others: others.take(COMPARED).collect(),
+        supplements,
+        calibration: of_host().find(|folder| folder.meta.calibration.is_some()),
+        elsewhere: hosts.iter().filter(|other| **other != host).filter_map(at_other).collect(),
+    })
+}
+
+/// The round that decides: the one with the most blocks, of several the newest.
+fn most_powerful<'a>(rounds: impl Iterator<Item = &'a Folder>) -> Option<&'a Folder> {
+    rounds.max_by_key(|folder| power(folder))
+}
+
+fn power(folder: &Folder) -> (usize, String) {
+    (folder.blocks().0, folder.name())
+}

@@ -1,0 +1,70 @@
+//! seals.tsv: what stood in runs.jsonl when each block was complete.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+use crate::files::hex;
+use crate::plan_file::PlannedRun;
+
+/// Name of the file.
+pub const NAME: &str = "seals.tsv";
+
+/// The seal of a block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seal {
+    pub scenario: String,
+    pub block: u64,
+    /// Lines of runs.jsonl when the block was complete.
+    pub lines: usize,
+    /// SHA-256 of that many lines.
+    pub sum: String,
+}
+
+/// The seals of the blocks of `plan` that are complete in `runs`, the content of runs.jsonl.
+pub fn of(plan: &[PlannedRun], runs: &str) -> Vec<Seal> {
+    let mut seals = Vec::new();
+    let mut hash = Sha256::new();
+    let lines = runs.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    for (index, (line, run)) in lines.zip(plan).enumerate() {
+        hash.update(line.as_bytes());
+        if plan.get(index + 1).is_none_or(|next| next.block_name() != run.block_name()) {
+            let (scenario, sum) = (run.case.scenario.clone(), hex(&hash.clone().finalize()));
+            seals.push(Seal { scenario, block: run.block, lines: index + 1, sum });
+        }
+    }
+    seals
+}
+
+/// How many blocks the runs belong to.
+pub fn blocks(runs: &[PlannedRun]) -> usize {
+    runs.iter().map(PlannedRun::block_name).collect::<BTreeSet<_>>().len()
+}
+
+/// The content of seals.tsv.
+pub fn to_tsv(seals: &[Seal]) -> String {
+    seals.iter().fold(String::new(), |mut text, Seal { scenario, block, lines, sum }| {
+        let _ = writeln!(text, "{scenario}\t{block}\t{lines}\t{sum}");
+        text
+    })
+}
+
+/// The first line by which `text`, the content of seals.tsv, differs from the seals that `runs` should have; `None` if it does not.
+pub fn difference(plan: &[PlannedRun], runs: &str, text: &str, file: &Path) -> Option<Error> {
+    let due = to_tsv(&of(plan, runs));
+    let line = first_difference(&due, text)?;
+    let what = "the seal is not that of the lines which runs.jsonl has: they were changed after the block was complete";
+    Some(Error::line(file, line, what))
+}
+
+/// The line (from 1) at which two texts differ first.
+pub(crate) fn first_difference(one: &str, other: &str) -> Option<usize> {
+    let (mut ours, mut theirs) = (one.split_inclusive('\n'), other.split_inclusive('\n'));
+    (1..).find_map(|line| match (ours.next(), theirs.next()) {
+        (None, None) => Some(None),
+        (ours, theirs) => (ours != theirs).then_some(Some(line)),
+    })?
+}

@@ -1,0 +1,266 @@
+//! `report append` and `report machine`: what a measurement writes while it is under way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+use predicates::str::contains;
+use report::machine::Machine;
+use report::plan_file::PlannedRun;
+use report::seals;
+use serde_json::{Value, json};
+use support::{FIRST, Toy, findings, hyperfine, line_of, planned, promised, read, report, temporary, usual, write};
+use tempfile::TempDir;
+
+mod support;
+
+/// A measurement that has just begun.
+struct Begun {
+    _temp: TempDir,
+    folder: PathBuf,
+    plan: Vec<PlannedRun>,
+}
+
+fn begun() -> Begun {
+    let temp = temporary();
+    let folder = Toy::default().plan(temp.path(), FIRST);
+    let plan = planned(&folder);
+    Begun { _temp: temp, folder, plan }
+}
+
+/// Appends a run as measure.sh does.
+fn append(folder: &Path, id: &str, exit: &str, export: &str, record: &str) -> Assert {
+    let scratch = temporary();
+    let (export_file, record_file) = (scratch.path().join("hyperfine.json"), scratch.path().join("record.jsonl"));
+    fs::write(&export_file, export).expect("it can be written");
+    fs::write(&record_file, record).expect("it can be written");
+    let mut command = report();
+    command.args(["append", "runs"]).arg(folder).args(["--run", id, "--exit", exit]);
+    command.arg("--hyperfine").arg(&export_file).arg("--record").arg(&record_file).assert()
+}
+
+impl Begun {
+    fn record(&self, index: usize) -> Value {
+        let run = &self.plan[index];
+        let metrics = json!({ "work_s": 1.25, "peak_rss_kib": 80_000.0 });
+        Toy::default().record(run, &run.run, &format!("{}-{}", run.case.scenario, run.seed), &metrics)
+    }
+
+    /// Appends the run with this index, a good one.
+    fn append(&self, index: usize) -> Assert {
+        let export = serde_json::to_string_pretty(&hyperfine(1.26)).expect("it is JSON");
+        append(&self.folder, &self.plan[index].run, "0", &export, &format!("{}\n", self.record(index)))
+    }
+
+    fn runs(&self) -> String {
+        fs::read_to_string(self.folder.join("runs.jsonl")).unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
+    let begun = begun();
+    for index in 0..begun.plan.len() {
+        begun.append(index).success();
+        let due = seals::of(&begun.plan, &begun.runs());
+        let written = fs::read_to_string(begun.folder.join(seals::NAME)).unwrap_or_default();
+        assert_eq!(written, seals::to_tsv(&due), "a block is sealed with its last run, after run {index}");
+    }
+    append(&begun.folder, "toy-0034", "0", "", "")
+        .code(2)
+        .stderr(contains("runs.jsonl:34: ").and(contains("one too many")));
+    for run in promised(&begun.folder) {
+        let file = begun.folder.with_file_name("record");
+        fs::write(&file, Toy::default().record(&run, &run.run, "x", &json!({ "work_s": 1.0 })).to_string())
+            .expect("a file");
+        let time = begun.folder.with_file_name("time");
+        let usage = "{\"max_rss_kib\":9,\"minor_faults_count\":1,\"major_faults_count\":0,\"voluntary_switches_count\":1,\
+             \"involuntary_switches_count\":1,\"wall_s\":1.0,\"user_s\":1.0,\"system_s\":0.0}\n";
+        fs::write(&time, usage).expect("a file");
+        let mut command = report();
+        command.args(["append", "memory"]).arg(&begun.folder).args(["--pass", "0", "--scenario", &run.case.scenario]);
+        command.args(["--arm", &run.case.arm, "--exit", "0", "--record"]).arg(&file).arg("--time").arg(&time);
+        command.assert().success();
+    }
+    let facts = begun.folder.with_file_name("facts.tsv");
+    fs::write(&facts, "cpu_model\tToy\t\n").expect("a file");
+    report().arg("machine").arg(&begun.folder).arg(&facts).assert().success();
+    report().arg("seal").arg(&begun.folder).assert().success();
+    assert_eq!(findings(&begun.folder), Vec::<String>::new());
+    // Numbers stand there as hyperfine and the study wrote them.
+    assert!(begun.runs().lines().all(|line| line.contains("1.26") && line.contains("\"work_s\":1.25")));
+}
+
+#[test]
+fn a_run_out_of_order_or_with_the_record_of_another_one_is_not_added() {
+    let begun = begun();
+    begun.append(0).success();
+    let before = begun.runs();
+    begun.append(0).code(2).stderr(contains("runs.jsonl:2: toy-0002 comes next, not toy-0001"));
+    begun.append(2).code(2).stderr(contains("toy-0002 comes next"));
+    let export = hyperfine(1.26).to_string();
+    let add = |exit: &str, export: &str, record: &str| append(&begun.folder, "toy-0002", exit, export, record);
+    for (key, value, what) in [
+        ("run", json!("toy-0009"), "run 'toy-0009', planned is 'toy-0002'"),
+        ("study", json!("joy"), "study 'joy'"),
+        ("block", json!(99), "block '99'"),
+        ("seed", json!(99), "seed '99'"),
+        ("host", json!("x"), "unknown field `host`"),
+        ("schema", json!(1), "schema 1 is unknown"),
+        ("metrics", json!({ "work": 1.0 }), "does not end in a unit"),
+        ("metrics", json!({ "work_s": 1.5 }), "0 < work_s <= process_s"),
+    ] {
+        let mut record = begun.record(1);
+        record[key] = value;
+        add("0", &export, &record.to_string()).code(2).stderr(contains("record.jsonl:1: ").and(contains(what)));
+    }
+    let good = begun.record(1).to_string();
+    add("0", &export, &format!("{good}\n{good}\n")).code(2).stderr(contains("record.jsonl:1: "));
+    add("0", &export, &good[..good.len() - 5]).code(2).stderr(contains("record.jsonl:1: "));
+    add("0", &export[..export.len() - 5], &good).code(2).stderr(contains("hyperfine.json:1: "));
+    // The record of another run is no record of this one, even if the command failed.
+    add("1", "", &begun.record(2).to_string()).code(2).stderr(contains("planned is 'toy-0002'"));
+    assert_eq!(begun.runs(), before);
+}
+
+#[test]
+fn a_failed_run_is_recorded_whatever_it_left() {
+    let begun = begun();
+    let export = hyperfine(1.26).to_string();
+    let mut failed = begun.record(1);
+    for (key, value) in
+        [("digest", json!("")), ("metrics", json!({})), ("error", json!("a \"quote\", a \\ and a \u{7}"))]
+    {
+        failed[key] = value;
+    }
+    let torn = begun.record(4).to_string();
+    for (index, (exit, export, record, said)) in [
+        ("101", "", "", "exit code 101"),
+        ("1", "", failed.to_string().as_str(), "a \\\"quote\\\", a \\\\ and a"),
+        ("0", export.as_str(), "", "it left no record"),
+        ("0", "", begun.record(3).to_string().as_str(), "hyperfine left no time"),
+        ("137", "{\"results\": [", &torn[..torn.len() / 2], "exit code 137"),
+        ("-9", "", "", "exit code -9"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        append(&begun.folder, &begun.plan[index].run, exit, export, record)
+            .code(1)
+            .stderr(contains("recorded as a failure"));
+        let line = begun.runs().lines().nth(index).map(str::to_owned).expect("it was added");
+        let run =
+            report::runs::read_lines::<report::runs::Run>(&format!("{line}\n"), "runs.jsonl").expect("it can be read");
+        let failure = run[0].failure().expect("it failed");
+        assert!(line.contains(said) || failure.contains(said), "{failure}: {line}");
+    }
+    // Files that are not there are no files.
+    let mut command = report();
+    command
+        .args(["append", "runs"])
+        .arg(&begun.folder)
+        .args(["--run", "toy-0007", "--exit", "2", "--record", "/nowhere"]);
+    command.assert().code(1);
+}
+
+#[test]
+fn a_torn_line_is_dropped_and_a_seal_that_is_missing_is_added() {
+    let begun = begun();
+    let block = begun.plan.iter().take_while(|run| run.block_name() == begun.plan[0].block_name()).count();
+    for index in 0..=block {
+        begun.append(index).success();
+    }
+    // Ended before the seal was written, and again within a line.
+    let whole = begun.runs();
+    write(&begun.folder, "seals.tsv", "big\t");
+    write(&begun.folder, "runs.jsonl", &format!("{whole}{{\"run\":\"toy-"));
+    for index in block + 1..begun.plan.len() {
+        begun.append(index).success();
+    }
+    assert_eq!(begun.runs().lines().count(), begun.plan.len());
+    assert!(begun.runs().starts_with(&whole));
+    assert_eq!(read(&begun.folder, "seals.tsv"), seals::to_tsv(&seals::of(&begun.plan, &begun.runs())));
+}
+
+#[test]
+fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_are_noticed() {
+    for change in
+        [|text: &str| text.replacen("1.26", "1.27", 1), |text: &str| text.split_inclusive('\n').take(1).collect()]
+    {
+        let begun = begun();
+        let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
+        for index in 0..blocks[1].lines {
+            begun.append(index).success();
+        }
+        write(&begun.folder, "runs.jsonl", &change(&begun.runs()));
+        let next = begun.runs().lines().count();
+        let due = blocks.iter().find(|seal| seal.lines > next).expect("there are more blocks").lines;
+        for index in next..due - 1 {
+            begun.append(index).success();
+        }
+        begun.append(due - 1).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
+    }
+}
+
+#[test]
+fn passes_under_gnu_time_come_in_the_order_that_the_plan_promises() {
+    let temp = temporary();
+    let folder = Toy::default().measure(temp.path(), FIRST, usual);
+    write(&folder, "memory.jsonl", "");
+    let record = temp.path().join("record");
+    let time = temp.path().join("time");
+    let add = |pass: &str, arm: &str, exit: &str| {
+        let mut command = report();
+        command.args(["append", "memory"]).arg(&folder).args([
+            "--pass",
+            pass,
+            "--scenario",
+            "big",
+            "--arm",
+            arm,
+            "--exit",
+            exit,
+        ]);
+        command.arg("--record").arg(&record).arg("--time").arg(&time).assert()
+    };
+    add("0", "b", "0").code(2).stderr(contains("memory.jsonl:1: memory-0 big a comes next, not memory-0 big b"));
+    // GNU time says that the command failed in a line of its own.
+    let usage = "{\"max_rss_kib\":9,\"minor_faults_count\":1,\"major_faults_count\":0,\"voluntary_switches_count\":1,\
+                 \"involuntary_switches_count\":1,\"wall_s\":1.0,\"user_s\":1.0,\"system_s\":0.0}\n";
+    fs::write(&time, format!("Command exited with non-zero status 3\n{usage}")).expect("it can be written");
+    add("0", "a", "3").code(1);
+    assert!(
+        read(&folder, "memory.jsonl").contains("\"exit\":3,\"time\":{\"max_rss_kib\":9,"),
+        "{}",
+        read(&folder, "memory.jsonl")
+    );
+    fs::write(&record, "{\"run\":\"memory-1\"}").expect("it can be written");
+    add("0", "b", "0").code(2).stderr(contains("record:1: missing field"));
+    fs::remove_file(&record).expect("it can be removed");
+    add("0", "b", "0").code(1).stderr(contains("left no record"));
+    add("0", "b@aa", "0").code(1).stderr(contains("left no record"));
+    add("1", "a", "0").code(2).stderr(contains("memory.jsonl:4: ").and(contains("one too many")));
+}
+
+#[test]
+fn facts_become_values_whatever_characters_they_hold() {
+    let temp = temporary();
+    let facts = temp.path().join("facts.tsv");
+    let mut text = b"cpu_model\tA \\ \"B\" \x07\t\nload_before\t0.25\t\ncpu_family\t25\t\nsha\t01\t\ngovernor\t\tnot \"here\"\nnone\t\t\n".to_vec();
+    text.extend(b"os\tDebi\xe1n\t\nprobe_hop_us\t1\t\nprobe_hop_us\t2.50\nkernel\t-\t\ndigest\t123456789012345678901234567890\t\n");
+    fs::write(&facts, &text).expect("it can be written");
+    report().arg("machine").arg(temp.path()).arg(&facts).assert().success();
+    let machine = Machine::parse(&read(temp.path(), "machine.json"), "machine.json").expect("it can be read");
+    let value = |name: &str| machine.values[name].clone();
+    assert_eq!(value("cpu_model"), Some(json!("A \\ \"B\" \u{7}")));
+    assert_eq!((value("load_before"), value("cpu_family")), (Some(json!(0.25)), Some(json!(25))));
+    assert_eq!((value("sha"), value("kernel")), (Some(json!("01")), Some(json!("-"))));
+    assert_eq!(value("digest"), Some(json!("123456789012345678901234567890")));
+    assert_eq!(value("probe_hop_us"), Some(json!(2.5)), "the last line of a name wins");
+    assert_eq!((value("governor"), machine.reasons["governor"].as_str()), (None, "not \"here\""));
+    assert_eq!((value("none"), machine.reasons["none"].as_str()), (None, "it could not be read"));
+    fs::write(&facts, "cpu_model\tA\t\nno fact\n").expect("it can be written");
+    let place = contains(format!("facts.tsv:{}: ", line_of("a\nno fact", "no fact")));
+    report().arg("machine").arg(temp.path()).arg(&facts).assert().code(2).stderr(place);
+}

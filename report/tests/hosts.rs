@@ -1,0 +1,103 @@
+//! Rounds of several hosts: of one the most powerful decides, those of others stand beside, and nothing mixes them.
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use report::plan_file::PlannedRun;
+use support::{FIRST, Outcome, SECOND, THIRD, Toy, rendered, report, temporary, usual};
+
+mod support;
+
+/// As usual, but a is faster than b.
+fn opposite(run: &PlannedRun) -> Outcome {
+    match (run.case.arm.as_str(), usual(run)) {
+        ("a", Outcome::Took(seconds, memory)) => Outcome::Took(seconds / 2.5, memory),
+        (_, outcome) => outcome,
+    }
+}
+
+/// The toy on a machine that is as the usual one by name, and a fifth slower.
+fn slower() -> Toy {
+    Toy { probe_ns: 1.8, ..Toy::default() }
+}
+
+#[test]
+fn rounds_of_one_host_contradict_each_other_and_those_of_two_stand_side_by_side() {
+    let verdicts = |second: &Toy| {
+        let temp = temporary();
+        Toy::default().seal(temp.path(), FIRST, usual);
+        second.seal(temp.path(), SECOND, opposite);
+        let (page, []) = rendered(temp.path(), []);
+        let line = |start: &str| page.lines().find(|line| line.starts_with(start)).map(str::to_owned);
+        let on_hosts = page
+            .lines()
+            .skip_while(|line| !line.starts_with("**Other hosts.**"))
+            .find(|line| line.starts_with("| [C1]"));
+        (report().arg("verdicts").arg(temp.path()).assert().success(), line("**Hosts.**"), on_hosts.map(str::to_owned))
+    };
+    // The probe of one machine varies by a few percent.
+    let (table, hosts, beside) = verdicts(&Toy { probe_ns: 1.6, ..Toy::default() });
+    table.stdout(contains("unstable"));
+    assert!(!hosts.expect("the host is named").contains("; B: ") && beside.is_none());
+    for second in [slower(), Toy { cpu_model: "Toy 2000", ..Toy::default() }] {
+        let (table, hosts, beside) = verdicts(&second);
+        table.stdout(contains(SECOND).and(contains("unstable").not()));
+        let hosts = hosts.expect("the hosts are named");
+        assert!(
+            hosts.contains(&format!("A: {} (family unknown", second.cpu_model)) && hosts.contains("; B: Toy 1000"),
+            "{hosts}"
+        );
+        let cells: Vec<String> = beside.expect("it has a column").split(" | ").map(str::to_owned).collect();
+        assert_eq!(cells.len(), 4);
+        assert_ne!(cells[2], cells[3].trim_end_matches(" |"), "the two hosts disagree");
+    }
+}
+
+#[test]
+fn of_rounds_with_as_many_blocks_the_newest_decides() {
+    let temp = temporary();
+    for stamp in [SECOND, FIRST] {
+        Toy::default().seal(temp.path(), stamp, usual);
+    }
+    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains(SECOND).and(contains(FIRST).not()));
+}
+
+#[test]
+fn a_larger_round_by_other_claims_answers_another_question() {
+    let temp = temporary();
+    Toy { profile: "full", ..Toy::default() }.seal(temp.path(), FIRST, usual);
+    let claims = support::CLAIMS.replace("margin = 0.10", "margin = 0.08");
+    Toy { claims, ..Toy::default() }.seal(temp.path(), SECOND, usual);
+    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains(format!("{SECOND}-quick")));
+}
+
+#[test]
+fn the_newest_round_says_which_host_comes_first_and_a_study_without_one_there_is_shown_from_elsewhere() {
+    let temp = temporary();
+    let toy = Toy { study: "joy", ..Toy::default() };
+    toy.seal(temp.path(), FIRST, usual);
+    slower().seal(temp.path(), SECOND, usual);
+    Toy { study: "joy", cpu_model: "Toy 2000", ..Toy::default() }.seal(temp.path(), "20261121T040000Z", usual);
+    let (page, [effects]) = rendered(temp.path(), ["effects.svg"]);
+    let named = page.lines().find(|line| line.starts_with("`joy` was measured on host B, not on A: Toy 1000"));
+    assert!(named.is_some(), "{page}");
+    assert!(
+        page.contains(&format!("results/joy/{FIRST}-quick")) && page.contains(&format!("results/toy/{SECOND}-quick"))
+    );
+    assert!(effects.contains("measured on another host: joy.") && !effects.contains("joy C1"), "no chart mixes hosts");
+    // With a round there, it is shown from there, however small.
+    Toy { study: "joy", probe_ns: 1.8, ..Toy::default() }.seal(temp.path(), THIRD, usual);
+    let (page, [effects]) = rendered(temp.path(), ["effects.svg"]);
+    assert!(!page.contains("was measured on host") && effects.contains("joy C1"), "{page}");
+}
+
+#[test]
+fn every_round_says_what_else_went_on() {
+    let temp = temporary();
+    Toy::default().seal(temp.path(), FIRST, usual);
+    let (page, []) = rendered(temp.path(), []);
+    let row = page.lines().find(|line| line.contains("| decides |")).expect("its round is listed");
+    assert_eq!(
+        row,
+        format!("| `toy/{FIRST}-quick` | A | decides | 9 of 9 | 0.700 % | 1.50 ns | 9,000 MB/s | 4.00 µs | 12.0 µs |")
+    );
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Does:   tests the layouts of a build: a tiny package, built by the real cargo in a copy of scripts/ elsewhere.
+# Reads:  scripts/.
+# Writes: a temporary folder, removed at the end.
+# shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
+# shellcheck source=../lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+usage() { echo 'usage: scripts/tests/layouts.sh'; }
+
+failed=0
+expect() { # expect SENTENCE COMMAND...
+  local sentence=$1
+  shift
+  if "$@"; then echo "ok: $sentence"; else echo "FAILED: $sentence"; failed=1; tail -n 15 "$out"; fi
+}
+same() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'"; return 1; }; }
+
+# Functions in Rust, and constructors that must run in their order, which is that of .init_array.
+make_repository() {
+  repo=$temp/"a path with 'quotes'"
+  mkdir -p "$repo/tiny/study/src"
+  cp -R scripts "$repo/"
+  printf '[workspace]\nresolver = "3"\nmembers = ["tiny/study"]\n[profile.release]\nlto = "thin"\ncodegen-units = 1\n' >"$repo/Cargo.toml"
+  printf '[package]\nname = "tiny_study"\nversion = "0.1.0"\nedition = "2024"\n' >"$repo/tiny/study/Cargo.toml"
+  touch "$repo/tiny/Cargo.toml"
+  cat >"$repo/tiny/study/src/main.rs" <<'EOF'
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+static CALLS: AtomicU32 = AtomicU32::new(0);
+extern "C" fn first() {
+    CALLS.store(CALLS.load(Relaxed) * 10 + 1, Relaxed);
+}
+extern "C" fn second() {
+    CALLS.store(CALLS.load(Relaxed) * 10 + 2, Relaxed);
+}
+#[used]
+#[unsafe(link_section = ".init_array")]
+static CONSTRUCTORS: [extern "C" fn(); 2] = [first, second];
+
+fn main() {
+    println!("{}", CALLS.load(Relaxed));
+}
+EOF
+  (cd "$repo" && cargo generate-lockfile --offline --quiet)
+}
+build() { "$repo/scripts/build.sh" "$@" >"$out" 2>&1; }
+layout() { echo "$repo/target/layouts/${2:-release}/tiny_study.$1"; }
+# all COMMAND: of each layout.
+all() { local layout; for layout in 0 1 2 3 4 5; do "$@" "$(layout "$layout")" || return; done; }
+# How many different lines.
+different_kinds() { sort -u | wc -l | tr -d ' '; }
+addresses() { nm "$1" | sha256 -; }
+
+six_of_one_code() {
+  build --layouts 6 tiny_study && same 1 "$(all symbols_sha256 | different_kinds)" && same 6 "$(all addresses | different_kinds)" &&
+    same "$(printf '12\n12\n12\n12\n12\n12')" "$(all run)" && cmp "$(layout 0)" "$repo/target/release/tiny_study"
+}
+run() { "$1"; }
+fresh_ones_stay() {
+  local before
+  before=$(all stat -c %Y.%i)
+  build --layouts 6 tiny_study && same "$before" "$(all stat -c %Y.%i)"
+}
+lost_ones_return() {
+  rm "$(layout 3)"
+  six_of_one_code || return
+  cp "$(layout 2)" "$(layout 0)" # as if the folder were of another build
+  six_of_one_code
+}
+one_does_not_disturb() {
+  build tiny_study && same 12 "$("$repo/target/release/tiny_study")" && six_of_one_code
+}
+dev_as_well() { build --layouts 6 tiny_study dev && cmp "$(layout 0 dev)" "$repo/target/debug/tiny_study"; }
+# refused TEXT CASE: the build fails with TEXT where a linker does with the option for the order what CASE says.
+refused() {
+  printf '#!/bin/bash\nfor argument in "$@"; do\n  case $argument in %s *) set -- "$@" "$argument" ;; esac\n  shift\ndone\nexec %s "$@"\n' \
+    "$2" "$(command -v cc)" >"$temp/bin/cc"
+  chmod +x "$temp/bin/cc"
+  touch "$repo/tiny/study/src/main.rs"
+  same 2 "$(code=0; PATH=$temp/bin:$PATH build --layouts 6 tiny_study || code=$?; echo "$code")" && grep -q "$1" "$out"
+}
+other_code_is_refused() { refused 'tiny_study.3 has other functions' '-Wl,--shuffle-sections=.text.\*=4) set -- "$@" -Wl,--defsym=odd=1 ;;'; }
+one_order_is_refused() { refused 'left the functions' '-Wl,--shuffle-sections=*) ;;'; }
+without_names_is_refused() { refused 'no symbols' '-Wl,--shuffle-sections=*) set -- "$@" "$argument" -Wl,--strip-all ;;'; }
+
+main() {
+  case ${1:-} in '') ;; *) usage; exit 2 ;; esac
+  if [ "$(LAYOUTS=6 layouts_here)" != 6 ]; then say 'skipped: the layouts need rustc with lld'; exit 0; fi
+  unset FAST_BUILDS # what is tested measures
+  temp=$(mktemp -d)
+  trap 'rm -rf "$temp"' EXIT
+  out=$temp/out
+  mkdir "$temp/bin"
+  make_repository
+  expect 'six layouts have the same functions at other addresses, and constructors in their order' six_of_one_code
+  expect 'nothing is linked again where all is fresh' fresh_ones_stay
+  expect 'a layout that is missing or of another build is linked again' lost_ones_return
+  expect 'a build of one layout in between does no harm' one_does_not_disturb
+  expect 'a dev build has layouts, too' dev_as_well
+  expect 'a layout of other code is refused' other_code_is_refused
+  expect 'a linker that orders nothing is refused' one_order_is_refused
+  expect 'executables without symbols are refused' without_names_is_refused
+  exit "$failed"
+}
+
+main "$@"

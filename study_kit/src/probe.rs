@@ -1,0 +1,165 @@
+//! How fast the machine is just now, in four figures and half a second: rounds of a machine that has become another one are not compared.
+//!
+//! Each figure is the time that one in twenty of many short slices stays below: what else happens on the machine makes a slice longer, and
+//! the very shortest is luck. All of it stays on one processor, because whether a scheduler uses one or two changes a figure by half.
+
+use std::hint::black_box;
+use std::io::{Read, Write, pipe};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
+use nix::unistd::Pid;
+use tokio::runtime::Builder;
+
+/// How long each of the four is repeated.
+const EACH: Duration = Duration::from_millis(100);
+/// Steps of arithmetic in one slice.
+const STEPS: u32 = 20_000;
+/// Size of the buffers that are copied: beyond the share of the caches that a guest gets.
+const BUFFER_BYTES: usize = 64 << 20;
+/// How much of them is copied in one slice.
+const COPY_BYTES: usize = 256 << 10;
+/// Hand-overs there and back, or hops, in one slice: one alone takes one of two times, as its thread does or does not run first.
+const TURNS: u32 = 8;
+
+/// The probe as lines of facts.tsv: name, value and an empty reason, tab-separated.
+///
+/// # Errors
+/// When no pipe, thread or runtime can be made, or the processor cannot be chosen.
+pub fn facts() -> Result<String> {
+    let figures = thread::Builder::new().spawn(figures).context("no thread")?.join();
+    let figures = figures.unwrap_or_else(|_| bail!("the probe panicked"))?;
+    Ok(figures.map(|(name, value)| format!("{name}\t{value:.4}\t\n")).concat())
+}
+
+fn figures() -> Result<[(&'static str, f64); 4]> {
+    stay_here().context("cannot stay on one processor")?;
+    Ok([
+        ("probe_arithmetic_ns", arithmetic_ns()?),
+        ("probe_memory_mb_per_s", memory_mb_per_s()?),
+        ("probe_switch_us", switch_us()?),
+        ("probe_hop_us", hop_us()?),
+    ])
+}
+
+/// Keeps this thread, and those it starts, on the processor it runs on.
+fn stay_here() -> nix::Result<()> {
+    let mut here = CpuSet::new();
+    here.set(sched_getcpu()?)?;
+    sched_setaffinity(Pid::from_raw(0), &here)
+}
+
+/// Time of a shift, exclusive or and multiplication that wait for those before them, in ns.
+fn arithmetic_ns() -> Result<f64> {
+    let mut state = black_box(1_u64);
+    let slice_s = slice_s(|| {
+        // No compiler finds a shorter way to the last state.
+        for _ in 0..STEPS {
+            state = (state ^ (state >> 32)).wrapping_mul(6_364_136_223_846_793_005);
+        }
+        state = black_box(state);
+        Ok(())
+    })?;
+    Ok(slice_s * 1e9 / f64::from(STEPS))
+}
+
+/// Bytes that one thread copies between two buffers, in MB/s.
+fn memory_mb_per_s() -> Result<f64> {
+    let source = vec![1_u8; BUFFER_BYTES];
+    let mut target = vec![2_u8; BUFFER_BYTES];
+    let mut at = 0;
+    let slice_s = slice_s(|| {
+        target[at..at + COPY_BYTES].copy_from_slice(&source[at..at + COPY_BYTES]);
+        at = (at + COPY_BYTES) % BUFFER_BYTES;
+        black_box(&mut target);
+        Ok(())
+    })?;
+    Ok(COPY_BYTES as f64 / slice_s / 1e6)
+}
+
+/// Time of a hand-over between two threads over a pipe, in us: half of a byte's way there and back.
+fn switch_us() -> Result<f64> {
+    let (mut there_in, mut there_out) = pipe()?;
+    let (mut back_in, mut back_out) = pipe()?;
+    let mut byte = [0];
+    // The far side ends with the pipe.
+    let far = thread::Builder::new().spawn(move || {
+        let mut byte = [0];
+        while there_in.read_exact(&mut byte).is_ok() && back_out.write_all(&byte).is_ok() {}
+    })?;
+    let slice_s = slice_s(|| {
+        for _ in 0..TURNS {
+            there_out.write_all(&byte)?;
+            back_in.read_exact(&mut byte)?;
+        }
+        Ok(())
+    });
+    drop((there_out, back_in));
+    if far.join().is_err() {
+        bail!("the far side of the pipe panicked");
+    }
+    Ok(slice_s? * 1e6 / f64::from(2 * TURNS))
+}
+
+/// Time from handing a task to the blocking pool until its answer is there, in us.
+fn hop_us() -> Result<f64> {
+    let runtime = Builder::new_current_thread().build().context("no runtime")?;
+    let slice_s = slice_s(|| {
+        for _ in 0..TURNS {
+            runtime.block_on(runtime.spawn_blocking(|| black_box(())))?;
+        }
+        Ok(())
+    })?;
+    Ok(slice_s * 1e6 / f64::from(TURNS))
+}
+
+/// What one in twenty of the slices stays below that fit into [`EACH`], in seconds.
+fn slice_s(mut slice: impl FnMut() -> Result<()>) -> Result<f64> {
+    let start = Instant::now();
+    let mut slices = Vec::new();
+    while start.elapsed() < EACH || slices.is_empty() {
+        let start = Instant::now();
+        slice()?;
+        slices.push(start.elapsed());
+    }
+    Ok(low(&mut slices).as_secs_f64())
+}
+
+/// The twentieth part of the way up through `slices`, which are not empty.
+fn low(slices: &mut [Duration]) -> Duration {
+    let rank = slices.len() / 20;
+    *slices.select_nth_unstable(rank).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_a_fact_with_a_figure() {
+        let facts = facts().unwrap();
+        let mut names = Vec::new();
+        for line in facts.lines() {
+            let columns: Vec<_> = line.split('\t').collect();
+            let [name, value, ""] = columns[..] else { panic!("no fact: {line:?}") };
+            assert!(value.parse::<f64>().is_ok_and(|value| value.is_finite() && value > 0.0), "{line}");
+            names.push(name);
+        }
+        assert_eq!(names, ["probe_arithmetic_ns", "probe_memory_mb_per_s", "probe_switch_us", "probe_hop_us"]);
+    }
+
+    #[test]
+    fn one_slice_in_twenty_is_shorter() {
+        let mut slices: Vec<_> = (0..100).rev().map(Duration::from_millis).collect();
+        assert_eq!(low(&mut slices), Duration::from_millis(5));
+        assert_eq!(low(&mut slices[..1]), slices[0]);
+    }
+
+    #[test]
+    fn a_slice_that_fails_gives_no_figure() {
+        let error = slice_s(|| bail!("broken")).err();
+        assert_eq!(error.map(|error| error.to_string()), Some("broken".to_owned()));
+    }
+}
