@@ -9,7 +9,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use study_kit::{Arms, Scenario, always, full, measured, smoke, smoke_full};
 use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 
-use crate::data::DataKind::{self, Csv, Log, Pattern, Random};
+use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::encoders::{AsyncEncoder, Buffered, Disguised, SyncEncoder, async_encoder, flate2_encoder};
 use crate::input::{Input, Shape};
 use crate::mirror::{self, Encoders};
@@ -195,14 +195,19 @@ const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
     Scenario { build: "variant-miniz", ..scenario }
 }
 
+/// An archive of the published `perf_test`, and smaller ones like it: its data, the published compressor.
+const fn perf_test(name: &'static str, rounds: u32, shape: Shape, arms: &'static [Arms]) -> Scenario<Setting> {
+    miniz(archive(name, (Tmpfs, rounds), shape, arms))
+}
+
 /// One entry in one call.
 const fn entry(kind: DataKind, bytes: usize) -> Shape {
     Shape::entries(kind, bytes, 1)
 }
 
 /// So many entries of a megabyte.
-const fn megabytes(entries: u64) -> Shape {
-    Shape::entries(Pattern, MIB, entries)
+const fn megabytes(kind: DataKind, entries: u64) -> Shape {
+    Shape::entries(kind, MIB, entries)
 }
 
 /// Entries of so many pieces of 64 KiB.
@@ -234,7 +239,8 @@ const ARMS_ENTRY_5M: &[Arms] = &[
     measured(0.1, "best_async~best_sync best_async_in_place~best_sync"),
     measured(0.02, "async sync"),
 ];
-const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[measured(0.31, "async~sync async~async_buffered"), measured(0.02, "async")];
+const ARMS_ENTRY_5M_MINIZ: &[Arms] =
+    &[measured(0.31, "async~sync async~async_buffered"), measured(0.2, "sync~sync@aa"), measured(0.02, "async")];
 const ARMS_ENTRIES_50: &[Arms] = &[
     always(
         0.03,
@@ -249,9 +255,10 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
-    measured(0.68, "async~sync"),
-    measured(0.08, "sync async async_current_thread"),
-    measured(0.03, "async_buffered"),
+    measured(0.68, "async~sync async~async_buffered"),
+    measured(1.2, "async~async_current_thread"),
+    measured(0.13, "sync~sync@aa"),
+    measured(0.08, "sync async"),
 ];
 const ARMS_MEMORY_100K: &[Arms] = &[
     smoke(0.02, "best_sync best_async"),
@@ -268,16 +275,12 @@ const ARMS_MEMORY_5M: &[Arms] = &[
     smoke(0.02, "poll_only poll_runtime"),
     measured(0.1, "poll_runtime~poll_only poll_only~sync_buffer_8k"),
     measured(0.13, "async~async_static async_static~poll_runtime"),
+    measured(0.1, "sync_buffer_8k~sync_buffer_8k@aa"),
 ];
-const ARMS_PERF_5M: &[Arms] = &[
-    always(0.15, "sync"),
-    always(0.37, "async"),
-    smoke(0.15, "sync@aa sync@slow"),
-    measured(0.15, "async_buffered sync_buffered"),
-];
-const ARMS_PERF_10M: &[Arms] = &[measured(0.15, "sync async_buffered sync_buffered"), measured(0.39, "async")];
+const ARMS_PERF_5M: &[Arms] =
+    &[smoke(0.37, "sync async sync@aa sync@slow"), measured(0.15, "async_buffered sync_buffered sync_buffered@aa")];
 const ARMS_PERF_20M: &[Arms] = &[
-    measured(0.14, "sync async_buffered sync_buffered sync@aa sync@slow best_sync best_async"),
+    measured(0.14, "sync async_buffered sync_buffered sync_buffered@aa sync@aa sync@slow best_sync best_async"),
     measured(0.36, "async"),
 ];
 const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
@@ -285,11 +288,16 @@ const ARMS_CALLS_1: &[Arms] = &[
     always(0.03, "sync async best_sync best_async"),
     smoke(0.03, "zip_crate async_zip"),
     measured(0.3, "async~sync best_async~best_sync"),
+    measured(0.1, "sync~sync@aa"),
 ];
 const ARMS_MANY: &[Arms] = &[
-    always(0.2, "sync_sequential async_sequential"),
-    always(0.12, "sync_threads async_concurrent best_sync_threads best_async_concurrent"),
-    measured(0.12, "async_concurrent@aa"),
+    smoke(0.2, "sync_sequential async_sequential sync_threads async_concurrent"),
+    always(0.12, "best_sync_threads best_async_concurrent"),
+    measured(0.12, "best_async_concurrent@aa"),
+];
+const ARMS_MANY_MINIZ: &[Arms] = &[
+    measured(0.3, "sync_sequential async_sequential"),
+    measured(0.2, "sync_threads async_concurrent async_concurrent@aa best_sync_threads best_async_concurrent"),
 ];
 const ARMS_TICKER: &[Arms] = &[
     always(1.1, "idle"),
@@ -297,12 +305,19 @@ const ARMS_TICKER: &[Arms] = &[
 ];
 const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
-const SMALL: &[Arms] = &[measured(0.05, "sync async_buffered sync_buffered"), measured(0.15, "async")];
+const SIZES: &[Arms] = &[measured(0.15, "async_buffered sync_buffered sync_buffered@aa")];
+const PERF_TEST: &[Arms] = &[measured(0.2, "sync sync@aa async_buffered"), measured(0.4, "async")];
+const ASYNC: &[Arms] = &[measured(0.04, "async")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
 const CALLS: &[Arms] = &[
     always(0.02, "sync async best_sync best_async"),
     smoke(0.02, "zip_crate async_zip"),
     measured(0.1, "async~sync best_async~best_sync"),
+];
+const ARMS_CALLS_1M: &[Arms] = &[
+    always(0.02, "sync async best_sync best_async"),
+    smoke(0.02, "zip_crate async_zip"),
+    measured(0.1, "async~sync best_async~best_sync sync~sync@aa"),
 ];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
@@ -323,21 +338,31 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     miniz(archive("memory_100k_miniz", (Memory, 4), ENTRY_100K, ARMS_MEMORY_MINIZ)),
     archive("memory_5m", (Memory, 1), ENTRY_5M, ARMS_MEMORY_5M),
     archive("memory_50", (Memory, 1), ENTRIES_50, &[measured(0.13, "best_async~best_sync async_zip~best_async")]),
-    archive("perf_10k", (Tmpfs, 100), entry(Pattern, 10 * KIB), SMALL),
-    archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SMALL),
-    archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SMALL),
-    archive("perf_5m", (Tmpfs, 45), megabytes(5), ARMS_PERF_5M),
-    archive("perf_10m", (Tmpfs, 24), megabytes(10), ARMS_PERF_10M),
-    archive("perf_20m", (Tmpfs, 11), megabytes(20), ARMS_PERF_20M),
+    archive("perf_10k", (Tmpfs, 100), entry(Pattern, 10 * KIB), SIZES),
+    archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SIZES),
+    archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SIZES),
+    archive("perf_5m", (Tmpfs, 45), megabytes(Pattern, 5), ARMS_PERF_5M),
+    archive("perf_10m", (Tmpfs, 24), megabytes(Pattern, 10), SIZES),
+    archive("perf_20m", (Tmpfs, 11), megabytes(Pattern, 20), ARMS_PERF_20M),
+    perf_test("perf_10k_miniz", 100, entry(Letter, 10 * KIB), PERF_TEST),
+    perf_test("perf_100k_miniz", 100, entry(Letter, 100 * KIB), PERF_TEST),
+    perf_test("perf_1m_miniz", 80, entry(Letter, MIB), PERF_TEST),
+    perf_test("perf_5m_miniz", 45, megabytes(Letter, 5), PERF_TEST),
+    perf_test("perf_10m_miniz", 24, megabytes(Letter, 10), PERF_TEST),
+    perf_test("perf_20m_miniz", 11, megabytes(Letter, 20), PERF_TEST),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),
     // In one entry the published shape, without ZIP64, could not say its size.
     file("rss_10g", streamed(40_000, 4), &[full(0.02, "empty"), full(3.7, "sync async best_sync best_async")]),
+    miniz(file("rss_5m_miniz", streamed(80, 1), ASYNC)),
+    miniz(file("rss_10m_miniz", streamed(160, 1), ASYNC)),
+    miniz(file("rss_100m_miniz", streamed(1_600, 1), ASYNC)),
+    miniz(file("rss_10g_miniz", streamed(40_000, 4), &[full(8.0, "async")])),
     file("calls_1", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1),
     file("calls_8k", Shape::calls(Pattern, 4 * MIB, 8 * KIB), CALLS),
     file("calls_64k", Shape::calls(Pattern, 4 * MIB, 64 * KIB), CALLS),
-    file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), CALLS),
+    file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), ARMS_CALLS_1M),
     file("data_pattern", Shape::calls(Pattern, 4 * MIB, 64 * KIB), DATA),
     file("data_log", Shape::calls(Log, 256 * KIB, 64 * KIB), DATA),
     file("data_csv", Shape::calls(Csv, 256 * KIB, 64 * KIB), DATA),
@@ -350,5 +375,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     archive("zip64_5g", (Tail, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
     archive("zip64_5g_disk", (Disk, 1), entry_5g(Random), &[full(120.0, "best_async")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
+    miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
 ];

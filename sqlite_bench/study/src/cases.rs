@@ -98,7 +98,7 @@ const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
     Setting::Access { workload, on_disk: false }
 }
 
-const COMPARED: &str = "direct spawn_blocking tokio_rusqlite sb_fair wal_threads";
+const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
     sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool \
     memdb shared_cache rollback";

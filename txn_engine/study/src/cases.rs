@@ -109,8 +109,8 @@ const PIPELINES: &str = "async_current_thread async_multi_thread async_formatted
 const BATCHED: &str =
     "async_batched_16 async_batched_256 async_batched_4096 sync_batched_16 sync_batched_256 sync_batched_4096";
 const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
-/// The two engines at the published cost per row.
-const COSTLY: &str = "sync_as_published async_as_published";
+/// The two engines at the published cost per row, and a copy.
+const COSTLY: &str = "sync_as_published async_as_published sync_as_published@aa";
 const UNSHARED: &str = "sync_unshared sync_formatted";
 
 /// Every arm on 2,000,100 rows that are accepted more often than in the published shape.
@@ -185,12 +185,13 @@ pub const SCENARIOS: &[Case] = &[
             always(0.37, PIPELINES),
             always(0.28, BATCHED),
             always(1.5, PUBLISHED),
+            measured(1.5, "sync_as_published@aa"),
             always(0.26, "best_one_core"),
             always(0.18, "best_all_cores"),
             always(0.14, "csv_scan"),
         ],
     ),
-    file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@slow")]),
+    file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
     file(
         "accepted_2000100",
         Accepted,
@@ -231,10 +232,7 @@ pub const SCENARIOS: &[Case] = &[
         "three_files_debug",
         "dev",
         100_000,
-        &[
-            always(0.68, "sync async"),
-            measured(0.68, "sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores"),
-        ],
+        &[always(0.68, "sync async"), measured(0.68, "sync@aa async_multi_thread async_batched_4096 best_all_cores")],
     ),
     three_files("three_files_1m", "release", 1_000_000, &[full(0.47, CONCURRENT)]),
     three_files("three_files_1m_debug", "dev", 1_000_000, &[full(6.6, CONCURRENT)]),
