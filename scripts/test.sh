@@ -62,7 +62,7 @@ check_scripts() {
 }
 
 main() {
-  local name scripts='' measuring='' named
+  local name features scripts='' measuring='' named
   while :; do
     case ${1:-} in
       -h | --help) usage; exit 0 ;;
@@ -79,7 +79,15 @@ main() {
     name_package "$name"
     check_package "$name" "${named[@]}"
   done
-  if [ -n "$measuring" ]; then check_package measuring --manifest-path Cargo.toml --workspace; fi
+  if [ -n "$measuring" ]; then
+    check_package measuring --manifest-path Cargo.toml --workspace
+    for name in */study/features.txt; do
+      name=${name%%/*}
+      while IFS= read -r features; do
+        cargo_tests "${name}_study" "$features" --manifest-path Cargo.toml -p "${name}_study"
+      done <"$name/study/features.txt"
+    done
+  fi
   if [ -n "$scripts" ]; then check_scripts; fi
   [ "$failed" = 0 ] || printf 'failed:\n%s' "$failures"
   echo "$passed passed, $failed failed"

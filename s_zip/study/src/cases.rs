@@ -13,9 +13,9 @@ use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::encoders::{AsyncEncoder, Buffered, Disguised, SyncEncoder, async_encoder, flate2_encoder};
 use crate::input::{Input, Shape};
 use crate::mirror::{self, Encoders};
-use crate::own;
 use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tail, Tmpfs};
 use crate::sinks::Tracked;
+use crate::{original, own};
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -26,6 +26,14 @@ const BUFFER_BYTES: usize = 64 * KIB;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Arm {
+    /// The published sync writer itself.
+    OriginalSync,
+    /// The published async writer itself.
+    OriginalAsync,
+    /// The sync writer of the same crate today.
+    LaterSync,
+    /// Its async writer.
+    LaterAsync,
     /// The published sync writer's shape.
     Sync,
     /// The published async writer's shape.
@@ -82,12 +90,22 @@ pub enum Drive {
 }
 
 impl Arm {
+    /// Those that this build has.
+    pub fn here() -> impl Iterator<Item = Arm> {
+        use Arm::{LaterAsync, LaterSync, OriginalAsync, OriginalSync};
+        let is_here =
+            |arm: &Arm| cfg!(feature = "miniz") || ![OriginalSync, OriginalAsync, LaterSync, LaterAsync].contains(arm);
+        Arm::VARIANTS.iter().copied().filter(is_here)
+    }
+
     /// How the arm is driven.
     pub fn drive(self) -> Drive {
         match self {
             Arm::AsyncCurrentThread => Drive::CurrentThread,
             Arm::PollOnly => Drive::Loop,
-            Arm::Async
+            Arm::OriginalAsync
+            | Arm::LaterAsync
+            | Arm::Async
             | Arm::AsyncBuffered
             | Arm::AsyncStatic
             | Arm::PollRuntime
@@ -105,6 +123,8 @@ pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> 
     const FRESH: Encoders = Encoders::Fresh;
     let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
     match arm {
+        Arm::OriginalSync => original::write_sync(input, sink),
+        Arm::LaterSync => original::write_sync_later(input, sink),
         Arm::Sync => mirror::write_sync(input, sink, boxed, FRESH),
         Arm::SyncStatic => mirror::write_sync(input, sink, flate2_encoder, FRESH),
         Arm::SyncReused => mirror::write_sync(input, sink, boxed, Encoders::Reused),
@@ -126,6 +146,8 @@ pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> 
 pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
     match arm {
+        Arm::OriginalAsync => original::write_async(input, sink).await,
+        Arm::LaterAsync => original::write_async_later(input, sink).await,
         Arm::Async | Arm::AsyncCurrentThread => mirror::write_async(input, sink, boxed).await,
         Arm::AsyncStatic => mirror::write_async(input, sink, async_encoder).await,
         Arm::PollOnly | Arm::PollRuntime => {
@@ -239,8 +261,11 @@ const ARMS_ENTRY_5M: &[Arms] = &[
     measured(0.1, "best_async~best_sync best_async_in_place~best_sync"),
     measured(0.02, "async sync"),
 ];
-const ARMS_ENTRY_5M_MINIZ: &[Arms] =
-    &[measured(0.31, "async~sync async~async_buffered"), measured(0.2, "sync~sync@aa"), measured(0.02, "async")];
+const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
+    measured(0.31, "async~sync async~async_buffered original_async~original_sync"),
+    measured(0.2, "sync~sync@aa"),
+    measured(0.02, "async"),
+];
 const ARMS_ENTRIES_50: &[Arms] = &[
     always(
         0.03,
@@ -255,7 +280,8 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
-    measured(0.68, "async~sync async~async_buffered"),
+    measured(0.68, "async~sync async~async_buffered original_async~original_sync"),
+    measured(0.2, "later_async~later_sync"),
     measured(1.2, "async~async_current_thread"),
     measured(0.13, "sync~sync@aa"),
     measured(0.08, "sync async"),
@@ -267,8 +293,8 @@ const ARMS_MEMORY_100K: &[Arms] = &[
     measured(0.02, "sync async"),
 ];
 const ARMS_MEMORY_MINIZ: &[Arms] = &[
-    smoke(0.02, "best_sync best_async"),
-    measured(0.15, "sync~async"),
+    smoke(0.02, "best_sync best_async original_sync original_async later_sync later_async"),
+    measured(0.15, "sync~async original_sync~original_async"),
     measured(0.06, "sync_buffer_32k~sync_buffer_8k sync~sync@aa"),
 ];
 const ARMS_MEMORY_5M: &[Arms] = &[
@@ -296,7 +322,8 @@ const ARMS_MANY: &[Arms] = &[
     measured(0.12, "best_async_concurrent@aa"),
 ];
 const ARMS_MANY_MINIZ: &[Arms] = &[
-    measured(0.3, "sync_sequential async_sequential"),
+    measured(0.3, "sync_sequential async_sequential original_async_sequential"),
+    measured(0.2, "original_async_concurrent"),
     measured(0.2, "sync_threads async_concurrent async_concurrent@aa best_sync_threads best_async_concurrent"),
 ];
 const ARMS_TICKER: &[Arms] = &[
@@ -306,7 +333,8 @@ const ARMS_TICKER: &[Arms] = &[
 const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
 const SIZES: &[Arms] = &[measured(0.15, "async_buffered sync_buffered sync_buffered@aa")];
-const PERF_TEST: &[Arms] = &[measured(0.2, "sync sync@aa async_buffered"), measured(0.4, "async")];
+const PERF_TEST: &[Arms] =
+    &[measured(0.2, "sync sync@aa async_buffered original_sync"), measured(0.4, "async original_async")];
 const ASYNC: &[Arms] = &[measured(0.04, "async")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
 const CALLS: &[Arms] = &[

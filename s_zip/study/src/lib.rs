@@ -19,6 +19,7 @@ pub mod encoders;
 pub mod input;
 pub mod many;
 pub mod mirror;
+pub mod original;
 pub mod own;
 pub mod place;
 pub mod run;

@@ -16,7 +16,7 @@ use crate::input::Input;
 /// Buffer that the peers' sinks are given, the size of this crate's own.
 const PEER_BUFFER_BYTES: usize = 128 * 1024;
 
-/// The calls that all writers of this crate share; `$wait` stands behind each.
+/// The calls that all writers of this crate, and of the published one, share; `$wait` stands behind each.
 macro_rules! write_entries {
     ($input:ident, $writer:expr $(, $dot:tt $wait:tt)?) => {{
         let mut writer = $writer;
@@ -29,6 +29,8 @@ macro_rules! write_entries {
         Ok(writer.finish() $($dot $wait)? ?)
     }};
 }
+#[cfg(feature = "miniz")]
+pub(crate) use write_entries;
 
 /// This crate's sync writer.
 pub fn write_sync<S: Write>(input: &Input, sink: S) -> Result<S> {
