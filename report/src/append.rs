@@ -1,7 +1,7 @@
 //! `report append`: one line more in runs.jsonl or memory.jsonl, while a measurement is under way.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -124,10 +124,7 @@ impl Left {
         let Some(path) = path else {
             return Ok((None, NULL.to_owned()));
         };
-        let bytes = match fs::read(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(|source| Error::io("read", path, source))?,
-        };
+        let bytes = files::bytes_if_there(path)?;
         // Between the tokens of JSON a line break is a space, and within them there is none.
         let line = part(String::from_utf8_lossy(&bytes).trim()).replace(['\r', '\n'], "");
         if line.is_empty() {
@@ -157,10 +154,7 @@ struct Log {
 impl Log {
     /// Reads the whole lines of a file, which need not be there yet, and drops the torn one that an interruption may have left.
     fn open(path: PathBuf) -> Result<Self, Error> {
-        let mut bytes = match fs::read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(|source| Error::io("read", &path, source))?,
-        };
+        let mut bytes = files::bytes_if_there(&path)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
         if whole < bytes.len() {
             let shorten = || OpenOptions::new().write(true).open(&path)?.set_len(whole as u64);
