@@ -14,7 +14,7 @@ use crate::manifest;
 use crate::page::Page;
 use crate::plan::{Terms, plan};
 use crate::plan_file::{self, PlanMeta, PlannedRun};
-use crate::record::{Record, is_percentile};
+use crate::record::{Record, is_summary};
 use crate::results::{Folder, Texts, load, read_meta, rounds_below};
 use crate::runs::Run;
 use crate::seals::{self, first_difference};
@@ -315,8 +315,8 @@ fn digests(folder: &Folder) -> Vec<Error> {
 }
 
 /// Records of one test case that differ in the names of their metrics, or in their number of pairs: a run without a metric is no sample of
-/// it, so that whoever takes the metric out of a run takes out the run. A percentile of nothing is no number, and may be missing where
-/// nothing in claims.toml asks for it.
+/// it, so that whoever takes the metric out of a run takes out the run. A mean or percentile of nothing is no number, and may be missing
+/// where nothing in claims.toml asks for it.
 fn unlike(folder: &Folder) -> Vec<Error> {
     let asked = asked(&folder.claims);
     let mut cases: BTreeMap<(&str, String), Vec<(usize, &Record)>> = BTreeMap::new();
@@ -332,7 +332,7 @@ fn unlike(folder: &Folder) -> Vec<Error> {
             findings.push(Error::line(folder.path.join("runs.jsonl"), line, what));
         };
         let metrics: BTreeSet<&String> = records.iter().flat_map(|(_, record)| record.metrics.keys()).collect();
-        for metric in metrics.into_iter().filter(|metric| !is_percentile(metric) || asked.contains(metric.as_str())) {
+        for metric in metrics.into_iter().filter(|metric| !is_summary(metric) || asked.contains(metric.as_str())) {
             let (with, without): (Vec<(usize, &Record)>, Vec<_>) =
                 records.iter().partition(|(_, record)| record.metrics.contains_key(metric));
             // The fewer are the odd ones out.

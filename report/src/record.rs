@@ -63,10 +63,10 @@ pub fn unit(metric: &str) -> Option<&'static str> {
     UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
 }
 
-/// Whether a metric is a percentile, `_p50_` or `_p999_` in its name: of nothing there is none.
-pub fn is_percentile(metric: &str) -> bool {
+/// Whether a metric sums up many times, `_mean_`, `_max_` or a percentile such as `_p50_` in its name: of no times there is none.
+pub fn is_summary(metric: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    metric.split('_').filter_map(|part| part.strip_prefix('p')).any(is_number)
+    metric.split('_').any(|part| matches!(part, "mean" | "max") || part.strip_prefix('p').is_some_and(is_number))
 }
 
 impl Record {

@@ -368,9 +368,11 @@ fn all_runs_of_a_case_record_the_same_metrics() {
     expect_one(&folder, "runs.jsonl", line, "has no system_s, unlike other runs of big a");
     forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", "\"rows_count\":3,\"system_s\""));
     expect_one(&folder, "runs.jsonl", line, "alone has rows_count, unlike other runs of big a");
-    // A percentile of nothing is no number.
-    forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", "\"gap_p99_ms\":3,\"system_s\""));
-    assert_eq!(findings(&folder), Vec::<String>::new());
+    // Of nothing there is neither mean nor percentile.
+    for metric in ["gap_p99_ms", "gap_mean_ms", "gap_max_ms"] {
+        forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", &format!("\"{metric}\":3,\"system_s\"")));
+        assert_eq!(findings(&folder), Vec::<String>::new());
+    }
 }
 
 #[test]
