@@ -11,10 +11,6 @@
 # Where sealed measurements go, and where those of the smoke profile go: they never mix.
 : "${RESULTS:=results}"
 : "${SMOKE_RESULTS:=target/smoke-results}"
-# Passes under GNU time, the cross-check of peak memory. Smoke makes none: it judges nothing.
-: "${MEMORY_PASSES_SMOKE:=0}"
-: "${MEMORY_PASSES_QUICK:=1}"
-: "${MEMORY_PASSES_FULL:=3}"
 # How often `make calibrate` repeats the A/A control of a study.
 : "${TRIALS:=20}"
 # Layouts per executable, the same code in another order: 6, or 1. Smoke, and a rustc without lld, make one.

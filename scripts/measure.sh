@@ -43,25 +43,21 @@ parse() {
   done
   [ ${#studies[@]} = 1 ] || { [ ${#studies[@]} -gt 1 ] && [ -n "$plan_only" ]; } || { usage >&2; exit 2; }
   case $PROFILE in
-    smoke) results=$SMOKE_RESULTS memory_passes=$MEMORY_PASSES_SMOKE QUIET_WAIT_S=0 LAYOUTS=1 ;;
-    quick) results=$RESULTS memory_passes=$MEMORY_PASSES_QUICK ;;
-    full) results=$RESULTS memory_passes=$MEMORY_PASSES_FULL ;;
+    smoke) results=$SMOKE_RESULTS QUIET_WAIT_S=0 LAYOUTS=1 ;;
+    quick | full) results=$RESULTS ;;
     *) die "there is no profile '$PROFILE': smoke, quick or full" ;;
   esac
   if [ -n "$blocks" ]; then
     [ -n "$only" ] || die '--blocks needs --only: a whole measurement has the blocks that its claims ask for'
     [[ $blocks =~ ^[1-9][0-9]{0,3}$ ]] || die "--blocks takes a number from 1 to 9999, not '$blocks'"
-    # A pass under GNU time runs every case once more: never more of them than blocks.
-    [ "$memory_passes" -le "$blocks" ] || memory_passes=$blocks
   fi
   if [ -n "$trials" ]; then
     [ -z "$only" ] || die '--calibrate repeats an A/A control of the study: leave out --only'
     [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
-    memory_passes=0
   fi
   layouts=$(layouts_here)
   part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"} ${trials:+--calibrate "$trials"})
-  terms=(--layouts "$layouts" --memory-passes "$memory_passes" ${part[@]+"${part[@]}"})
+  terms=(--layouts "$layouts" ${part[@]+"${part[@]}"})
   kind=${only:+-only}${trials:+-calibration}
   choose "${studies[0]}"
 }
@@ -104,7 +100,7 @@ measure() {
   interruption_note="interrupted: $record is kept, the same command goes on from there"
   prepare
   measure_plan
-  guarded "$SCRIPTS/memory.sh" "$study" "$record" "$PROFILE" "$memory_passes" || die "the memory passes failed (see above)"
+  guarded "$SCRIPTS/memory.sh" "$study" "$record" || die "the memory passes failed (see above)"
   seal
 }
 

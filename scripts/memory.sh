@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does:   repeats test cases under GNU time, the cross-check of peak memory; resumes. measure.sh calls it.
-# Reads:  FOLDER/cases.tsv, the binaries in FOLDER.work/bin/.
+# Reads:  the passes that the plan of FOLDER promises, the binaries in FOLDER.work/bin/.
 # Writes: FOLDER/memory.jsonl by `report append`, one line per case and pass.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -13,9 +13,8 @@ TIME_FORMAT+='"involuntary_switches_count":%c,"wall_s":%e,"user_s":%U,"system_s"
 
 usage() {
   cat <<'EOF'
-usage: scripts/memory.sh STUDY FOLDER PROFILE PASSES
-Runs each test case of FOLDER/cases.tsv once per pass, on the input of seed 0, and records what GNU time measured; a whole quick
-measurement only the cases of which memory is judged.
+usage: scripts/memory.sh STUDY FOLDER
+Makes the passes that the plan of FOLDER promises, on the input of seed 0, and records what GNU time measured.
 Without GNU time the cases run all the same and their `time` is null.
 EOF
 }
@@ -34,16 +33,10 @@ measure_case() {
     --time "$work/time.json" --record "$work/record.jsonl" 2>>"$log" || [ "$?" = 1 ] || die "$(tail -n 1 "$log")"
 }
 
-# The cases of all passes, with the number of the pass in front.
-all_cases() {
-  local pass
-  for ((pass = 0; pass < passes; pass++)); do awk -v pass="$pass" '{ print pass "\t" $0 }' "$work/cross_checked.tsv"; done
-}
-
 main() {
   case ${1:-} in -h | --help) usage; exit 0 ;; esac
-  [ $# = 4 ] || { usage >&2; exit 2; }
-  study=$1 record=$2 profile=$3 passes=$4
+  [ $# = 2 ] || { usage >&2; exit 2; }
+  study=$1 record=$2
   work=$record.work
   log=$CARGO_TARGET_DIR/memory-$study.log
   report=$(binary report release)
@@ -52,13 +45,13 @@ main() {
   interruption_note="interrupted in the memory passes"
   local done_count total row
   done_count=$(count_lines "$record/memory.jsonl")
-  "$report" cases "$record" --profile "$profile" --cross-checked >"$work/cross_checked.tsv" || die 'no cases (see above)'
-  total=$((passes * $(count_lines "$work/cross_checked.tsv")))
+  "$report" passes "$record" >"$work/passes.tsv" || die 'no cases (see above)'
+  total=$(count_lines "$work/passes.tsv")
   while IFS=$'\t' read -r -a row <&3; do
     done_count=$((done_count + 1))
     progress "$done_count" "$total" "memory  ${row[1]}  ${row[2]}"
     measure_case "${row[@]}"
-  done 3< <(all_cases | tail -n "+$((done_count + 1))")
+  done 3< <(tail -n "+$((done_count + 1))" "$work/passes.tsv")
 }
 
 main "$@"

@@ -56,7 +56,7 @@ check_package() {
 check_scripts() {
   local file
   if command -v shellcheck >/dev/null; then
-    check 'shellcheck' shellcheck scripts/*.sh scripts/layouts-cc scripts/tests/*.sh scripts/tests/toy/*.sh stress-test.sh .ci/run
+    check 'shellcheck' shellcheck scripts/*.sh scripts/layouts-cc scripts/tests/*.sh scripts/tests/toy/*.sh scripts/tests/lib/*.sh stress-test.sh .ci/run
   fi
   for file in scripts/tests/*.sh; do check "$file" bash "$file"; done
 }

@@ -6,14 +6,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cases::{self, Case};
-use crate::claims::{Claims, Of};
+use crate::claims::{Claims, Kind, Of};
 use crate::error::Error;
 use crate::files::{self, TomlFile, write_whole};
+use crate::host;
 use crate::manifest;
 use crate::page::Page;
 use crate::plan::{Terms, plan};
 use crate::plan_file::{self, PlanMeta, PlannedRun};
-use crate::record::Record;
+use crate::record::{Record, is_summary};
 use crate::results::{Folder, Texts, load, read_meta, rounds_below};
 use crate::runs::Run;
 use crate::seals::{self, first_difference};
@@ -78,7 +79,7 @@ fn open(path: &Path) -> Result<(Folder, Vec<Error>), Vec<Error>> {
                 name(&folder).into_iter().collect(),
                 structure(&folder, &texts),
                 digests(&folder),
-                lacking(&folder),
+                unlike(&folder),
                 histograms(&folder),
             ];
             findings.extend(found.into_iter().flatten());
@@ -115,7 +116,27 @@ fn structure(folder: &Folder, texts: &Texts) -> Vec<Error> {
     findings.extend(plan_again(folder, texts, &file("plan.tsv")));
     findings.extend(runs_against_plan(folder, texts, &file("runs.jsonl")));
     findings.extend(memory_against_plan(folder, &file("memory.jsonl")));
+    findings.extend(probes(folder, &file("machine.json")));
     findings
+}
+
+/// A whole round says how fast its machine was: without its probes it would be of a host of its own, which no other round contradicts. The
+/// probe is of Linux; what does not say where it was measured is taken for it.
+fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
+    let is_elsewhere = folder
+        .machine
+        .value("kernel")
+        .is_some_and(|kernel| !kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
+    if !folder.is_whole() || is_elsewhere {
+        return Vec::new();
+    }
+    let names = host::PROBES.iter().map(|(name, _)| *name);
+    let lacking = names.filter(|name| !folder.machine.number(name).is_some_and(|figure| figure > 0.0));
+    lacking
+        .map(|name| {
+            Error::file(file, format!("{name} is no figure above zero: a whole round is of a host that was probed"))
+        })
+        .collect()
 }
 
 /// Advice depends on claims that there are: otherwise it would never be shown.
@@ -128,7 +149,8 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
 }
 
 /// plan.json is of these files; a partial measurement holds its scenarios and no others.
-fn meta_against_files(Folder { meta, claims, cases, .. }: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
+fn meta_against_files(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
+    let Folder { meta, claims, cases, .. } = folder;
     let fault = |what: String| Error::file(file, what);
     let mut findings = Vec::new();
     if meta.hash != plan_file::hash(&texts.claims, &texts.cases, &texts.plan) {
@@ -139,6 +161,14 @@ fn meta_against_files(Folder { meta, claims, cases, .. }: &Folder, texts: &Texts
     }
     if !["smoke", "quick", "full"].contains(&meta.profile.as_str()) {
         findings.push(fault(format!("there is no profile '{}': smoke, quick or full", meta.profile)));
+    }
+    let passes = selection::passes(&Terms::from(meta));
+    if meta.memory_passes != passes {
+        findings
+            .push(fault(format!("memory_passes is {}, by its profile and part it is {passes}", meta.memory_passes)));
+    }
+    if meta.cut && folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised(folder).len() {
+        findings.push(fault("cut stands there, but all planned runs and memory passes are there, too".to_owned()));
     }
     if meta.blocks_cap.is_some() && meta.only.is_none() {
         findings.push(fault("blocks_cap needs only".to_owned()));
@@ -154,21 +184,29 @@ fn meta_against_files(Folder { meta, claims, cases, .. }: &Folder, texts: &Texts
     findings
 }
 
-/// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved.
-fn plan_again(folder: &Folder, texts: &Texts, file: &Path) -> Option<Error> {
+/// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved. What the plan says
+/// of its time is what its runs are expected to take.
+fn plan_again(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
     let claims = folder.path.join("claims.toml").display().to_string();
     let claims = TomlFile { name: &claims, text: &texts.claims };
     let again = match plan(&folder.cases, &folder.claims, claims, &Terms::from(&folder.meta)) {
-        Err(error) => return Some(error),
-        Ok(plan) => plan_file::to_tsv(&plan.runs),
+        Err(error) => return vec![error],
+        Ok(again) => again,
     };
-    let line = first_difference(&again, &texts.plan)?;
+    let (planned_s, said_s) = (again.planned_s, folder.meta.planned_s);
+    let again = plan_file::to_tsv(&again.runs);
+    let Some(line) = first_difference(&again, &texts.plan) else {
+        // What is written as JSON and read again may differ in the last digit.
+        let differs = (planned_s - said_s).abs() > 1e-6;
+        let what = || format!("planned_s is {said_s}, planned again it is {planned_s}");
+        return differs.then(|| Error::file(folder.path.join("plan.json"), what())).into_iter().collect();
+    };
     let said = |text: &str| {
         text.lines().nth(line - 1).map_or_else(|| "nothing".to_owned(), |line| format!("'{}'", line.replace('\t', " ")))
     };
     let (due, found) = (said(&again), said(&texts.plan));
     let seed = folder.meta.seed;
-    Some(Error::line(file, line, format!("planned again from the seed {seed} it reads {due}, here stands {found}")))
+    vec![Error::line(file, line, format!("planned again from the seed {seed} it reads {due}, here stands {found}"))]
 }
 
 /// The runs are those of the plan, in its order and with records that fit; a measurement that was cut off has whole blocks only.
@@ -224,9 +262,14 @@ fn plan_end(plan: &[PlannedRun], made: usize) -> &'static str {
     if made < plan.len() { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" }
 }
 
+/// The passes under GNU time that the plan of a folder promises.
+fn promised(folder: &Folder) -> Vec<PlannedRun> {
+    selection::memory_passes(&folder.cases, &folder.claims, &Terms::from(&folder.meta))
+}
+
 /// The memory passes are those that the plan promises, with records that fit; a measurement that was cut off may lack some.
 fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
-    let promised = selection::memory_passes(&folder.cases, &folder.claims, &folder.meta);
+    let promised = promised(folder);
     let key = |run: &PlannedRun| (run.run.clone(), run.case.scenario.clone(), run.case.arm.clone());
     let promised: BTreeMap<_, &PlannedRun> = promised.iter().map(|run| (key(run), run)).collect();
     let listed: BTreeSet<(&str, &str)> = folder.cases.iter().map(Case::name).collect();
@@ -271,30 +314,49 @@ fn digests(folder: &Folder) -> Vec<Error> {
     findings
 }
 
-/// Metrics that something in claims.toml asks of a test case, and that some of its runs recorded and others did not: a run without the
-/// metric is no sample, so that whoever takes the metric out of a run takes out the run.
-fn lacking(folder: &Folder) -> Vec<Error> {
-    let mut asked: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
-    for (_, quantity) in folder.claims.quantities() {
-        let per = if let Of::Value { per: Some(per), .. } = &quantity.of { Some(per) } else { None };
-        for case in quantity.cases(&folder.meta.profile) {
-            asked.entry(case).or_default().extend([&quantity.metric].into_iter().chain(per).map(String::as_str));
-        }
+/// Records of one test case that differ in the names of their metrics, or in their number of pairs: a run without a metric is no sample of
+/// it, so that whoever takes the metric out of a run takes out the run. A mean or percentile of nothing is no number, and may be missing
+/// where nothing in claims.toml asks for it.
+fn unlike(folder: &Folder) -> Vec<Error> {
+    let asked = asked(&folder.claims);
+    let mut cases: BTreeMap<(&str, String), Vec<(usize, &Record)>> = BTreeMap::new();
+    // What is wrong with a record in itself has been named by now.
+    for (line, record) in folder.records().filter(|(_, record)| record.fault().is_none()) {
+        cases.entry((&record.scenario, record.case_arm())).or_default().push((line, record));
     }
+    let pairs = |record: &Record| record.pairs.as_ref().map_or(0, Vec::len);
     let mut findings = Vec::new();
-    for ((scenario, arm), metrics) in asked {
-        let is_of = |(_, record): &(usize, &Record)| record.scenario == scenario && record.case_arm() == arm;
-        let records: Vec<(usize, &Record)> = folder.records().filter(is_of).collect();
-        for metric in metrics {
-            let (with, without): (Vec<_>, Vec<_>) =
+    for ((scenario, arm), records) in cases {
+        let mut fault = |line, what: String| {
+            let what = format!("{what} of {scenario} {arm}");
+            findings.push(Error::line(folder.path.join("runs.jsonl"), line, what));
+        };
+        let metrics: BTreeSet<&String> = records.iter().flat_map(|(_, record)| record.metrics.keys()).collect();
+        for metric in metrics.into_iter().filter(|metric| !is_summary(metric) || asked.contains(metric.as_str())) {
+            let (with, without): (Vec<(usize, &Record)>, Vec<_>) =
                 records.iter().partition(|(_, record)| record.metrics.contains_key(metric));
-            findings.extend(without.into_iter().filter(|_| !with.is_empty()).map(|(line, record)| {
-                let what = format!("{} has no {metric}, which other runs of {scenario} {arm} have", record.run);
-                Error::line(folder.path.join("runs.jsonl"), line, what)
-            }));
+            // The fewer are the odd ones out.
+            let (odd, has) = if with.len() < without.len() { (with, "alone has") } else { (without, "has no") };
+            for (line, record) in odd {
+                fault(line, format!("{} {has} {metric}, unlike other runs", record.run));
+            }
+        }
+        let most = records.iter().map(|(_, record)| pairs(record)).max().unwrap_or_default();
+        for (line, record) in records.iter().filter(|(_, record)| pairs(record) != most) {
+            fault(*line, format!("{} has {} pairs, not {most} like other runs", record.run, pairs(record)));
         }
     }
     findings
+}
+
+/// Every metric that something in claims.toml asks for, of whichever test case.
+fn asked(claims: &Claims) -> BTreeSet<&str> {
+    let per = claims.quantities().filter_map(|(_, quantity)| match &quantity.of {
+        Of::Value { per, .. } => per.as_ref(),
+        Of::Ratio { .. } | Of::Each(_) => None,
+    });
+    let x = claims.parts().filter_map(|(_, part)| if let Kind::Slope { x, .. } = &part.kind { Some(x) } else { None });
+    claims.quantities().map(|(_, quantity)| &quantity.metric).chain(per).chain(x).map(String::as_str).collect()
 }
 
 /// Histograms that cannot be decoded.
@@ -367,8 +429,10 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     let runs = files::read(&log)?;
     let due = seals::of(&plan, &runs);
     let (seals, file) = (seals::to_tsv(&due), path.join(seals::NAME));
-    // Seals that do not fit stay as they are, and are found when all is checked.
-    if files::read(&file).is_ok_and(|written| seals.starts_with(&written)) {
+    let older = seals::to_tsv(&due[..due.len().saturating_sub(1)]);
+    let written = files::bytes_if_there(&file)?;
+    // Seals that do not fit, or of which more than the newest is gone, stay as they are, and are found when all is checked.
+    if seals.as_bytes().starts_with(&written) && written.len() >= older.len() {
         write_whole(&file, &seals)?;
     }
     if !cut {
@@ -388,7 +452,7 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     }
     let (meta, (_, claims), (_, cases)) =
         (read_meta(path)?, load(path, "claims.toml", Claims::parse)?, load(path, "cases.tsv", cases::parse)?);
-    let promised = selection::memory_passes(&cases, &claims, &meta).len();
+    let promised = selection::memory_passes(&cases, &claims, &Terms::from(&meta)).len();
     let is_whole = last.lines == plan.len() && passes.lines().count() >= promised;
     Ok(write_whole(&path.join("plan.json"), &PlanMeta { cut: !is_whole, ..meta }.to_text())?)
 }

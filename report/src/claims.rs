@@ -460,32 +460,49 @@ impl Claims {
         claims.chain(controls).chain(goals)
     }
 
-    /// Whether both ask the same, be it with other numbers of blocks: a later round may be larger or smaller than the one before.
+    /// Whether both ask the same, be it in other words or with other numbers of blocks: a later round may be larger or smaller than the one before.
     pub fn ask_as(&self, other: &Claims) -> bool {
         self.without_blocks() == other.without_blocks()
     }
 
-    /// What is asked, whatever time is spent on the answer and wherever it is written.
+    /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written.
     fn without_blocks(&self) -> Claims {
         let mut claims = self.clone();
         claims.budget_s.clear();
-        let asked = claims.claims.iter_mut().flat_map(|claim| {
-            let further = claim.further.iter_mut().map(|test| &mut test.asked);
-            [&mut claim.published, &mut claim.fair].into_iter().chain(further)
-        });
-        let parts = asked.flat_map(|asked| match asked {
-            Asked::Parts(parts) => parts.as_mut_slice(),
-            Asked::Absent(_) | Asked::Pending(_) => &mut [],
-        });
-        let of_parts = parts.flat_map(|part| {
-            let causes = part.causes.iter_mut().map(|cause| &mut cause.quantity);
-            std::iter::once(&mut part.quantity).chain(causes)
-        });
-        let of_controls = claims.controls.iter_mut().map(|control| &mut control.quantity);
-        let of_goals = claims.goals.iter_mut().map(|goal| &mut goal.quantity);
-        for quantity in of_parts.chain(of_controls).chain(of_goals) {
+        let strip = |quantity: &mut Quantity| {
             quantity.blocks.clear();
             quantity.line = 0;
+        };
+        for claim in &mut claims.claims {
+            claim.text.clear();
+            claim.original.clear();
+            let further = claim.further.iter_mut().map(|test| {
+                test.text.clear();
+                &mut test.asked
+            });
+            for asked in [&mut claim.published, &mut claim.fair].into_iter().chain(further) {
+                let parts = match asked {
+                    Asked::Parts(parts) => parts.as_mut_slice(),
+                    Asked::Absent(why) | Asked::Pending(why) => {
+                        why.clear();
+                        &mut []
+                    }
+                };
+                for part in parts {
+                    part.text.clear();
+                    strip(&mut part.quantity);
+                    for cause in &mut part.causes {
+                        cause.short.clear();
+                        cause.text.clear();
+                        strip(&mut cause.quantity);
+                    }
+                }
+            }
+        }
+        claims.controls.iter_mut().for_each(|control| strip(&mut control.quantity));
+        for goal in &mut claims.goals {
+            goal.text.clear();
+            strip(&mut goal.quantity);
         }
         claims
     }

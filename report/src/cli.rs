@@ -10,7 +10,7 @@ const EXAMPLES: &str = "Examples:
   report render results --out REPORT.md --charts charts --splice README.md
   report verdicts results --study txn_engine
   report check results
-  report plan results/.partial/txn_engine-quick --profile quick --seed 1 --layouts 6 --memory-passes 1
+  report plan results/.partial/txn_engine-quick --profile quick --seed 1 --layouts 6
   report plan results/.partial/*-quick --profile quick --seed 1 --show
   report plan results/.partial/sqlite_bench-full-only --profile full --seed 1 --only hold_10s --blocks 1
 
@@ -35,9 +35,11 @@ pub enum Command {
         /// How much is run
         #[arg(long)]
         profile: Profile,
-        /// Only those whose peak memory is cross-checked: in quick those of which memory is judged
-        #[arg(long)]
-        cross_checked: bool,
+    },
+    /// Print the passes under GNU time that a plan promises: the number of the pass, and the line of cases.tsv
+    Passes {
+        /// Folder that is being measured
+        folder: PathBuf,
     },
     /// Fix the runs of a profile and their order, before anything is measured
     Plan {
@@ -53,9 +55,6 @@ pub enum Command {
         /// How many layouts of its code each build has: the blocks take them in turn
         #[arg(long, default_value = "1")]
         layouts: NonZeroU16,
-        /// How often the cases will be run once more under GNU time
-        #[arg(long, default_value = "0", value_parser = clap::value_parser!(u16).range(..=100))]
-        memory_passes: u16,
         /// Only these scenarios, separated by commas: a partial measurement, which no budget binds
         #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
         only: Option<Vec<String>>,

@@ -8,17 +8,17 @@ use std::process::ExitCode;
 use anyhow::{Context, Error, anyhow};
 
 use report::append;
-use report::cases;
+use report::cases::{self, Case};
 use report::check;
 use report::claims::Claims;
 use report::files::{self, Schema, TomlFile, write_whole};
 use report::fmt;
 use report::machine::Machine;
 use report::plan::{Part, Plan, Terms, cheapest_control, plan};
-use report::plan_file::{self, Calibration, PlanMeta};
+use report::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use report::publish;
 use report::render;
-use report::results::load;
+use report::results::{load, read_meta};
 use report::selection;
 
 use crate::cli::{Append, Command, Profile};
@@ -31,17 +31,18 @@ const COULD_NOT_RUN: u8 = 2;
 /// Carries out `command`.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folders, profile, seed, layouts, memory_passes, only, blocks, calibrate, show } => {
+        Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show } => {
             let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
             let terms = Terms { profile: <&str>::from(profile).to_owned(), seed, layouts: layouts.into(), part };
             let trials = calibrate.map(usize::from);
             match folders.as_slice() {
                 _ if show => show_plans(&folders, &terms, trials),
-                [folder] => make_plan(folder, terms, trials)?.write(folder, memory_passes.into()),
+                [folder] => make_plan(folder, terms, trials)?.write(folder),
                 _ => Err(anyhow!("several folders can only be shown: add --show")),
             }
         }
-        Command::Cases { folder, profile, cross_checked } => print(&select_cases(&folder, profile, cross_checked)?),
+        Command::Cases { folder, profile } => print(&select_cases(&folder, profile)?),
+        Command::Passes { folder } => print(&promised_passes(&folder)?),
         Command::Append(what) => append(what),
         Command::Machine { folder, facts } => {
             let bytes = fs::read(&facts).with_context(|| format!("cannot read {}", facts.display()))?;
@@ -107,12 +108,24 @@ fn in_order(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-/// The lines of cases.tsv that the profile runs, or those of them that are cross-checked.
-fn select_cases(folder: &Path, profile: Profile, cross_checked: bool) -> Result<String, Error> {
+/// The lines of cases.tsv that the profile runs.
+fn select_cases(folder: &Path, profile: Profile) -> Result<String, Error> {
     let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
-    let select = if cross_checked { selection::cross_checked } else { selection::run };
-    Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.into())))
+    Ok(cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into())))
+}
+
+/// The passes under GNU time that the plan of a folder promises, one per line.
+fn promised_passes(folder: &Path) -> Result<String, Error> {
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
+    let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
+    let promised = selection::memory_passes(&cases, &claims, &Terms::from(&read_meta(folder)?));
+    let line = |run: &PlannedRun| {
+        let Case { scenario, arm, .. } = &run.case;
+        let pass = run.run.trim_start_matches("memory-");
+        format!("{pass}\t{}", cases::lines_of(&listed, &[(scenario.clone(), arm.clone())]))
+    };
+    Ok(promised.iter().map(line).collect())
 }
 
 /// A plan with the files that it follows from.
@@ -143,9 +156,10 @@ fn make_plan(folder: &Path, mut terms: Terms, trials: Option<usize>) -> Result<M
 }
 
 impl Made {
-    fn write(self, folder: &Path, memory_passes: u32) -> Result<ExitCode, Error> {
+    fn write(self, folder: &Path) -> Result<ExitCode, Error> {
         let Made { terms, study, claims_text, cases_text, plan } = self;
         let text = plan_file::to_tsv(&plan.runs);
+        let memory_passes = selection::passes(&terms);
         let meta = PlanMeta {
             schema: Schema,
             study,

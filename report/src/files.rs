@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -59,6 +59,17 @@ pub fn chosen<T: FromStr + VariantNames>(what: &str, name: &str) -> Result<T, St
 /// If it cannot be read or is not UTF-8.
 pub fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::io("read", path, source))
+}
+
+/// Reads the file at `path`; one that is not there is empty.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
+    match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(|source| Error::io("read", path, source)),
+    }
 }
 
 /// Reads a file of JSON; `file` stands in messages.

@@ -39,7 +39,7 @@ pub struct PlanMeta {
     pub planned_s: f64,
     /// How many layouts of its code each build has.
     pub layouts: NonZeroU64,
-    /// How often the cases are run once more under GNU time.
+    /// How often the cases are run once more under GNU time: what follows from the profile and the part.
     pub memory_passes: u32,
     /// Whether the measurement was cut off and stands with the blocks that were complete.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::charts;
 use crate::check;
+use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence};
@@ -77,21 +78,19 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
         measured_s: folder.measured_s(),
         memory_disagreements,
         memory_compared,
-        ..judge::study(Evidence {
-            claims: &folder.claims,
-            data: &data,
-            profile: &folder.meta.profile,
-            layouts: folder.meta.layouts,
-        })
+        ..judge::study(evidence(folder, &data))
     }
 }
 
 /// What a calibration showed.
 fn calibrated(folder: &Folder) -> Option<Calibrated> {
     let data = folder.dataset();
-    let evidence =
-        Evidence { claims: &folder.claims, data: &data, profile: &folder.meta.profile, layouts: folder.meta.layouts };
-    judge::calibrate(evidence, folder.meta.calibration.as_ref()?)
+    judge::calibrate(evidence(folder, &data), folder.meta.calibration.as_ref()?)
+}
+
+/// What a folder is judged by; `data` is its dataset.
+fn evidence<'a>(folder: &'a Folder, data: &'a Dataset) -> Evidence<'a> {
+    Evidence { claims: &folder.claims, data, profile: &folder.meta.profile, layouts: folder.meta.layouts }
 }
 
 /// Writes REPORT.md to `out`, the charts to the folder `charts_dir`, and the marked blocks of the `splice` files.

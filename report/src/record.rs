@@ -63,6 +63,12 @@ pub fn unit(metric: &str) -> Option<&'static str> {
     UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
 }
 
+/// Whether a metric sums up many times, `_mean_`, `_max_` or a percentile such as `_p50_` in its name: of no times there is none.
+pub fn is_summary(metric: &str) -> bool {
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    metric.split('_').any(|part| matches!(part, "mean" | "max") || part.strip_prefix('p').is_some_and(is_number))
+}
+
 impl Record {
     /// The test case's arm as cases.tsv names it: `A~B` for a duet.
     pub fn case_arm(&self) -> String {
@@ -105,15 +111,27 @@ impl Record {
             return Some(format!("histogram '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
         let is_timeless = |pair: &DuetPair| pair.a_s <= 0.0 || pair.b_s <= 0.0;
+        let is_untimed = !self.metrics.contains_key("work_s");
         let has_result = !self.metrics.is_empty() || self.pairs.is_some() || !self.digest.is_empty();
         let fault = match (&self.error, &self.pairs, &self.versus) {
             (Some(_), ..) if has_result => "a failure has neither metrics, pairs nor digest",
             (None, None, Some(_)) => "a duet needs pairs",
+            (None, None, None) if is_untimed => "a run needs work_s, its timed span",
             (_, Some(_), None) => "pairs stand only in duets: 'versus' is missing",
             (_, Some(pairs), _) if pairs.is_empty() => "a duet needs at least one pair",
             (_, Some(pairs), _) if pairs.iter().any(is_timeless) => "the times of a duet are above zero",
+            (_, Some(pairs), _) => return unbalanced(pairs),
             _ => return None,
         };
         Some(fault.to_owned())
     }
+}
+
+/// That one order of a duet stands there more often than the other, in words: then it would count as a difference of the arms. An odd number
+/// of pairs leaves one over.
+fn unbalanced(pairs: &[DuetPair]) -> Option<String> {
+    let ab = pairs.iter().filter(|pair| pair.order == Order::Ab).count();
+    let ba = pairs.len() - ab;
+    (ab.abs_diff(ba) > 1)
+        .then(|| format!("a duet needs both orders equally often, not {ab} times ab and {ba} times ba"))
 }

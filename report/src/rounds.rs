@@ -21,7 +21,7 @@ pub struct Shown<'a> {
     pub host: usize,
     /// Other whole rounds of the host by the same claims, the newest first.
     pub others: Vec<&'a Folder>,
-    /// Partial rounds of the host and its most powerful whole one of the other profile, the newest first.
+    /// Partial rounds of the host by the same claims and its most powerful whole one of the other profile, the newest first.
     pub supplements: Vec<&'a Folder>,
     /// The newest calibration of the host.
     pub calibration: Option<&'a Folder>,
@@ -100,13 +100,14 @@ pub fn choose(folders: &[Folder]) -> Vec<Shown<'_>> {
     let mut order: Vec<&Folder> = folders.iter().collect();
     // Whole rounds say which hosts there are, the newest first.
     order.sort_by_key(|folder| (!folder.is_whole(), Reverse((folder.name(), folder.meta.study.clone()))));
-    let mut hosts: Vec<&Machine> = Vec::new();
+    // A round is alike to every other one of its host: likeness to one of them alone could lead step by step to another machine.
+    let mut hosts: Vec<Vec<&Machine>> = Vec::new();
     let mut placed: Vec<(usize, &Folder)> = Vec::new();
     for folder in order {
-        let host = hosts.iter().position(|host| host::is_same(host, &folder.machine)).unwrap_or_else(|| {
-            hosts.push(&folder.machine);
-            hosts.len() - 1
-        });
+        let is_like = |host: &Vec<&Machine>| host.iter().all(|machine| host::is_same(machine, &folder.machine));
+        let host = hosts.iter().position(is_like).unwrap_or(hosts.len());
+        hosts.resize_with(hosts.len().max(host + 1), Vec::new);
+        hosts[host].push(&folder.machine);
         placed.push((host, folder));
     }
     let studies: BTreeSet<&str> = folders.iter().map(|folder| folder.meta.study.as_str()).collect();
@@ -135,7 +136,8 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
     let of_host = || folders.iter().filter(|(of, _)| *of == host).map(|(_, folder)| *folder);
     let partial = of_host().filter(|folder| folder.judges() && !folder.is_whole());
     let of_other_profile = whole(host).into_iter().filter(|folder| folder.meta.profile != decides.meta.profile);
-    let mut supplements: Vec<&Folder> = partial.chain(most_powerful(of_other_profile)).collect();
+    let mut supplements: Vec<&Folder> =
+        partial.filter(asks).chain(most_powerful(of_other_profile.filter(asks))).collect();
     supplements.sort_by_key(|folder| Reverse(folder.name()));
     let at_other = |&other: &usize| Some((other, most_powerful(whole(other).into_iter().filter(asks))?));
     Some(Shown {

@@ -4,11 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::cases::Case;
 use crate::claims::Claims;
-use crate::plan_file::{PlanMeta, PlannedRun};
+use crate::plan::Terms;
+use crate::plan_file::PlannedRun;
 
 /// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
 /// is worth half a second of a user's time.
 const UNASKED_S: f64 = 0.5;
+
+/// How often a profile runs its cases once more under GNU time; smoke, which judges nothing, never does.
+const PASSES: [(&str, u32); 2] = [("quick", 1), ("full", 3)];
 
 /// A test case by scenario and arm.
 type Named = (String, String);
@@ -21,7 +25,7 @@ pub fn run(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
 }
 
 /// Those whose peak memory is cross-checked: all of them, but in quick only those of which something in `claims` asks for memory.
-pub fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
+fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
     let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
     let judged: BTreeSet<Named> = of_memory
         .filter(|quantity| quantity.is_measured(profile))
@@ -31,9 +35,16 @@ pub fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Name
     cases.iter().filter(is_checked).map(named).collect()
 }
 
+/// How many passes under GNU time follow from `terms`: a partial measurement makes no more of them than blocks, a calibration none.
+pub fn passes(terms: &Terms) -> u32 {
+    let of_profile = PASSES.iter().find(|(profile, _)| *profile == terms.profile).map_or(0, |(_, passes)| *passes);
+    let most = terms.part.blocks_cap.and_then(|cap| u32::try_from(cap).ok()).unwrap_or(u32::MAX);
+    if terms.part.calibration.is_some() { 0 } else { of_profile.min(most) }
+}
+
 /// The passes under GNU time that a plan promises, in their order.
-pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<PlannedRun> {
-    let checked: BTreeSet<Named> = cross_checked(cases, claims, &meta.profile).into_iter().collect();
+pub fn memory_passes(cases: &[Case], claims: &Claims, terms: &Terms) -> Vec<PlannedRun> {
+    let checked: BTreeSet<Named> = cross_checked(cases, claims, &terms.profile).into_iter().collect();
     let is_checked = |case: &&Case| checked.contains(&named(case));
     let pass = |pass: u32| {
         let of_pass = move |case: &Case| PlannedRun {
@@ -45,7 +56,7 @@ pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<Pl
         };
         cases.iter().filter(is_checked).map(of_pass)
     };
-    (0..meta.memory_passes).flat_map(pass).collect()
+    (0..passes(terms)).flat_map(pass).collect()
 }
 
 fn named(case: &Case) -> Named {

@@ -84,7 +84,8 @@ fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
         command.assert().success();
     }
     let facts = begun.folder.with_file_name("facts.tsv");
-    fs::write(&facts, "cpu_model\tToy\t\n").expect("a file");
+    let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
+    fs::write(&facts, format!("cpu_model\tToy\t\n{probes}")).expect("a file");
     report().arg("machine").arg(&begun.folder).arg(&facts).assert().success();
     report().arg("seal").arg(&begun.folder).assert().success();
     assert_eq!(findings(&begun.folder), Vec::<String>::new());
@@ -201,6 +202,21 @@ fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_are_noticed
         }
         begun.append(due - 1).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
     }
+}
+
+#[test]
+fn seals_that_are_emptied_while_it_is_measured_are_not_written_anew() {
+    let begun = begun();
+    let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
+    for index in 0..blocks[1].lines {
+        begun.append(index).success();
+    }
+    write(&begun.folder, "seals.tsv", "");
+    let due = blocks[2].lines;
+    for index in blocks[1].lines..due - 1 {
+        begun.append(index).success();
+    }
+    begun.append(due - 1).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
 }
 
 #[test]

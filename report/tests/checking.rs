@@ -357,23 +357,133 @@ fn a_span_that_is_no_time_or_longer_than_its_process_is_found() {
 }
 
 #[test]
-fn a_metric_that_is_judged_is_in_all_runs_of_a_case_or_in_none() {
+fn all_runs_of_a_case_record_the_same_metrics() {
     let (_results, folder) = sealed();
-    let of_a = planned(&folder).iter().position(|run| run.case.name() == ("big", "a")).expect("a is planned");
-    let without = |text: &str, lines_of: &dyn Fn(usize) -> bool| {
-        let line = |(index, line): (usize, String)| {
-            if lines_of(index) { line.replace("\"work_s\"", "\"walk_s\"") } else { line }
-        };
-        lines(text).into_iter().enumerate().map(line).collect::<String>()
-    };
+    let plan = planned(&folder);
+    let line = plan.iter().position(|run| run.case.name() == ("big", "a")).expect("a is planned") + 1;
     let whole = read(&folder, "runs.jsonl");
-    forge(&folder, "runs.jsonl", |text| without(text, &|index| index == of_a));
-    expect_one(&folder, "runs.jsonl", of_a + 1, "has no work_s, which other runs of big a have");
-    // What no run of it recorded is not measured, and what nobody asks may be missing.
-    forge(&folder, "runs.jsonl", |_| without(&whole, &|_| true));
+    // Whatever asks for it, a claim, a chart or nothing at all.
+    let in_line = |from: &str, to: &str| in_lines(&whole, |lines| lines[line - 1] = lines[line - 1].replace(from, to));
+    forge(&folder, "runs.jsonl", |_| in_line(",\"system_s\":0.005", ""));
+    expect_one(&folder, "runs.jsonl", line, "has no system_s, unlike other runs of big a");
+    forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", "\"rows_count\":3,\"system_s\""));
+    expect_one(&folder, "runs.jsonl", line, "alone has rows_count, unlike other runs of big a");
+    // Of nothing there is neither mean nor percentile.
+    for metric in ["gap_p99_ms", "gap_mean_ms", "gap_max_ms"] {
+        forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", &format!("\"{metric}\":3,\"system_s\"")));
+        assert_eq!(findings(&folder), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_percentile_that_is_asked_for_is_in_all_runs_of_a_case() {
+    let results = temporary();
+    let goal = "\n[[goal]]\nid = \"gap\"\ntext = \"no long gap\"\nmetric = \"gap_p99_ms\"\narm = \"a\"\nunit = \"ms\"\n\
+                scenarios = [\"big\"]\nat_most = 9.0\nblocks = { quick = 8 }\n";
+    let folder =
+        Toy { claims: format!("{}{goal}", support::CLAIMS), ..Toy::default() }.seal(results.path(), FIRST, usual);
+    forge(&folder, "runs.jsonl", |text| text.replacen("\"system_s\"", "\"gap_p99_ms\":3,\"system_s\"", 1));
+    let found = findings(&folder);
+    assert!(found.iter().any(|finding| finding.contains("alone has gap_p99_ms")), "{found:#?}");
+}
+
+#[test]
+fn a_run_without_its_timed_span_is_found_even_if_all_lack_it() {
+    let (_results, folder) = sealed();
+    forge(&folder, "runs.jsonl", |text| text.replace("\"work_s\"", "\"walk_s\""));
+    let found = findings(&folder);
+    assert_eq!(found.len(), planned(&folder).len());
+    assert!(found.iter().all(|finding| finding.contains("a run needs work_s, its timed span")), "{found:#?}");
+}
+
+/// The toy with a goal about a duet of a and b.
+fn with_duet() -> Toy {
+    let goal = "\n[[goal]]\nid = \"duet\"\ntext = \"a takes at most twice as long as b\"\nratio = \"a / b\"\nreplicate = \"duet\"\n\
+                scenarios = [\"big\"]\nat_most = 2.0\nblocks = { quick = 8 }\n";
+    let cases = support::cases(&[&support::CASES[..], &[("big", "a~b")]].concat());
+    Toy { claims: format!("{}{goal}", support::CLAIMS), cases, ..Toy::default() }
+}
+
+#[test]
+fn duets_have_both_orders_equally_often_and_as_many_pairs_in_all_runs() {
+    let results = temporary();
+    let folder = with_duet().seal(results.path(), FIRST, usual);
     assert_eq!(findings(&folder), Vec::<String>::new());
-    forge(&folder, "runs.jsonl", |_| whole.replacen("\"system_s\"", "\"sistem_s\"", 1));
+    let whole = read(&folder, "runs.jsonl");
+    let first = line_of(&whole, "\"pairs\"");
+    let pair = |order: &str| format!("{{\"a_s\":0.14,\"b_s\":0.1,\"order\":\"{order}\"}},");
+    let (ab, ba) = (pair("ab"), pair("ba"));
+    for (from, to, what) in [
+        (ba.as_str(), ab.as_str(), "a duet needs both orders equally often, not 3 times ab and 1 times ba"),
+        (&format!("{ab}{ba}"), "", "has 2 pairs, not 4 like other runs of big a~b"),
+    ] {
+        forge(&folder, "runs.jsonl", |_| whole.replacen(from, to, 1));
+        expect_one(&folder, "runs.jsonl", first, what);
+    }
+    // One is over of an odd number.
+    forge(&folder, "runs.jsonl", |_| whole.replace(&format!("{ba}{ba}"), &ba));
     assert_eq!(findings(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn what_plan_json_says_beside_its_hash_follows_from_the_plan() {
+    for (from, to, what) in [
+        ("\"memory_passes\": 1", "\"memory_passes\": 0", "memory_passes is 0, by its profile and part it is 1"),
+        ("\"planned_s\": 16.5", "\"planned_s\": 1.5", "planned_s is 1.5, planned again it is 16.5"),
+        ("  \"memory_passes\"", "  \"cut\": true,\n  \"memory_passes\"", "cut stands there, but all planned runs"),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, "plan.json", |text| text.replacen(from, to, 1));
+        expect_one(&folder, "plan.json", 0, what);
+    }
+}
+
+#[test]
+fn a_whole_round_of_a_machine_that_was_not_probed_is_found() {
+    for (kernel, probe, is_found) in [
+        ("", "\"probe_hop_us\":0", true),
+        ("\"kernel\":\"Linux 6.1 x86_64\",", "\"probe_hops\":12", true),
+        ("\"kernel\":\"Darwin 24.0 arm64\",", "\"probe_hops\":12", false),
+        ("\"kernel\":\"Linux 6.1 x86_64\",", "\"probe_hop_us\":12", false),
+    ] {
+        let (_results, folder) = sealed();
+        forge(&folder, "machine.json", |text| {
+            // A space, so that something changes where nothing is forged.
+            text.replacen("\"probe_hop_us\":12", probe, 1).replacen(
+                "\"values\":{",
+                &format!("\"values\": {{{kernel}"),
+                1,
+            )
+        });
+        if is_found {
+            expect_one(&folder, "machine.json", 0, "probe_hop_us is no figure above zero");
+        } else {
+            assert_eq!(findings(&folder), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn only_the_newest_seal_may_be_missing_when_a_round_is_sealed() {
+    let results = temporary();
+    let folder = Toy::default().measure(results.path(), FIRST, usual);
+    let whole = read(&folder, "seals.tsv");
+    let older = lines(&whole)[..lines(&whole).len() - 1].concat();
+    for lost in [String::new(), lines(&older)[..2].concat()] {
+        write(&folder, "seals.tsv", &lost);
+        for cut in [false, true] {
+            let errors = check::seal(&folder, cut).expect_err("seals are missing");
+            assert!(errors[0].to_string().contains("the seal is not that of the lines"), "{}", errors[0]);
+        }
+        assert_eq!(read(&folder, "seals.tsv"), lost);
+    }
+    // Ended before it was written, or within.
+    for lost in [&whole[..older.len()], &whole[..whole.len() - 9]] {
+        write(&folder, "seals.tsv", lost);
+        check::seal(&folder, false).expect("one seal was missing");
+        assert_eq!(read(&folder, "seals.tsv"), whole);
+        fs::remove_file(folder.join(manifest::NAME)).expect("it can be removed");
+    }
 }
 
 #[test]

@@ -53,6 +53,21 @@ fn rounds_of_one_host_contradict_each_other_and_those_of_two_stand_side_by_side(
 }
 
 #[test]
+fn a_round_is_alike_to_every_other_one_of_its_host() {
+    let temp = temporary();
+    // Each is within 10 % of the one after it, the first not of the last.
+    for (stamp, probe_ns) in [(FIRST, 1.40), (SECOND, 1.62), (THIRD, 1.50)] {
+        Toy { probe_ns, ..Toy::default() }.seal(temp.path(), stamp, usual);
+    }
+    let (page, []) = rendered(temp.path(), []);
+    let host_of = |stamp: &str| {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `toy/{stamp}-quick` |")));
+        row.and_then(|row| row.split(" | ").nth(1)).map(str::to_owned)
+    };
+    assert_eq!([FIRST, SECOND, THIRD].map(host_of), ["B", "A", "A"].map(|host| Some(host.to_owned())), "{page}");
+}
+
+#[test]
 fn of_rounds_with_as_many_blocks_the_newest_decides() {
     let temp = temporary();
     for stamp in [SECOND, FIRST] {

@@ -209,9 +209,33 @@ fn quick_leaves_out_what_nobody_judges_and_takes_long() {
 }
 
 #[test]
-fn quick_cross_checks_the_memory_that_is_judged() {
-    assert_eq!(selected(&["--profile", "quick", "--cross-checked"]), ["big a", "big b", "big b@aa"]);
-    assert_eq!(selected(&["--profile", "full", "--cross-checked"]).len(), 6);
+fn quick_cross_checks_the_memory_that_is_judged_and_a_part_no_more_often_than_it_has_blocks() {
+    let judged = ["big a", "big b", "big b@aa"];
+    let all = ["big a", "big b", "big b@aa", "big b@slow", "small a"];
+    let big = &all[..4];
+    let expected: [(&str, &[&str], u32, &[&str]); 6] = [
+        ("smoke", &[], 0, &all),
+        ("quick", &[], 1, &judged),
+        ("quick", &["--calibrate", "2"], 0, &judged),
+        ("full", &[], 3, &all),
+        ("full", &["--only", "big"], 3, big),
+        ("full", &["--only", "big", "--blocks", "2"], 2, big),
+    ];
+    for (profile, part, passes, cases) in expected {
+        let temp = support::plannable(support::CLAIMS);
+        let plan = ["--profile", profile, "--seed", "1"];
+        support::report().arg("plan").arg(temp.path()).args(plan).args(part).assert().success();
+        let output = support::report().arg("passes").arg(temp.path()).assert().success();
+        let text = String::from_utf8(output.get_output().stdout.clone()).expect("it is text");
+        let expected: String = (0..passes)
+            .flat_map(|pass| cases.iter().map(move |case| (pass, case.replace(' ', "\t"))))
+            .map(|(pass, case)| format!("{pass}\t{case}"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let promised = text.lines().map(|line| line.split('\t').take(3).collect::<Vec<_>>().join("\t"));
+        assert_eq!(promised.collect::<Vec<_>>().join("\n"), expected, "{profile} {part:?}");
+        assert!(text.lines().all(|line| line.split('\t').count() == 6), "the line of cases.tsv follows: {text}");
+    }
 }
 
 #[test]
@@ -224,5 +248,28 @@ fn claims_ask_the_same_whatever_time_is_spent_on_the_answer() {
         let other = support::CLAIMS.replacen(from, to, 1);
         assert_ne!(other, support::CLAIMS);
         assert!(!ours.ask_as(&claims(&other)), "{from} became {to}");
+    }
+}
+
+#[test]
+fn claims_ask_the_same_in_whatever_words() {
+    let claims = |text: &str| Claims::parse(text, "claims.toml").expect("the claims are well formed");
+    let cause = "cause = [{ short = \"the runtime\", text = \"b once more:\", ratio = \"b@aa / b\" }]\n";
+    let further = "further = [{ id = \"C1-more\", text = \"and of b\", ratio = \"b / a\", aa = \"none\" }]\n";
+    let text = support::CLAIMS.replacen("published = {}\n", &format!("{cause}{further}published = {{}}\n"), 1);
+    let ours = claims(&text);
+    for (from, to) in [
+        ("a is slower than b on a big input", "On a big input a is slower"),
+        ("1.5 s against 1.0 s", "1.5 s"),
+        ("both do the same work as published", "the same work"),
+        ("their allocator is not built yet", "not yet"),
+        ("the runtime", "a runtime"),
+        ("b once more:", "b again:"),
+        ("and of b", "and b"),
+        ("a takes at most twice as long as b", "twice at most"),
+    ] {
+        let other = text.replacen(from, to, 1);
+        assert_ne!(other, text);
+        assert!(ours.ask_as(&claims(&other)), "{from} became {to}");
     }
 }

@@ -249,6 +249,21 @@ fn what_another_host_measured_stands_in_for_nothing() {
 }
 
 #[test]
+fn what_was_asked_another_question_stands_in_for_nothing() {
+    let temp = temporary();
+    whole().seal(temp.path(), THIRD, usual);
+    let alone = rendered(temp.path());
+    for (stamp, part) in [(FIRST, &["--only", "huge", "--blocks", "8"][..]), (SECOND, &[])] {
+        let toy = partial(part);
+        let claims = toy.claims.replace("margin = 0.10", "margin = 0.20").replace("full = 12", "full = 6");
+        Toy { claims, ..toy }.seal(temp.path(), stamp, tenfold);
+    }
+    let found = rendered(temp.path());
+    assert!(!found.report.contains('†') && !found.chart.contains('†'), "{}", found.report);
+    assert_eq!(found.chart, alone.chart);
+}
+
+#[test]
 fn a_partial_measurement_alone_is_no_report() {
     let temp = temporary();
     partial(&["--only", "huge", "--blocks", "1"]).seal(temp.path(), FIRST, tenfold);

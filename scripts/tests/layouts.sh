@@ -5,16 +5,10 @@
 # shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
+# shellcheck source=lib/expect.sh
+source "$SCRIPTS/tests/lib/expect.sh"
 
 usage() { echo 'usage: scripts/tests/layouts.sh'; }
-
-failed=0
-expect() { # expect SENTENCE COMMAND...
-  local sentence=$1
-  shift
-  if "$@"; then echo "ok: $sentence"; else echo "FAILED: $sentence"; failed=1; tail -n 15 "$out"; fi
-}
-same() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'"; return 1; }; }
 
 # Functions in Rust, and constructors that must run in their order, which is that of .init_array.
 make_repository() {

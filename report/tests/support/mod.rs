@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use report::claims::Claims;
+use report::plan::Terms;
 use report::plan_file::{self, PlannedRun};
 use report::seals;
 use serde_json::{Value, json};
@@ -222,8 +223,7 @@ impl Toy {
         for (name, text) in [("claims.toml", &claims), ("page.toml", &self.page), ("cases.tsv", &self.cases)] {
             write(&folder, name, text);
         }
-        let passes = if self.part.contains(&"--calibrate") { "0" } else { "1" };
-        let arguments = ["--profile", self.profile, "--seed", "7", "--memory-passes", passes];
+        let arguments = ["--profile", self.profile, "--seed", "7"];
         report().arg("plan").arg(&folder).args(arguments).args(self.part).assert().success();
         folder
     }
@@ -274,15 +274,22 @@ impl Toy {
         });
         let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
         let record = self.record(run, &run.run, "digest", &metrics);
-        json!({ "pass": 0, "scenario": run.case.scenario, "arm": run.case.arm, "exit": 0, "time": time, "record": record })
+        let pass: u32 = run.run.trim_start_matches("memory-").parse().expect("a pass has a number");
+        json!({ "pass": pass, "scenario": run.case.scenario, "arm": run.case.arm, "exit": 0, "time": time, "record": record })
             .to_string()
     }
 
+    /// The record of a run; that of a duet has two pairs of either order.
     pub fn record(&self, run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
-        json!({
+        let mut record = json!({
             "schema": 2, "run": id, "study": self.study, "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
             "block": run.block, "digest": digest, "metrics": metrics,
-        })
+        });
+        if let Some((arm, versus)) = run.case.arm.split_once('~') {
+            let pairs = ["ab", "ba", "ba", "ab"].map(|order| json!({ "order": order, "a_s": 0.14, "b_s": 0.1 }));
+            (record["arm"], record["versus"], record["pairs"]) = (json!(arm), json!(versus), json!(pairs));
+        }
+        record
     }
 
     /// A sealed folder.
@@ -303,7 +310,7 @@ pub fn promised(folder: &Path) -> Vec<PlannedRun> {
     let claims = Claims::parse(&read(folder, "claims.toml"), "claims.toml").expect("the claims are well formed");
     let cases = report::cases::parse(&read(folder, "cases.tsv"), "cases.tsv").expect("the cases are well formed");
     let meta = report::results::read_meta(folder).expect("plan.json can be read");
-    report::selection::memory_passes(&cases, &claims, &meta)
+    report::selection::memory_passes(&cases, &claims, &Terms::from(&meta))
 }
 
 /// Writes seals.tsv as it would have been written while measuring.
