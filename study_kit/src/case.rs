@@ -17,6 +17,8 @@ pub enum Profile {
     Quick,
     /// The published sizes.
     Full,
+    /// The authors' own programs beside their mirrors.
+    Originals,
 }
 
 /// A named setting, and what is compared in it. `S` is what it sets: sizes, place, window.
@@ -65,8 +67,10 @@ arms_of! {
     smoke_full: Smoke Full;
     /// Arms of quick and full.
     measured: Quick Full;
-    /// Arms of every profile.
+    /// Arms of smoke, quick and full.
     always: Smoke Quick Full;
+    /// Arms that run when the authors' own programs do: these, and their mirrors.
+    originals: Originals;
 }
 
 impl<S> Scenario<S> {
@@ -84,6 +88,12 @@ impl<S> Scenario<S> {
     pub fn arms_in(&self, profile: Profile) -> impl Iterator<Item = (&'static str, f64)> {
         let arms = self.arms.iter().filter(move |arms| arms.profiles.contains(&profile));
         arms.flat_map(|arms| arms.names.split_whitespace().map(|name| (name, arms.seconds)))
+    }
+
+    /// How long `name` is expected to take.
+    pub(crate) fn seconds(&self, name: &str) -> f64 {
+        let has = |arms: &&Arms| arms.names.split_whitespace().any(|listed| listed == name);
+        self.arms.iter().find(has).map_or(0.0, |arms| arms.seconds)
     }
 
     /// All its arms, of any profile.

@@ -31,6 +31,9 @@ pub enum Error {
         /// The arms that do.
         choices: String,
     },
+    /// The description of the authors' programs is wrong.
+    #[error("{0:#}")]
+    Original(anyhow::Error),
 }
 
 impl Error {

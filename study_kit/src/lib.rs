@@ -11,6 +11,7 @@
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
 //! | [`probe`] | how fast the machine is just now |
 //! | [`server`] | a server in a process of its own, which ends with this one |
+//! | [`original`] | the authors' own program as an arm |
 //! | [`data`] | where inputs and scratch files lie |
 //! | [`page`], [`overview`] | the document's tables from one run of each case |
 
@@ -18,6 +19,7 @@ pub mod case;
 pub mod data;
 pub mod error;
 pub mod metrics;
+pub mod original;
 pub mod overview;
 pub mod page;
 pub mod probe;
@@ -28,7 +30,9 @@ pub mod server;
 pub mod study;
 pub mod usage;
 
-pub use case::{Arms, Profile, Scenario, TestCase, always, full, measured, quick, smoke, smoke_full, smoke_quick};
+pub use case::{
+    Arms, Profile, Scenario, TestCase, always, full, measured, originals, quick, smoke, smoke_full, smoke_quick,
+};
 pub use error::Error;
 pub use metrics::Metrics;
 pub use program::main;

@@ -10,6 +10,7 @@ use strum::VariantNames;
 
 use crate::case::{self, Profile};
 use crate::error::{Error, FOUND_FAILURES, report};
+use crate::original::Original;
 use crate::overview;
 use crate::probe;
 use crate::record::Request;
@@ -32,7 +33,7 @@ struct Cli {
 enum Verb {
     /// List the test cases: scenario, arm, build, expected seconds, arguments; tab-separated
     Arms {
-        /// smoke, quick or full
+        /// smoke, quick, full or originals
         #[arg(long, default_value = "quick", value_parser = profile)]
         profile: Profile,
     },
@@ -47,6 +48,8 @@ enum Verb {
     },
     /// Run one test case once and record it
     Run(Request),
+    /// List where the authors' own code comes from: name, URL, commit, licence and build commands; tab-separated
+    Originals,
     /// Say in half a second how fast the machine is: name and value per line, tab-separated
     Probe,
     #[command(external_subcommand)]
@@ -79,6 +82,7 @@ fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
                 return Ok(ExitCode::from(FOUND_FAILURES));
             }
         }
+        Some(Verb::Originals) => print(&Original::parse(S::ORIGINAL)?.lines())?,
         Some(Verb::Probe) => print(&probe::facts()?)?,
         Some(Verb::Word(arguments)) => return Ok(S::word(&arguments)),
     }
@@ -105,6 +109,6 @@ mod tests {
         assert_eq!((request.seed, request.block, request.run.as_str(), request.record), (0, 0, "manual", None));
         assert!(matches!(typed("toy serve --addr x"), Ok(Some(Verb::Word(words))) if words.len() == 3));
         let error = typed("toy arms --profile all").err().unwrap().to_string();
-        assert!(error.contains("choose one of smoke, quick, full"), "{error}");
+        assert!(error.contains("choose one of smoke, quick, full, originals"), "{error}");
     }
 }

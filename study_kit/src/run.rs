@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
 use crate::error::{Error, one_line};
+use crate::original::{self, Original};
 use crate::record::{Observation, Pair, Record, Request};
 use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
@@ -24,7 +25,11 @@ pub fn run<S: Study>(request: &Request) -> Result<Record<'_>, Error> {
     let result = match &request.versus {
         None => {
             case::demand(scenario, &request.arm)?;
-            S::observe(&case(&request.arm, PROCESS_HANDICAP)?)
+            let original = Original::parse(S::ORIGINAL).map_err(Error::Original)?;
+            match original.arm(scenario.name, &request.arm) {
+                Some(arm) => arm.observe(&original::folder(S::NAME), scenario.seconds(&request.arm)),
+                None => S::observe(&case(&request.arm, PROCESS_HANDICAP)?),
+            }
         }
         Some(versus) => {
             case::demand(scenario, &format!("{}~{versus}", request.arm))?;

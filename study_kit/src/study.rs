@@ -34,6 +34,8 @@ pub trait Study {
     const SCENARIOS: &'static [Scenario<Self::Setting>];
     /// The text of page.toml, whose tables the program prints without arguments.
     const PAGE: &'static str;
+    /// The text of original.toml: the authors' own programs, if there are any.
+    const ORIGINAL: &'static str = "";
     /// How much longer `ARM@slow` takes in a duet: twice the smallest margin judged in that form.
     const DUET_HANDICAP: f64 = 1.04;
 
@@ -67,6 +69,6 @@ pub trait Study {
     /// Carries out a word that is no verb, for processes that a run starts of this program: a server, many clients. The word comes first.
     fn word(arguments: &[OsString]) -> ExitCode {
         let word = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        report(&Error::unknown("word", &word, ["arms", "prepare", "run"]).into())
+        report(&Error::unknown("word", &word, ["arms", "originals", "prepare", "run"]).into())
     }
 }

@@ -111,7 +111,7 @@ pub fn processor_s() -> Option<(f64, f64)> {
     Some((seconds(usage.user_time()), seconds(usage.system_time())))
 }
 
-fn seconds(time: TimeVal) -> f64 {
+pub(crate) fn seconds(time: TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 
