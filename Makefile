@@ -19,9 +19,10 @@ SHELL       := bash
 
 MEASURE := $(STUDIES:%=measure-%)
 REPORTS := $(STUDIES:%=report-%)
+ORIGINALS := $(STUDIES:%=originals-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan calibrate report setup test smoke fuzz clean $(MEASURE) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -37,6 +38,12 @@ $(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
 
 $(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement goes on (or scripts/measure.sh STUDY --close ends it)
 	@scripts/measure.sh $* $(PLAN_FLAG)
+
+originals: setup ## Run the authors' own code beside our mirrors of it, then write REPORT.md (ORIGINALS_FROM=DIR: local clones)
+	@scripts/originals.sh $(STUDIES)
+
+$(ORIGINALS): originals-%: setup ## The same for one study
+	@scripts/originals.sh $*
 
 calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often is the method wrong on this machine?
 	@scripts/all-reports.sh --calibrate $(PLAN_FLAG) $(STUDIES)

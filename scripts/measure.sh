@@ -13,7 +13,7 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full] [--only SCENARIO[,SCENARIO...] [--blocks N] | --calibrate N] [--close]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] [--blocks N] | --calibrate N] [--close]
        scripts/measure.sh STUDY... [the same] --plan
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed a study's budget.
@@ -44,8 +44,8 @@ parse() {
   [ ${#studies[@]} = 1 ] || { [ ${#studies[@]} -gt 1 ] && [ -n "$plan_only" ]; } || { usage >&2; exit 2; }
   case $PROFILE in
     smoke) results=$SMOKE_RESULTS QUIET_WAIT_S=0 LAYOUTS=1 ;;
-    quick | full) results=$RESULTS ;;
-    *) die "there is no profile '$PROFILE': smoke, quick or full" ;;
+    quick | full | originals) results=$RESULTS ;;
+    *) die "there is no profile '$PROFILE': smoke, quick, full or originals" ;;
   esac
   if [ -n "$blocks" ]; then
     [ -n "$only" ] || die '--blocks needs --only: a whole measurement has the blocks that its claims ask for'
