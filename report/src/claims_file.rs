@@ -547,10 +547,7 @@ impl<'a> Reader<'a> {
             (None, _) if is_table => return Err(test.fault_at("aa", "needs the arm of its A/A control")),
             (None, _) => return Ok(None),
         };
-        let copy = format!("{arm}@aa");
-        // A duet is listed as arm~twin.
-        let (numerator, denominator) = if quantity.is_duet() { (arm.clone(), copy) } else { (copy, arm.clone()) };
-        quantity.of = Of::Ratio { numerator, denominator };
+        quantity.of = Of::copies(&arm, quantity.replicate);
         Ok(Some(self.control(&arm, None, part.margin, quantity)))
     }
 
