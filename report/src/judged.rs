@@ -93,7 +93,9 @@ pub struct Side {
 pub struct Cause {
     pub short: String,
     pub text: String,
-    pub evidence: Row,
+    /// A row per scenario; of a slope one over all of them.
+    pub evidence: Vec<Row>,
+    /// The worst over the rows.
     pub standing: Standing,
 }
 

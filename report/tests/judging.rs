@@ -564,6 +564,57 @@ fn causes_are_stated_with_the_share_they_explain() {
 }
 
 #[test]
+fn a_cause_counts_by_the_worst_of_the_scenarios_that_the_test_is_judged_in() {
+    for kind in ["ratio", "every"] {
+        let claims = RATIO.replace("\"ratio\"", &format!("\"{kind}\"")).replace("[\"s\"]", "[\"s\", \"t\"]");
+        let cause = |keys: &str| {
+            claims.replace("kind =", &format!("cause = [{{ short = \"locks\", text = \"t\", {keys} }}]\nkind ="))
+        };
+        let samples = |c: f64, faults: f64| {
+            let samples = ratio_of(1.5).both("t", "work_s", 1.5).work("c", &near(1.0, 0.005, 12));
+            let samples = samples.metric("t", "c", "work_s", &near(c, 0.005, 12));
+            let samples = samples.metric("s", "d", "faults_count", &near(500.0, 0.0, 12));
+            samples.metric("t", "d", "faults_count", &near(faults, 0.0, 12))
+        };
+        for (c, standing) in [(1.0, TheCause), (1.225, PartOfIt), (1.5, NotTheCause)] {
+            let found = samples(c, 0.0).claim(&cause("ratio = \"a / c\""));
+            assert_eq!(found.causes[0].standing, Standing::Share(standing), "{kind}, c in t at {c}");
+            let rows: Vec<_> =
+                found.causes[0].evidence.iter().map(|row| (row.scenario.as_str(), row.verdict)).collect();
+            assert_eq!(rows, [("s", TheCause), ("t", standing)]);
+        }
+        let counter = cause("metric = \"faults_count\", arm = \"d\", at_least = 100");
+        for (faults, kept) in [(200.0, Kept::Met), (10.0, Kept::Missed)] {
+            let found = samples(1.0, faults).claim(&counter);
+            assert_eq!(found.causes[0].standing, Standing::Counter(kept), "{kind}, {faults} in t");
+        }
+    }
+}
+
+#[test]
+fn the_cause_of_a_slope_explains_a_share_of_the_slope() {
+    // a / b grows with the square root of the rows; c takes all, half or nothing of that, whatever it takes of a by a constant.
+    let samples = |exponent: f64| {
+        [("r1", 1e5), ("r2", 3e5), ("r3", 1e6)].into_iter().fold(Samples::default(), |samples, (scenario, rows)| {
+            let of = |level: f64, spread: f64| near(level, spread, 8).into_iter().map(move |work| [rows, work]);
+            let samples = samples.metrics(scenario, "a", ["rows_count", "work_s"], of(f64::powf(rows, 0.5), 0.005));
+            let samples = samples.metrics(scenario, "b", ["rows_count", "work_s"], of(1.0, 0.0));
+            samples.metrics(scenario, "c", ["rows_count", "work_s"], of(0.3 * f64::powf(rows, 0.5 - exponent), 0.0))
+        })
+    };
+    let of = "ratio = \"a / b\"\nx = \"rows_count\"\ndirection = \"up\"\nscenarios = [\"r1\", \"r2\", \"r3\"]\n\
+              cause = [{ short = \"locks\", text = \"t\", ratio = \"a / c\" }]";
+    let claims = claim_of("slope", of).replace("quick = 12", "quick = 8");
+    for (exponent, standing) in [(0.5, TheCause), (0.25, PartOfIt), (0.0, NotTheCause)] {
+        let found = samples(exponent).claim(&claims);
+        assert_eq!(found.verdict, Holds);
+        let [cause] = &found.causes[..] else { panic!("one cause") };
+        assert_eq!(cause.standing, Standing::Share(standing), "{exponent}: {:?}", cause.evidence);
+        assert_eq!(cause.evidence.iter().map(|row| row.scenario.as_str()).collect::<Vec<_>>(), ["all"]);
+    }
+}
+
+#[test]
 fn no_cause_is_stated_beside_a_form_that_is_undecided() {
     let claims = with_cause("metric = \"faults_count\", arm = \"d\", at_least = 100");
     let with = |ratio| ratio_of(ratio).metric("s", "d", "faults_count", &near(500.0, 0.0, 12)).claim(&claims);
@@ -598,7 +649,7 @@ fn evidence_rests_on_the_blocks_of_its_own_part() {
     let samples = samples.metric("s", "d", "faults_count", &faults);
     for claims in [share, counter] {
         let cause = &samples.claim(&claims).causes[0];
-        assert_eq!(cause.evidence.estimate.map(|estimate| estimate.n), Some(12));
+        assert_eq!(cause.evidence[0].estimate.map(|estimate| estimate.n), Some(12));
         let is_stated = matches!(cause.standing, Standing::Share(TheCause) | Standing::Counter(Kept::Met));
         assert!(is_stated, "{cause:?}");
     }

@@ -249,8 +249,8 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
             decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
         }
         Kind::Cause { explains, form, control } => {
-            let effect = explained(evidence, explains, *form, scenario).map(|effect| &effect.quantity);
-            let estimate = effect.and_then(|effect| explained_share(evidence, effect, quantity, scenario));
+            let effect = explained(evidence, explains, *form, (scenario, quantity)).map(|effect| &effect.quantity);
+            let estimate = effect.and_then(|effect| explained_share(&evidence.gather(effect, scenario), found));
             let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, ..row };
             decided(row, |share| rules::cause(share, *control))
         }
@@ -260,11 +260,18 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     }
 }
 
-/// The part of the claim called `explains` that is a ratio of arms in `scenario`: the effect whose cause is looked for.
-fn explained<'a>(evidence: Evidence<'a>, explains: &str, form: Form, scenario: &str) -> Option<&'a Part> {
+/// The part of the claim called `explains` that is a ratio of arms in `scenario`, measured as `control` is: the effect whose cause is looked
+/// for.
+fn explained<'a>(
+    evidence: Evidence<'a>,
+    explains: &str,
+    form: Form,
+    (scenario, control): (&str, &Quantity),
+) -> Option<&'a Part> {
     let parts = evidence.claims.asked(explains, form).map(Asked::parts).unwrap_or_default();
     let is_there = |part: &&Part| part.quantity.scenarios(evidence.profile).iter().any(|other| other == scenario);
-    parts.iter().filter(|part| part.quantity.is_ratio()).find(is_there)
+    let is_alike = |part: &&Part| part.quantity.is_ratio() && part.quantity.replicate == control.replicate;
+    parts.iter().filter(is_alike).find(is_there)
 }
 
 /// Why a cause cannot be judged: the effect is not there as it is claimed, and so has none.
@@ -273,7 +280,7 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
         return None;
     };
     part.quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
-        let effect = explained(evidence, explains, *form, scenario)?;
+        let effect = explained(evidence, explains, *form, (scenario, &part.quantity))?;
         let verdict = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario)).verdict;
         (verdict.count() != Count::Holds)
             .then(|| format!("the effect it explains is not shown: {explains} reads {verdict}"))
@@ -299,34 +306,48 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share
     }
 }
 
-/// The share of an effect that the ratios of `control` in the same blocks amount to.
-fn explained_share(evidence: Evidence<'_>, effect: &Quantity, control: &Quantity, scenario: &str) -> Option<Estimate> {
-    let effect = evidence.gather(effect, scenario);
-    let explained = evidence.gather(control, scenario);
-    let by_block: BTreeMap<u64, f64> = explained.blocks.iter().copied().zip(explained.middles()).collect();
+/// The share of an effect that what `control` came to in the same blocks amounts to.
+fn explained_share(effect: &Yield, control: &Yield) -> Option<Estimate> {
+    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.middles()).collect();
     let blocks = effect.blocks.iter().zip(effect.middles());
     let (control, effect): (Vec<f64>, Vec<f64>) =
         blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, effect))).unzip();
     share::explained(&control, &effect, CONFIDENCE)
 }
 
-/// Judges a cause by its evidence, which rests on blocks of the test itself.
+/// Judges a cause by its evidence, which rests on blocks of the test itself: in every scenario, as the test is judged, and the worst counts. A
+/// slope is one effect over all of them, of which a control arm explains a share by its own slope.
 fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Cause {
-    let quantity = &cause.quantity;
-    let scenario = quantity.scenarios(evidence.profile).first().cloned().unwrap_or_default();
+    let (effect, quantity) = (&part.quantity, &cause.quantity);
     let row =
-        Row { part: part.text.clone(), ..evidence.row(quantity, &scenario, &evidence.gather(quantity, &scenario)) };
-    let (evidence, standing) = if let Some(bound) = cause.bound {
-        let standing =
-            Standing::Counter(row.estimate.as_ref().map_or(Kept::Undecided, |estimate| counted(estimate, bound)));
-        (row, standing)
-    } else {
-        let estimate = explained_share(evidence, &part.quantity, quantity, &scenario);
+        |scenario: &str, found: &Yield| Row { part: part.text.clone(), ..evidence.row(quantity, scenario, found) };
+    let share = |scenario: &str, effect: &Yield, control: &Yield| {
+        let estimate = explained_share(effect, control);
         let verdict = estimate.as_ref().map_or(Verdict::Undecided, |share| rules::cause(share, Control::Claimed));
         let scale = Scale::Share { of: "the effect".to_owned() };
-        (Row { scale, estimate, verdict, ..row }, Standing::Share(verdict))
+        Row { scale, estimate, verdict, ..row(scenario, control) }
     };
-    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence, standing }
+    let scenarios = quantity.scenarios(evidence.profile);
+    let gather = |quantity, scenario: &str| evidence.gather(quantity, scenario);
+    let rows: Vec<Row> = match (cause.bound, &part.kind) {
+        (Some(_), _) => scenarios.iter().map(|scenario| row(scenario, &gather(quantity, scenario))).collect(),
+        (None, Kind::Slope { x, .. }) => {
+            vec![share(ALL, &slope::gather(evidence, effect, x), &slope::gather(evidence, quantity, x))]
+        }
+        (None, _) => {
+            let of = |scenario: &String| share(scenario, &gather(effect, scenario), &gather(quantity, scenario));
+            scenarios.iter().map(of).collect()
+        }
+    };
+    let standing = match cause.bound {
+        Some(bound) => {
+            let kept =
+                rows.iter().map(|row| row.estimate.map_or(Kept::Undecided, |estimate| counted(&estimate, bound)));
+            Standing::Counter(kept.min().unwrap_or(Kept::Undecided))
+        }
+        None => Standing::Share(rules::worst(rows.iter().map(|row| row.verdict))),
+    };
+    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence: rows, standing }
 }
 
 /// A counter bears a cause out if its interval keeps the bound, or its single figure where it was measured once.
