@@ -573,7 +573,11 @@ impl<'a> Reader<'a> {
         // The handicapped copy stands above the line, so that it is a ratio above 1.
         let of = Of::Ratio { numerator: format!("{arm}@slow"), denominator: arm.clone() };
         let quantity = Quantity { replicate, ..table.samples(of)? };
-        self.control(&arm, Some(size), table.margin(&quantity)?, quantity);
+        let margin = table.margin(&quantity)?;
+        // What an effect of this size must stand out from.
+        let copies = Quantity { of: Of::copies(&arm, replicate), ..quantity.clone() };
+        self.control(&arm, None, margin, copies);
+        self.control(&arm, Some(size), margin, quantity);
         Ok(())
     }
 

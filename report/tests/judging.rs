@@ -7,7 +7,7 @@ use report::judged::Verdict::{
     NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause, Undecided,
     UndecidedNotTheSize,
 };
-use report::judged::{ControlState, Counts, GoalStanding, JudgedForm, Kept, Standing};
+use report::judged::{ControlState, Counts, GoalStanding, JudgedForm, JudgedStudy, Kept, Standing};
 use report::record::{DuetPair, Order};
 use samples::{HEAD, RATIO, Samples, fair, n, near, ratio_of, works};
 use strum::VariantArray as _;
@@ -175,7 +175,7 @@ fn a_test_whose_noise_no_copies_show_is_undecided_and_says_so() {
         let samples = ratio_of(ratio).work("b@aa", &near(1.0, 0.01, copies));
         fair(&samples.judge_alone("quick", &claims(text)), 0).clone()
     };
-    for kind in ["ratio", "equal", "every"] {
+    for kind in ["ratio", "every"] {
         let text = RATIO.replace("\"ratio\"", &format!("\"{kind}\""));
         for ratio in [1.5, 1.0, 0.5] {
             let found = of(ratio, 0, &text);
@@ -189,6 +189,11 @@ fn a_test_whose_noise_no_copies_show_is_undecided_and_says_so() {
             assert_ne!(found.verdict, Undecided, "{kind} {ratio}: {}", found.reason);
             assert_eq!(found.reason, "");
         }
+    }
+    // The margin alone decides what is equal.
+    let equal = RATIO.replace("\"ratio\"", "\"equal\"");
+    for (ratio, verdict) in [(1.5, Differs), (1.0, Holds), (0.5, Differs)] {
+        assert_eq!((of(ratio, 0, &equal).verdict, of(ratio, 0, &equal).reason.as_str()), (verdict, ""));
     }
     let unguarded = of(1.5, 12, &RATIO.replace("kind", "aa = \"none\"\nkind"));
     assert_eq!(unguarded.verdict, Undecided);
@@ -216,16 +221,19 @@ fn what_has_no_floor_by_definition_needs_no_copies() {
 #[test]
 fn a_planted_effect_without_a_floor_is_not_told_and_one_of_another_size_still_fails() {
     let claims = Claims::parse(&format!("{HEAD}{PLANTED}{RATIO}"), "claims.toml").expect("the claims are well formed");
+    let of_size = |study: &JudgedStudy| {
+        study.controls.iter().find(|control| control.planted.is_some()).expect("it is planted").clone()
+    };
     for (slow, state) in [(1.1, ControlState::CouldNotTell), (1.3, ControlState::Failed)] {
         let study = ratio_of(1.5).work("b@slow", &near(slow, 0.01, 12)).judge_alone("quick", &claims);
-        let control = &study.controls[1];
+        let control = of_size(&study);
         assert_eq!(control.state, state, "{}", control.reason);
         // An A/A control of another metric ran the same copies.
         let of_memory =
             Claims::parse(&format!("{HEAD}{PLANTED}{}", RATIO.replace("work_s", "peak_rss_kib")), "claims.toml");
         let copied = ratio_of(1.5).work("b@slow", &near(slow, 0.01, 12)).work("b@aa", &near(1.0, 0.01, 12));
         let copied = copied.judge_alone("quick", &of_memory.expect("the claims are well formed"));
-        assert_eq!(copied.controls[1].state == ControlState::Passed, state == ControlState::CouldNotTell);
+        assert_eq!(of_size(&copied).state == ControlState::Passed, state == ControlState::CouldNotTell);
         let says_why = control.reason == "no noise floor: no A/A control measured the noise";
         assert_eq!(says_why, state == ControlState::CouldNotTell, "{}", control.reason);
     }

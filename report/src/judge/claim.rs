@@ -243,7 +243,9 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
             })
         }
         Kind::Equal => {
-            guarded(evidence, part, Some(scenario), found, row, |estimate, _| rules::equal(estimate, part.margin))
+            // The floor stands beside it: what is inside of the margin is so in spite of noise, and what is outside beyond any.
+            let row = guarded(evidence, part, Some(scenario), found, row, |_, _| Verdict::Undecided);
+            decided(row, |estimate| rules::equal(estimate, part.margin))
         }
         Kind::Band(band) => {
             decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
