@@ -122,6 +122,15 @@ pub enum Of {
 }
 
 impl Of {
+    /// The A/A pair of an arm; a duet is listed as arm~twin.
+    pub fn copies(arm: &str, replicate: Replicate) -> Self {
+        let (arm, copy) = (arm.to_owned(), format!("{arm}@aa"));
+        match replicate {
+            Replicate::Process => Of::Ratio { numerator: copy, denominator: arm },
+            Replicate::Duet => Of::Ratio { numerator: arm, denominator: copy },
+        }
+    }
+
     /// The arms, each for itself.
     pub fn arms(&self) -> Vec<&String> {
         match self {
@@ -396,9 +405,10 @@ impl Asked {
 }
 
 impl Part {
-    /// Whether its verdict rests on a floor, which copies of one program show.
+    /// Whether its verdict rests on a floor, which copies of one program show. That of a value does if it names their arm.
     pub fn has_floor(&self) -> bool {
-        matches!(self.kind, Kind::Ratio { .. } | Kind::Every { .. } | Kind::Equal) && self.quantity.is_ratio()
+        matches!(self.kind, Kind::Ratio { .. } | Kind::Every { .. } | Kind::Equal)
+            && (self.quantity.is_ratio() || self.aa.is_some())
     }
 }
 

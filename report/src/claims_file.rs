@@ -141,6 +141,15 @@ impl Claims {
                 if of_ratios.is_empty() {
                     return Err(fault(format!("'{explains}', which is no claim about a ratio")));
                 }
+                let replicate = part.quantity.replicate;
+                let of_ratios: Vec<&Quantity> =
+                    of_ratios.into_iter().filter(|quantity| quantity.replicate == replicate).collect();
+                if of_ratios.is_empty() {
+                    let own = replicate.into_str();
+                    return Err(fault(format!(
+                        "'{explains}', which is no effect with replicate = \"{own}\" like its own"
+                    )));
+                }
                 if let Some(scenario) = elsewhere(&part.quantity, &of_ratios) {
                     return Err(fault(format!("'{explains}' in {scenario}, where that is not measured")));
                 }
@@ -517,6 +526,10 @@ impl<'a> Reader<'a> {
             if !names_arms {
                 return Err(scope.fault("is a control arm: it needs a ratio of its own, or at_least or at_most"));
             }
+            if quantity.replicate != effect.replicate {
+                let [own, its] = [&quantity, effect].map(|quantity| quantity.replicate.into_str());
+                return Err(scope.fault_at("replicate", format!("is a cause in {} and explains none of its effect: it has replicate = \"{own}\", the effect \"{its}\"", outer.name)));
+            }
             if let Some(scenario) = elsewhere(&quantity, &[effect]) {
                 return Err(scope
                     .fault_at("scenarios", format!("explains an effect in {scenario}, where that is not measured")));
@@ -547,10 +560,7 @@ impl<'a> Reader<'a> {
             (None, _) if is_table => return Err(test.fault_at("aa", "needs the arm of its A/A control")),
             (None, _) => return Ok(None),
         };
-        let copy = format!("{arm}@aa");
-        // A duet is listed as arm~twin.
-        let (numerator, denominator) = if quantity.is_duet() { (arm.clone(), copy) } else { (copy, arm.clone()) };
-        quantity.of = Of::Ratio { numerator, denominator };
+        quantity.of = Of::copies(&arm, quantity.replicate);
         Ok(Some(self.control(&arm, None, part.margin, quantity)))
     }
 
@@ -563,7 +573,11 @@ impl<'a> Reader<'a> {
         // The handicapped copy stands above the line, so that it is a ratio above 1.
         let of = Of::Ratio { numerator: format!("{arm}@slow"), denominator: arm.clone() };
         let quantity = Quantity { replicate, ..table.samples(of)? };
-        self.control(&arm, Some(size), table.margin(&quantity)?, quantity);
+        let margin = table.margin(&quantity)?;
+        // What an effect of this size must stand out from.
+        let copies = Quantity { of: Of::copies(&arm, replicate), ..quantity.clone() };
+        self.control(&arm, None, margin, copies);
+        self.control(&arm, Some(size), margin, quantity);
         Ok(())
     }
 

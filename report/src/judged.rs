@@ -61,7 +61,8 @@ pub struct Row {
     pub estimate: Option<Estimate>,
     /// Medians of the two sides in the metric's own unit, so that no ratio stands without absolute values.
     pub sides: Vec<Side>,
-    /// Smallest ratio - 1 that counts as an effect (margin or A/A noise, whichever is larger); `None` for bands.
+    /// Smallest ratio - 1 that counts as an effect (margin or A/A noise, whichever is larger); infinite where nothing shows the noise, `None`
+    /// where no verdict rests on it.
     pub floor: Option<f64>,
     /// Smallest ratio - 1 that matters; `None` where nothing is judged by it.
     pub margin: Option<f64>,
@@ -92,7 +93,9 @@ pub struct Side {
 pub struct Cause {
     pub short: String,
     pub text: String,
-    pub evidence: Row,
+    /// A row per scenario; of a slope one over all of them.
+    pub evidence: Vec<Row>,
+    /// The worst over the rows.
     pub standing: Standing,
 }
 
@@ -189,7 +192,7 @@ pub struct Judged {
     pub rows: Vec<Row>,
     /// The worst verdict over the parts, after controls and the comparison with the run before.
     pub verdict: Verdict,
-    /// Why it is invalid, unstable, not measured or not testable; empty otherwise.
+    /// Why it is invalid, unstable, not measured, not testable or left open whatever the figures say; empty otherwise.
     pub reason: String,
     pub causes: Vec<Cause>,
     /// `†` or `‡` if its figures are of a partial measurement, which gives no verdict; empty otherwise.

@@ -289,7 +289,7 @@ pub fn outcome((least, most): (usize, usize), n: usize, share: f64) -> Verdict {
     }
 }
 
-/// Adjusted p-value below which a scenario contradicts a claim about every one.
+/// Adjusted p-value below which one of several scenarios contradicts what is said of every one: a claim, or that copies are alike.
 pub const CONTRADICTS: f64 = 0.05;
 
 /// One of the scenarios of a claim about every one.

@@ -57,7 +57,8 @@ fn a_calibration_repeats_the_cheapest_control_of_a_time_and_its_trials_stand_apa
 
 #[test]
 fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
-    let temp = plannable(&CLAIMS.replace("kind = \"ratio\"", "kind = \"ratio\"\naa = \"none\""));
+    let unplanted = CLAIMS.replace("planted.process", "# planted.process");
+    let temp = plannable(&unplanted.replace("kind = \"ratio\"", "kind = \"ratio\"\naa = \"none\""));
     let plan = |more: &[&str]| plan(temp.path(), &[&["--show"], more].concat());
     // Memory hardly varies: its control does not count.
     plan(&["--calibrate", "5"]).code(2).stderr(contains("no A/A control"));

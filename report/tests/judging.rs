@@ -1,13 +1,15 @@
 //! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
 
-use report::claims::Form;
+use report::claims::{Claims, Form};
+use report::dataset::Sample;
 use report::judged::Verdict::{
     self, Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Invalid, Lower,
     NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause, Undecided,
     UndecidedNotTheSize,
 };
-use report::judged::{ControlState, Counts, GoalStanding, JudgedForm, Kept, Standing};
-use samples::{RATIO, Samples, fair, n, near, ratio_of, works};
+use report::judged::{ControlState, Counts, GoalStanding, JudgedForm, JudgedStudy, Kept, Standing};
+use report::record::{DuetPair, Order};
+use samples::{HEAD, RATIO, Samples, fair, n, near, ratio_of, works};
 use strum::VariantArray as _;
 
 mod samples;
@@ -143,19 +145,109 @@ fn copies_that_differ_beyond_the_margin_make_the_claim_invalid() {
     let claim = fair(&study, 0);
     assert_eq!(claim.verdict, Invalid);
     assert!(claim.reason.contains("aa b work_s s"), "{}", claim.reason);
-    let unguarded =
-        ratio_of(1.2).work("b@aa", &near(1.2, 0.01, 12)).claim(&RATIO.replace("kind", "aa = \"none\"\nkind"));
-    assert_eq!(unguarded.verdict, Holds);
+}
+
+#[test]
+fn copies_that_are_told_apart_in_one_of_several_scenarios_fail_even_if_their_mean_is_quiet() {
+    let claims = RATIO.replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
+    let with = |t: &[f64], u: &[f64]| {
+        let samples = ratio_of(1.2).both("t", "work_s", 1.2).both("u", "work_s", 1.2);
+        let samples = samples.metric("t", "b@aa", "work_s", t).metric("u", "b@aa", "work_s", u);
+        samples.work("b@aa", &near(1.0, 0.01, 12)).judge(&claims)
+    };
+    // Opposite biases, whose mean is none.
+    let study = with(&near(1.2, 0.01, 12), &near(1.0 / 1.2, 0.01, 12));
+    let control = &study.controls[0];
+    let point = control.row.estimate.map_or(f64::NAN, |estimate| estimate.point);
+    assert!((point - 1.0).abs() < 0.01, "{point}");
+    assert_eq!(control.state, ControlState::Failed);
+    assert_eq!(control.reason, "in t two copies of one arm differ by more than 5 %");
+    assert_eq!(fair(&study, 0).verdict, Invalid);
+    let quiet = with(&near(1.03, 0.01, 12), &near(1.0 / 1.03, 0.01, 12));
+    assert_eq!(quiet.controls[0].state, ControlState::Passed, "{}", quiet.controls[0].reason);
+}
+
+#[test]
+fn a_test_whose_noise_no_copies_show_is_undecided_and_says_so() {
+    let claims =
+        |text: &str| Claims::parse(&format!("{HEAD}{text}"), "claims.toml").expect("the claims are well formed");
+    let of = |ratio: f64, copies: usize, text: &str| {
+        let samples = ratio_of(ratio).work("b@aa", &near(1.0, 0.01, copies));
+        fair(&samples.judge_alone("quick", &claims(text)), 0).clone()
+    };
+    for kind in ["ratio", "every"] {
+        let text = RATIO.replace("\"ratio\"", &format!("\"{kind}\""));
+        for ratio in [1.5, 1.0, 0.5] {
+            let found = of(ratio, 0, &text);
+            assert_eq!((found.verdict, found.rows[0].verdict), (Undecided, Undecided), "{kind} {ratio}");
+            assert_eq!(found.rows[0].floor, Some(f64::INFINITY));
+            assert_eq!(found.reason, "no noise floor: no A/A control measured the noise");
+            let found = of(ratio, 5, &text);
+            assert_eq!(found.verdict, Undecided, "{kind} {ratio}");
+            assert_eq!(found.reason, "no noise floor: 5 A/A pairs measured the noise, 6 are the fewest");
+            let found = of(ratio, 6, &text);
+            assert_ne!(found.verdict, Undecided, "{kind} {ratio}: {}", found.reason);
+            assert_eq!(found.reason, "");
+        }
+    }
+    // The margin alone decides what is equal.
+    let equal = RATIO.replace("\"ratio\"", "\"equal\"");
+    for (ratio, verdict) in [(1.5, Differs), (1.0, Holds), (0.5, Differs)] {
+        assert_eq!((of(ratio, 0, &equal).verdict, of(ratio, 0, &equal).reason.as_str()), (verdict, ""));
+    }
+    let unguarded = of(1.5, 12, &RATIO.replace("kind", "aa = \"none\"\nkind"));
+    assert_eq!(unguarded.verdict, Undecided);
+    assert!(unguarded.reason.starts_with("no noise floor"), "{}", unguarded.reason);
+    let duet = Samples::default().duet("a~b", &near(1.5, 0.005, 12), 1.0);
+    let study = duet.judge_alone("quick", &claims(&duet_claim()));
+    assert_eq!(fair(&study, 0).verdict, Undecided);
+}
+
+#[test]
+fn what_has_no_floor_by_definition_needs_no_copies() {
+    let claims = |kind: &str| RATIO.replace("kind = \"ratio\"", kind);
+    for (text, verdict) in [
+        (claims("kind = \"band\"\nband = [1.1, 1.3]"), Holds),
+        (claims("kind = \"outcome\"\nat_least = 1.1\nshare = 0.5"), Happens),
+        (claim_of("ratio", "metric = \"work_s\"\narm = \"a\""), Holds),
+    ] {
+        let parsed = Claims::parse(&format!("{HEAD}{text}"), "claims.toml").expect("the claims are well formed");
+        let study = ratio_of(1.2).judge_alone("quick", &parsed);
+        let found = fair(&study, 0);
+        assert_eq!((found.verdict, found.rows[0].floor, found.reason.as_str()), (verdict, None, ""), "{text}");
+    }
+}
+
+#[test]
+fn a_planted_effect_without_a_floor_is_not_told_and_one_of_another_size_still_fails() {
+    let claims = Claims::parse(&format!("{HEAD}{PLANTED}{RATIO}"), "claims.toml").expect("the claims are well formed");
+    let of_size = |study: &JudgedStudy| {
+        study.controls.iter().find(|control| control.planted.is_some()).expect("it is planted").clone()
+    };
+    for (slow, state) in [(1.1, ControlState::CouldNotTell), (1.3, ControlState::Failed)] {
+        let study = ratio_of(1.5).work("b@slow", &near(slow, 0.01, 12)).judge_alone("quick", &claims);
+        let control = of_size(&study);
+        assert_eq!(control.state, state, "{}", control.reason);
+        // An A/A control of another metric ran the same copies.
+        let of_memory =
+            Claims::parse(&format!("{HEAD}{PLANTED}{}", RATIO.replace("work_s", "peak_rss_kib")), "claims.toml");
+        let copied = ratio_of(1.5).work("b@slow", &near(slow, 0.01, 12)).work("b@aa", &near(1.0, 0.01, 12));
+        let copied = copied.judge_alone("quick", &of_memory.expect("the claims are well formed"));
+        assert_eq!(of_size(&copied).state == ControlState::Passed, state == ControlState::CouldNotTell);
+        let says_why = control.reason == "no noise floor: no A/A control measured the noise";
+        assert_eq!(says_why, state == ControlState::CouldNotTell, "{}", control.reason);
+    }
 }
 
 #[test]
 fn copies_that_never_ran_tell_nothing_and_invalidate_nothing() {
-    let study = ratio_of(1.2).judge(RATIO);
+    let claims = Claims::parse(&format!("{HEAD}{RATIO}"), "claims.toml").expect("the claims are well formed");
+    let study = ratio_of(1.2).judge_alone("quick", &claims);
     assert_eq!(
         (study.controls[0].state, study.controls[0].reason.as_str()),
         (ControlState::CouldNotTell, "no samples")
     );
-    assert_eq!(fair(&study, 0).verdict, Holds);
+    assert_eq!(fair(&study, 0).verdict, Undecided);
 }
 
 #[test]
@@ -403,6 +495,36 @@ fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
 }
 
 #[test]
+fn a_duet_in_which_one_arm_always_goes_first_shows_no_effect_of_order_and_is_invalid() {
+    let mut samples = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0);
+    let mut one_sided = Samples::default();
+    for (scenario, arm, all) in samples.0.cases() {
+        for sample in all {
+            let mut sample = sample.clone();
+            if sample.block == 3 {
+                sample.pairs.iter_mut().for_each(|pair| pair.order = Order::Ab);
+            }
+            one_sided.0.add(scenario, arm, sample);
+        }
+    }
+    let found = one_sided.claim(&duet_claim());
+    assert_eq!(found.verdict, Invalid);
+    assert_eq!(found.reason, "in s one arm goes first in all pairs of 1 of 12 duets");
+    // A failed run has no pairs, and no order.
+    let failed = Sample { block: 12, error: Some("wrong answer".to_owned()), ..Sample::default() };
+    samples.0.add("s", "a~b", failed);
+    assert_eq!(samples.claim(&duet_claim().replace("quick = 12", "quick = 13")).verdict, Holds);
+
+    let mut control = Samples::default().duet("a~b", &near(1.05, 0.005, 12), 1.0);
+    for block in 0..12 {
+        let pairs = vec![DuetPair { order: Order::Ba, a_s: 0.01, b_s: 0.01 }; 20];
+        control.0.add("s", "b~b@aa", Sample { block, pairs, ..Sample::default() });
+    }
+    let study = control.judge(&duet_claim());
+    assert_eq!(study.controls[0].state, ControlState::Failed, "{}", study.controls[0].reason);
+}
+
+#[test]
 fn the_controls_of_duets_are_duets_of_an_arm_and_its_copy() {
     let planted = "[planted]\nduet = { arm = \"b\", scenarios = [\"s\"], size = 1.04, blocks = { quick = 12 } }\n";
     let claims = format!("{planted}{}", duet_claim());
@@ -450,6 +572,57 @@ fn causes_are_stated_with_the_share_they_explain() {
 }
 
 #[test]
+fn a_cause_counts_by_the_worst_of_the_scenarios_that_the_test_is_judged_in() {
+    for kind in ["ratio", "every"] {
+        let claims = RATIO.replace("\"ratio\"", &format!("\"{kind}\"")).replace("[\"s\"]", "[\"s\", \"t\"]");
+        let cause = |keys: &str| {
+            claims.replace("kind =", &format!("cause = [{{ short = \"locks\", text = \"t\", {keys} }}]\nkind ="))
+        };
+        let samples = |c: f64, faults: f64| {
+            let samples = ratio_of(1.5).both("t", "work_s", 1.5).work("c", &near(1.0, 0.005, 12));
+            let samples = samples.metric("t", "c", "work_s", &near(c, 0.005, 12));
+            let samples = samples.metric("s", "d", "faults_count", &near(500.0, 0.0, 12));
+            samples.metric("t", "d", "faults_count", &near(faults, 0.0, 12))
+        };
+        for (c, standing) in [(1.0, TheCause), (1.225, PartOfIt), (1.5, NotTheCause)] {
+            let found = samples(c, 0.0).claim(&cause("ratio = \"a / c\""));
+            assert_eq!(found.causes[0].standing, Standing::Share(standing), "{kind}, c in t at {c}");
+            let rows: Vec<_> =
+                found.causes[0].evidence.iter().map(|row| (row.scenario.as_str(), row.verdict)).collect();
+            assert_eq!(rows, [("s", TheCause), ("t", standing)]);
+        }
+        let counter = cause("metric = \"faults_count\", arm = \"d\", at_least = 100");
+        for (faults, kept) in [(200.0, Kept::Met), (10.0, Kept::Missed)] {
+            let found = samples(1.0, faults).claim(&counter);
+            assert_eq!(found.causes[0].standing, Standing::Counter(kept), "{kind}, {faults} in t");
+        }
+    }
+}
+
+#[test]
+fn the_cause_of_a_slope_explains_a_share_of_the_slope() {
+    // a / b grows with the square root of the rows; c takes all, half or nothing of that, whatever it takes of a by a constant.
+    let samples = |exponent: f64| {
+        [("r1", 1e5), ("r2", 3e5), ("r3", 1e6)].into_iter().fold(Samples::default(), |samples, (scenario, rows)| {
+            let of = |level: f64, spread: f64| near(level, spread, 8).into_iter().map(move |work| [rows, work]);
+            let samples = samples.metrics(scenario, "a", ["rows_count", "work_s"], of(f64::powf(rows, 0.5), 0.005));
+            let samples = samples.metrics(scenario, "b", ["rows_count", "work_s"], of(1.0, 0.0));
+            samples.metrics(scenario, "c", ["rows_count", "work_s"], of(0.3 * f64::powf(rows, 0.5 - exponent), 0.0))
+        })
+    };
+    let of = "ratio = \"a / b\"\nx = \"rows_count\"\ndirection = \"up\"\nscenarios = [\"r1\", \"r2\", \"r3\"]\n\
+              cause = [{ short = \"locks\", text = \"t\", ratio = \"a / c\" }]";
+    let claims = claim_of("slope", of).replace("quick = 12", "quick = 8");
+    for (exponent, standing) in [(0.5, TheCause), (0.25, PartOfIt), (0.0, NotTheCause)] {
+        let found = samples(exponent).claim(&claims);
+        assert_eq!(found.verdict, Holds);
+        let [cause] = &found.causes[..] else { panic!("one cause") };
+        assert_eq!(cause.standing, Standing::Share(standing), "{exponent}: {:?}", cause.evidence);
+        assert_eq!(cause.evidence.iter().map(|row| row.scenario.as_str()).collect::<Vec<_>>(), ["all"]);
+    }
+}
+
+#[test]
 fn no_cause_is_stated_beside_a_form_that_is_undecided() {
     let claims = with_cause("metric = \"faults_count\", arm = \"d\", at_least = 100");
     let with = |ratio| ratio_of(ratio).metric("s", "d", "faults_count", &near(500.0, 0.0, 12)).claim(&claims);
@@ -484,7 +657,7 @@ fn evidence_rests_on_the_blocks_of_its_own_part() {
     let samples = samples.metric("s", "d", "faults_count", &faults);
     for claims in [share, counter] {
         let cause = &samples.claim(&claims).causes[0];
-        assert_eq!(cause.evidence.estimate.map(|estimate| estimate.n), Some(12));
+        assert_eq!(cause.evidence[0].estimate.map(|estimate| estimate.n), Some(12));
         let is_stated = matches!(cause.standing, Standing::Share(TheCause) | Standing::Counter(Kept::Met));
         assert!(is_stated, "{cause:?}");
     }

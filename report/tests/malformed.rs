@@ -177,6 +177,32 @@ fn claims_that_name_what_is_not_there_are_refused() {
 }
 
 #[test]
+fn a_cause_of_processes_explains_no_duet_and_the_other_way_round() {
+    let cause = "cause = [{ short = \"locks\", text = \"t\", ratio = \"a / c\", replicate = ";
+    let own = |replicate: &str, of: &str| format!("published = {{ replicate = \"{of}\", {cause}\"{replicate}\" }}] }}");
+    for (replicate, of) in [("process", "duet"), ("duet", "process")] {
+        let what = format!(
+            "locks is a cause in C1 (as published) and explains none of its effect: it has replicate = \"{replicate}\", the effect \"{of}\""
+        );
+        refuse(
+            "claims.toml",
+            support::CLAIMS,
+            Claims::parse,
+            ["published = {}", &own(replicate, of), "\"locks\"", &what],
+        );
+        let both = support::CLAIMS.replacen("published = {}", &own(of, of), 1);
+        assert!(Claims::parse(&both, "claims.toml").is_ok());
+        // A counter of one arm is of processes, and shares nothing.
+        let counter = own("process", of).replace("ratio = \"a / c\"", "arm = \"a\", at_least = 1");
+        assert!(Claims::parse(&support::CLAIMS.replacen("published = {}", &counter, 1), "claims.toml").is_ok());
+    }
+    let claim = "kind = \"cause\"\nexplains = \"C1.published\"\ncontrol = \"rival\"\nreplicate = \"duet\"";
+    let what = "C2 explains 'C1.published', which is no effect with replicate = \"duet\" like its own";
+    let what = what.replace(".published", "");
+    refuse("claims.toml", support::CLAIMS, Claims::parse, ["kind = \"equal\"", claim, "fair = {}", &what]);
+}
+
+#[test]
 fn causes_need_words_and_evidence() {
     let counter =
         "short = \"faults\"\ntext = \"It faults more.\"\nmetric = \"faults_count\"\narm = \"a\"\nat_least = 9\n";

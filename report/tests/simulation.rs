@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use report::record::{DuetPair, Order};
 use report::rules::{self, Band, Control, Copies, Direction, Each, Planted, Verdict};
-use report::stats::signed_rank::{Alternative, p_value_against};
+use report::stats::signed_rank::{Alternative, p_value_against, p_value_beyond};
 use report::stats::{
     CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, duet, estimate, floor, holm, layout, median, median_estimate,
     share, slope,
@@ -419,6 +419,33 @@ fn an_effect_beyond_the_margin_is_not_denied(effort: Effort) {
     }
 }
 
+/// Copies that differ by just the margin in each of several scenarios are told apart in one of them as rarely as in a single one.
+fn several_scenarios_tell_copies_apart_no_more_often_than_one(effort: Effort) {
+    for scenarios in [1, 3, 6] {
+        for noise in NOISES {
+            for &n in effort.blocks {
+                let told_apart = count(effort.trials, |rng| {
+                    let bias = MARGIN.ln_1p();
+                    let p_values = (0..scenarios).map(|_| {
+                        let round = plain(noise, 0.16).round(rng, n, &[bias, 0.0], 0);
+                        p_value_beyond(&exact(&values(&round.ratios(0, 1))), bias)
+                    });
+                    let adjusted = holm::adjust(&p_values.collect::<Vec<_>>());
+                    adjusted.iter().any(|p_value| *p_value < rules::CONTRADICTS)
+                });
+                // The bias is on one side. A clock's steps need not be symmetric about it.
+                let promise = rules::CONTRADICTS / 2.0 + if noise == Noise::Ties { 0.025 } else { 0.0 };
+                assert_at_most(
+                    promise,
+                    told_apart,
+                    effort.trials,
+                    &format!("{scenarios} scenarios, {noise:?}, n = {n}"),
+                );
+            }
+        }
+    }
+}
+
 const EFFECTS: [f64; 5] = [1.10, 1.15, 1.22, 1.30, 1.50];
 const SDS: [f64; 4] = [0.02, 0.05, 0.10, 0.16];
 
@@ -496,6 +523,7 @@ mod at_known_truth {
         no_effect_by_processes no_effect_by_duets one_layout_is_not_enough values_cover_the_median
         slopes_are_covered_and_not_seen_where_there_are_none shares_are_covered_and_causes_rarely_wrong
         outcomes_are_covered_and_rarely_wrong every_needs_every_one an_effect_beyond_the_margin_is_not_denied
+        several_scenarios_tell_copies_apart_no_more_often_than_one
     }
 }
 

@@ -77,17 +77,23 @@ fn trial(floor: f64, own: &Yield, margin: f64) -> Option<Trial> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Pair, floor::floor};
+    use crate::stats::{Pair, floor};
 
     fn pairs(values: &[f64]) -> Yield {
         let pairs = values.iter().copied().map(Pair::exact).collect();
         Yield { pairs, blocks: (0..values.len() as u64).collect(), ..Yield::default() }
     }
 
+    /// The floor that a trial of one layout gives.
+    fn floor_of(guard: &Yield) -> f64 {
+        let copies: Vec<(u64, f64)> = guard.middles().into_iter().map(|ratio| (0, ratio)).collect();
+        floor::over_layouts(&copies, copies.len(), 0.05)
+    }
+
     #[test]
     fn copies_that_scatter_around_nothing_are_not_told_apart() {
         let own = pairs(&[0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012]);
-        let trial = trial(floor(&own.middles(), 8, 0.05), &own, 0.05).unwrap();
+        let trial = trial(floor_of(&own), &own, 0.05).unwrap();
         assert!(!trial.misses_one && !trial.is_wrong);
         // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
         assert!((0.05..0.09).contains(&trial.least), "{}", trial.least);
@@ -98,7 +104,7 @@ mod tests {
         let quiet = pairs(&[0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001]);
         for (shift, is_wrong) in [(0.2, true), (-0.2, true), (0.03, false)] {
             let own = pairs(&[shift; 8]);
-            let trial = trial(floor(&quiet.middles(), 8, 0.05), &own, 0.05).unwrap();
+            let trial = trial(floor_of(&quiet), &own, 0.05).unwrap();
             assert!(trial.misses_one);
             assert_eq!(trial.is_wrong, is_wrong, "{shift}");
         }
@@ -107,6 +113,6 @@ mod tests {
     #[test]
     fn the_floor_comes_from_the_trial_that_stands_guard() {
         let noisy = pairs(&[0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3]);
-        assert!(!trial(floor(&noisy.middles(), 8, 0.05), &pairs(&[0.1; 8]), 0.05).unwrap().is_wrong);
+        assert!(!trial(floor_of(&noisy), &pairs(&[0.1; 8]), 0.05).unwrap().is_wrong);
     }
 }

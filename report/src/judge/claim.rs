@@ -75,6 +75,7 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
         }
     }
     let decided = rules::worst(rows.iter().take(deciding).map(|row| row.verdict));
+    let open = too_short.or_else(|| no_floor(evidence, part).filter(|_| decided.count() == Count::Undecided));
     let (verdict, reason) = if let Some(reason) = invalid(evidence, part, controls) {
         (Verdict::Invalid, reason)
     } else if let Some(metric) = missing {
@@ -82,7 +83,7 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
     } else if let Some(reason) = nothing_to_explain(evidence, part) {
         (Verdict::Undecided, reason)
     } else {
-        (decided, too_short.unwrap_or_default())
+        (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
     Judged { kind, rows, verdict, reason, causes, mark: "" }
@@ -102,6 +103,12 @@ fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
     (shortest < SHORTEST_PROCESS_S).then(|| {
         format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s its start is part of what is timed")
     })
+}
+
+/// Why a test whose verdict rests on a floor stays open: too few A/A pairs show one in a scenario of it.
+fn no_floor(evidence: Evidence<'_>, part: &Part) -> Option<String> {
+    let scenarios = part.quantity.scenarios(evidence.profile).iter().filter(|_| part.has_floor());
+    scenarios.map(|scenario| copies(evidence, part, Some(scenario))).find_map(|copies| copies.no_floor())
 }
 
 /// Why a test must not be believed: a control or the replicate failed.
@@ -170,36 +177,53 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
         .map(|(row, p_value)| Some(Each { estimate: row.estimate?, floor: row.floor.unwrap_or(part.margin), p_value }));
     let each: Option<Vec<Each>> = each.collect();
     let found = evidence.pooled(&part.quantity);
-    let floor = part_floor(evidence, part, None, &found);
-    let row = Row { sides: Vec::new(), ..evidence.row(&part.quantity, ALL, &found) };
-    let row = Row { floor: Some(floor), margin: Some(part.margin), claimed: size, ..row };
-    decided(row, |estimate| match &each {
+    let row = Row { sides: Vec::new(), claimed: size, ..evidence.row(&part.quantity, ALL, &found) };
+    guarded(evidence, part, None, &found, row, |estimate, floor| match &each {
         Some(each) => rules::every(estimate, each, part.margin, floor, size.map(Size::band)),
         // Of a scenario without an estimate nothing can be said, and so not of every one.
         None => Verdict::Undecided,
     })
 }
 
-/// The floor of a test: from the A/A pairs of the same scenario where the control has some, from those of all its scenarios, each for
-/// itself, where not. That of the pooled row of `every` (`scenario` is `None`) is from their means, as the row is.
-fn part_floor(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, own: &Yield) -> f64 {
-    let control = part.aa.as_ref().and_then(|id| evidence.claims.control(id));
-    let copies = control.map(|control| {
-        let gather = |scenario: &str| evidence.gather(&control.quantity, scenario);
-        let Some(scenario) = scenario else {
-            return evidence.pooled(&control.quantity);
-        };
-        let scenarios = control.quantity.scenarios(evidence.profile);
-        let same = scenarios.iter().find(|other| *other == scenario).map(|same| gather(same));
-        same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| {
-            scenarios.iter().map(|scenario| gather(scenario)).fold(Yield::default(), |mut all, found| {
-                all.blocks.extend(found.blocks);
-                all.pairs.extend(found.pairs);
-                all
-            })
+/// The A/A pairs that show the noise of a test: those of the same scenario where the control has some, those of all its scenarios, each
+/// for itself, where not. Those of the pooled row of `every` (`scenario` is `None`) are their means, as the row is.
+fn copies(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>) -> Yield {
+    let Some(control) = part.aa.as_ref().and_then(|id| evidence.claims.control(id)) else {
+        return Yield::default();
+    };
+    let gather = |scenario: &str| evidence.gather(&control.quantity, scenario);
+    let Some(scenario) = scenario else {
+        return evidence.pooled(&control.quantity);
+    };
+    let scenarios = control.quantity.scenarios(evidence.profile);
+    let same = scenarios.iter().find(|other| *other == scenario).map(|same| gather(same));
+    same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| {
+        scenarios.iter().map(|scenario| gather(scenario)).fold(Yield::default(), |mut all, found| {
+            all.blocks.extend(found.blocks);
+            all.pairs.extend(found.pairs);
+            all
         })
-    });
-    evidence.noise_floor(&part.quantity, &copies.unwrap_or_default(), own, part.margin)
+    })
+}
+
+/// The row with the verdict on its estimate and floor, and none where A/A pairs show no floor. What has none by definition is judged by the
+/// margin alone.
+fn guarded(
+    evidence: Evidence<'_>,
+    part: &Part,
+    scenario: Option<&str>,
+    own: &Yield,
+    row: Row,
+    verdict: impl FnOnce(&Estimate, f64) -> Verdict,
+) -> Row {
+    let row = Row { margin: Some(part.margin), ..row };
+    if !part.has_floor() {
+        return decided(row, |estimate| verdict(estimate, part.margin));
+    }
+    let copies = copies(evidence, part, scenario);
+    let floor = evidence.noise_floor(&part.quantity, &copies, own, part.margin);
+    let row = Row { floor: Some(floor), ..row };
+    if copies.no_floor().is_some() { row } else { decided(row, |estimate| verdict(estimate, floor)) }
 }
 
 /// The row with the verdict on its estimate; without one it stays undecided.
@@ -211,24 +235,24 @@ fn decided(row: Row, verdict: impl FnOnce(&Estimate) -> Verdict) -> Row {
 fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Row {
     let quantity = &part.quantity;
     let row = evidence.row(quantity, scenario, found);
-    let judged_by_floor = |row: Row| {
-        let floor = part_floor(evidence, part, Some(scenario), found);
-        (floor, Row { floor: Some(floor), margin: Some(part.margin), ..row })
-    };
     match &part.kind {
         Kind::Ratio { size } | Kind::Every { size } => {
-            let (floor, row) = judged_by_floor(row);
-            decided(Row { claimed: *size, ..row }, |estimate| {
+            let row = Row { claimed: *size, ..row };
+            guarded(evidence, part, Some(scenario), found, row, |estimate, floor| {
                 rules::ratio(estimate, part.margin, floor, size.map(Size::band))
             })
         }
-        Kind::Equal => decided(judged_by_floor(row).1, |estimate| rules::equal(estimate, part.margin)),
+        Kind::Equal => {
+            // The floor stands beside it: what is inside of the margin is so in spite of noise, and what is outside beyond any.
+            let row = guarded(evidence, part, Some(scenario), found, row, |_, _| Verdict::Undecided);
+            decided(row, |estimate| rules::equal(estimate, part.margin))
+        }
         Kind::Band(band) => {
             decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
         }
         Kind::Cause { explains, form, control } => {
-            let effect = explained(evidence, explains, *form, scenario).map(|effect| &effect.quantity);
-            let estimate = effect.and_then(|effect| explained_share(evidence, effect, quantity, scenario));
+            let effect = explained(evidence, explains, *form, (scenario, quantity)).map(|effect| &effect.quantity);
+            let estimate = effect.and_then(|effect| explained_share(&evidence.gather(effect, scenario), found));
             let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, ..row };
             decided(row, |share| rules::cause(share, *control))
         }
@@ -238,11 +262,18 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     }
 }
 
-/// The part of the claim called `explains` that is a ratio of arms in `scenario`: the effect whose cause is looked for.
-fn explained<'a>(evidence: Evidence<'a>, explains: &str, form: Form, scenario: &str) -> Option<&'a Part> {
+/// The part of the claim called `explains` that is a ratio of arms in `scenario`, measured as `control` is: the effect whose cause is looked
+/// for.
+fn explained<'a>(
+    evidence: Evidence<'a>,
+    explains: &str,
+    form: Form,
+    (scenario, control): (&str, &Quantity),
+) -> Option<&'a Part> {
     let parts = evidence.claims.asked(explains, form).map(Asked::parts).unwrap_or_default();
     let is_there = |part: &&Part| part.quantity.scenarios(evidence.profile).iter().any(|other| other == scenario);
-    parts.iter().filter(|part| part.quantity.is_ratio()).find(is_there)
+    let is_alike = |part: &&Part| part.quantity.is_ratio() && part.quantity.replicate == control.replicate;
+    parts.iter().filter(is_alike).find(is_there)
 }
 
 /// Why a cause cannot be judged: the effect is not there as it is claimed, and so has none.
@@ -251,7 +282,7 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
         return None;
     };
     part.quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
-        let effect = explained(evidence, explains, *form, scenario)?;
+        let effect = explained(evidence, explains, *form, (scenario, &part.quantity))?;
         let verdict = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario)).verdict;
         (verdict.count() != Count::Holds)
             .then(|| format!("the effect it explains is not shown: {explains} reads {verdict}"))
@@ -277,34 +308,48 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share
     }
 }
 
-/// The share of an effect that the ratios of `control` in the same blocks amount to.
-fn explained_share(evidence: Evidence<'_>, effect: &Quantity, control: &Quantity, scenario: &str) -> Option<Estimate> {
-    let effect = evidence.gather(effect, scenario);
-    let explained = evidence.gather(control, scenario);
-    let by_block: BTreeMap<u64, f64> = explained.blocks.iter().copied().zip(explained.middles()).collect();
+/// The share of an effect that what `control` came to in the same blocks amounts to.
+fn explained_share(effect: &Yield, control: &Yield) -> Option<Estimate> {
+    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.middles()).collect();
     let blocks = effect.blocks.iter().zip(effect.middles());
     let (control, effect): (Vec<f64>, Vec<f64>) =
         blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, effect))).unzip();
     share::explained(&control, &effect, CONFIDENCE)
 }
 
-/// Judges a cause by its evidence, which rests on blocks of the test itself.
+/// Judges a cause by its evidence, which rests on blocks of the test itself: in every scenario, as the test is judged, and the worst counts. A
+/// slope is one effect over all of them, of which a control arm explains a share by its own slope.
 fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Cause {
-    let quantity = &cause.quantity;
-    let scenario = quantity.scenarios(evidence.profile).first().cloned().unwrap_or_default();
+    let (effect, quantity) = (&part.quantity, &cause.quantity);
     let row =
-        Row { part: part.text.clone(), ..evidence.row(quantity, &scenario, &evidence.gather(quantity, &scenario)) };
-    let (evidence, standing) = if let Some(bound) = cause.bound {
-        let standing =
-            Standing::Counter(row.estimate.as_ref().map_or(Kept::Undecided, |estimate| counted(estimate, bound)));
-        (row, standing)
-    } else {
-        let estimate = explained_share(evidence, &part.quantity, quantity, &scenario);
+        |scenario: &str, found: &Yield| Row { part: part.text.clone(), ..evidence.row(quantity, scenario, found) };
+    let share = |scenario: &str, effect: &Yield, control: &Yield| {
+        let estimate = explained_share(effect, control);
         let verdict = estimate.as_ref().map_or(Verdict::Undecided, |share| rules::cause(share, Control::Claimed));
         let scale = Scale::Share { of: "the effect".to_owned() };
-        (Row { scale, estimate, verdict, ..row }, Standing::Share(verdict))
+        Row { scale, estimate, verdict, ..row(scenario, control) }
     };
-    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence, standing }
+    let scenarios = quantity.scenarios(evidence.profile);
+    let gather = |quantity, scenario: &str| evidence.gather(quantity, scenario);
+    let rows: Vec<Row> = match (cause.bound, &part.kind) {
+        (Some(_), _) => scenarios.iter().map(|scenario| row(scenario, &gather(quantity, scenario))).collect(),
+        (None, Kind::Slope { x, .. }) => {
+            vec![share(ALL, &slope::gather(evidence, effect, x), &slope::gather(evidence, quantity, x))]
+        }
+        (None, _) => {
+            let of = |scenario: &String| share(scenario, &gather(effect, scenario), &gather(quantity, scenario));
+            scenarios.iter().map(of).collect()
+        }
+    };
+    let standing = match cause.bound {
+        Some(bound) => {
+            let kept =
+                rows.iter().map(|row| row.estimate.map_or(Kept::Undecided, |estimate| counted(&estimate, bound)));
+            Standing::Counter(kept.min().unwrap_or(Kept::Undecided))
+        }
+        None => Standing::Share(rules::worst(rows.iter().map(|row| row.verdict))),
+    };
+    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence: rows, standing }
 }
 
 /// A counter bears a cause out if its interval keeps the bound, or its single figure where it was measured once.

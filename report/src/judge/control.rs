@@ -1,10 +1,11 @@
 //! Controls: copies of one arm that must not be told apart, and planted effects that must be found.
 
 use super::evidence::{ALL, Evidence, Yield, paired_estimate, ratio_estimate};
-use crate::claims::{ControlCase, Quantity};
+use crate::claims::{ControlCase, Of, Quantity};
 use crate::judged::{ControlState, Estimate, JudgedControl, Row, Verdict};
-use crate::rules::{self, Copies, Planted};
-use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, layout};
+use crate::rules::{self, CONTRADICTS, Copies, Planted};
+use crate::stats::signed_rank::p_value_beyond;
+use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, holm, layout};
 
 /// Judges a control.
 pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedControl {
@@ -13,23 +14,27 @@ pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedCont
     let scenarios = quantity.scenarios(evidence.profile);
     let first = scenarios.first().map_or("", String::as_str);
     let row = evidence.row(quantity, first, &found);
-    let floor = noise_of(evidence, control, &found);
+    let copies = copies(evidence, control, &found);
+    let floor = evidence.noise_floor(quantity, &copies, &found, control.margin);
     let (mut state, mut reason) = match (&row.estimate, control.planted) {
         _ if !quantity.is_measured(evidence.profile) => {
             (ControlState::NotMeasured, format!("not measured ({})", evidence.profile))
         }
         (None, _) => (ControlState::CouldNotTell, "no samples".to_owned()),
         (Some(estimate), None) => aa(estimate, control.margin),
-        (Some(estimate), Some(size)) => planted(estimate, &found.pairs, (control.margin, floor), size),
+        (Some(estimate), Some(size)) => planted(estimate, &found.pairs, (control.margin, floor), size, &copies),
     };
-    if let Some(fault) = order_fault(evidence, quantity, control.margin).filter(|_| state != ControlState::Failed) {
+    if !matches!(state, ControlState::Failed | ControlState::NotMeasured)
+        && let Some(fault) =
+            order_fault(evidence, quantity, control.margin).or_else(|| told_apart_in_one(evidence, control))
+    {
         (state, reason) = (ControlState::Failed, fault);
     }
     JudgedControl {
         id: control.id.clone(),
         row: Row {
             scenario: if scenarios.len() == 1 { first } else { ALL }.to_owned(),
-            floor: Some(floor),
+            floor: (state != ControlState::NotMeasured).then_some(floor),
             margin: Some(control.margin),
             verdict: match state {
                 ControlState::Passed => Verdict::Holds,
@@ -52,12 +57,30 @@ fn layout_sd(evidence: Evidence<'_>, control: &ControlCase, found: &Yield) -> Op
     tells.then(|| layout::sd(&evidence.by_layout(found))).flatten()
 }
 
+/// The scenario in which alone the copies of an A/A control are told apart, which the mean over several may hide. Holm over the scenarios
+/// keeps the chance of a false alarm that one of them has.
+fn told_apart_in_one(evidence: Evidence<'_>, control: &ControlCase) -> Option<String> {
+    let quantity = &control.quantity;
+    let scenarios = quantity.scenarios(evidence.profile);
+    if control.planted.is_some() || scenarios.len() < 2 {
+        return None;
+    }
+    let margin = control.margin.ln_1p();
+    let p_values = scenarios.iter().map(|scenario| p_value_beyond(&evidence.gather(quantity, scenario).pairs, margin));
+    let adjusted = holm::adjust(&p_values.collect::<Vec<_>>());
+    let told_apart = scenarios.iter().zip(adjusted).filter(|(_, p_value)| *p_value < CONTRADICTS);
+    let (worst, _) = told_apart.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    Some(format!("in {worst} {}", differ(control.margin)))
+}
+
+fn differ(margin: f64) -> String {
+    format!("two copies of one arm differ by more than {:.0} %", margin * 100.0)
+}
+
 fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
     match rules::aa(estimate, margin) {
         Copies::Alike => (ControlState::Passed, String::new()),
-        Copies::ToldApart => {
-            (ControlState::Failed, format!("two copies of one arm differ by more than {:.0} %", margin * 100.0))
-        }
+        Copies::ToldApart => (ControlState::Failed, differ(margin)),
         Copies::CouldNotTell if estimate.level < 1.0 => {
             (ControlState::CouldNotTell, format!("they may differ by more than {:.0} %, or not", margin * 100.0))
         }
@@ -65,40 +88,46 @@ fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
     }
 }
 
-fn planted(estimate: &Estimate, pairs: &[Pair], (margin, floor): (f64, f64), size: f64) -> (ControlState, String) {
+fn planted(
+    estimate: &Estimate,
+    pairs: &[Pair],
+    (margin, floor): (f64, f64),
+    size: f64,
+    copies: &Yield,
+) -> (ControlState, String) {
     let Some(wide) = ratio_estimate(pairs, PLANTED_CONFIDENCE) else {
         return (ControlState::CouldNotTell, "no samples".to_owned());
     };
-    let found = format!("99 % interval [{:.3}, {:.3}], floor {:.1} %", wide.lo, wide.hi, floor * 100.0);
+    let found = format!("99 % interval [{:.3}, {:.3}]", wide.lo, wide.hi);
     match rules::planted(estimate, &wide, margin, floor, size) {
         Planted::Found => (ControlState::Passed, String::new()),
         Planted::Missed => (ControlState::Failed, format!("the planted {size} lies outside of the {found}")),
         // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out undecided by
         // the same noise, and larger ones are not touched by it.
-        Planted::CouldNotTell => (ControlState::CouldNotTell, format!("too noisy for effects of this size ({found})")),
+        Planted::CouldNotTell => {
+            let noisy = || format!("too noisy for effects of this size ({found}, floor {:.1} %)", floor * 100.0);
+            (ControlState::CouldNotTell, copies.no_floor().unwrap_or_else(noisy))
+        }
     }
 }
 
-/// The floor that guards a control: by its own pairs for A/A, by the A/A control of the same samples for a planted one.
-fn noise_of(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> f64 {
+/// The A/A pairs that show the noise of a control: for A/A its own, for a planted one those of the same arm in its scenarios, whichever A/A
+/// control they were run for.
+fn copies(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> Yield {
     let quantity = &control.quantity;
-    let is_twin = |other: &&ControlCase| {
-        other.planted.is_none()
-            && other.quantity.metric == quantity.metric
-            && other.quantity.replicate == quantity.replicate
-            && other.quantity.scenarios(evidence.profile) == quantity.scenarios(evidence.profile)
-    };
-    let twin = || evidence.claims.controls.iter().find(is_twin).map(|twin| evidence.pooled(&twin.quantity));
-    match control.planted {
-        None => evidence.noise_floor(quantity, own, own, control.margin),
-        Some(_) => evidence.noise_floor(quantity, &twin().unwrap_or_default(), own, control.margin),
+    match (control.planted, &quantity.of) {
+        (Some(_), Of::Ratio { denominator, .. }) => {
+            let of = Of::copies(denominator, quantity.replicate);
+            evidence.pooled(&Quantity { of, ..quantity.clone() })
+        }
+        _ => own.clone(),
     }
 }
 
 /// What is wrong with the order of the arms in duets: who goes first must not matter by more than the margin.
 ///
 /// The effect of order is half of the difference between the two orders, per process; it counts if its interval lies wholly beyond
-/// the margin, on either side.
+/// the margin, on either side. A process in which one arm always goes first shows none, and does not show that there is none either.
 pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f64) -> Option<String> {
     if !quantity.is_duet() {
         return None;
@@ -106,8 +135,14 @@ pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f
     let arm = quantity.arms().into_iter().next()?;
     quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
         let samples = evidence.samples(quantity, scenario, &arm);
-        let effects = samples.iter().filter_map(|sample| duet::order_effect(&sample.pairs));
+        // A failed run has no pairs.
+        let ran: Vec<_> = samples.iter().filter(|sample| !sample.pairs.is_empty()).collect();
+        let effects = ran.iter().filter_map(|sample| duet::order_effect(&sample.pairs));
         let effects: Vec<Pair> = effects.map(|effect| Pair::exact(effect / 2.0)).collect();
+        let unknown = ran.len() - effects.len();
+        if unknown > 0 {
+            return Some(format!("in {scenario} one arm goes first in all pairs of {unknown} of {} duets", ran.len()));
+        }
         let first = paired_estimate(&effects, CONFIDENCE)?;
         let percent = first.point.abs().exp_m1() * 100.0;
         rules::order_matters(&first, margin)

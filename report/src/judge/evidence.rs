@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use crate::claims::{Claims, Of, Quantity};
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Estimate, Row, Scale, Side, Verdict};
-use crate::stats::signed_rank::Interval;
+use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{CONFIDENCE, Pair, duet, estimate, floor, median, median_estimate};
 
 /// The scenario of a row that speaks for several.
@@ -40,6 +40,17 @@ impl Yield {
     /// The middles of the pairs.
     pub(super) fn middles(&self) -> Vec<f64> {
         self.pairs.iter().map(|pair| pair.mid).collect()
+    }
+
+    /// Why A/A pairs like these give no floor; `None` if there are enough.
+    pub(super) fn no_floor(&self) -> Option<String> {
+        match self.pairs.len() {
+            0 => Some("no noise floor: no A/A control measured the noise".to_owned()),
+            pairs if pairs < FEWEST => {
+                Some(format!("no noise floor: {pairs} A/A pairs measured the noise, {FEWEST} are the fewest"))
+            }
+            _ => None,
+        }
     }
 }
 

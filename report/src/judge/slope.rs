@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{ALL, Evidence, Reading, paired_estimate, read};
+use super::evidence::{ALL, Evidence, Reading, Yield, paired_estimate, read};
 use crate::claims::{Aim, Of, Part, Quantity, Size};
 use crate::judged::{Row, Scale, Verdict};
 use crate::rules;
@@ -31,6 +31,15 @@ pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (V
     (rows, missing.into_iter().flatten().next())
 }
 
+/// The slope of a ratio over its scenarios, block by block; nothing of another quantity.
+pub(super) fn gather(evidence: Evidence<'_>, quantity: &Quantity, x: &str) -> Yield {
+    let Of::Ratio { numerator, denominator } = &quantity.of else {
+        return Yield::default();
+    };
+    let terms = [(numerator.as_str(), 1.0), (denominator.as_str(), -1.0)];
+    slopes(&points(evidence, quantity, x, &terms), quantity.scenarios(evidence.profile).len())
+}
+
 fn row(
     evidence: Evidence<'_>,
     part: &Part,
@@ -40,11 +49,9 @@ fn row(
 ) -> (Row, Option<String>) {
     let quantity = &part.quantity;
     let scenarios = quantity.scenarios(evidence.profile);
-    let points: Vec<Point> =
-        scenarios.iter().filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect();
+    let points = points(evidence, quantity, x, terms);
     let readings = || points.iter().flat_map(|point| &point.terms).flat_map(|(readings, _)| readings.values());
-    let complete = points.len() == scenarios.len();
-    let slopes = if complete { slopes(&points) } else { Vec::new() };
+    let slopes = slopes(&points, scenarios.len()).pairs;
     let ran = || {
         let mut cases = scenarios.iter().flat_map(|scenario| terms.iter().map(move |(arm, _)| (scenario, arm)));
         cases.any(|(scenario, arm)| {
@@ -53,7 +60,7 @@ fn row(
     };
     let missing = match slopes.is_empty() {
         true if readings().any(Result::is_err) => Some(quantity.metric.clone()),
-        true if !complete && ran() => Some(x.to_owned()),
+        true if points.len() < scenarios.len() && ran() => Some(x.to_owned()),
         _ => None,
     };
 
@@ -79,6 +86,12 @@ fn row(
     (row, missing)
 }
 
+/// The scenarios of which something recorded x, as points.
+fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
+    let scenarios = quantity.scenarios(evidence.profile).iter();
+    scenarios.filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect()
+}
+
 /// A scenario as a point; `None` where nothing recorded its x.
 fn point(evidence: Evidence<'_>, quantity: &Quantity, x: &str, scenario: &str, terms: &Terms<'_>) -> Option<Point> {
     let of = |arm: &str| evidence.samples(quantity, scenario, arm);
@@ -90,8 +103,11 @@ fn point(evidence: Evidence<'_>, quantity: &Quantity, x: &str, scenario: &str, t
     Some(Point { x: median(xs.collect())?, terms: terms.collect() })
 }
 
-/// The slope of every block that ran in all scenarios: over fewer it would be of another range. A failed run leaves it open.
-fn slopes(points: &[Point]) -> Vec<Pair> {
+/// The slope of every block that ran in all of so many scenarios: over fewer it would be of another range. A failed run leaves it open.
+fn slopes(points: &[Point], scenarios: usize) -> Yield {
+    if points.len() < scenarios {
+        return Yield::default();
+    }
     let readings = || points.iter().flat_map(|point| &point.terms).map(|(readings, _)| readings);
     let blocks: BTreeSet<u64> = readings().flat_map(BTreeMap::keys).copied().collect();
     let of_block = |block: u64| {
@@ -109,5 +125,6 @@ fn slopes(points: &[Point]) -> Vec<Pair> {
         }
         if failed { Some(Pair::unknown()) } else { slope::of_logs(&logs).map(Pair::exact) }
     };
-    blocks.into_iter().filter_map(of_block).collect()
+    let (blocks, pairs) = blocks.into_iter().filter_map(|block| Some((block, of_block(block)?))).unzip();
+    Yield { blocks, pairs, ..Yield::default() }
 }

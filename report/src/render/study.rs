@@ -162,29 +162,36 @@ fn causes(label: &str, found: &Judged) -> String {
     format!("Causes that were tested, {}{lead}:\n\n{causes}\n", prose(label))
 }
 
-/// "- **Not the cause**: second core. A sentence. Evidence: a ÷ b 1.01 [..], n = 12." A sentence that ends with a colon leads to the figure.
+/// "- **Not the cause**: second core. A sentence. Evidence (`s`): a ÷ b 1.01 [..], n = 12; (`t`): 1.02 .." A sentence that ends with a colon
+/// leads to the figures.
 fn evidence(cause: &Cause, is_stated: bool) -> String {
     let standing = if is_stated { cause.standing.in_words() } else { Verdict::Undecided.into_str() };
     let (first, rest) = standing.split_at(1);
     let standing = first.to_uppercase() + rest;
-    let figure = figures::figure(&cause.evidence);
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
-    let scenario = code(&cause.evidence.scenario);
+    let figures: Vec<String> = cause.evidence.iter().filter_map(|row| figure_of(row, leads)).collect();
+    let evidence = match (figures.is_empty(), leads) {
+        (true, true) => "not measured".to_owned(),
+        (true, false) => "Evidence: not measured".to_owned(),
+        (false, true) => figures.join("; "),
+        (false, false) => format!("Evidence {}", figures.join("; ")),
+    };
+    format!("- **{standing}**: {}. {sentence}{stop} {evidence}.\n", prose(&cause.short))
+}
+
+/// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.
+fn figure_of(row: &Row, leads: bool) -> Option<String> {
+    let figure = Some(figures::figure(row)).filter(|figure| figure != NOTHING)?;
+    let scenario = code(&row.scenario);
     // The figure of a ratio names its arms already, that of a share its claim.
-    let of = match &cause.evidence.scale {
+    let of = match &row.scale {
         Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
         Scale::Share { .. } => scenario,
         other => format!("{}, {scenario}", text(&figures::what(other))),
     };
-    let evidence = match (figure == NOTHING, leads) {
-        (true, true) => "not measured.".to_owned(),
-        (true, false) => "Evidence: not measured.".to_owned(),
-        (false, true) => format!("{} ({of}).", text(&figure)),
-        (false, false) => format!("Evidence ({of}): {}.", text(&figure)),
-    };
-    format!("- **{standing}**: {}. {sentence}{stop} {evidence}\n", prose(&cause.short))
+    Some(if leads { format!("{} ({of})", text(&figure)) } else { format!("({of}): {}", text(&figure)) })
 }
 
 /// The table of a study's goals, for the report and the study's README.

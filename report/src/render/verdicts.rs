@@ -75,7 +75,7 @@ enum Found<'a> {
 struct Cause<'a> {
     short: &'a str,
     standing: &'static str,
-    evidence: Test<'a>,
+    evidence: Vec<Test<'a>>,
 }
 
 /// A row; an end that is open, or a number that there is not, is null.
@@ -153,7 +153,11 @@ fn causes(found: &Judged) -> Vec<Cause<'_>> {
     let standing = |standing: Standing| if found.is_decided() { standing.in_words() } else { "undecided" };
     let cause = found.causes.iter();
     cause
-        .map(|cause| Cause { short: &cause.short, standing: standing(cause.standing), evidence: row(&cause.evidence) })
+        .map(|cause| Cause {
+            short: &cause.short,
+            standing: standing(cause.standing),
+            evidence: cause.evidence.iter().map(row).collect(),
+        })
         .collect()
 }
 

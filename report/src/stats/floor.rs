@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::layout::by_layout;
 use super::order::reached_by;
-use super::signed_rank::hodges_lehmann;
+use super::signed_rank::{FEWEST, hodges_lehmann};
 
 /// Choices of signs that are tried.
 const FLIPS: usize = 2_000;
@@ -18,12 +18,6 @@ const DUET_QUANTILE: f64 = 0.995;
 /// Fixed, so that the same samples always give the same floor.
 const SEED: u64 = 0x000F_1004;
 
-/// The floor of samples of a single layout, as [`over_layouts`] takes it.
-pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
-    let noise: Vec<(u64, f64)> = aa_log_ratios.iter().map(|&ratio| (0, ratio)).collect();
-    over_layouts(&noise, n, margin)
-}
-
 /// The floor as a ratio less one: the `margin`, or the effect that `n` blocks exceed by chance once in twenty times, whichever is larger,
 /// from the layouts and log ratios of A/A pairs whose copies differ by one layout.
 ///
@@ -32,12 +26,13 @@ pub fn floor(aa_log_ratios: &[f64], n: usize, margin: f64) -> f64 {
 ///
 /// The `n` blocks use the layouts in turn; where a layout has fewer pairs than its blocks ask for they are drawn again, where it has more,
 /// without repetition. The order of the pairs does not matter. A failed run (an infinite or missing ratio) is infinite noise: enough of
-/// them make the floor infinite, and nothing exceeds it.
+/// them make the floor infinite, and nothing exceeds it. So do fewer than [`FEWEST`] pairs: they leave the noise unknown.
 pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
-    let effects = by_chance(aa, n);
+    let Some(effects) = by_chance(aa, n) else {
+        return f64::INFINITY;
+    };
     let reached = match by_layout(aa).len() {
-        _ if effects.is_empty() => 0.0,
-        0 | 1 => reached_by(QUANTILE, effects),
+        1 => reached_by(QUANTILE, effects),
         // As differences of neighbours in a ring, m pairs tell of their spread what 2m/3 independent ones would.
         layouts => exceeded(&effects, layouts as f64 * 2.0 / 3.0, QUANTILE),
     };
@@ -62,21 +57,23 @@ pub fn of_duets(aa: &[(u64, f64)], claim: &[(u64, f64)], margin: f64) -> f64 {
     let residual = |ratios: &Vec<f64>| hodges_lehmann(ratios).map_or(f64::INFINITY, |own| (own - middle) * scale);
     let noise: Vec<(u64, f64)> =
         aa.iter().map(|&(layout, ratio)| (layout, ratio + layouts.get(&layout).map_or(0.0, residual))).collect();
-    margin.max(exceeded(&by_chance(&noise, claim.len()), free, DUET_QUANTILE).exp_m1())
+    let effects = by_chance(&noise, claim.len());
+    effects.map_or(f64::INFINITY, |effects| margin.max(exceeded(&effects, free, DUET_QUANTILE).exp_m1()))
 }
 
 /// What chance exceeds in no more than a share of `quantile` leaves, where the spread of its `effects` is known with that many degrees of
 /// freedom: by Student's t. A percentile of the effects would take the spread for certain.
 fn exceeded(effects: &[f64], free: f64, quantile: f64) -> f64 {
-    let square = effects.iter().map(|effect| effect * effect).sum::<f64>() / effects.len().max(1) as f64;
+    let square = effects.iter().map(|effect| effect * effect).sum::<f64>() / effects.len() as f64;
     let student = StudentsT::new(0.0, 1.0, free).map(|student| student.inverse_cdf(f64::midpoint(1.0, quantile)));
     student.map_or(f64::INFINITY, |student| student * square.sqrt())
 }
 
-/// The absolute estimates of `n` blocks of noise under choices of signs, as logarithms; none without noise.
-fn by_chance(noise: &[(u64, f64)], n: usize) -> Vec<f64> {
-    if noise.is_empty() || n == 0 {
-        return Vec::new();
+/// The absolute estimates of `n` blocks of noise under choices of signs, as logarithms; `None` if too few pairs show the noise, or no block
+/// asks for it.
+fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
+    if noise.len() < FEWEST || n == 0 {
+        return None;
     }
     let mut layouts: Vec<Vec<f64>> = by_layout(noise).into_values().collect();
     let one_by_one = layouts.len() == 1;
@@ -115,7 +112,7 @@ fn by_chance(noise: &[(u64, f64)], n: usize) -> Vec<f64> {
         // Without a middle the pairs were failures on both sides: nothing is known, so nothing is ruled out.
         hodges_lehmann(&turned).map_or(f64::INFINITY, f64::abs)
     };
-    (0..choices.unwrap_or(FLIPS)).map(effect).collect()
+    Some((0..choices.unwrap_or(FLIPS)).map(effect).collect())
 }
 
 fn draw(rng: &mut impl Rng, pairs: &[f64], blocks: usize) -> Vec<f64> {

@@ -5,7 +5,7 @@
 
 use super::order::median;
 
-/// Fewest pairs for which a two-sided interval of 95 % exists.
+/// Fewest pairs for which a two-sided interval of 95 % exists, and from which noise is estimated.
 pub const FEWEST: usize = 6;
 
 /// One paired difference, in logarithms for ratios.
@@ -178,6 +178,13 @@ pub fn p_value_against(pairs: &[Pair], centre: f64, alternative: Alternative) ->
         Alternative::Greater => greater(),
         Alternative::TwoSided => (2.0 * less().min(greater())).min(1.0),
     }
+}
+
+/// Exact two-sided p-value of `pairs` against every middle within `margin` of zero: it agrees with an interval that lies wholly beyond.
+pub fn p_value_beyond(pairs: &[Pair], margin: f64) -> f64 {
+    let above = p_value_against(pairs, margin, Alternative::Greater);
+    let below = p_value_against(pairs, -margin, Alternative::Less);
+    (2.0 * above.min(below)).min(1.0)
 }
 
 /// P(V <= observed) over all choices of signs of the differences.

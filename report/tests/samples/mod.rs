@@ -1,7 +1,7 @@
 //! Samples of a made-up study by scenario and arm, judged by claims that a test writes down.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
-use report::claims::Claims;
+use report::claims::{Claims, Of};
 use report::dataset::{Dataset, Sample};
 use report::judge::{self, Evidence};
 use report::judged::{Judged, JudgedStudy, Verdict};
@@ -98,7 +98,38 @@ impl Samples {
 
     pub fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
         let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
-        judge::study(Evidence { claims: &claims, data: &self.0, profile, layouts: NonZeroU64::MIN })
+        self.with_quiet_copies(&claims, profile).judge_alone(profile, &claims)
+    }
+
+    /// Judges these samples without copies but those that the test made.
+    pub fn judge_alone(&self, profile: &str, claims: &Claims) -> JudgedStudy {
+        judge::study(Evidence { claims, data: &self.0, profile, layouts: NonZeroU64::MIN })
+    }
+
+    /// The samples with those of every A/A control that the test made none of: copies that hardly differ.
+    fn with_quiet_copies(&self, claims: &Claims, profile: &str) -> Self {
+        let mut all = Samples(self.0.clone());
+        for control in claims.controls.iter().filter(|control| control.planted.is_none()) {
+            let Of::Ratio { numerator, denominator } = &control.quantity.of else {
+                continue;
+            };
+            for scenario in control.quantity.scenarios(profile) {
+                if control.quantity.is_duet() {
+                    let duet = format!("{numerator}~{denominator}");
+                    let blocks = control.quantity.blocks.get(profile).copied().unwrap_or_default();
+                    if all.0.samples(scenario, &duet).is_empty() {
+                        all = all.duet(&duet, &near(1.0, 0.001, blocks), 1.0);
+                    }
+                } else if all.0.samples(scenario, numerator).is_empty() {
+                    for (sample, factor) in self.0.samples(scenario, denominator).iter().zip(near(1.0, 0.001, 40)) {
+                        let mut copy = sample.clone();
+                        copy.metrics.values_mut().for_each(|value| *value *= factor);
+                        all.0.add(scenario, numerator, copy);
+                    }
+                }
+            }
+        }
+        all
     }
 
     /// The first claim in its fair form.
