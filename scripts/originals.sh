@@ -55,14 +55,14 @@ bring() {
 
 # bring_all: every source of the study.
 bring_all() {
-  local program source
+  local program facts
   program=$(ready "${study}_study")
-  "$program" originals >"$sources" || die "'${study}_study originals' failed"
-  while IFS=$'\t' read -r -a source <&3; do bring "${source[@]}" || return 1; done 3<"$sources"
+  "$program" originals >"$list" || die "'${study}_study originals' failed"
+  while IFS=$'\t' read -r -a facts <&3; do bring "${facts[@]}" || return 1; done 3<"$list"
 }
 
 main() {
-  local fetch='' study studies=() code failed=0 problem='' folder=$ROOT/.tools/originals sources log
+  local fetch='' study studies=() code failed=0 problem='' folder=$ROOT/.tools/originals list log
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -78,7 +78,7 @@ main() {
   mkdir -p "$CARGO_TARGET_DIR"
   for study in "${studies[@]}"; do
     [ -f "$study/study/claims.toml" ] || die "'$study' is not a study: no $study/study/claims.toml"
-    log=$CARGO_TARGET_DIR/originals-$study.log sources=$CARGO_TARGET_DIR/originals-$study.tsv
+    log=$CARGO_TARGET_DIR/originals-$study.log list=$CARGO_TARGET_DIR/originals-$study.tsv
     : >"$log"
     if ! bring_all; then say "error: $study: $problem"; failed=1; continue; fi
     [ -z "$fetch" ] || continue

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cases::{self, Case};
 use crate::claims::{Claims, Kind, Of};
+use crate::claims_file::ORIGINALS;
 use crate::error::Error;
 use crate::files::{self, TomlFile, write_whole};
 use crate::host;
@@ -159,8 +160,8 @@ fn meta_against_files(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error>
     if meta.study != claims.study {
         findings.push(fault(format!("it is of the study {}, claims.toml of {}", meta.study, claims.study)));
     }
-    if !["smoke", "quick", "full"].contains(&meta.profile.as_str()) {
-        findings.push(fault(format!("there is no profile '{}': smoke, quick or full", meta.profile)));
+    if !["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str()) {
+        findings.push(fault(format!("there is no profile '{}': smoke, quick, full or originals", meta.profile)));
     }
     let passes = selection::passes(&Terms::from(meta));
     if meta.memory_passes != passes {

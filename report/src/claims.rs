@@ -199,6 +199,17 @@ pub struct Part {
     pub aa: Option<String>,
     /// Causes to be checked.
     pub causes: Vec<Cause>,
+    /// The authors' own code, whose effect it must show.
+    pub mirrors: Option<Mirrors>,
+}
+
+/// The authors' own code beside the arms that mirror it, measured in the same blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mirrors {
+    /// What is measured of their code.
+    pub theirs: Quantity,
+    /// And of the mirror.
+    pub ours: Quantity,
 }
 
 /// How a claim is judged.
@@ -463,7 +474,8 @@ impl Claims {
     pub fn quantities(&self) -> impl Iterator<Item = (&str, &Quantity)> {
         let claims = self.parts().flat_map(|(id, part)| {
             let causes = part.causes.iter().map(|cause| &cause.quantity);
-            std::iter::once(&part.quantity).chain(causes).map(move |quantity| (id, quantity))
+            let mirrors = part.mirrors.iter().flat_map(|mirrors| [&mirrors.theirs, &mirrors.ours]);
+            std::iter::once(&part.quantity).chain(causes).chain(mirrors).map(move |quantity| (id, quantity))
         });
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));
         let goals = self.goals.iter().map(|goal| (goal.id.as_str(), &goal.quantity));
@@ -501,6 +513,10 @@ impl Claims {
                 for part in parts {
                     part.text.clear();
                     strip(&mut part.quantity);
+                    for mirrors in &mut part.mirrors {
+                        strip(&mut mirrors.theirs);
+                        strip(&mut mirrors.ours);
+                    }
                     for cause in &mut part.causes {
                         cause.short.clear();
                         cause.text.clear();

@@ -14,8 +14,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::claims::{
-    Aim, Asked, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Of, Part, Quantity,
-    Replicate, Size,
+    Aim, Asked, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part,
+    Quantity, Replicate, Size,
 };
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, chosen};
@@ -23,9 +23,10 @@ use crate::record::unit;
 use crate::rules::{Band, Control, Direction};
 
 /// Keys that a table keeps to itself.
-const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet";
+const OWN: &str =
+    "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours";
 /// Keys that say how a test is judged; a form and a part inherit them.
-const JUDGED: &str = "kind margin aa cause size size_band band x direction explains control at_least at_most share";
+const JUDGED: &str = "kind margin aa cause size size_band band x direction explains control at_least at_most share mirrors";
 /// Keys of a quantity; a cause inherits them, too.
 const MEASURED: &str = "metric scenarios blocks replicate better";
 /// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
@@ -169,6 +170,8 @@ fn elsewhere<'a>(control: &'a Quantity, effects: &[&Quantity]) -> Option<&'a Str
 
 /// The profiles that judge.
 const PROFILES: [&str; 2] = ["quick", "full"];
+/// The profile that runs the authors' own code beside its mirrors.
+pub const ORIGINALS: &str = "originals";
 
 /// The message of an error on one line.
 fn in_line(message: &str) -> String {
@@ -293,10 +296,11 @@ impl<'a> Scope<'a> {
 
     fn by_profile<T: DeserializeOwned>(&self, key: &str) -> Result<BTreeMap<String, T>, Error> {
         let values: BTreeMap<String, T> = self.need(key)?;
-        match values.keys().find(|profile| !PROFILES.contains(&profile.as_str())) {
-            Some(other) => {
-                Err(self.fault_at(key, format!("names the profile '{other}' in {key}: only quick and full judge")))
-            }
+        match values.keys().find(|profile| !PROFILES.contains(&profile.as_str()) && *profile != ORIGINALS) {
+            Some(other) => Err(self.fault_at(
+                key,
+                format!("names the profile '{other}' in {key}: only quick and full judge, and originals beside them"),
+            )),
             None => Ok(values),
         }
     }
@@ -308,15 +312,23 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Two arms, written as `a / b`.
+    fn ratio(&self, key: &str) -> Result<Option<Of>, Error> {
+        let Some(ratio) = self.take::<String>(key)? else {
+            return Ok(None);
+        };
+        match ratio.split_once(" / ").map(|(a, b)| (a.trim(), b.trim())) {
+            Some((a, b)) if ![a, b].iter().any(|arm| arm.is_empty() || arm.contains([' ', '/', '~'])) => {
+                Ok(Some(Of::Ratio { numerator: a.to_owned(), denominator: b.to_owned() }))
+            }
+            _ => Err(self.fault_at(key, format!("has the ratio '{ratio}': write \"a / b\""))),
+        }
+    }
+
     /// What one block yields.
     fn quantity(&self) -> Result<Quantity, Error> {
-        let of = match (self.take::<String>("ratio")?, self.take("arm")?, self.take("arms")?) {
-            (Some(ratio), None, None) => match ratio.split_once(" / ").map(|(a, b)| (a.trim(), b.trim())) {
-                Some((a, b)) if ![a, b].iter().any(|arm| arm.is_empty() || arm.contains([' ', '/', '~'])) => {
-                    Of::Ratio { numerator: a.to_owned(), denominator: b.to_owned() }
-                }
-                _ => return Err(self.fault_at("ratio", format!("has the ratio '{ratio}': write \"a / b\""))),
-            },
+        let of = match (self.ratio("ratio")?, self.take("arm")?, self.take("arms")?) {
+            (Some(ratio), None, None) => ratio,
             (None, Some(arm), None) => Of::Value {
                 arm,
                 minus: self.take("minus")?,
@@ -502,10 +514,37 @@ impl<'a> Reader<'a> {
         let causes = scope.tables("cause")?.into_iter().map(|table| self.cause(scope, &quantity, table));
         let causes = causes.collect::<Result<_, _>>()?;
         let text = if scope.has("id") { None } else { scope.take("text")? };
-        let mut part =
-            Part { text: text.unwrap_or_default(), kind, margin: scope.margin(&quantity)?, quantity, aa: None, causes };
+        let (text, margin) = (text.unwrap_or_default(), scope.margin(&quantity)?);
+        let mirrors = self.mirrors(scope, &quantity)?;
+        let mut part = Part { text, kind, margin, quantity, aa: None, causes, mirrors };
         part.aa = self.aa(scope, &part)?;
         Ok(part)
+    }
+
+    /// The authors' own code that the arms of a test mirror: `mirrors = "a / b"` in the same runs, or a table of what else is measured there.
+    fn mirrors(&self, test: &Scope<'a>, ours: &Quantity) -> Result<Option<Mirrors>, Error> {
+        let is_table = matches!(test.entries.get("mirrors").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
+        if !is_table {
+            let theirs = test.ratio("mirrors")?.map(|of| Quantity { of, ..ours.clone() });
+            return Ok(theirs.map(|theirs| Mirrors { theirs, ours: ours.clone() }));
+        }
+        let Some(table) = test.table("mirrors")? else { return Ok(None) };
+        let own = self.table(test.file, &format!("mirrors of {}", test.name), table)?;
+        let names_arms = ["ratio", "arm"].iter().any(|key| own.has(key));
+        if !names_arms {
+            return Err(own.fault("needs arms of the authors' code: ratio = \"a / b\", or arm"));
+        }
+        let scope = own.within(test, |_, key| is_in(MEASURED, key));
+        let theirs = scope.quantity()?;
+        let ours = match scope.table("ours")? {
+            None => ours.clone(),
+            Some(table) => {
+                let named = format!("ours of {}", scope.name);
+                self.table(test.file, &named, table)?.within(&scope, |_, key| is_in(MEASURED, key)).quantity()?
+            }
+        };
+        let (scenarios, blocks) = (theirs.scenarios.clone(), theirs.blocks.clone());
+        Ok(Some(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs }))
     }
 
     fn cause(&self, outer: &Scope<'a>, effect: &Quantity, table: Spanned<DeValue<'a>>) -> Result<Cause, Error> {

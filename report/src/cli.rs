@@ -184,4 +184,6 @@ pub enum Profile {
     Quick,
     /// The published sizes
     Full,
+    /// The authors' own code beside our mirrors of it
+    Originals,
 }

@@ -8,12 +8,19 @@ pub const NOTHING: &str = "-";
 
 /// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 ns [160 ns, 201 ns]"; a single figure stands alone.
 pub fn estimate(row: &Row) -> String {
-    let Some(estimate) = &row.estimate else {
-        return NOTHING.to_owned();
-    };
-    let print = printer(&row.scale, estimate);
+    or_nothing(row.estimate.as_ref(), |estimate| printed(&row.scale, estimate))
+}
+
+/// The same of a ratio by itself.
+pub fn times(estimate: &Estimate) -> String {
+    let [numerator, denominator, metric] = [const { String::new() }; 3];
+    printed(&Scale::Ratio { numerator, denominator, metric }, estimate)
+}
+
+fn printed(scale: &Scale, estimate: &Estimate) -> String {
+    let print = printer(scale, estimate);
     let figure = if estimate.point.is_finite() { print(estimate.point) } else { "no figure (failed runs)".to_owned() };
-    if has_interval(estimate) { format!("{figure} {}", interval_with(&row.scale, estimate, &*print)) } else { figure }
+    if has_interval(estimate) { format!("{figure} {}", interval_with(scale, estimate, &*print)) } else { figure }
 }
 
 /// The interval alone, "[1.28, 1.35]"; `None` for a single figure. An open end reads "no upper bound".

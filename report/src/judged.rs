@@ -99,6 +99,33 @@ pub struct Cause {
     pub standing: Standing,
 }
 
+/// The effect of the authors' own code beside that of its mirror.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mirror {
+    /// The part of the form; empty if there are none.
+    pub part: String,
+    pub scenario: String,
+    /// In the same blocks.
+    pub theirs: Estimate,
+    pub ours: Estimate,
+    /// Theirs over ours.
+    pub apart: Estimate,
+    pub state: MirrorState,
+    /// The results folder and the host where both ran; `None` if it is the round itself.
+    pub at: Option<(String, usize)>,
+}
+
+/// Whether a mirror does what it mirrors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum MirrorState {
+    Agrees,
+    Disagrees,
+    /// Too much noise, or too few blocks.
+    #[strum(serialize = "could not tell")]
+    CouldNotTell,
+}
+
 /// What the evidence says of a cause.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Standing {
@@ -195,6 +222,8 @@ pub struct Judged {
     /// Why it is invalid, unstable, not measured, not testable or left open whatever the figures say; empty otherwise.
     pub reason: String,
     pub causes: Vec<Cause>,
+    /// The authors' own code beside its mirror, a row per part and scenario.
+    pub mirrors: Vec<Mirror>,
     /// `†` or `‡` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
     pub mark: &'static str,
 }

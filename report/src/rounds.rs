@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::claims_file::ORIGINALS;
 use crate::host;
 use crate::judged::JudgedStudy;
 use crate::machine::Machine;
@@ -25,6 +26,8 @@ pub struct Shown<'a> {
     pub supplements: Vec<&'a Folder>,
     /// The newest calibration of the host.
     pub calibration: Option<&'a Folder>,
+    /// The newest round of the authors' own code by the same claims: of the host if it has one.
+    pub originals: Option<(usize, &'a Folder)>,
     /// The most powerful whole round by the same claims of each other host.
     pub elsewhere: Vec<(usize, &'a Folder)>,
 }
@@ -71,6 +74,7 @@ impl Shown<'_> {
             .chain(self.others.iter().map(|folder| ("is compared", self.host, *folder)))
             .chain(self.supplements.iter().map(|folder| (SUPPLEMENT, self.host, *folder)))
             .chain(self.calibration.map(|folder| ("calibrates", self.host, folder)))
+            .chain(self.originals.map(|(host, folder)| ("checks the mirrors", host, folder)))
             .chain(self.elsewhere.iter().map(|(host, folder)| ("another host", *host, *folder)))
             .collect();
         parts
@@ -139,6 +143,9 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
     let mut supplements: Vec<&Folder> =
         partial.filter(asks).chain(most_powerful(of_other_profile.filter(asks))).collect();
     supplements.sort_by_key(|folder| Reverse(folder.name()));
+    // Of another host it still says whether the mirrors do what they should.
+    let originals = folders.iter().filter(|(_, folder)| folder.meta.profile == ORIGINALS && asks(&folder));
+    let originals = originals.copied().min_by_key(|(of, folder)| (*of != host, Reverse(folder.name())));
     let at_other = |&other: &usize| Some((other, most_powerful(whole(other).into_iter().filter(asks))?));
     Some(Shown {
         decides,
@@ -146,6 +153,7 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
         others: others.take(COMPARED).collect(),
         supplements,
         calibration: of_host().find(|folder| folder.meta.calibration.is_some()),
+        originals,
         elsewhere: hosts.iter().filter(|other| **other != host).filter_map(at_other).collect(),
     })
 }

@@ -64,7 +64,8 @@ pub struct Arm {
     pub scenario: String,
     /// The source that it is of.
     pub source: String,
-    /// Program and arguments, the program in the folder of its source; a `*` stands for what cargo adds to the name of a test.
+    /// Program and arguments, the program in the folder of its source; a `*` stands for what cargo adds to the name of a test, `{code}` for
+    /// that folder and `{study}` for the one of original.toml.
     pub run: Vec<String>,
     /// What it says, by metric. Without `work_s` that is the time of the whole process.
     #[serde(default)]
@@ -75,10 +76,13 @@ pub struct Arm {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, untagged)]
 pub enum Figure {
-    /// In what it prints, behind the last occurrence of this text: a time with its unit, as Rust prints one, in seconds.
+    /// In what it prints, behind the last occurrence of this text: a number, or a time with its unit as Rust prints one, in seconds.
     Printed {
         /// The text.
         after: String,
+        /// Multiplies the number.
+        #[serde(default = "one")]
+        factor: f64,
     },
     /// In a CSV file that it writes.
     Csv {
@@ -127,11 +131,11 @@ impl Original {
 }
 
 impl Arm {
-    /// Runs it once in the code below `folder`, which took about `expected_s` when it was tried.
+    /// Runs it once, by the description in `study`, with the code below `folder`, which took about `expected_s` when it was tried.
     ///
     /// # Errors
     /// If the code is not there, the program fails or takes far too long, or a figure is not where it should be.
-    pub fn observe(&self, folder: &Path, expected_s: f64) -> Result<Observation> {
+    pub fn observe(&self, study: &Path, folder: &Path, expected_s: f64) -> Result<Observation> {
         let code = folder.join(&self.source);
         ensure!(code.is_dir(), "the authors' code is not in {}: make originals brings it", code.display());
         let program = the_one(&code, &self.run[0])?;
@@ -141,7 +145,9 @@ impl Arm {
         let said = scratch.path().join("said.txt");
         let out = File::create(&said)?;
         let mut command = Command::new(&program);
-        command.args(&self.run[1..]).current_dir(scratch.path()).process_group(0);
+        let [code, study] = [&code, study].map(|path| path.display().to_string());
+        command.args(self.run[1..].iter().map(|word| word.replace("{code}", &code).replace("{study}", &study)));
+        command.current_dir(scratch.path()).process_group(0);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", folder.join("home")).env("TMPDIR", scratch.path()).env("LC_ALL", "C");
         command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
@@ -161,6 +167,12 @@ impl Arm {
         }
         Ok(Observation { child_peak_kib: peak_kib(&after), ..Observation::new("", metrics) })
     }
+}
+
+/// Where original.toml is.
+#[must_use]
+pub fn study(study: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(study).join("study")
 }
 
 /// Where the authors' code is.
@@ -214,11 +226,12 @@ fn peak_kib(usage: &Usage) -> Option<u64> {
 impl Figure {
     fn read(&self, text: &str, folder: &Path) -> Result<f64> {
         match self {
-            Figure::Printed { after } => {
+            Figure::Printed { after, factor } => {
                 let (_, rest) =
                     text.rsplit_once(after.as_str()).with_context(|| format!("it does not say '{after}'"))?;
                 let word = rest.split_whitespace().next().unwrap_or_default();
-                time_s(word).with_context(|| format!("'{word}' is no time"))
+                let number = word.parse().ok().or_else(|| time_s(word));
+                Ok(number.with_context(|| format!("'{word}' is no number and no time"))? * factor)
             }
             Figure::Csv { csv, column, row } => {
                 let path = the_one(folder, csv)?;
@@ -233,6 +246,10 @@ impl Figure {
             }
         }
     }
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// A duration as Rust prints it, in seconds.
@@ -274,7 +291,7 @@ mod tests {
     use super::*;
 
     /// What `script`, run by the shell as the code's program, is observed to do.
-    fn observed(script: &str, figures: &str, limit: &str) -> Result<Observation> {
+    fn observed(script: &str, figures: &str) -> Result<Observation> {
         let folder = tempfile::tempdir()?;
         let code = folder.path().join("code");
         fs::create_dir(&code)?;
@@ -283,20 +300,21 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n"))?;
         fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let source = "[[source]]\nname = 'code'\nurl = 'u'\ncommit = 'c'\nlicence = 'none stated'\nbuild = ['make']\n";
-        let arm = format!("[[arm]]\nname = 'a'\nscenario = 's'\nsource = 'code'\nrun = ['program-*', '{limit}']\n");
+        let arm = format!("[[arm]]\nname = 'a'\nscenario = 's'\nsource = 'code'\nrun = ['program-*', '{{study}} {{code}}']\n");
         let original = Original::parse(&format!("{source}{arm}{figures}"))?;
         assert_eq!(original.lines(), "code\tu\tc\tnone stated\tmake\n");
-        original.arm("s", "a").context("no arm")?.observe(folder.path(), 0.1)
+        original.arm("s", "a").context("no arm")?.observe(Path::new("/study"), folder.path(), 0.1)
     }
 
     #[test]
     fn figures_are_what_it_prints_and_writes() {
         let script =
-            r#"echo "warming up: 9s" >&2; echo "took: 12.5ms" >&2; printf 'way,ms\nsync,3\nasync,4\n' >out-7.csv"#;
-        let figures = "[arm.figure.work_s]\nafter = 'took: '\n\
+            r#"test "$1" = "/study $(cd ../code && pwd)"; echo "left: $?"; echo "warming up: 9s" >&2; echo "took: 12.5ms" >&2; printf 'way,ms\nsync,3\nasync,4\n' >out-7.csv"#;
+        let figures = "[arm.figure.work_s]\nafter = 'took: '\n[arm.figure.left_count]\nafter = 'left: '\nfactor = 7.0\n\
                        [arm.figure.p99_ms]\ncsv = 'out-*.csv'\ncolumn = 'ms'\nrow = { way = 'async' }\n";
-        let metrics = observed(script, figures, "").unwrap().metrics;
+        let metrics = observed(script, figures).unwrap().metrics;
         assert_eq!((metrics.get("work_s"), metrics.get("p99_ms")), (Some(0.0125), Some(4.0)));
+        assert_eq!(metrics.get("left_count"), Some(0.0));
         assert!(metrics.get("peak_rss_kib").unwrap() > 100.0);
         for (figures, said) in [
             ("[arm.figure.work_s]\nafter = 'needed: '\n", "does not say 'needed: '"),
@@ -304,18 +322,18 @@ mod tests {
             ("[arm.figure.x]\ncsv = 'in.csv'\ncolumn = 'ms'\nrow = {}\n", "there is no"),
             ("[arm.figure.x]\nbehind = 'took: '\n", "original.toml"),
         ] {
-            let error = format!("{:#}", observed(script, figures, "").unwrap_err());
+            let error = format!("{:#}", observed(script, figures).unwrap_err());
             assert!(error.contains(said), "{error}");
         }
     }
 
     #[test]
     fn it_knows_nothing_of_this_process_and_its_end_is_its_own() {
-        let error = observed("echo first; echo 'it is broken'; exit 3", "", "").unwrap_err();
+        let error = observed("echo first; echo 'it is broken'; exit 3", "").unwrap_err();
         assert_eq!(error.to_string(), "a ended with exit status: 3: it is broken");
         // Cargo sets variables for a test; none of them gets through.
         let alone = r#"test -z "$CARGO_MANIFEST_DIR" && test "$HOME" = "$(cd ../home && pwd)" && test -z "$(cat)""#;
-        let metrics = observed(alone, "", "").unwrap().metrics;
+        let metrics = observed(alone, "").unwrap().metrics;
         assert!(metrics.get("work_s").unwrap() > 0.0);
     }
 

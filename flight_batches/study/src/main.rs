@@ -24,6 +24,7 @@ impl Study for FlightBatches {
     const NAME: &'static str = "flight_batches";
     const SCENARIOS: &'static [Scenario<cases::Setting>] = cases::SCENARIOS;
     const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
 
     fn prepare(setting: &cases::Setting, seed: u64) -> anyhow::Result<()> {
         // pyarrow runs in the scenarios without a delay, and its server takes a file.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
-use super::slope;
+use super::{mirror, slope};
 use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Part, Quantity, Size};
 use crate::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
@@ -28,13 +28,21 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedCon
         Asked::Pending(reason) => JudgedForm::Judged(Judged { reason: reason.clone(), ..Judged::default() }),
         Asked::Parts(parts) => JudgedForm::Judged(together(parts.iter().map(|one| part(evidence, one, controls)))),
     };
+    let in_form = |of: Form| {
+        let mut judged = form(claim.form(of));
+        if let Some(found) = judged.judged_mut() {
+            found.mirrors = mirror::of(evidence, claim.form(of));
+            mirror::believe(found, of);
+        }
+        judged
+    };
     let further = claim.further.iter();
     JudgedClaim {
         id: claim.id.clone(),
         text: claim.text.clone(),
         original: claim.original.clone(),
-        published: form(&claim.published),
-        fair: form(&claim.fair),
+        published: in_form(Form::Published),
+        fair: in_form(Form::Fair),
         further: further
             .map(|test| JudgedTest { id: test.id.clone(), text: test.text.clone(), form: form(&test.asked) })
             .collect(),
@@ -52,6 +60,7 @@ fn together(parts: impl Iterator<Item = Judged>) -> Judged {
                 verdict,
                 reason: if all.verdict == verdict { all.reason } else { part.reason },
                 causes: [all.causes, part.causes].concat(),
+                mirrors: Vec::new(),
                 mark: all.mark,
             }
         })
@@ -86,7 +95,7 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
         (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
-    Judged { kind, rows, verdict, reason, causes, mark: "" }
+    Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new(), mark: "" }
 }
 
 /// Why a claim about whole processes stays open: this machine is so fast that starting one of them is part of what was timed.

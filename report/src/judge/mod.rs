@@ -8,11 +8,13 @@ mod claim;
 mod control;
 mod evidence;
 mod goal;
+mod mirror;
 mod slope;
 mod supplement;
 
 pub use calibration::calibrate;
 pub use evidence::Evidence;
+pub use mirror::mirrors;
 pub use supplement::add;
 
 /// Judges everything in a results folder; what the folder says of itself is left empty.

@@ -11,6 +11,7 @@ use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt;
+use crate::rounds::letter;
 use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
 use crate::view::StudyView;
 
@@ -98,10 +99,41 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         out.push_str(&rows(&judged));
         out.push('\n');
     }
+    for (label, found) in &judged {
+        out.push_str(&mirrors(view, claim, label, found));
+    }
     for (label, found) in judged {
         out.push_str(&causes(label, found));
     }
     out
+}
+
+/// The published figure, that of the authors' own code here, and that of its mirror.
+fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -> String {
+    if found.mirrors.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(
+        "Scenario | Published | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Where | Do they agree?",
+    );
+    for mirror in &found.mirrors {
+        let host = mirror.at.as_ref().map_or(view.origin.host, |(_, host)| *host);
+        let scenario = code(&mirror.scenario);
+        table.row([
+            if mirror.part.is_empty() { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
+            original(claim),
+            text(&figures::times(&mirror.theirs)),
+            text(&figures::times(&mirror.ours)),
+            text(&figures::times(&mirror.apart)),
+            mirror.apart.n.to_string(),
+            mirror.at.as_ref().map_or_else(
+                || format!("host {}", letter(host)),
+                |(folder, _)| format!("host {}, {}", letter(host), code(&format!("results/{folder}"))),
+            ),
+            mirror.state.into_str().to_owned(),
+        ]);
+    }
+    format!("The authors' own code ({}), by the same measure:\n\n{}\n", prose(label), table.render())
 }
 
 /// "**holds**", with the reason where there is one; of an absent form the reason alone.

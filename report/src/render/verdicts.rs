@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::claims::{Form, Size};
 use crate::figures;
 use crate::files::Schema;
-use crate::judged::{Count, Counts, Judged, JudgedClaim, JudgedForm, Row, Standing};
+use crate::judged::{Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row, Standing};
 use crate::view::StudyView;
 
 /// What of machine.json tells a host.
@@ -67,8 +67,23 @@ enum Found<'a> {
         /// `†` or `‡` for figures of another measurement, which are not judged.
         mark: &'static str,
         causes: Vec<Cause<'a>>,
+        mirrors: Vec<MirrorOf<'a>>,
         rows: Vec<Test<'a>>,
     },
+}
+
+/// The effect of the authors' own code, and that of its mirror in the same blocks.
+#[derive(Serialize)]
+struct MirrorOf<'a> {
+    part: &'a str,
+    scenario: &'a str,
+    theirs: [Option<f64>; 3],
+    ours: [Option<f64>; 3],
+    apart: [Option<f64>; 3],
+    n: usize,
+    state: &'static str,
+    /// Null for the round itself.
+    folder: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -143,6 +158,7 @@ fn found(form: &JudgedForm) -> Found<'_> {
             reason: &found.reason,
             mark: found.mark,
             causes: causes(found),
+            mirrors: found.mirrors.iter().map(mirror).collect(),
             rows: found.rows.iter().map(row).collect(),
         },
     }
@@ -159,6 +175,22 @@ fn causes(found: &Judged) -> Vec<Cause<'_>> {
             evidence: cause.evidence.iter().map(row).collect(),
         })
         .collect()
+}
+
+fn mirror(mirror: &Mirror) -> MirrorOf<'_> {
+    let finite = |estimate: &Estimate| {
+        [estimate.point, estimate.lo, estimate.hi].map(|x| Some(x).filter(|x| x.is_finite()))
+    };
+    MirrorOf {
+        part: &mirror.part,
+        scenario: &mirror.scenario,
+        theirs: finite(&mirror.theirs),
+        ours: finite(&mirror.ours),
+        apart: finite(&mirror.apart),
+        n: mirror.apart.n,
+        state: mirror.state.into_str(),
+        folder: mirror.at.as_ref().map(|(folder, _)| folder.as_str()),
+    }
 }
 
 fn row(row: &Row) -> Test<'_> {

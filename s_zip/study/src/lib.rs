@@ -39,6 +39,7 @@ impl Study for SZip {
     const NAME: &'static str = "s_zip";
     const SCENARIOS: &'static [Scenario<Setting>] = cases::SCENARIOS;
     const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
 
     fn pairs(setting: &Setting) -> usize {
         setting.pairs()

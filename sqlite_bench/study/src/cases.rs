@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use sqlite_bench::design::{self, Arm, OnThread, Role, hold_and_insert, in_memory, transact};
 use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
-use study_kit::{Scenario, always, full, measured, smoke};
+use study_kit::{Scenario, always, full, measured, originals, smoke};
 
 use crate::designs::{AwaitedLock, Deadpool, LockedByTask, ParkingLot, Reads, Store};
 use crate::designs::{checked_out, hold_outside, insert_and_drop_oldest};
@@ -92,6 +92,11 @@ const fn open(hold: Duration, window: Duration, on_disk: bool) -> Setting {
     Setting::Access { workload: Workload { reads, rest: ms(5), ..Workload::published(hold, window) }, on_disk }
 }
 
+/// As long as the authors' program is run here, with readers that pause as its own do.
+const fn pausing(think: Duration, hold: Duration) -> Setting {
+    Setting::Access { workload: Workload { think, ..Workload::published(hold, ms(12_000)) }, on_disk: false }
+}
+
 /// One sync of each of 40 databases, readers meanwhile.
 const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
     let workload = Workload { databases: 40, think, writes: Writes::Once, ..Workload::published(hold, window) };
@@ -99,6 +104,7 @@ const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
 }
 
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
+const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
     sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool \
     memdb shared_cache rollback";
@@ -130,6 +136,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("open_10s", open(ms(10_000), ms(120_000), false), &[full(130.0, OPEN)]),
     Scenario::new("forty_30s", forty(ms(30_000), ms(5), ms(60_000)),
         &[full(630.0, "direct"), full(75.0, "tokio_rusqlite wal_threads")]),
+    // Beside the authors' program, which runs its three designs one after the other.
+    Scenario::new("pause_1ms_100ms", pausing(ms(1), ms(100)), &[originals(12.2, PUBLISHED), originals(37.0, "original")]),
+    Scenario::new("pause_1ms_1s", pausing(ms(1), ms(1_000)), &[originals(12.7, PUBLISHED), originals(39.0, "original")]),
     Scenario::new("smoke", closed(ms(20), ms(300)), &[smoke(0.46, EVERY_ARM)]),
     Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_40")]),
     Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),

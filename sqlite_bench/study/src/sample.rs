@@ -31,6 +31,7 @@ impl Study for SqliteBench {
     const NAME: &'static str = "sqlite_bench";
     const SCENARIOS: &'static [Scenario<Setting>] = SCENARIOS;
     const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
 
     fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
         settle_allocator();

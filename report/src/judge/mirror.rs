@@ -1,0 +1,85 @@
+//! Mirrors: is the effect of ours that of the authors' own code, measured in the same blocks?
+
+use super::evidence::{Evidence, Yield, ratio_estimate};
+use crate::claims::{Asked, Form, Part, Quantity};
+use crate::figures::times;
+use crate::judged::{Judged, JudgedStudy, Mirror, MirrorState, Verdict};
+use crate::rules;
+use crate::stats::{CONFIDENCE, Pair};
+
+/// How far the two effects may be apart, as a ratio less one.
+pub const MARGIN: f64 = 0.10;
+
+/// The mirrors of the tests of a form that ran in `evidence` beside what they mirror.
+pub(super) fn of(evidence: Evidence<'_>, asked: &Asked) -> Vec<Mirror> {
+    asked.parts().iter().flat_map(|part| of_part(evidence, part)).collect()
+}
+
+fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
+    let Some(mirrors) = part.mirrors.as_ref().filter(|mirrors| mirrors.theirs.is_measured(evidence.profile)) else {
+        return Vec::new();
+    };
+    let (theirs, ours) = (&mirrors.theirs, &mirrors.ours);
+    let of_scenario = |scenario: &String| {
+        let (theirs, ours) = (effects(evidence, theirs, scenario), effects(evidence, ours, scenario));
+        let apart = ratio_estimate(&quotients(&theirs, &ours), CONFIDENCE)?;
+        let state = match rules::equal(&apart, MARGIN) {
+            Verdict::Holds => MirrorState::Agrees,
+            Verdict::Differs => MirrorState::Disagrees,
+            _ => MirrorState::CouldNotTell,
+        };
+        let estimate = |found: &Yield| ratio_estimate(&found.pairs, CONFIDENCE);
+        let (theirs, ours) = (estimate(&theirs)?, estimate(&ours)?);
+        Some(Mirror { part: part.text.clone(), scenario: scenario.clone(), theirs, ours, apart, state, at: None })
+    };
+    theirs.scenarios(evidence.profile).iter().filter_map(of_scenario).collect()
+}
+
+/// What `quantity` came to in logarithms: a value is its own ratio to one.
+fn effects(evidence: Evidence<'_>, quantity: &Quantity, scenario: &str) -> Yield {
+    let mut found = evidence.gather(quantity, scenario);
+    if !quantity.is_ratio() {
+        for pair in &mut found.pairs {
+            *pair = Pair { lo: pair.lo.ln(), mid: pair.mid.ln(), hi: pair.hi.ln() };
+        }
+    }
+    found
+}
+
+/// Theirs less ours, block by block.
+fn quotients(theirs: &Yield, ours: &Yield) -> Vec<Pair> {
+    let same = |block: &u64| Some(ours.pairs[ours.blocks.iter().position(|other| other == block)?]);
+    let both = theirs.blocks.iter().zip(&theirs.pairs).filter_map(|(block, pair)| Some((pair, same(block)?)));
+    both.map(|(a, b)| Pair { lo: a.lo - b.hi, mid: a.mid - b.mid, hi: a.hi - b.lo }).collect()
+}
+
+/// Adds what a round of the authors' own code on `host` says of forms whose own round did not run it, and drops what it contradicts.
+pub fn mirrors(study: &mut JudgedStudy, originals: Evidence<'_>, folder: &str, host: usize) {
+    for judged in &mut study.claims {
+        let Some(claim) = originals.claims.claim(&judged.id) else {
+            continue;
+        };
+        for (form, found) in judged.forms_mut().filter(|(_, found)| found.mirrors.is_empty()) {
+            found.mirrors = of(originals, claim.form(form));
+            for mirror in &mut found.mirrors {
+                mirror.at = Some((folder.to_owned(), host));
+            }
+            believe(found, form);
+        }
+    }
+}
+
+/// A form whose mirror does something else than the authors' code judges another program than theirs.
+pub(super) fn believe(found: &mut Judged, form: Form) {
+    let disagrees = |mirror: &&Mirror| mirror.state == MirrorState::Disagrees;
+    let Some(mirror) = found.mirrors.iter().find(disagrees).filter(|_| form == Form::Published) else {
+        return;
+    };
+    found.reason = format!(
+        "in {} the authors' code shows {} and its mirror {}",
+        mirror.scenario,
+        times(&mirror.theirs),
+        times(&mirror.ours)
+    );
+    found.verdict = Verdict::Invalid;
+}

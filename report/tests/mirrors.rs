@@ -1,0 +1,90 @@
+//! A mirror and the authors' own code: do both show the same effect?
+
+use report::claims::Claims;
+use report::judge::{self, Evidence};
+use report::judged::Verdict::{Holds, Invalid};
+use report::judged::{JudgedStudy, MirrorState};
+use samples::{HEAD, RATIO, Samples, near, ratio_of};
+use std::num::NonZeroU64;
+
+mod samples;
+
+/// The claim as published, in which `more` says what it mirrors.
+fn published(more: &str) -> String {
+    let forms = format!("published = {{ {more} }}\nfair = {{}}");
+    RATIO.replace("published = { absent = \"a made-up claim has no author\" }\nfair = {}", &forms)
+}
+
+/// Samples in which our effect is 1.2 and that of the authors' code `theirs`, give or take `noise`.
+fn with(theirs: f64, noise: f64) -> Samples {
+    ratio_of(1.2).work("x", &near(theirs, noise, 12)).work("y", &near(1.0, 0.0, 12))
+}
+
+fn states(study: &JudgedStudy) -> Vec<MirrorState> {
+    let found = study.claims[0].published.judged().expect("the form is judged");
+    found.mirrors.iter().map(|mirror| mirror.state).collect()
+}
+
+#[test]
+fn a_mirror_agrees_within_ten_percent_and_one_that_does_not_invalidates_what_is_published_alone() {
+    let claims = published("mirrors = \"x / y\"");
+    for (theirs, noise, state, verdict) in [
+        (1.2, 0.01, MirrorState::Agrees, Holds),
+        (1.27, 0.01, MirrorState::Agrees, Holds),
+        (1.5, 0.01, MirrorState::Disagrees, Invalid),
+        (0.9, 0.01, MirrorState::Disagrees, Invalid),
+        // Too noisy to say, and so no reason to disbelieve.
+        (1.3, 0.2, MirrorState::CouldNotTell, Holds),
+    ] {
+        let study = with(theirs, noise).judge(&claims);
+        assert_eq!(states(&study), [state], "{theirs} {noise}");
+        let of = |form: &report::judged::JudgedForm| form.judged().expect("the form is judged").clone();
+        assert_eq!(of(&study.claims[0].published).verdict, verdict, "{theirs} {noise}");
+        assert_eq!((of(&study.claims[0].fair).verdict, of(&study.claims[0].fair).mirrors.len()), (Holds, 0));
+    }
+    let study = with(1.5, 0.01).judge(&claims);
+    let reason = &study.claims[0].published.judged().expect("the form is judged").reason;
+    assert!(reason.starts_with("in s the authors' code shows 1.50"), "{reason}");
+}
+
+#[test]
+fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
+    let text = published("mirrors = { ratio = \"x / y\", scenarios = [\"t\"], blocks = { originals = 8 } }");
+    let mut here = with(1.0, 0.01).judge(&text);
+    assert_eq!(states(&here), []);
+    let claims = Claims::parse(&format!("{HEAD}{text}"), "claims.toml").expect("the claims are well formed");
+    let cases: Vec<_> = claims.blocks("originals").into_iter().map(|((scenario, arm), n)| (scenario, arm, n)).collect();
+    let case = |arm: &str| ("t".to_owned(), arm.to_owned(), 8);
+    assert_eq!(cases, ["a", "b", "x", "y"].map(case));
+    let there = Samples::default().both("t", "work_s", 1.2);
+    let there = there.metric("t", "x", "work_s", &near(1.8, 0.01, 12)).metric("t", "y", "work_s", &near(1.0, 0.0, 12));
+    let evidence =
+        Evidence { claims: &claims, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
+    judge::mirrors(&mut here, evidence, "toy/x-originals", 1);
+    assert_eq!(states(&here), [MirrorState::Disagrees]);
+    let found = here.claims[0].published.judged().expect("the form is judged");
+    assert_eq!((found.verdict, found.mirrors[0].apart.n), (Invalid, 8));
+    assert_eq!(found.mirrors[0].at, Some(("toy/x-originals".to_owned(), 1)));
+}
+
+#[test]
+fn one_program_that_says_several_figures_is_compared_by_their_ratio() {
+    let text = published(
+        "mirrors = { arm = \"x\", metric = \"a_ms\", per = \"b_ms\", blocks = { quick = 12 }, ours = { ratio = \"a / b\", metric = \"work_s\" } }",
+    );
+    let both = near(1.2, 0.01, 12).into_iter().map(|ratio| [3.0 * ratio, 3.0]);
+    let study = ratio_of(1.2).metrics("s", "x", ["a_ms", "b_ms"], both).judge(&text);
+    assert_eq!(states(&study), [MirrorState::Agrees]);
+}
+
+#[test]
+fn what_says_nothing_of_the_authors_code_is_refused() {
+    let error = |more: &str| {
+        let text = format!("{HEAD}{}", published(more));
+        Claims::parse(&text, "claims.toml").expect_err("it is refused").to_string()
+    };
+    assert!(error("mirrors = \"x\"").contains("has the ratio 'x': write \"a / b\""));
+    assert!(error("mirrors = { metric = \"work_s\" }").contains("needs arms of the authors' code"));
+    assert!(error("mirrors = { ratio = \"x / y\", blocks = { sometimes = 2 } }").contains("originals beside them"));
+    assert!(error("mirrors = { ratio = \"x / y\", of = \"theirs\" }").contains("unknown key `of`"));
+}
