@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use sqrt_tasks::Executor;
 use sqrt_tasks::cpu::Cores;
-use study_kit::{Scenario, always, full, measured, quick, smoke, smoke_quick};
+use study_kit::{Scenario, always, full, measured, originals, quick, smoke, smoke_quick};
 
 use crate::job::Work;
 
@@ -176,7 +176,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(84.0, ONE_CONTROLLED), full(42.0, MORE),
         full(12.0, LIGHT_ONE), full(6.0, LIGHT_CORES), full(60.0, HEAVY_ONE), full(30.0, HEAVY_CORES),
     ]),
-    Scenario::built("dev", "dev_1000", tasks(1000), &[full(420.0, ONE), full(210.0, MORE)]),
+    Scenario::built("dev", "dev_1000", tasks(1000), &[
+        full(420.0, ONE), full(210.0, MORE), originals(210.0, "sys_thread_10 tokio_10 original_sys_thread original_tokio"),
+    ]),
     Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),
     Scenario::new("kernel", cycles(8), &[always(0.69, "collect"), always(0.14, "sum"), always(0.07, "vector")]),
     Scenario::built("dev", "cargo", Setting::Program { tasks: 4 }, &[always(1.1, "cargo_run"), always(0.85, "program")]),

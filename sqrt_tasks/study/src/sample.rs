@@ -20,6 +20,7 @@ impl Study for SqrtTasks {
     const NAME: &'static str = "sqrt_tasks";
     const SCENARIOS: &'static [Scenario<Setting>] = SCENARIOS;
     const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
     // Its duets are judged by the margin of whole runs.
     const DUET_HANDICAP: f64 = 1.10;
 
