@@ -513,7 +513,7 @@ impl Claims {
                 for part in parts {
                     part.text.clear();
                     strip(&mut part.quantity);
-                    for mirrors in &mut part.mirrors {
+                    if let Some(mirrors) = &mut part.mirrors {
                         strip(&mut mirrors.theirs);
                         strip(&mut mirrors.ours);
                     }

@@ -23,10 +23,10 @@ use crate::record::unit;
 use crate::rules::{Band, Control, Direction};
 
 /// Keys that a table keeps to itself.
-const OWN: &str =
-    "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours";
+const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours";
 /// Keys that say how a test is judged; a form and a part inherit them.
-const JUDGED: &str = "kind margin aa cause size size_band band x direction explains control at_least at_most share mirrors";
+const JUDGED: &str =
+    "kind margin aa cause size size_band band x direction explains control at_least at_most share mirrors";
 /// Keys of a quantity; a cause inherits them, too.
 const MEASURED: &str = "metric scenarios blocks replicate better";
 /// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
@@ -523,7 +523,8 @@ impl<'a> Reader<'a> {
 
     /// The authors' own code that the arms of a test mirror: `mirrors = "a / b"` in the same runs, or a table of what else is measured there.
     fn mirrors(&self, test: &Scope<'a>, ours: &Quantity) -> Result<Option<Mirrors>, Error> {
-        let is_table = matches!(test.entries.get("mirrors").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
+        let is_table =
+            matches!(test.entries.get("mirrors").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
         if !is_table {
             let theirs = test.ratio("mirrors")?.map(|of| Quantity { of, ..ours.clone() });
             return Ok(theirs.map(|theirs| Mirrors { theirs, ours: ours.clone() }));

@@ -144,7 +144,7 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
         partial.filter(asks).chain(most_powerful(of_other_profile.filter(asks))).collect();
     supplements.sort_by_key(|folder| Reverse(folder.name()));
     // Of another host it still says whether the mirrors do what they should.
-    let originals = folders.iter().filter(|(_, folder)| folder.meta.profile == ORIGINALS && asks(&folder));
+    let originals = folders.iter().filter(|(_, folder)| folder.meta.profile == ORIGINALS && asks(folder));
     let originals = originals.copied().min_by_key(|(of, folder)| (*of != host, Reverse(folder.name())));
     let at_other = |&other: &usize| Some((other, most_powerful(whole(other).into_iter().filter(asks))?));
     Some(Shown {

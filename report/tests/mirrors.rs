@@ -58,8 +58,7 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
     assert_eq!(cases, ["a", "b", "x", "y"].map(case));
     let there = Samples::default().both("t", "work_s", 1.2);
     let there = there.metric("t", "x", "work_s", &near(1.8, 0.01, 12)).metric("t", "y", "work_s", &near(1.0, 0.0, 12));
-    let evidence =
-        Evidence { claims: &claims, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
+    let evidence = Evidence { claims: &claims, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
     judge::mirrors(&mut here, evidence, "toy/x-originals", 1);
     assert_eq!(states(&here), [MirrorState::Disagrees]);
     let found = here.claims[0].published.judged().expect("the form is judged");

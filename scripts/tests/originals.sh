@@ -2,7 +2,7 @@
 # Does:   tests originals.sh with a tiny repository instead of the authors' and a study in bash, in a copy of scripts/ elsewhere.
 # Reads:  scripts/.
 # Writes: a temporary folder, removed at the end.
-# shellcheck disable=SC2317  # the tests are called through `expect`
+# shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what builds is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
@@ -34,19 +34,18 @@ make_ours() {
 }
 # source_is URL COMMIT BUILD
 source_is() { printf 'code\t%s\t%s\tnone stated\t%s\n' "$@" >"$temp/sources"; }
-fetch() { (cd / && SECRET=mine ORIGINALS_FROM=${from-$temp/clones} "$repo/scripts/originals.sh" --fetch "${@:-toy}" >"$out" 2>&1); }
+fetch() { (cd / && SECRET=mine ORIGINALS_FROM=${from-$temp/clones} "$repo/scripts/originals.sh" --fetch "${study-toy}" >"$out" 2>&1); }
 exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
 says() { grep -q -- "$1" "$out"; }
 code() { echo "$repo/.tools/originals/toy/code/$1"; }
 
 is_built_apart() {
-  # shellcheck disable=SC2016  # for the shell that builds
   source_is https://example.org/authors/theirs "$wanted" 'echo "${SECRET:-none} $HOME" >built'
   fetch && same "$(cat "$(code version)")" first && same "$(cat "$(code built)")" "none $repo/.tools/originals/home"
 }
 is_not_built_twice() { echo kept >"$(code version)"; fetch && same "$(cat "$(code version)")" kept; }
 is_built_again_when_the_build_changes() { source_is https://example.org/authors/theirs "$wanted" true; fetch && same "$(cat "$(code version)")" first; }
-is_cloned_from_a_url() { from='' source_is "file://$temp/clones/theirs" "$wanted" 'echo by url >built'; from='' fetch && same "$(cat "$(code built)")" 'by url'; }
+is_cloned_from_a_url() { local from=''; source_is "file://$temp/clones/theirs" "$wanted" 'echo by url >built'; fetch && same "$(cat "$(code built)")" 'by url'; }
 refuses_another_commit() {
   source_is https://example.org/authors/theirs 0123456789012345678901234567890123456789 true
   same "$(exit_code fetch)" 1 && says 'error: toy: .* has no commit 0123' && [ ! -e "$(code .).built" ]
@@ -67,12 +66,12 @@ goes_on_after_a_build_that_fails() {
 }
 starts_again_after_an_interruption() {
   source_is https://example.org/authors/theirs "$wanted" 'kill -9 $PPID'
-  fetch
+  same "$(exit_code fetch)" 1 || return
   source_is https://example.org/authors/theirs "$wanted" 'cp version built'
   fetch && same "$(cat "$(code built)")" first
 }
-asks_for_a_folder() { from=$temp/nowhere; same "$(exit_code fetch)" 2 && says 'is no folder'; }
-knows_its_studies() { same "$(exit_code fetch other)" 2 && says "'other' is not a study"; }
+asks_for_a_folder() { local from=$temp/nowhere; same "$(exit_code fetch)" 2 && says 'is no folder'; }
+knows_its_studies() { local study=other; same "$(exit_code fetch)" 2 && says "'other' is not a study"; }
 
 main() {
   case ${1:-} in '') ;; *) usage; exit 2 ;; esac

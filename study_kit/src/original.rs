@@ -300,7 +300,7 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n"))?;
         fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let source = "[[source]]\nname = 'code'\nurl = 'u'\ncommit = 'c'\nlicence = 'none stated'\nbuild = ['make']\n";
-        let arm = format!("[[arm]]\nname = 'a'\nscenario = 's'\nsource = 'code'\nrun = ['program-*', '{{study}} {{code}}']\n");
+        let arm = "[[arm]]\nname = 'a'\nscenario = 's'\nsource = 'code'\nrun = ['program-*', '{study} {code}']\n";
         let original = Original::parse(&format!("{source}{arm}{figures}"))?;
         assert_eq!(original.lines(), "code\tu\tc\tnone stated\tmake\n");
         original.arm("s", "a").context("no arm")?.observe(Path::new("/study"), folder.path(), 0.1)
@@ -308,8 +308,7 @@ mod tests {
 
     #[test]
     fn figures_are_what_it_prints_and_writes() {
-        let script =
-            r#"test "$1" = "/study $(cd ../code && pwd)"; echo "left: $?"; echo "warming up: 9s" >&2; echo "took: 12.5ms" >&2; printf 'way,ms\nsync,3\nasync,4\n' >out-7.csv"#;
+        let script = r#"test "$1" = "/study $(cd ../code && pwd)"; echo "left: $?"; echo "warming up: 9s" >&2; echo "took: 12.5ms" >&2; printf 'way,ms\nsync,3\nasync,4\n' >out-7.csv"#;
         let figures = "[arm.figure.work_s]\nafter = 'took: '\n[arm.figure.left_count]\nafter = 'left: '\nfactor = 7.0\n\
                        [arm.figure.p99_ms]\ncsv = 'out-*.csv'\ncolumn = 'ms'\nrow = { way = 'async' }\n";
         let metrics = observed(script, figures).unwrap().metrics;

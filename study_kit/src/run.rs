@@ -27,7 +27,9 @@ pub fn run<S: Study>(request: &Request) -> Result<Record<'_>, Error> {
             case::demand(scenario, &request.arm)?;
             let original = Original::parse(S::ORIGINAL).map_err(Error::Original)?;
             match original.arm(scenario.name, &request.arm) {
-                Some(arm) => arm.observe(&original::study(S::NAME), &original::folder(S::NAME), scenario.seconds(&request.arm)),
+                Some(arm) => {
+                    arm.observe(&original::study(S::NAME), &original::folder(S::NAME), scenario.seconds(&request.arm))
+                }
                 None => S::observe(&case(&request.arm, PROCESS_HANDICAP)?),
             }
         }

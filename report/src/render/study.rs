@@ -11,8 +11,8 @@ use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt;
-use crate::rounds::letter;
 use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
+use crate::rounds::letter;
 use crate::view::StudyView;
 
 /// Section 4 over all studies.

@@ -178,9 +178,8 @@ fn causes(found: &Judged) -> Vec<Cause<'_>> {
 }
 
 fn mirror(mirror: &Mirror) -> MirrorOf<'_> {
-    let finite = |estimate: &Estimate| {
-        [estimate.point, estimate.lo, estimate.hi].map(|x| Some(x).filter(|x| x.is_finite()))
-    };
+    let finite =
+        |estimate: &Estimate| [estimate.point, estimate.lo, estimate.hi].map(|x| Some(x).filter(|x| x.is_finite()));
     MirrorOf {
         part: &mirror.part,
         scenario: &mirror.scenario,
