@@ -262,8 +262,7 @@ const ARMS_ENTRY_5M: &[Arms] = &[
     measured(0.02, "async sync"),
 ];
 const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
-    measured(0.31, "async~sync async~async_buffered original_async~original_sync"),
-    measured(0.2, "sync~sync@aa"),
+    measured(0.72, "async~sync async~async_buffered original_async~original_sync sync~sync@aa"),
     measured(0.02, "async"),
 ];
 const ARMS_ENTRIES_50: &[Arms] = &[
@@ -280,9 +279,8 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
-    measured(0.68, "async~sync async~async_buffered original_async~original_sync"),
-    measured(0.2, "later_async~later_sync"),
-    measured(1.2, "async~async_current_thread"),
+    measured(0.32, "async~sync async~async_buffered original_async~original_sync later_async~later_sync"),
+    measured(0.56, "async~async_current_thread"),
     measured(0.13, "sync~sync@aa"),
     measured(0.08, "sync async"),
 ];
@@ -322,9 +320,9 @@ const ARMS_MANY: &[Arms] = &[
     measured(0.12, "best_async_concurrent@aa"),
 ];
 const ARMS_MANY_MINIZ: &[Arms] = &[
-    measured(0.3, "sync_sequential async_sequential original_async_sequential"),
-    measured(0.2, "original_async_concurrent"),
-    measured(0.2, "sync_threads async_concurrent async_concurrent@aa best_sync_threads best_async_concurrent"),
+    measured(0.47, "sync_sequential async_sequential original_async_sequential"),
+    measured(0.25, "sync_threads async_concurrent async_concurrent@aa original_async_concurrent"),
+    measured(0.25, "best_sync_threads best_async_concurrent"),
 ];
 const ARMS_TICKER: &[Arms] = &[
     always(1.1, "idle"),
@@ -332,9 +330,9 @@ const ARMS_TICKER: &[Arms] = &[
 ];
 const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
-const SIZES: &[Arms] = &[measured(0.15, "async_buffered sync_buffered sync_buffered@aa")];
+const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
 const PERF_TEST: &[Arms] =
-    &[measured(0.2, "sync sync@aa async_buffered original_sync"), measured(0.4, "async original_async")];
+    &[measured(0.21, "sync sync@aa async_buffered original_sync"), measured(0.27, "async original_async")];
 const ASYNC: &[Arms] = &[measured(0.04, "async")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
 const CALLS: &[Arms] = &[
@@ -375,9 +373,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     perf_test("perf_10k_miniz", 100, entry(Letter, 10 * KIB), PERF_TEST),
     perf_test("perf_100k_miniz", 100, entry(Letter, 100 * KIB), PERF_TEST),
     perf_test("perf_1m_miniz", 80, entry(Letter, MIB), PERF_TEST),
-    perf_test("perf_5m_miniz", 45, megabytes(Letter, 5), PERF_TEST),
-    perf_test("perf_10m_miniz", 24, megabytes(Letter, 10), PERF_TEST),
-    perf_test("perf_20m_miniz", 11, megabytes(Letter, 20), PERF_TEST),
+    perf_test("perf_5m_miniz", 14, megabytes(Letter, 5), PERF_TEST),
+    perf_test("perf_10m_miniz", 7, megabytes(Letter, 10), PERF_TEST),
+    perf_test("perf_20m_miniz", 4, megabytes(Letter, 20), PERF_TEST),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),
@@ -403,6 +401,6 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     archive("zip64_5g", (Tail, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
     archive("zip64_5g_disk", (Disk, 1), entry_5g(Random), &[full(120.0, "best_async")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
-    miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY_MINIZ)),
+    miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 3 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
 ];
