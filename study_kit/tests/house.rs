@@ -19,9 +19,9 @@ fn words(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
 }
 
-/// The micro-crates, which the workspace excludes.
+/// The micro-crates, which the workspace excludes, as it does the folder of tools.
 fn crates() -> Vec<String> {
-    words(&table("Cargo.toml")["workspace"]["exclude"])
+    words(&table("Cargo.toml")["workspace"]["exclude"]).into_iter().filter(|name| !name.starts_with('.')).collect()
 }
 
 #[test]
