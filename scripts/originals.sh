@@ -48,7 +48,8 @@ bring() {
   [ "$(alone git -C "$code" rev-parse HEAD)" = "$commit" ] || { problem="$commit of $remote is another commit"; return 1; }
   for command in "${@:5}"; do
     say "$command"
-    (cd "$code" && alone sh -c "$command") >>"$log" 2>&1 </dev/null || { problem="'$command' failed, its output is in $log"; return 1; }
+    # Our own settings for cargo, which it finds in the folders above, name another place.
+    (cd "$code" && alone CARGO_TARGET_DIR="$code/target" sh -c "$command") >>"$log" 2>&1 </dev/null || { problem="'$command' failed, its output is in $log"; return 1; }
   done
   printf '%s\n' "$wanted" >"$code.built"
 }
