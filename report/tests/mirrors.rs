@@ -87,3 +87,12 @@ fn what_says_nothing_of_the_authors_code_is_refused() {
     assert!(error("mirrors = { ratio = \"x / y\", blocks = { sometimes = 2 } }").contains("originals beside them"));
     assert!(error("mirrors = { ratio = \"x / y\", of = \"theirs\" }").contains("unknown key `of`"));
 }
+
+#[test]
+fn the_authors_code_is_no_part_of_the_question() {
+    let claims = |more: &str| {
+        Claims::parse(&format!("{HEAD}{}", published(more)), "claims.toml").expect("the claims are well formed")
+    };
+    assert!(claims("").ask_as(&claims("mirrors = \"x / y\"")));
+    assert!(!claims("").ask_as(&claims("margin = 0.01, mirrors = \"x / y\"")));
+}
