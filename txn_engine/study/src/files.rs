@@ -41,8 +41,7 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
 /// Passes of one arm of a duet, which share a runtime.
 pub fn turns<'a>(case: &'a TestCase<'_, Setting>, files: &Files) -> Result<Turns<'a>> {
     let bench = Bench::new(case, files)?;
-    let runtime =
-        if let Engine::Ours(setup) = bench.engine { setup.runner.runtime(bench.set.paths().len())? } else { None };
+    let runtime = if let Engine::Ours(setup) = bench.engine { setup.runner.runtime()? } else { None };
     Ok(Box::new(move || {
         let span = Span::start();
         let answer = bench.pass(runtime.clone())?;
