@@ -61,39 +61,19 @@ impl ErrorKind {
     }
 }
 
-/// What is kept of row errors, beside their counts and the first of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Log {
-    /// Nothing.
-    Counts,
-    /// A message for every one, as the published engine formats and keeps it; memory grows with the errors.
-    Messages,
-}
-
 /// Row errors of a run: all counted by kind, the first [`FIRST_ERRORS`] with their line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErrorLog {
     counts: [u64; ErrorKind::ALL.len()],
     first: Vec<(u64, ErrorKind)>,
-    /// Messages of all errors, if they are kept.
-    messages: Option<Vec<String>>,
 }
 
 impl ErrorLog {
-    /// An empty log.
-    #[must_use]
-    pub fn new(log: Log) -> Self {
-        ErrorLog { messages: (log == Log::Messages).then(Vec::new), ..ErrorLog::default() }
-    }
-
     /// Counts an error of `kind` in `line` (the first line of a file is 1).
     pub fn add(&mut self, line: u64, kind: ErrorKind) {
         self.counts[kind as usize] += 1;
         if self.first.len() < FIRST_ERRORS {
             self.first.push((line, kind));
-        }
-        if let Some(messages) = &mut self.messages {
-            messages.push(format!("line {line}: {kind}"));
         }
     }
 
@@ -104,9 +84,6 @@ impl ErrorLog {
         }
         let room = FIRST_ERRORS - self.first.len();
         self.first.extend(other.first.into_iter().take(room));
-        if let (Some(messages), Some(more)) = (&mut self.messages, other.messages) {
-            messages.extend(more);
-        }
     }
 
     /// How many errors of this kind there were.

@@ -160,8 +160,6 @@ pub enum Reading {
     Bytes,
     /// The same, but where a block has no quote its lines are cut at the commas, which is all that csv would do with them.
     Commas,
-    /// As the published engine does: the header is cloned for every row, and a deserialiser makes an owned string of each field.
-    Deserialiser,
 }
 
 /// Reads entries from blocks of lines.
@@ -169,15 +167,13 @@ pub struct Parser {
     columns: Columns,
     reading: Reading,
     splitter: Splitter,
-    deserialiser: Option<Deserialiser>,
 }
 
 impl Parser {
     /// A parser of lines with these columns.
     #[must_use]
     pub fn new(columns: Columns, reading: Reading) -> Self {
-        let deserialiser = (reading == Reading::Deserialiser).then(|| Deserialiser::new(columns));
-        Parser { columns, reading, splitter: Splitter::new(columns.needed()), deserialiser }
+        Parser { columns, reading, splitter: Splitter::new(columns.needed()) }
     }
 
     /// Hands every entry of `block`, whose first line has the number `line`, to `sink`; returns the number of the line after it.
@@ -209,11 +205,7 @@ impl Parser {
             return None;
         }
         let fields = if plain { self.splitter.split_at_commas(text) } else { self.splitter.split(text) };
-        let row = match &mut self.deserialiser {
-            None => read_row(fields, self.columns, line),
-            Some(deserialiser) => deserialiser.read_row(fields, self.columns, line),
-        };
-        Some(match row {
+        Some(match read_row(fields, self.columns, line) {
             Ok(row) => Entry::Row(row),
             Err(kind) => Entry::Unreadable { line, kind },
         })
@@ -271,54 +263,4 @@ fn significant(text: &[u8]) -> &[u8] {
     let zeros = text.iter().take_while(|&&byte| byte == b'0').count();
     // One digit is left of a long zero.
     &text[zeros.min(text.len() - 1)..]
-}
-
-/// The published engine's way from a record to a row.
-struct Deserialiser {
-    headers: csv::ByteRecord,
-    record: csv::ByteRecord,
-}
-
-/// A row as the published engine deserialises it: every field an owned string.
-#[derive(serde::Deserialize)]
-struct OwnedRow {
-    r#type: String,
-    client: String,
-    tx: String,
-    amount: Option<String>,
-}
-
-impl Deserialiser {
-    fn new(columns: Columns) -> Self {
-        let mut headers = vec![String::new(); columns.needed()];
-        for (name, place) in NAMES.iter().zip(columns.0) {
-            (*name).clone_into(&mut headers[place]);
-        }
-        // Serde refuses a name that comes twice, so the columns that nobody needs get names of their own.
-        for (place, header) in headers.iter_mut().enumerate().filter(|(_, header)| header.is_empty()) {
-            *header = format!("unused {place}");
-        }
-        Deserialiser { headers: csv::ByteRecord::from(headers), record: csv::ByteRecord::new() }
-    }
-
-    fn read_row(&mut self, fields: Fields<'_>, columns: Columns, line: u64) -> Result<Row, ErrorKind> {
-        self.record.clear();
-        for index in 0..fields.len() {
-            self.record.push_field(fields.get(index).unwrap_or_default());
-        }
-        let headers = self.headers.clone();
-        let Ok(owned) = self.record.deserialize::<OwnedRow>(Some(&headers)) else {
-            // A short line or bytes that are no text: the plain reader names the fault, or ignores a field that is not in use.
-            return read_row(fields, columns, line);
-        };
-        let OwnedRow { r#type, client, tx, amount } = owned;
-        let mut bytes = Vec::with_capacity(r#type.len() + client.len() + tx.len());
-        let texts = [r#type, client, tx, amount.unwrap_or_default()];
-        let mut ends = [0; NAMES.len()];
-        for (text, end) in texts.iter().zip(&mut ends) {
-            bytes.extend_from_slice(text.as_bytes());
-            *end = bytes.len();
-        }
-        read_row(Fields { bytes: &bytes, ends: &ends, gap: 0 }, Columns::IN_ORDER, line)
-    }
 }

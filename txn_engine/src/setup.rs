@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::error::{Error, Log};
+use crate::error::Error;
 use crate::parse::Reading;
 
 /// Who reads a file and who applies its rows.
@@ -21,8 +21,6 @@ pub enum Runner {
     CurrentThread,
     /// The same on a runtime with a worker per core.
     MultiThread,
-    /// The same on the runtime that the published program uses: `MultiThread` for one file (its `main`), `CurrentThread` for several (its test).
-    AsPublished,
     /// One thread does both, file after file, on tables without locks.
     OneCore,
     /// A thread per core reads blocks, and whoever is at the turn applies them in the order of the file, on tables without locks.
@@ -30,15 +28,14 @@ pub enum Runner {
 }
 
 impl Runner {
-    /// A new runtime of the kind that is used for `files` files; `None` for those that need none.
+    /// A new runtime of its kind; `None` for those that need none.
     ///
     /// # Errors
     /// If the runtime cannot start its threads.
-    pub fn runtime(self, files: usize) -> Result<Option<Arc<Runtime>>, Error> {
+    pub fn runtime(self) -> Result<Option<Arc<Runtime>>, Error> {
         let mut builder = match self {
             Runner::CurrentThread => Builder::new_current_thread(),
-            Runner::AsPublished if files > 1 => Builder::new_current_thread(),
-            Runner::MultiThread | Runner::AsPublished => Builder::new_multi_thread(),
+            Runner::MultiThread => Builder::new_multi_thread(),
             _ => return Ok(None),
         };
         Ok(Some(Arc::new(builder.build().map_err(Error::Runtime)?)))
@@ -54,16 +51,13 @@ pub struct Setup {
     pub batch: usize,
     /// How the fields of a line become a row.
     pub reading: Reading,
-    /// What is kept of row errors.
-    pub log: Log,
 }
 
 impl Setup {
-    /// The published sync engine: one thread per file on shared `DashMap`s.
-    pub const SYNC: Setup =
-        Setup { runner: Runner::ThreadPerFile, batch: 1, reading: Reading::Bytes, log: Log::Counts };
-    /// The published async engine: a blocking reader, a message per row, a task that applies.
-    pub const ASYNC: Setup = Setup { runner: Runner::AsPublished, ..Setup::SYNC };
+    /// The design of the published sync engine: one thread per file on shared `DashMap`s.
+    pub const SYNC: Setup = Setup { runner: Runner::ThreadPerFile, batch: 1, reading: Reading::Bytes };
+    /// The design of the published async engine: a blocking reader, a message per row, a task that applies, on a current-thread runtime.
+    pub const ASYNC: Setup = Setup { runner: Runner::CurrentThread, ..Setup::SYNC };
     /// The fastest on one core.
     pub const BEST_ONE_CORE: Setup = Setup { runner: Runner::OneCore, reading: Reading::Commas, ..Setup::SYNC };
     /// The fastest on all cores.

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use txn_engine::error::Log;
 use txn_engine::oracle::{Answer, Oracle, process};
-use txn_engine::parse::Reading;
 use txn_engine::setup::Runner;
 use txn_engine::{ErrorKind, Options, Outcome, Setup, process_files};
 
@@ -30,16 +28,11 @@ deposit,1,4,1
 
 /// Every runner, every way of reading, and channels with messages of several rows.
 fn setups() -> Vec<Setup> {
-    use Runner::{
-        AllCores, AsPublished, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads,
-    };
-    let all = [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, AsPublished, OneCore, AllCores];
+    use Runner::{AllCores, CurrentThread, EnginePerFile, MultiThread, OneCore, ThreadPerFile, TwoThreads};
+    let all = [ThreadPerFile, EnginePerFile, TwoThreads, CurrentThread, MultiThread, OneCore, AllCores];
     let mut setups = all.map(|runner| Setup { runner, ..Setup::SYNC }).to_vec();
-    for runner in [TwoThreads, AsPublished] {
+    for runner in [TwoThreads, CurrentThread] {
         setups.extend([16, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));
-    }
-    for runner in [ThreadPerFile, TwoThreads, AsPublished] {
-        setups.push(Setup { runner, reading: Reading::Deserialiser, log: Log::Messages, ..Setup::SYNC });
     }
     setups.extend([Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES]);
     setups

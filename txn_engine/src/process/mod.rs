@@ -81,8 +81,8 @@ pub fn process(setup: Setup, inputs: Vec<Input>, options: Options) -> Result<Out
         Runner::ThreadPerFile => boxed(threads::thread_per_file(Engine::resume(session), inputs, job)?),
         Runner::EnginePerFile => boxed(threads::engine_per_file(inputs, job, session)?),
         Runner::TwoThreads => boxed(pipeline::run(Engine::resume(session), inputs, job, None)?),
-        Runner::CurrentThread | Runner::MultiThread | Runner::AsPublished => {
-            let runtime = runtime.map_or_else(|| setup.runner.runtime(inputs.len()), |given| Ok(Some(given)))?;
+        Runner::CurrentThread | Runner::MultiThread => {
+            let runtime = runtime.map_or_else(|| setup.runner.runtime(), |given| Ok(Some(given)))?;
             boxed(pipeline::run(Engine::resume(session), inputs, job, runtime)?)
         }
         Runner::OneCore => boxed(workers::run(Ledger::resume(session), inputs, job, NonZero::<usize>::MIN)?),

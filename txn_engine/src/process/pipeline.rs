@@ -74,7 +74,7 @@ fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job) -> Resu
                 let (sender, receiver) = flume::unbounded::<M>();
                 let reader = scope.spawn(move || read(input, job, &sender));
                 let consumer = scope.spawn(move || {
-                    let mut tally = job.tally();
+                    let mut tally = Tally::default();
                     for message in receiver {
                         consume(message, engine, &mut tally);
                     }
@@ -100,7 +100,7 @@ fn on_tokio<M: Message>(runtime: &Runtime, engine: &Arc<Engine>, inputs: Vec<Inp
             .map(|input| {
                 let (sender, receiver) = flume::unbounded::<M>();
                 let reader = tokio::task::spawn_blocking(move || read(input, job, &sender));
-                let (engine, mut tally) = (Arc::clone(engine), job.tally());
+                let (engine, mut tally) = (Arc::clone(engine), Tally::default());
                 let consumer = tokio::spawn(async move {
                     while let Ok(message) = receiver.recv_async().await {
                         consume(message, &engine, &mut tally);

@@ -18,12 +18,7 @@ impl Job {
     /// A tally without rows, with the number of threads there are now, if that is asked.
     pub(super) fn begun(self) -> Tally {
         let threads = if self.count_threads { usage::of_this_process().map(|process| process.threads) } else { None };
-        Tally { threads, ..self.tally() }
-    }
-
-    /// A tally without rows.
-    pub(super) fn tally(self) -> Tally {
-        Tally { accepted: 0, errors: ErrorLog::new(self.setup.log), messages: 0, threads: None }
+        Tally { threads, ..Tally::default() }
     }
 }
 
@@ -31,7 +26,7 @@ impl Job {
 pub(super) type Done<B> = Result<(B, Tally), Error>;
 
 /// What one consumer counts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) accepted: u64,
     pub(super) errors: ErrorLog,

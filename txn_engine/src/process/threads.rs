@@ -52,7 +52,7 @@ pub(super) fn engine_per_file(inputs: Vec<Input>, job: Job, session: Session) ->
 }
 
 fn one_file(engine: &Engine, input: Input, job: Job) -> Result<Tally, Error> {
-    let mut tally = job.tally();
+    let mut tally = Tally::default();
     read_entries(input, job.setup.reading, |entry| {
         tally.take(&entry, |row| engine.process(row));
         true

@@ -21,9 +21,9 @@ const WAITING_PER_WORKER: usize = 4;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
 pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
-    let mut all = job.tally();
+    let mut all = Tally::default();
     for input in inputs {
-        let mut tally = job.tally();
+        let mut tally = Tally::default();
         if workers.get() == 1 {
             read_entries(input, job.setup.reading, |entry| {
                 tally.take(&entry, |row| ledger.process(row));

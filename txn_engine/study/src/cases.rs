@@ -2,16 +2,16 @@
 
 use study_kit::{Arms, Scenario, always, full, measured, smoke};
 use txn_engine::Setup;
-use txn_engine::error::Log::Messages;
 use txn_engine::generate::Shape::{self, Accepted, Hot, Original, Uniform};
-use txn_engine::parse::Reading::Deserialiser;
-use txn_engine::setup::Runner::{CurrentThread, EnginePerFile, MultiThread, TwoThreads};
+use txn_engine::setup::Runner::{EnginePerFile, MultiThread, TwoThreads};
 
-/// The arms that process files: mirrors of the published engines, controls that differ from them in one field, and the best.
+use crate::mirror::Mirror;
+
+/// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
 ///
 /// Besides there are `csv_scan`, the bare byte-record scan that the goals are ratios to; `channel_async` and `channel_sync`, a channel
 /// alone; `spawn_threads` and `spawn_tasks`, clients of one process; and the modes of the server.
-pub const ENGINES: [(&str, Setup); 19] = {
+pub const ENGINES: [(&str, Setup); 13] = {
     const PIPELINE: Setup = Setup { runner: TwoThreads, ..Setup::SYNC };
     [
         ("sync", Setup::SYNC),
@@ -25,22 +25,23 @@ pub const ENGINES: [(&str, Setup); 19] = {
         ("sync_batched_16", Setup { batch: 16, ..PIPELINE }),
         ("sync_batched_256", Setup { batch: 256, ..PIPELINE }),
         ("sync_batched_4096", Setup { batch: 4096, ..PIPELINE }),
-        // The runtime.
-        ("async_current_thread", Setup { runner: CurrentThread, ..Setup::ASYNC }),
+        // The runtime: a worker per core.
         ("async_multi_thread", Setup { runner: MultiThread, ..Setup::ASYNC }),
         // Threads that share nothing.
         ("sync_unshared", Setup { runner: EnginePerFile, ..Setup::SYNC }),
-        // Every row error formatted and kept.
-        ("sync_formatted", Setup { log: Messages, ..Setup::SYNC }),
-        ("async_formatted", Setup { log: Messages, ..Setup::ASYNC }),
-        // The published cost per row: a deserialiser with cloned header, owned strings, errors formatted and kept.
-        ("sync_as_published", Setup { reading: Deserialiser, log: Messages, ..Setup::SYNC }),
-        ("async_as_published", Setup { reading: Deserialiser, log: Messages, ..Setup::ASYNC }),
-        ("sync_pipelined_as_published", Setup { reading: Deserialiser, log: Messages, ..PIPELINE }),
         ("best_one_core", Setup::BEST_ONE_CORE),
         ("best_all_cores", Setup::BEST_ALL_CORES),
     ]
 };
+
+/// The published engines as their authors wrote them, and controls of these.
+pub const MIRRORS: [(&str, Mirror); 5] = [
+    ("sync_as_published", Mirror::Sync),
+    ("async_as_published", Mirror::Async),
+    ("sync_pipelined_as_published", Mirror::SyncPipelined),
+    ("async_as_published_multi_thread", Mirror::AsyncMultiThread),
+    ("async_as_published_batched_4096", Mirror::AsyncBatched),
+];
 
 /// What a scenario works on.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ pub struct Files {
     pub shape: Option<Shape>,
     /// Rows of each file.
     pub rows: u64,
-    /// Whether the span takes in writing the files and the sequential pass, as the published test's does.
+    /// Whether the span takes in writing the files and the sequential pass, as the published test's does: for mirrors only.
     pub whole_test: bool,
 }
 
@@ -105,22 +106,20 @@ const fn tcp(name: &'static str, connections: usize, rate: f64, arms: &'static [
 const RATE: f64 = 10_000.0;
 
 // Arms that take as long on a file of any size.
-const PIPELINES: &str = "async_current_thread async_multi_thread async_formatted";
+const PIPELINES: &str = "async sync_pipelined async_multi_thread";
 const BATCHED: &str =
     "async_batched_16 async_batched_256 async_batched_4096 sync_batched_16 sync_batched_256 sync_batched_4096";
 const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
-/// The two engines at the published cost per row, and a copy.
+/// The two published engines, and a copy.
 const COSTLY: &str = "sync_as_published async_as_published sync_as_published@aa";
-const UNSHARED: &str = "sync_unshared sync_formatted";
+const PUBLISHED_CONTROLS: &str = "async_as_published_multi_thread async_as_published_batched_4096";
 
 /// Every arm on 2,000,100 rows that are accepted more often than in the published shape.
 const LARGE: &[Arms] = &[
-    smoke(0.54, "sync"),
-    smoke(0.54, UNSHARED),
-    smoke(0.68, "async sync_pipelined"),
+    smoke(0.54, "sync sync_unshared"),
     smoke(0.68, PIPELINES),
     smoke(0.51, BATCHED),
-    smoke(1.5, PUBLISHED),
+    smoke(1.8, PUBLISHED),
     smoke(0.26, "best_one_core"),
     smoke(0.18, "best_all_cores"),
     smoke(0.14, "csv_scan"),
@@ -138,11 +137,11 @@ pub const SCENARIOS: &[Case] = &[
         100,
         &[
             always(0.02, "sync async"),
-            smoke(0.02, "sync@aa sync@slow sync_pipelined best_one_core best_all_cores csv_scan"),
-            smoke(0.02, PIPELINES),
+            smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan"),
+            smoke(0.02, "sync_pipelined async_multi_thread"),
             smoke(0.02, BATCHED),
             smoke(0.02, PUBLISHED),
-            smoke(0.02, UNSHARED),
+            smoke(0.02, PUBLISHED_CONTROLS),
         ],
     ),
     file(
@@ -151,41 +150,39 @@ pub const SCENARIOS: &[Case] = &[
         100_100,
         &[
             measured(0.03, "sync async sync@aa"),
-            measured(0.09, COSTLY),
+            measured(0.11, COSTLY),
             always(0.56, "async_batched_256~sync_pipelined"),
         ],
     ),
-    rows("rows_200100", 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async"), full(0.16, COSTLY)]),
-    rows("rows_300100", 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async"), measured(0.23, COSTLY)]),
-    rows("rows_400100", 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async"), full(0.31, COSTLY)]),
-    rows("rows_500100", 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async"), full(0.39, COSTLY)]),
-    rows("rows_600100", 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async"), full(0.46, COSTLY)]),
-    rows("rows_700100", 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async"), full(0.54, COSTLY)]),
-    rows("rows_800100", 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async"), full(0.61, COSTLY)]),
-    rows("rows_900100", 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async"), full(0.68, COSTLY)]),
-    rows("rows_1000100", 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async"), full(0.76, COSTLY)]),
-    rows("rows_1100100", 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async"), full(0.83, COSTLY)]),
-    rows("rows_1200100", 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async"), full(0.91, COSTLY)]),
-    rows("rows_1300100", 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async"), full(0.98, COSTLY)]),
-    rows("rows_1400100", 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async"), full(1.06, COSTLY)]),
-    rows("rows_1500100", 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async"), full(1.14, COSTLY)]),
-    rows("rows_1600100", 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async"), full(1.21, COSTLY)]),
-    rows("rows_1700100", 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async"), full(1.28, COSTLY)]),
-    rows("rows_1800100", 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async"), full(1.36, COSTLY)]),
-    rows("rows_1900100", 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async"), full(1.44, COSTLY)]),
+    rows("rows_200100", 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async"), full(0.2, COSTLY)]),
+    rows("rows_300100", 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async"), measured(0.29, COSTLY)]),
+    rows("rows_400100", 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async"), full(0.38, COSTLY)]),
+    rows("rows_500100", 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async"), full(0.47, COSTLY)]),
+    rows("rows_600100", 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async"), full(0.56, COSTLY)]),
+    rows("rows_700100", 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async"), full(0.65, COSTLY)]),
+    rows("rows_800100", 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async"), full(0.74, COSTLY)]),
+    rows("rows_900100", 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async"), full(0.83, COSTLY)]),
+    rows("rows_1000100", 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async"), full(0.92, COSTLY)]),
+    rows("rows_1100100", 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async"), full(1.01, COSTLY)]),
+    rows("rows_1200100", 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async"), full(1.1, COSTLY)]),
+    rows("rows_1300100", 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async"), full(1.19, COSTLY)]),
+    rows("rows_1400100", 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async"), full(1.28, COSTLY)]),
+    rows("rows_1500100", 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async"), full(1.37, COSTLY)]),
+    rows("rows_1600100", 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async"), full(1.46, COSTLY)]),
+    rows("rows_1700100", 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async"), full(1.55, COSTLY)]),
+    rows("rows_1800100", 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async"), full(1.64, COSTLY)]),
+    rows("rows_1900100", 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async"), full(1.73, COSTLY)]),
     file(
         "rows_2000100",
         Original,
         2_000_100,
         &[
-            always(0.29, "sync"),
+            always(0.29, "sync sync_unshared"),
             measured(0.29, "sync@aa"),
-            always(0.29, UNSHARED),
-            always(0.37, "async sync_pipelined"),
             always(0.37, PIPELINES),
             always(0.28, BATCHED),
-            always(1.5, PUBLISHED),
-            measured(1.5, "sync_as_published@aa"),
+            always(1.7, PUBLISHED),
+            measured(2.0, "sync_as_published@aa"),
             always(0.26, "best_one_core"),
             always(0.18, "best_all_cores"),
             always(0.14, "csv_scan"),
@@ -198,11 +195,11 @@ pub const SCENARIOS: &[Case] = &[
         2_000_100,
         &[
             always(0.54, "sync"),
-            smoke(0.54, UNSHARED),
+            smoke(0.54, "sync_unshared"),
             always(0.68, "async sync_pipelined"),
-            smoke(0.68, PIPELINES),
+            smoke(0.68, "async_multi_thread"),
             smoke(0.51, BATCHED),
-            smoke(1.5, PUBLISHED),
+            smoke(1.8, PUBLISHED),
             always(0.26, "best_one_core"),
             always(0.18, "best_all_cores"),
             always(0.14, "csv_scan"),
@@ -223,8 +220,8 @@ pub const SCENARIOS: &[Case] = &[
         &[
             always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
             measured(0.07, "sync@aa"),
-            smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 async_current_thread best_one_core"),
-            smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096 sync_formatted async_formatted"),
+            smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 best_one_core"),
+            smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096"),
             smoke(0.07, PUBLISHED),
         ],
     ),
@@ -232,16 +229,21 @@ pub const SCENARIOS: &[Case] = &[
         "three_files_debug",
         "dev",
         100_000,
-        &[always(0.68, "sync async"), measured(0.68, "sync@aa async_multi_thread async_batched_4096 best_all_cores")],
+        &[
+            always(1.2, "sync_as_published"),
+            measured(1.2, "sync_as_published@aa"),
+            always(1.7, "async_as_published"),
+            measured(1.7, PUBLISHED_CONTROLS),
+        ],
     ),
     three_files("three_files_1m", "release", 1_000_000, &[full(0.47, CONCURRENT)]),
-    three_files("three_files_1m_debug", "dev", 1_000_000, &[full(6.6, CONCURRENT)]),
+    three_files("three_files_1m_debug", "dev", 1_000_000, &[full(14.0, COSTLY), full(17.0, PUBLISHED_CONTROLS)]),
     three_files("three_files_allocations", "variant-allocations", 100_000, &[always(0.12, "sync async")]),
     Case {
         name: "whole_test_debug",
         build: "dev",
         setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true }),
-        arms: &[always(2.0, "sync async")],
+        arms: &[always(4.0, "sync_as_published async_as_published")],
     },
     released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),
     released("clients_10000", Setting::Clients(10_000), &[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
@@ -291,7 +293,7 @@ mod tests {
         for name in ["rows_100", "rows_2000100", "accepted_2000100", "hot_2000100", "uniform_2000100"] {
             let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name).expect("it is listed");
             let arms: Vec<_> = scenario.arms_in(Profile::Smoke).map(|(arm, _)| arm).collect();
-            for (engine, _) in ENGINES {
+            for engine in ENGINES.map(|(engine, _)| engine).into_iter().chain(PUBLISHED.split(' ')) {
                 assert!(arms.contains(&engine), "{engine} in {name}");
             }
         }

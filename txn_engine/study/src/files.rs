@@ -1,7 +1,6 @@
 //! Files through an engine: a sample of one pass in a process of its own, or the turns of a duet, each checked before it counts.
 
 use std::path::Path;
-use std::slice;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
@@ -10,8 +9,9 @@ use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
 use tokio::runtime::Runtime;
 use txn_engine::{Options, Outcome, Setup, process_files};
 
-use crate::cases::{ENGINES, Files, Setting};
+use crate::cases::{ENGINES, Files, MIRRORS, Setting};
 use crate::inputs::{self, Expected, Set};
+use crate::mirror::{self, Ready};
 
 /// Memory of the process before its first transaction, by which the memory per transaction is reduced.
 const BASE_BYTES: f64 = 10e6;
@@ -34,16 +34,14 @@ pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observatio
     }
     put_growth(&mut metrics, memory_before);
     metrics.put("rows_count", bench.set.total_rows() as f64);
-    if let Answer::Accounts(outcome) = &answer {
-        put_outcome(&mut metrics, outcome);
-    }
+    put_answer(&mut metrics, &answer);
     Ok(Observation::new(bench.check(&answer)?, metrics))
 }
 
 /// Passes of one arm of a duet, which share a runtime.
 pub fn turns<'a>(case: &'a TestCase<'_, Setting>, files: &Files) -> Result<Turns<'a>> {
     let bench = Bench::new(case, files)?;
-    let runtime = bench.engine.map_or(Ok(None), |setup| setup.runner.runtime(bench.set.paths().len()))?;
+    let runtime = if let Engine::Ours(setup) = bench.engine { setup.runner.runtime()? } else { None };
     Ok(Box::new(move || {
         let span = Span::start();
         let answer = bench.pass(runtime.clone())?;
@@ -56,14 +54,34 @@ pub fn turns<'a>(case: &'a TestCase<'_, Setting>, files: &Files) -> Result<Turns
 /// What one pass came to.
 enum Answer {
     Accounts(Box<Outcome>),
+    Published(Box<mirror::Done>),
     /// Records seen.
     Records(u64),
 }
 
+/// What works.
+enum Engine {
+    Ours(Setup),
+    Published(Ready),
+    BareScan,
+}
+
+impl Engine {
+    fn of(arm: &str) -> Result<Self> {
+        if let Some((_, setup)) = ENGINES.into_iter().find(|(name, _)| *name == arm) {
+            return Ok(Engine::Ours(setup));
+        }
+        if let Some((_, mirror)) = MIRRORS.into_iter().find(|(name, _)| *name == arm) {
+            return Ok(Engine::Published(mirror.ready()?));
+        }
+        ensure!(arm == "csv_scan", "no engine is called {arm}");
+        Ok(Engine::BareScan)
+    }
+}
+
 /// An arm and its input, ready to be worked on.
 struct Bench {
-    /// None for the bare scan.
-    engine: Option<Setup>,
+    engine: Engine,
     set: Set,
     expected: Expected,
     whole_test: bool,
@@ -71,56 +89,54 @@ struct Bench {
 
 impl Bench {
     fn new(case: &TestCase<'_, Setting>, files: &Files) -> Result<Self> {
-        let engine = ENGINES.into_iter().find(|(name, _)| *name == case.arm).map(|(_, setup)| setup);
-        ensure!(engine.is_some() || case.arm == "csv_scan", "no engine is called {}", case.arm);
         let set = Set::new(files, case.seed);
         let expected = set.expected().with_context(|| {
             let name = case.scenario.name;
             format!("run `prepare --scenario {name} --seed {}` first", case.seed)
         })?;
-        Ok(Bench { engine, set, expected, whole_test: files.whole_test })
+        Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test })
     }
 
     /// The work itself.
     fn pass(&self, runtime: Option<Arc<Runtime>>) -> Result<Answer> {
         let paths = self.set.paths();
         let options = Options { runtime, count_threads: paths.len() > 1, ..Options::default() };
-        Ok(match self.engine {
-            None => Answer::Records(csv_scan(&paths[0])?),
-            Some(engine) if self.whole_test => Answer::Accounts(Box::new(self.whole_test(engine)?)),
-            Some(engine) => Answer::Accounts(Box::new(process_files(engine, &paths, options)?)),
+        Ok(match &self.engine {
+            Engine::BareScan => Answer::Records(csv_scan(&paths[0])?),
+            Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, options)?)),
+            Engine::Published(mirror) if self.whole_test => Answer::Published(Box::new(self.whole_test(mirror)?)),
+            Engine::Published(mirror) => Answer::Published(Box::new(mirror.process(&paths, paths.len())?)),
         })
     }
 
     /// The published test as a whole: write the files, process them one after another, then all at once, and compare.
-    fn whole_test(&self, engine: Setup) -> Result<Outcome> {
+    fn whole_test(&self, mirror: &Ready) -> Result<mirror::Done> {
         let folder = tempfile::tempdir_in(inputs::folder()?).context("cannot create a folder for the files")?;
         let paths = self.set.write_files(folder.path())?;
-        let mut session = Options::default();
-        for path in &paths {
-            let done = process_files(engine, slice::from_ref(path), session)?;
-            session = Options { session: done.books.session(), ..Options::default() };
-        }
-        let at_once = process_files(engine, &paths, Options::default())?;
-        let equal = at_once.books.accounts() == session.session.accounts;
+        let in_turn = mirror.process(&paths, 1)?;
+        let at_once = mirror.process(&paths, paths.len())?;
+        let equal = at_once.accounts_csv() == in_turn.accounts_csv();
         ensure!(equal, "wrong answer: the files at once and one by one differ");
         Ok(at_once)
     }
 
     /// Compares the answer with the expected one; its fingerprint.
     fn check(&self, answer: &Answer) -> Result<String> {
-        match answer {
+        let accounts = match answer {
             Answer::Accounts(outcome) => {
-                let (got, expected) = (Expected::of(outcome), &self.expected);
-                ensure!(got == *expected, "wrong answer: {got:?}, expected {expected:?}");
-                Ok(got.digest)
+                Expected::new(&outcome.accounts_csv(), outcome.accepted, |kind| outcome.errors.count(kind))
+            }
+            Answer::Published(done) => {
+                Expected::new(&done.accounts_csv(), done.counts.accepted, |kind| done.counts.rejected(kind))
             }
             Answer::Records(seen) => {
                 let expected = self.set.total_rows();
                 ensure!(*seen == expected, "wrong answer: {seen} records, expected {expected}");
-                Ok(String::new())
+                return Ok(String::new());
             }
-        }
+        };
+        ensure!(accounts == self.expected, "wrong answer: {accounts:?}, expected {:?}", self.expected);
+        Ok(accounts.digest)
     }
 }
 
@@ -130,7 +146,12 @@ pub fn put_growth(metrics: &mut Metrics, before: Option<u64>) {
     metrics.put("peak_rss_growth_kib", growth.map(|(peak, before)| (peak - kib(before)).max(0.0)));
 }
 
-fn put_outcome(metrics: &mut Metrics, outcome: &Outcome) {
+fn put_answer(metrics: &mut Metrics, answer: &Answer) {
+    let outcome = match answer {
+        Answer::Accounts(outcome) => outcome,
+        Answer::Published(done) => return metrics.put("accepted_count", Some(done.counts.accepted as f64)),
+        Answer::Records(_) => return,
+    };
     let stored = outcome.books.stored_transactions() as f64;
     let peak = metrics.get("peak_rss_kib").filter(|_| stored > 0.0);
     metrics.extend([

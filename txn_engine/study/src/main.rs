@@ -11,6 +11,7 @@ mod channel;
 mod clients;
 mod files;
 mod inputs;
+mod mirror;
 mod tcp;
 
 use cases::Setting;

@@ -1,0 +1,127 @@
+//! Every mirror gives the answer of the oracle.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::{fs, slice};
+
+use proptest::collection::vec;
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use tempfile::TempDir;
+use txn_engine::ErrorKind;
+use txn_engine::generate::{self, Shape};
+use txn_engine::oracle::{Answer, Oracle};
+use txn_engine::row::Kind;
+
+use super::Mirror::{Async, AsyncBatched, AsyncMultiThread, Sync, SyncPipelined};
+use super::{BATCH, Ready};
+
+const HEADER: &str = "type,client,tx,amount\n";
+
+fn mirrors() -> Vec<Ready> {
+    [Sync, SyncPipelined, Async, AsyncMultiThread, AsyncBatched].map(|mirror| mirror.ready().unwrap()).into()
+}
+
+/// Writes `texts` to files and has every mirror process them, so many at once.
+fn assert_agree(mirrors: &[Ready], texts: &[Vec<u8>], at_once: usize) -> Answer {
+    let folder = TempDir::new().unwrap();
+    let mut oracle = Oracle::new();
+    let write = |(number, text): (usize, &Vec<u8>)| -> PathBuf {
+        let path = folder.path().join(format!("{number}.csv"));
+        fs::write(&path, text).unwrap();
+        oracle.feed(text).unwrap();
+        path
+    };
+    let paths: Vec<_> = texts.iter().enumerate().map(write).collect();
+    let right = oracle.finish();
+    for ready in mirrors {
+        let done = ready.process(&paths, at_once).unwrap();
+        let accounts = String::from_utf8(done.accounts_csv()).unwrap();
+        assert_eq!(accounts, String::from_utf8_lossy(&right.accounts_csv), "{:?}", ready.mirror);
+        assert_eq!(done.counts.accepted, right.accepted, "{:?}", ready.mirror);
+        for &kind in ErrorKind::ALL {
+            let expected = right.errors.get(kind.name()).copied().unwrap_or(0);
+            assert_eq!(done.counts.rejected(kind), expected, "{kind} by {:?}", ready.mirror);
+        }
+    }
+    right
+}
+
+/// A row in numbers: kind, client, id, ten-thousandths.
+type Drawn = (usize, u16, u32, u32);
+
+/// Few clients and ids, so that every rule has its turn.
+fn rows() -> impl Strategy<Value = Vec<Drawn>> {
+    vec((0..Kind::ALL.len(), 0..4_u16, 0..20_u32, 0..1_000_000_u32), 0..300)
+}
+
+/// The text of a file whose clients and ids are those of no other `file`.
+fn text(rows: &[Drawn], file: u16) -> Vec<u8> {
+    let line = |&(kind, client, tx, units): &Drawn| {
+        let kind = Kind::ALL[kind];
+        let amount = match units % 50 {
+            _ if !kind.needs_amount() => String::new(),
+            0 => String::new(),
+            1 => "0.0000".to_owned(),
+            2 => "-1.5".to_owned(),
+            _ => format!("{}.{:04}", units / 10_000, units % 10_000),
+        };
+        format!("{},{},{},{amount}\n", kind.name(), file * 100 + client, u32::from(file) * 1_000 + tx)
+    };
+    let lines: String = rows.iter().map(line).collect();
+    format!("{HEADER}{lines}").into_bytes()
+}
+
+#[test]
+fn every_mirror_gives_the_answer_of_the_oracle_on_random_rows() {
+    let mirrors = mirrors();
+    let occurred = RefCell::new(BTreeMap::<&str, u64>::new());
+    let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let done = runner.run(&[rows(), rows(), rows()], |files| {
+        let texts: Vec<_> = files.iter().zip(0..).map(|(rows, file)| text(rows, file)).collect();
+        for (texts, at_once) in [(&texts[..1], 1), (&texts[..], 1), (&texts[..], 3)] {
+            let right = assert_agree(&mirrors, texts, at_once);
+            for (name, count) in right.operations.iter().chain(&right.errors) {
+                *occurred.borrow_mut().entry(name).or_default() += count;
+            }
+        }
+        Ok(())
+    });
+    done.unwrap_or_else(|failure| panic!("{failure}"));
+    // What these rows never come to: lines that cannot be read stand before the first, and no balance leaves 64 bits.
+    let rules = ErrorKind::ALL.iter().skip_while(|&&kind| kind != ErrorKind::NoAmount);
+    let rules = rules.filter(|&&kind| kind != ErrorKind::Overflow).map(|kind| kind.name());
+    for name in rules.chain(Kind::ALL.iter().map(|kind| kind.name())) {
+        assert!(occurred.borrow().get(name).is_some_and(|&count| count >= 100), "{name}: {occurred:?}");
+    }
+}
+
+#[test]
+fn every_mirror_gives_the_answer_of_the_oracle_on_files_of_each_shape() {
+    let mirrors = mirrors();
+    for shape in [Shape::Original, Shape::Accepted, Shape::Hot, Shape::Uniform] {
+        // One more than fills a message, and less than that.
+        for rows in [0, 1, BATCH as u64 + 1, 20_000] {
+            let mut text = Vec::new();
+            generate::write(&shape, rows, 7, &mut text).unwrap();
+            assert_agree(&mirrors, &[text], 1);
+        }
+    }
+}
+
+#[test]
+fn a_row_that_cannot_be_read_stops_no_mirror_and_a_missing_file_does() {
+    let folder = TempDir::new().unwrap();
+    let (odd, missing) = (folder.path().join("odd.csv"), folder.path().join("missing.csv"));
+    fs::write(&odd, format!("{HEADER}deposit,1,1,5\nrefund,1,2,5\ndeposit,1,x,5\ndeposit,1,3,2\n")).unwrap();
+    for ready in mirrors() {
+        let done = ready.process(slice::from_ref(&odd), 1).unwrap();
+        assert_eq!(done.counts.accepted, 2, "{:?}", ready.mirror);
+        assert_eq!(done.accounts_csv(), b"client,available,held,total,locked\n1,7.0000,0.0000,7.0000,false\n");
+        for at_once in [1, 2] {
+            assert!(ready.process(&[odd.clone(), missing.clone()], at_once).is_err(), "{:?}", ready.mirror);
+        }
+    }
+}
