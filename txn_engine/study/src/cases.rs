@@ -1,6 +1,6 @@
 //! What is measured: the arms over the engine's description of itself, and the scenarios with the arms that run in them.
 
-use study_kit::{Arms, Scenario, always, full, measured, smoke};
+use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 use txn_engine::Setup;
 use txn_engine::generate::Shape::{self, Accepted, Hot, Original, Uniform};
 use txn_engine::setup::Runner::{EnginePerFile, MultiThread, TwoThreads};
@@ -125,6 +125,10 @@ const LARGE: &[Arms] = &[
     smoke(0.14, "csv_scan"),
 ];
 
+const ENGINES_AS_PUBLISHED: &str = "sync_as_published async_as_published";
+/// The authors' own program.
+const THEIRS: &str = "original_sync original_async";
+
 /// What the three files are compared on.
 const CONCURRENT: &str = "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores";
 
@@ -151,11 +155,23 @@ pub const SCENARIOS: &[Case] = &[
         &[
             measured(0.03, "sync async sync@aa"),
             measured(0.11, COSTLY),
+            originals(0.11, ENGINES_AS_PUBLISHED),
+            originals(0.3, THEIRS),
             always(0.56, "async_batched_256~sync_pipelined"),
         ],
     ),
     rows("rows_200100", 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async"), full(0.2, COSTLY)]),
-    rows("rows_300100", 300_100, &[measured(0.06, "sync sync@aa"), measured(0.07, "async"), measured(0.29, COSTLY)]),
+    rows(
+        "rows_300100",
+        300_100,
+        &[
+            measured(0.06, "sync sync@aa"),
+            measured(0.07, "async"),
+            measured(0.29, COSTLY),
+            originals(0.29, ENGINES_AS_PUBLISHED),
+            originals(0.6, THEIRS),
+        ],
+    ),
     rows("rows_400100", 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async"), full(0.38, COSTLY)]),
     rows("rows_500100", 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async"), full(0.47, COSTLY)]),
     rows("rows_600100", 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async"), full(0.56, COSTLY)]),
@@ -183,6 +199,8 @@ pub const SCENARIOS: &[Case] = &[
             always(0.28, BATCHED),
             always(1.7, PUBLISHED),
             measured(2.0, "sync_as_published@aa"),
+            originals(1.7, ENGINES_AS_PUBLISHED),
+            originals(3.0, THEIRS),
             always(0.26, "best_one_core"),
             always(0.18, "best_all_cores"),
             always(0.14, "csv_scan"),
@@ -243,7 +261,13 @@ pub const SCENARIOS: &[Case] = &[
         name: "whole_test_debug",
         build: "dev",
         setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true }),
-        arms: &[always(4.0, "sync_as_published async_as_published")],
+        arms: &[always(4.0, ENGINES_AS_PUBLISHED)],
+    },
+    Case {
+        name: "whole_test_1m_debug",
+        build: "dev",
+        setting: Setting::Files(Files { shape: None, rows: 1_000_000, whole_test: true }),
+        arms: &[originals(40.0, ENGINES_AS_PUBLISHED), originals(40.0, THEIRS)],
     },
     released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),
     released("clients_10000", Setting::Clients(10_000), &[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),

@@ -27,6 +27,7 @@ impl Study for TxnEngine {
     const NAME: &'static str = inputs::STUDY;
     const SCENARIOS: &'static [Scenario<Setting>] = cases::SCENARIOS;
     const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
 
     fn prepare(setting: &Setting, seed: u64) -> anyhow::Result<()> {
         match setting {
