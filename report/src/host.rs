@@ -9,10 +9,10 @@ const FACTS: [&str; 8] =
     ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
 
 /// What is alike on one host: the figures of the probe, which differ where the names do not; and how many times the larger of two may be the
-/// smaller. What a guest gets of the memory's bandwidth depends on its neighbours: on one machine it moved by a fifth within minutes, while
-/// the others stayed within 3 %.
+/// smaller. What a guest gets of the memory's bandwidth depends on its neighbours: on one machine it moved between 9 and 17 GB/s within an hour,
+/// while the others stayed within 7 %.
 pub const PROBES: [(&str, f64); 4] =
-    [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 1.40), ("probe_switch_us", 1.10), ("probe_hop_us", 1.10)];
+    [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 1.10), ("probe_hop_us", 1.10)];
 
 /// Whether both describe one host: the same processor, cores, kernel and hypervisor, and probes that were read in both and are alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
@@ -72,8 +72,8 @@ mod tests {
             ("probe_arithmetic_ns", "91", true),
             ("probe_arithmetic_ns", "111", false),
             ("probe_arithmetic_ns", "90", false),
-            ("probe_memory_mb_per_s", "72", true),
-            ("probe_memory_mb_per_s", "71", false),
+            ("probe_memory_mb_per_s", "51", true),
+            ("probe_memory_mb_per_s", "49", false),
             ("probe_switch_us", "200", false),
             ("probe_hop_us", "112", false),
             ("probe_hop_us", "0", false),
