@@ -1,20 +1,28 @@
 """Runs one cell of the authors' benchmark with their own code: one of their servers, and their generator for one setting.
 
-usage: original.py FOLDER async|sync ROWS DELAY_S
+usage: original.py FOLDER async|sync|async-select ROWS DELAY_S REQUESTS...
 
-FOLDER is their example, whose modules are used as they are. Prints the throughput and the latency that the generator came to. Their servers
-listen on all addresses: where the system lets us, all of it runs in a network of its own.
+FOLDER is their example, whose modules are used as they are. REQUESTS are the numbers that the generator is told, one after the other; it sends
+one request each time. Prints the means of the throughputs and latencies that it came to. async-select is their async server on an event loop
+that waits with select() instead of epoll, whose timeouts Python rounds up to whole milliseconds. Their servers listen on all addresses: where
+the system lets us, all of it runs in a network of its own.
 """
 
 import os
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import time
 
 PORTS = {"async": 8815, "sync": 8816}
-REQUESTS = 1_000  # What the generator is told; it sends one.
+SELECT = """
+import asyncio, runpy, selectors, sys
+asyncio.new_event_loop = lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())
+sys.path.insert(0, "")
+runpy.run_path("server_async.py", run_name="__main__")
+"""
 STARTS_WITHIN_S = 60.0
 ALONE = "ORIGINAL_ALONE"
 
@@ -40,23 +48,27 @@ def wait_for(server, port):
 
 
 def main():
-    if len(sys.argv) != 5 or sys.argv[2] not in PORTS:
+    mode, _, loop = sys.argv[2].partition("-") if len(sys.argv) > 5 else ("", "", "")
+    if mode not in PORTS or loop not in ("", "select"):
         sys.exit(__doc__)
     if not alone():
         print("note: their servers listen on all addresses of this machine meanwhile", file=sys.stderr)
-    folder, mode, rows, delay_s = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
-    server = subprocess.Popen([sys.executable, f"server_{mode}.py"], cwd=folder, stdout=sys.stderr)
+    folder, rows, delay_s = sys.argv[1], int(sys.argv[3]), float(sys.argv[4])
+    program = ["-c", SELECT] if loop else [f"server_{mode}.py"]
+    server = subprocess.Popen([sys.executable, *program], cwd=folder, stdout=sys.stderr)
     try:
         wait_for(server, PORTS[mode])
         sys.path.insert(0, folder)
         import run_benchmark
 
-        client = run_benchmark.FlightClientManager(f"grpc://127.0.0.1:{PORTS[mode]}", REQUESTS)
-        # As they do: once without a delay, to warm up.
-        run_benchmark.run_concurrently(client, REQUESTS, rows, 0.0)
-        found = run_benchmark.run_concurrently(client, REQUESTS, rows, delay_s)
-        print(f"throughput: {found.throughput_MBps}")
-        print(f"latency: {found.average_latency}s", flush=True)
+        found = []
+        for requests in map(int, sys.argv[5:]):
+            # As they do: new clients, and once without a delay to warm up.
+            client = run_benchmark.FlightClientManager(f"grpc://127.0.0.1:{PORTS[mode]}", requests)
+            run_benchmark.run_concurrently(client, requests, rows, 0.0)
+            found.append(run_benchmark.run_concurrently(client, requests, rows, delay_s))
+        print(f"throughput: {statistics.fmean(one.throughput_MBps for one in found)}")
+        print(f"latency: {statistics.fmean(one.average_latency for one in found)}s", flush=True)
     finally:
         server.kill()
     # Their client leaves threads behind that wait for ever.

@@ -210,6 +210,8 @@ pub struct Mirrors {
     pub theirs: Quantity,
     /// And of the mirror.
     pub ours: Quantity,
+    /// In what condition their code is measured once more, to show why the mirror shows something else, and what is measured there.
+    pub but: Option<(String, Quantity)>,
 }
 
 /// How a claim is judged.
@@ -474,7 +476,10 @@ impl Claims {
     pub fn quantities(&self) -> impl Iterator<Item = (&str, &Quantity)> {
         let claims = self.parts().flat_map(|(id, part)| {
             let causes = part.causes.iter().map(|cause| &cause.quantity);
-            let mirrors = part.mirrors.iter().flat_map(|mirrors| [&mirrors.theirs, &mirrors.ours]);
+            let mirrors = part.mirrors.iter().flat_map(|mirrors| {
+                let but = mirrors.but.iter().map(|(_, quantity)| quantity);
+                [&mirrors.theirs, &mirrors.ours].into_iter().chain(but)
+            });
             std::iter::once(&part.quantity).chain(causes).chain(mirrors).map(move |quantity| (id, quantity))
         });
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));

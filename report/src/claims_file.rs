@@ -23,7 +23,7 @@ use crate::record::unit;
 use crate::rules::{Band, Control, Direction};
 
 /// Keys that a table keeps to itself.
-const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours";
+const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours but";
 /// Keys that say how a test is judged; a form and a part inherit them.
 const JUDGED: &str =
     "kind margin aa cause size size_band band x direction explains control at_least at_most share mirrors";
@@ -527,7 +527,7 @@ impl<'a> Reader<'a> {
             matches!(test.entries.get("mirrors").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
         if !is_table {
             let theirs = test.ratio("mirrors")?.map(|of| Quantity { of, ..ours.clone() });
-            return Ok(theirs.map(|theirs| Mirrors { theirs, ours: ours.clone() }));
+            return Ok(theirs.map(|theirs| Mirrors { theirs, ours: ours.clone(), but: None }));
         }
         let Some(table) = test.table("mirrors")? else { return Ok(None) };
         let own = self.table(test.file, &format!("mirrors of {}", test.name), table)?;
@@ -544,8 +544,16 @@ impl<'a> Reader<'a> {
                 self.table(test.file, &named, table)?.within(&scope, |_, key| is_in(MEASURED, key)).quantity()?
             }
         };
+        let but = match scope.table("but")? {
+            None => None,
+            Some(table) => {
+                let named = format!("but of {}", scope.name);
+                let scope = self.table(test.file, &named, table)?.within(&scope, |_, key| is_in(MEASURED, key));
+                Some((scope.need("text")?, scope.quantity()?))
+            }
+        };
         let (scenarios, blocks) = (theirs.scenarios.clone(), theirs.blocks.clone());
-        Ok(Some(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs }))
+        Ok(Some(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs, but }))
     }
 
     fn cause(&self, outer: &Scope<'a>, effect: &Quantity, table: Spanned<DeValue<'a>>) -> Result<Cause, Error> {

@@ -108,6 +108,8 @@ pub struct Mirror {
     /// In the same blocks.
     pub theirs: Estimate,
     pub ours: Estimate,
+    /// In what condition their code ran; empty: as it is.
+    pub but: String,
     /// Theirs over ours.
     pub apart: Estimate,
     pub state: MirrorState,

@@ -77,6 +77,24 @@ fn one_program_that_says_several_figures_is_compared_by_their_ratio() {
 }
 
 #[test]
+fn what_shows_the_difference_is_told_with_it_and_decides_nothing() {
+    let but = "mirrors = { ratio = \"x / y\", but = { text = \"elsewhere\", ratio = \"z / y\" } }";
+    for (theirs, elsewhere, verdict, told) in
+        [(1.5, 1.2, Invalid, true), (1.5, 1.5, Invalid, false), (1.2, 1.5, Holds, false), (1.2, 1.2, Holds, false)]
+    {
+        let study = with(theirs, 0.01).work("z", &near(elsewhere, 0.01, 12)).judge(&published(but));
+        assert_eq!(states(&study).len(), 2);
+        let found = study.claims[0].published.judged().expect("the form is judged");
+        assert_eq!(
+            (found.verdict, found.reason.contains("; elsewhere theirs shows 1.20")),
+            (verdict, told),
+            "{theirs} {elsewhere}"
+        );
+        assert_eq!(found.mirrors[1].but, "elsewhere");
+    }
+}
+
+#[test]
 fn what_says_nothing_of_the_authors_code_is_refused() {
     let error = |more: &str| {
         let text = format!("{HEAD}{}", published(more));

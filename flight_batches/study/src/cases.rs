@@ -106,9 +106,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(1.6, "async sync async_p1 sync_p1 sync_p1@aa")]),
     scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[measured(4.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     // One request.
-    scenario("single_d1_r10k", whole(1_000, 10_000, 1, 100), &[always(0.8, "async sync sync@aa sync@slow sync_prefetch"), originals(0.8, "async sync"), originals(8.0, "original_async original_sync")]),
+    scenario("single_d1_r10k", whole(1_000, 10_000, 1, 100), &[always(0.8, "async sync sync@aa sync@slow sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
     scenario("single_d1_r1k", whole(1_000, 1_000, 1, 100), &[measured(0.57, "async sync sync@aa")]),
-    scenario("single_d10_r5k", whole(10_000, 5_000, 1, 25), &[measured(0.73, "async sync sync@aa sync_prefetch"), originals(0.73, "async sync"), originals(8.0, "original_async original_sync")]),
+    scenario("single_d10_r5k", whole(10_000, 5_000, 1, 25), &[measured(0.73, "async sync sync@aa sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
     scenario("single_d10_r1k", whole(10_000, 1_000, 1, 25), &[measured(0.71, "async sync")]),
     scenario("single_d10_r10k", whole(10_000, 10_000, 1, 25), &[measured(0.76, "async sync sync@aa")]),
     scenario("single_d100_r1k", whole(100_000, 1_000, 1, 5), &[measured(0.95, "async sync sync@aa"), originals(0.95, "async sync"), originals(106.0, "original_async original_sync")]),

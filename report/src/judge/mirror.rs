@@ -1,5 +1,7 @@
 //! Mirrors: is the effect of ours that of the authors' own code, measured in the same blocks?
 
+use std::fmt::Write as _;
+
 use super::evidence::{Evidence, Yield, ratio_estimate};
 use crate::claims::{Asked, Form, Part, Quantity};
 use crate::figures::times;
@@ -19,9 +21,8 @@ fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
     let Some(mirrors) = part.mirrors.as_ref().filter(|mirrors| mirrors.theirs.is_measured(evidence.profile)) else {
         return Vec::new();
     };
-    let (theirs, ours) = (&mirrors.theirs, &mirrors.ours);
-    let of_scenario = |scenario: &String| {
-        let (theirs, ours) = (effects(evidence, theirs, scenario), effects(evidence, ours, scenario));
+    let compare = |but: &str, theirs: &Quantity, scenario: &str| {
+        let (theirs, ours) = (effects(evidence, theirs, scenario), effects(evidence, &mirrors.ours, scenario));
         let apart = ratio_estimate(&quotients(&theirs, &ours), CONFIDENCE)?;
         let state = match rules::equal(&apart, MARGIN) {
             Verdict::Holds => MirrorState::Agrees,
@@ -30,9 +31,14 @@ fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
         };
         let estimate = |found: &Yield| ratio_estimate(&found.pairs, CONFIDENCE);
         let (theirs, ours) = (estimate(&theirs)?, estimate(&ours)?);
-        Some(Mirror { part: part.text.clone(), scenario: scenario.clone(), theirs, ours, apart, state, at: None })
+        let (part, scenario) = (part.text.clone(), scenario.to_owned());
+        Some(Mirror { part, scenario, theirs, ours, but: but.to_owned(), apart, state, at: None })
     };
-    theirs.scenarios(evidence.profile).iter().filter_map(of_scenario).collect()
+    let both = |scenario: &String| {
+        let but = mirrors.but.as_ref().and_then(|(but, theirs)| compare(but, theirs, scenario));
+        compare("", &mirrors.theirs, scenario).into_iter().chain(but)
+    };
+    mirrors.theirs.scenarios(evidence.profile).iter().flat_map(both).collect()
 }
 
 /// What `quantity` came to in logarithms: a value is its own ratio to one.
@@ -71,15 +77,22 @@ pub fn mirrors(study: &mut JudgedStudy, originals: Evidence<'_>, folder: &str, h
 
 /// A form whose mirror does something else than the authors' code judges another program than theirs.
 pub(super) fn believe(found: &mut Judged, form: Form) {
-    let disagrees = |mirror: &&Mirror| mirror.state == MirrorState::Disagrees;
+    let disagrees = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state == MirrorState::Disagrees;
     let Some(mirror) = found.mirrors.iter().find(disagrees).filter(|_| form == Form::Published) else {
         return;
     };
-    found.reason = format!(
+    let mut reason = format!(
         "in {} the authors' code shows {} and its mirror {}",
         mirror.scenario,
         times(&mirror.theirs),
         times(&mirror.ours)
     );
+    let shows = |other: &&Mirror| {
+        !other.but.is_empty() && other.scenario == mirror.scenario && other.state == MirrorState::Agrees
+    };
+    if let Some(other) = found.mirrors.iter().find(shows) {
+        let _ = write!(reason, "; {} theirs shows {}, too", other.but, times(&other.theirs));
+    }
+    found.reason = reason;
     found.verdict = Verdict::Invalid;
 }

@@ -119,6 +119,7 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
     for mirror in &found.mirrors {
         let host = mirror.at.as_ref().map_or(view.origin.host, |(_, host)| *host);
         let scenario = code(&mirror.scenario);
+        let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
         table.row([
             if mirror.part.is_empty() { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
             original(claim),
