@@ -45,7 +45,10 @@ fn figures() -> Result<[(&'static str, f64); 4]> {
 }
 
 /// Keeps this thread, and those it starts, on the processor it runs on.
-fn stay_here() -> nix::Result<()> {
+///
+/// # Errors
+/// Where threads cannot be told where to run.
+pub fn stay_here() -> nix::Result<()> {
     let mut here = CpuSet::new();
     here.set(sched_getcpu()?)?;
     sched_setaffinity(Pid::from_raw(0), &here)

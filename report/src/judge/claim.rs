@@ -28,23 +28,26 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedCon
         Asked::Pending(reason) => JudgedForm::Judged(Judged { reason: reason.clone(), ..Judged::default() }),
         Asked::Parts(parts) => JudgedForm::Judged(together(parts.iter().map(|one| part(evidence, one, controls)))),
     };
-    let in_form = |of: Form| {
-        let mut judged = form(claim.form(of));
+    let test = |asked: &Asked| {
+        let mut judged = form(asked);
         if let Some(found) = judged.judged_mut() {
-            found.mirrors = mirror::of(evidence, claim.form(of));
-            mirror::believe(found, of);
+            found.mirrors = mirror::of(evidence, asked);
         }
         judged
     };
+    let mut published = test(claim.form(Form::Published));
+    if let Some(found) = published.judged_mut() {
+        mirror::believe(found);
+    }
     let further = claim.further.iter();
     JudgedClaim {
         id: claim.id.clone(),
         text: claim.text.clone(),
         original: claim.original.clone(),
-        published: in_form(Form::Published),
-        fair: in_form(Form::Fair),
+        published,
+        fair: test(claim.form(Form::Fair)),
         further: further
-            .map(|test| JudgedTest { id: test.id.clone(), text: test.text.clone(), form: form(&test.asked) })
+            .map(|one| JudgedTest { id: one.id.clone(), text: one.text.clone(), form: test(&one.asked) })
             .collect(),
     }
 }

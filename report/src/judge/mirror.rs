@@ -59,28 +59,35 @@ fn quotients(theirs: &Yield, ours: &Yield) -> Vec<Pair> {
     both.map(|(a, b)| Pair { lo: a.lo - b.hi, mid: a.mid - b.mid, hi: a.hi - b.lo }).collect()
 }
 
-/// Adds what a round of the authors' own code on `host` says of forms whose own round did not run it, and drops what it contradicts.
+/// Adds what a round of the authors' own code on `host` says of tests whose own round did not run it, and drops what it contradicts.
 pub fn mirrors(study: &mut JudgedStudy, originals: Evidence<'_>, folder: &str, host: usize) {
+    let here = |asked: &Asked| {
+        let there = |mirror| Mirror { at: Some((folder.to_owned(), host)), ..mirror };
+        of(originals, asked).into_iter().map(there).collect()
+    };
     for judged in &mut study.claims {
         let Some(claim) = originals.claims.claim(&judged.id) else {
             continue;
         };
-        for (form, found) in judged.forms_mut().filter(|(_, found)| found.mirrors.is_empty()) {
-            found.mirrors = of(originals, claim.form(form));
-            for mirror in &mut found.mirrors {
-                mirror.at = Some((folder.to_owned(), host));
+        for test in &mut judged.further {
+            let asked = claim.further.iter().find(|further| further.id == test.id).map(|further| &further.asked);
+            if let Some((found, asked)) = test.form.judged_mut().filter(|found| found.mirrors.is_empty()).zip(asked) {
+                found.mirrors = here(asked);
             }
-            believe(found, form);
+        }
+        for (form, found) in judged.forms_mut().filter(|(_, found)| found.mirrors.is_empty()) {
+            found.mirrors = here(claim.form(form));
+            if form == Form::Published {
+                believe(found);
+            }
         }
     }
 }
 
-/// A form whose mirror does something else than the authors' code judges another program than theirs.
-pub(super) fn believe(found: &mut Judged, form: Form) {
+/// A form as published whose mirror does something else than the authors' code judges another program than theirs.
+pub(super) fn believe(found: &mut Judged) {
     let disagrees = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state == MirrorState::Disagrees;
-    let Some(mirror) = found.mirrors.iter().find(disagrees).filter(|_| form == Form::Published) else {
-        return;
-    };
+    let Some(mirror) = found.mirrors.iter().find(disagrees) else { return };
     let mut reason = format!(
         "in {} the authors' code shows {} and its mirror {}",
         mirror.scenario,

@@ -65,6 +65,8 @@ pub struct Files {
     pub rows: u64,
     /// Whether the span takes in writing the files and the sequential pass, as the published test's does: for mirrors only.
     pub whole_test: bool,
+    /// Whether one processor is all there is.
+    pub one_core: bool,
 }
 
 /// A load on a server.
@@ -85,7 +87,7 @@ const fn released(name: &'static str, setting: Setting, arms: &'static [Arms]) -
 }
 
 const fn file(name: &'static str, shape: Shape, rows: u64, arms: &'static [Arms]) -> Case {
-    released(name, Setting::Files(Files { shape: Some(shape), rows, whole_test: false }), arms)
+    released(name, Setting::Files(Files { shape: Some(shape), rows, whole_test: false, one_core: false }), arms)
 }
 
 /// A file of the published shape.
@@ -94,7 +96,7 @@ const fn rows(name: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
 }
 
 const fn three_files(name: &'static str, build: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
-    Case { name, build, setting: Setting::Files(Files { shape: None, rows, whole_test: false }), arms }
+    Case { name, build, setting: Setting::Files(Files { shape: None, rows, whole_test: false, one_core: false }), arms }
 }
 
 /// Connections and rows per second over all of them.
@@ -206,6 +208,11 @@ pub const SCENARIOS: &[Case] = &[
             always(0.14, "csv_scan"),
         ],
     ),
+    released(
+        "rows_2000100_one_core",
+        Setting::Files(Files { shape: Some(Original), rows: 2_000_100, whole_test: false, one_core: true }),
+        &[measured(2.1, ENGINES_AS_PUBLISHED), originals(2.1, ENGINES_AS_PUBLISHED), originals(3.4, THEIRS)],
+    ),
     file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
     file(
         "accepted_2000100",
@@ -260,13 +267,13 @@ pub const SCENARIOS: &[Case] = &[
     Case {
         name: "whole_test_debug",
         build: "dev",
-        setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true }),
+        setting: Setting::Files(Files { shape: None, rows: 100_000, whole_test: true, one_core: false }),
         arms: &[always(4.0, ENGINES_AS_PUBLISHED)],
     },
     Case {
         name: "whole_test_1m_debug",
         build: "dev",
-        setting: Setting::Files(Files { shape: None, rows: 1_000_000, whole_test: true }),
+        setting: Setting::Files(Files { shape: None, rows: 1_000_000, whole_test: true, one_core: false }),
         arms: &[originals(40.0, ENGINES_AS_PUBLISHED), originals(40.0, THEIRS)],
     },
     released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use study_kit::probe::stay_here;
 use study_kit::usage::{kib, peak_rss_kib};
 use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
 use tokio::runtime::Runtime;
@@ -19,6 +20,9 @@ const BASE_BYTES: f64 = 10e6;
 /// One pass in a process of its own.
 pub fn observe(case: &TestCase<'_, Setting>, files: &Files) -> Result<Observation> {
     let bench = Bench::new(case, files)?;
+    if files.one_core {
+        stay_here().context("cannot stay on one processor")?;
+    }
     let memory_before = peak_rss_kib();
     #[cfg(feature = "allocations")]
     let region = stats_alloc::Region::new(&stats_alloc::INSTRUMENTED_SYSTEM);

@@ -44,7 +44,10 @@ pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
     if Session::read(&folder).is_ok() {
         return Ok(());
     }
-    let set = Set::new(&Files { shape: Some(Shape::Accepted), rows: tcp.state_rows, whole_test: false }, seed);
+    let set = Set::new(
+        &Files { shape: Some(Shape::Accepted), rows: tcp.state_rows, whole_test: false, one_core: false },
+        seed,
+    );
     set.prepare()?;
     let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Options::default())?;
     Ok(outcome.books.session().dump(&folder)?)
