@@ -18,11 +18,12 @@ SHELL       := bash
 .DELETE_ON_ERROR:
 
 MEASURE := $(STUDIES:%=measure-%)
+CLAIMS  := $(shell sed -n 's/^id = "\([A-Z][0-9]*\)"$$/claim-\1/p' $(STUDIES:%=%/study/claims.toml))
 REPORTS := $(STUDIES:%=report-%)
 ORIGINALS := $(STUDIES:%=originals-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(CLAIMS) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -38,6 +39,9 @@ $(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
 
 $(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement goes on (or scripts/measure.sh STUDY --close ends it)
 	@scripts/measure.sh $* $(PLAN_FLAG)
+
+$(CLAIMS): claim-%: $(TOOLS) ## Measure one claim, as claim-T2, and print its verdict; the report takes no note of it
+	@scripts/measure.sh "$$(grep -lx 'id = "$*"' */study/claims.toml | cut -d / -f 1)" --profile quick --claim $* $(PLAN_FLAG)
 
 originals: setup ## Run the authors' own code beside our mirrors of it, then write REPORT.md (ORIGINALS_FROM=DIR: local clones)
 	@scripts/originals.sh $(STUDIES)
@@ -76,5 +80,5 @@ clean: ## Remove what was built; results/ and an interrupted measurement stay
 help: ## Print this list
 	@awk '/^##@ / { print "\n" substr($$0, 5) } \
 	  /^[$$a-z].*:.*## / { split($$0, part, "## "); name = part[1]; if (name ~ /^\$$/) sub(/^[^:]*: */, "", name); \
-	    sub(/:.*/, "", name); sub(/%/, name ~ /check/ ? "CRATE" : "STUDY", name); printf "  make %-16s %s\n", name, part[2] } \
+	    sub(/:.*/, "", name); sub(/%/, name ~ /check/ ? "CRATE" : name ~ /claim/ ? "ID" : "STUDY", name); printf "  make %-16s %s\n", name, part[2] } \
 	  END { print "\nSTUDY: $(STUDIES)\nCRATE: $(CRATES)" }' Makefile

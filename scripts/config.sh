@@ -11,6 +11,7 @@
 # Where sealed measurements go, and where those of the smoke profile go: they never mix.
 : "${RESULTS:=results}"
 : "${SMOKE_RESULTS:=target/smoke-results}"
+: "${CLAIM_RESULTS:=target/claim-results}"
 # How often `make calibrate` repeats the A/A control of a study.
 : "${TRIALS:=20}"
 # Layouts per executable, the same code in another order: 6, or 1. Smoke, and a rustc without lld, make one.

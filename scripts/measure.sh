@@ -13,20 +13,21 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] [--blocks N] | --calibrate N] [--close]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] [--blocks N] | --claim ID | --calibrate N] [--close]
        scripts/measure.sh STUDY... [the same] --plan
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed a study's budget.
 --close measures no more: of what was interrupted it seals the blocks that are complete.
 --only measures these scenarios, --blocks at most so many blocks of each: the report shows them, marked, where the newest
 whole measurement has none. No budget binds them.
+--claim measures what one claim asks for, and prints its verdict; the samples stay in target/, the report knows nothing of them.
 --calibrate runs the cheapest A/A control only, all its blocks N times; the report says how often the method was wrong.
 Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
 EOF
 }
 
 parse() {
-  studies=() plan_only='' close='' only='' blocks='' trials='' part=() kind=''
+  studies=() plan_only='' close='' only='' blocks='' trials='' claim='' part=() kind=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -35,6 +36,7 @@ parse() {
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
       --blocks) [ -n "${2:-}" ] || die '--blocks takes a number'; blocks=$2; shift ;;
+      --claim) [ -n "${2:-}" ] || die '--claim takes the id of a claim'; claim=$2; shift ;;
       --calibrate) [ -n "${2:-}" ] || die '--calibrate takes a number of trials'; trials=$2; shift ;;
       -* | '') usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
@@ -55,10 +57,14 @@ parse() {
     [ -z "$only" ] || die '--calibrate repeats an A/A control of the study: leave out --only'
     [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
   fi
+  if [ -n "$claim" ]; then
+    [ -z "$only$trials" ] || die '--claim says which scenarios: leave out --only and --calibrate'
+    results=$CLAIM_RESULTS/$claim
+  fi
   layouts=$(layouts_here)
   part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"} ${trials:+--calibrate "$trials"})
   terms=(--layouts "$layouts" ${part[@]+"${part[@]}"})
-  kind=${only:+-only}${trials:+-calibration}
+  kind=${only:+-only}${trials:+-calibration}${claim:+-claim}
   choose "${studies[0]}"
 }
 
@@ -66,6 +72,7 @@ parse() {
 choose() {
   study=$1 home=$1/study program=${1}_study
   [ -f "$home/claims.toml" ] || die "'$study' is not a study: no $home/claims.toml (try --help)"
+  [ -z "$claim" ] || grep -qx "id = \"$claim\"" "$home/claims.toml" || die "$study has no claim '$claim'"
   record=$results/.partial/$study-$PROFILE$kind
   work=$record.work
   log=$CARGO_TARGET_DIR/measure-$study-$PROFILE$kind.log
@@ -112,6 +119,7 @@ main() {
   build report
   report=$(binary report release)
   if [ -n "$close" ]; then close_record; else measure; fi
+  [ -z "$claim" ] || "$report" verdicts "$results" --study "$study"
   failures=$(count_lines "$work/failed")
   rm -rf "$work"
   [ "$failures" = 0 ] || { say "$failures runs failed; they are recorded as failures, their output is in $log"; exit 1; }

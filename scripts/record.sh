@@ -2,14 +2,15 @@
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/study/{claims.toml,page.toml,builds.tsv} and the verb `arms` of STUDY_study.
 # Writes: results/.partial/STUDY-PROFILE[-only|-calibration]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
-# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, blocks, trials and terms are set by measure.sh
+# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, blocks, trials, claim and terms are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
 stage() {
   local build layout arms
   rm -rf "$1"
   mkdir -p "$1" || die "$1 cannot be written"
-  cp "$home/claims.toml" "$home/page.toml" "$1/"
+  cp "$home/page.toml" "$1/"
+  claims >"$1/claims.toml"
   # A plan is as good by any build.
   if [ -n "$plan_only" ]; then arms=$(ready "$program"); else
     build --layouts "$layouts" "$program"
@@ -30,12 +31,26 @@ stage() {
   [ -z "$trials" ] || echo "trials $trials" >>"$1/identity"
 }
 
+# What is asked: all of claims.toml, or the one claim in $claim with what it explains. Nothing else is then judged or guarded.
+claims() {
+  if [ -z "$claim" ]; then cat "$home/claims.toml"; return; fi
+  awk -v wanted="$claim" '
+    /^\[\[claim\]\]$/ { claims++ }
+    { if (claims) text[claims] = text[claims] $0 "\n"; else if (/^(schema|study) = /) print }
+    claims && /^id = "[^"]*"$/ { split($0, part, "\""); if (!(claims in name)) name[claims] = part[2] }
+    claims && /^explains = "/ { split($0, part, "\""); explains[claims] = part[2] }
+    END {
+      for (n = 1; n <= claims; n++) if (name[n] == wanted) { take[wanted]; sub(/\..*/, "", explains[n]); take[explains[n]] }
+      for (n = 1; n <= claims; n++) if (name[n] in take) printf "\n%s", text[n]
+    }' "$home/claims.toml"
+}
+
 # Leaves what is run: the cases of the scenarios in $only, or what the profile runs. Nothing is built for the others.
 select_cases() {
   local scenario cases=$1/cases.tsv
   [ -z "$trials" ] || return 0
   if [ -z "$only" ]; then
-    "$report" cases "$1" --profile "$PROFILE" >"$cases.run" || die "$study has no cases to run (see above)"
+    "$report" cases "$1" --profile "$PROFILE" ${claim:+--judged} >"$cases.run" || die "$study has no cases to run (see above)"
     mv "$cases.run" "$cases"
     return
   fi

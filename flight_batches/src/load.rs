@@ -39,7 +39,7 @@ pub struct Load {
 /// For how long there is load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What arrives in `window` counts, which begins `warm_up` after the last stream was accepted. A request that ends is followed by the
+    /// What arrives in `window` counts, which begins `warm_up` after the last stream has brought its second batch. A request that ends is followed by the
     /// next; those that are in flight at the end are cut off.
     Window {
         /// Not counted.
@@ -88,18 +88,18 @@ impl Load {
             return shared.take(start.elapsed(), Duration::ZERO);
         };
         // Never closed, so that waiting does not fail.
-        let _ = shared.begun.acquire_many(u32::try_from(self.requests).unwrap_or(u32::MAX)).await;
+        let _ = shared.under_way.acquire_many(u32::try_from(self.requests).unwrap_or(u32::MAX)).await;
         // What nobody has looked at should not be counted; a server that sends nothing at all must not hold this up for ever.
         while self.first.is_some() && shared.delivery().compared == 0 && start.elapsed() < self.patience {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let accepted = start.elapsed();
+        let under_way = start.elapsed();
         tokio::time::sleep(warm_up).await;
         shared.counting.store(true, Ordering::Relaxed);
         let begin = Instant::now();
         tokio::time::sleep(window).await;
         shared.counting.store(false, Ordering::Relaxed);
-        let delivery = shared.take(begin.elapsed(), accepted);
+        let delivery = shared.take(begin.elapsed(), under_way);
         streams.shutdown().await;
         delivery
     }

@@ -64,6 +64,17 @@ async fn a_window_counts_what_arrives_in_it_from_all_streams_at_once() {
 }
 
 #[tokio::test]
+async fn a_window_begins_when_every_stream_has_brought_two_batches_in_one_request_or_in_two() {
+    let server = serve(SHAPE, options(Mode::Async, 1, Encoding::Stock), 1).await;
+    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(50) };
+    for batches in [5, 1] {
+        let delivery = put(&server.endpoint, &load(ticket(100, 0.02, Some(batches)), 4, extent)).await;
+        assert_eq!(delivery.failures, []);
+        assert!(delivery.under_way >= Duration::from_millis(40), "{batches} {:?}", delivery.under_way);
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_value_or_a_refusal_is_a_failure() {
     let server = serve(SHAPE, options(Mode::Async, 1, Encoding::Stock), 1).await;
     let first = |seed| Some(Table::new(Shape { seed, ..SHAPE }).unwrap().batch(0, 100));

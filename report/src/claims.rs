@@ -492,6 +492,16 @@ impl Claims {
         self.without_blocks() == other.without_blocks()
     }
 
+    /// Whether both measure the same for what the claim `id` asks in `form`, or for the further test of this id.
+    pub fn measure_as(&self, other: &Claims, id: &str, form: Form) -> bool {
+        let (here, there) = (self.without_blocks(), other.without_blocks());
+        let quantities = |claims: &Claims| -> Vec<Quantity> {
+            let parts = claims.asked(id, form).into_iter().flat_map(Asked::parts);
+            parts.map(|part| part.quantity.clone()).collect()
+        };
+        quantities(&here) == quantities(&there)
+    }
+
     /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written.
     fn without_blocks(&self) -> Claims {
         let mut claims = self.clone();

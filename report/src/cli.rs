@@ -35,6 +35,9 @@ pub enum Command {
         /// How much is run
         #[arg(long)]
         profile: Profile,
+        /// Only what is judged, in any profile
+        #[arg(long)]
+        judged: bool,
     },
     /// Print the passes under GNU time that a plan promises: the number of the pass, and the line of cases.tsv
     Passes {

@@ -41,7 +41,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                 _ => Err(anyhow!("several folders can only be shown: add --show")),
             }
         }
-        Command::Cases { folder, profile } => print(&select_cases(&folder, profile)?),
+        Command::Cases { folder, profile, judged } => print(&select_cases(&folder, profile, judged)?),
         Command::Passes { folder } => print(&promised_passes(&folder)?),
         Command::Append(what) => append(what),
         Command::Machine { folder, facts } => {
@@ -109,10 +109,11 @@ fn in_order(mut names: Vec<String>) -> Vec<String> {
 }
 
 /// The lines of cases.tsv that the profile runs.
-fn select_cases(folder: &Path, profile: Profile) -> Result<String, Error> {
+fn select_cases(folder: &Path, profile: Profile, judged: bool) -> Result<String, Error> {
     let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
-    Ok(cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into())))
+    let select = if judged { selection::judged } else { selection::run };
+    Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.into())))
 }
 
 /// The passes under GNU time that the plan of a folder promises, one per line.

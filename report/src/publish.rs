@@ -39,8 +39,14 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
     let folder = shown.decides;
     let mut judged = judge(folder, results);
     judge::compare(&mut judged, &shown.others.iter().map(|other| judge(other, results)).collect::<Vec<_>>());
-    if let Some((host, originals)) = shown.originals {
-        judge::mirrors(&mut judged, evidence(originals, &originals.dataset()), &originals.below(results), host);
+    for &(host, originals) in &shown.originals {
+        judge::mirrors(
+            &mut judged,
+            &folder.claims,
+            evidence(originals, &originals.dataset()),
+            &originals.below(results),
+            host,
+        );
     }
     let supplements = supplement::read(folder, &shown.supplements, results);
     judge::add(&mut judged, &folder.claims, &supplements);

@@ -26,8 +26,8 @@ pub struct Shown<'a> {
     pub supplements: Vec<&'a Folder>,
     /// The newest calibration of the host.
     pub calibration: Option<&'a Folder>,
-    /// The newest round of the authors' own code by the same claims: of the host if it has one.
-    pub originals: Option<(usize, &'a Folder)>,
+    /// Rounds of the authors' own code, be they by the same claims or not: those of the host first, the newest first.
+    pub originals: Vec<(usize, &'a Folder)>,
     /// The most powerful whole round by the same claims of each other host.
     pub elsewhere: Vec<(usize, &'a Folder)>,
 }
@@ -74,7 +74,7 @@ impl Shown<'_> {
             .chain(self.others.iter().map(|folder| ("is compared", self.host, *folder)))
             .chain(self.supplements.iter().map(|folder| (SUPPLEMENT, self.host, *folder)))
             .chain(self.calibration.map(|folder| ("calibrates", self.host, folder)))
-            .chain(self.originals.map(|(host, folder)| ("checks the mirrors", host, folder)))
+            .chain(self.originals.iter().map(|(host, folder)| ("checks the mirrors", *host, *folder)))
             .chain(self.elsewhere.iter().map(|(host, folder)| ("another host", *host, *folder)))
             .collect();
         parts
@@ -144,8 +144,9 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
         partial.filter(asks).chain(most_powerful(of_other_profile.filter(asks))).collect();
     supplements.sort_by_key(|folder| Reverse(folder.name()));
     // Of another host it still says whether the mirrors do what they should.
-    let originals = folders.iter().filter(|(_, folder)| folder.meta.profile == ORIGINALS && asks(folder));
-    let originals = originals.copied().min_by_key(|(of, folder)| (*of != host, Reverse(folder.name())));
+    let originals = folders.iter().filter(|(_, folder)| folder.meta.profile == ORIGINALS);
+    let mut originals: Vec<(usize, &Folder)> = originals.copied().collect();
+    originals.sort_by_key(|(of, folder)| (*of != host, Reverse(folder.name())));
     let at_other = |&other: &usize| Some((other, most_powerful(whole(other).into_iter().filter(asks))?));
     Some(Shown {
         decides,

@@ -24,6 +24,12 @@ pub fn run(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
     cases.iter().filter(is_run).map(named).collect()
 }
 
+/// The test cases that something in `claims` asks for.
+pub fn judged(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
+    let asked = claims.blocks(profile);
+    cases.iter().map(named).filter(|case| asked.contains_key(case)).collect()
+}
+
 /// Those whose peak memory is cross-checked: all of them, but in quick only those of which something in `claims` asks for memory.
 fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
     let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());

@@ -84,6 +84,13 @@ smoke_stays_apart() {
   before=$(newest)
   same 1 "$(exit_code measure --profile smoke)" && same "$before" "$(newest)" && compgen -G "$repo/target/smoke-results/toy/*/SHA256SUMS" >/dev/null
 }
+one_claim() {
+  local before
+  before=$(newest)
+  same 2 "$(exit_code measure --claim Y9)" && says "no claim 'Y9'" && same 2 "$(exit_code measure --claim Y2 --only long)" || return
+  [ "$(exit_code measure --claim Y2)" -le 1 ] && says Y2 && ! says Y1 && same "$before" "$(newest)" &&
+    compgen -G "$repo/target/claim-results/Y2/toy/*/SHA256SUMS" >/dev/null
+}
 some_scenarios() {
   local sealed wrong
   same 2 "$(exit_code measure --profile full --only longer)" && says "no scenario 'longer'" && says 'long only' || return
@@ -168,6 +175,7 @@ main() {
   expect 'a changed claim moves the interrupted measurement aside' a_changed_claim
   expect 'what is complete of an interrupted measurement can be sealed' what_is_complete_stands
   expect 'a smoke measurement never reaches results/' smoke_stays_apart
+  expect 'one claim is measured and judged apart' one_claim
   expect 'builds that only tests want are not measured' fast_builds
   expect 'some scenarios are measured and resumed in a folder of their own' some_scenarios
   expect 'a plan builds nothing optimised, and nothing at all where nothing is newer' nothing_optimised

@@ -1,5 +1,7 @@
 //! The machine at hand: cores, clock, and how fast its divider is.
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::Barrier;
 use std::thread;
@@ -19,7 +21,8 @@ impl Cores {
     #[must_use]
     pub fn here() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        Cores { threads, physical: num_cpus::get_physical().clamp(1, threads) }
+        let physical = cores_allowed().unwrap_or_else(num_cpus::get_physical);
+        Cores { threads, physical: physical.clamp(1, threads) }
     }
 
     /// Whether it shows that several hardware threads share a core.
@@ -27,6 +30,33 @@ impl Cores {
     pub fn shows_smt(self) -> bool {
         self.physical < self.threads
     }
+}
+
+/// Cores that the processors which this process may use belong to: fewer than those of the machine after `taskset`.
+#[cfg(target_os = "linux")]
+fn cores_allowed() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let siblings =
+        |cpu: usize| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+    let cores: Result<BTreeSet<String>, _> = numbers(allowed)?.into_iter().map(siblings).collect();
+    cores.ok().map(|cores| cores.len())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cores_allowed() -> Option<usize> {
+    None
+}
+
+/// The numbers of a list as the kernel writes it: `0-3,8`.
+#[cfg(target_os = "linux")]
+fn numbers(list: &str) -> Option<Vec<usize>> {
+    let range = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse::<usize>().ok()?)
+    };
+    let ranges: Option<Vec<_>> = list.trim().split(',').map(range).collect();
+    Some(ranges?.into_iter().flatten().collect())
 }
 
 /// Cycles that this processor's divider needs per root in vectors, from published tables of instruction timings; `None` for a processor
@@ -121,6 +151,14 @@ mod tests {
         let cores = Cores::here();
         assert!(cores.physical >= 1 && cores.physical <= cores.threads, "{cores:?}");
         assert_eq!(cores.shows_smt(), cores.physical < cores.threads);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_list_of_processors_is_read_as_the_kernel_writes_it() {
+        assert_eq!(numbers("\t0-2,8\n"), Some(vec![0, 1, 2, 8]));
+        assert_eq!(numbers("5"), Some(vec![5]));
+        assert_eq!(numbers("0-x"), None);
     }
 
     #[test]

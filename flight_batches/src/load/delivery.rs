@@ -27,8 +27,8 @@ pub struct Failure {
 pub struct Delivery {
     /// The window, or from the first request to the end of the last.
     pub elapsed: Duration,
-    /// Until every stream was accepted; zero if nobody waited for that.
-    pub accepted: Duration,
+    /// Until every stream had brought two batches; zero if nobody waited for that.
+    pub under_way: Duration,
     /// Bytes of values that arrived in it.
     pub bytes: u64,
     /// Batches that arrived in it whole.
@@ -55,7 +55,7 @@ impl Delivery {
         let times = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("bounds of a histogram");
         Delivery {
             elapsed: Duration::ZERO,
-            accepted: Duration::ZERO,
+            under_way: Duration::ZERO,
             bytes: 0,
             batches: 0,
             row_bytes: None,
@@ -96,15 +96,15 @@ pub fn quantile_s(times: &Histogram<u64>, share: f64) -> Option<f64> {
 pub(super) struct Shared {
     /// Whether what arrives counts.
     pub(super) counting: AtomicBool,
-    /// Has a permit for every stream whose first request was accepted, or failed.
-    pub(super) begun: Semaphore,
+    /// Has a permit for every stream that has brought two batches, or failed.
+    pub(super) under_way: Semaphore,
     delivery: Mutex<Delivery>,
 }
 
 impl Shared {
     pub(super) fn new(streams: usize) -> Self {
         let delivery = Mutex::new(Delivery::nothing(streams));
-        Shared { counting: AtomicBool::new(false), begun: Semaphore::new(0), delivery }
+        Shared { counting: AtomicBool::new(false), under_way: Semaphore::new(0), delivery }
     }
 
     pub(super) fn counts(&self) -> bool {
@@ -124,10 +124,10 @@ impl Shared {
     }
 
     /// All that was noted, after which there is nothing.
-    pub(super) fn take(&self, elapsed: Duration, accepted: Duration) -> Delivery {
+    pub(super) fn take(&self, elapsed: Duration, under_way: Duration) -> Delivery {
         let mut delivery = self.delivery();
         // Streams that are about to be cut off may still note something.
         let nothing = Delivery::nothing(delivery.bytes_per_stream.len());
-        Delivery { elapsed, accepted, ..std::mem::replace(&mut delivery, nothing) }
+        Delivery { elapsed, under_way, ..std::mem::replace(&mut delivery, nothing) }
     }
 }

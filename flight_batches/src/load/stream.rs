@@ -17,6 +17,9 @@ use tonic::{Code, Status};
 use super::delivery::{Failure, Shared, record};
 use crate::ticket::Ticket;
 
+/// A stream is under way when it has brought so many batches: before, it fills what lies between the two ends.
+const UNDER_WAY: usize = 2;
+
 /// A request that failed is followed by the next after so long: a server that refuses must not be hammered.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -35,41 +38,45 @@ pub(super) struct Stream {
 impl Stream {
     /// One request, to its end.
     pub(super) async fn once(mut self) {
-        if let Err(failure) = self.request(&mut false).await {
+        if let Err(failure) = self.request(&mut 0).await {
             self.shared.delivery().failures.push(failure);
         }
     }
 
     /// Requests one after the other, for ever.
     pub(super) async fn again_and_again(mut self) {
-        let mut begun = false;
+        let mut batches = 0;
         loop {
-            if let Err(failure) = self.request(&mut begun).await {
+            if let Err(failure) = self.request(&mut batches).await {
                 self.shared.delivery().failures.push(failure);
-                self.begin(&mut begun);
+                // Nobody waits for it.
+                self.brings(UNDER_WAY, &mut batches);
                 tokio::time::sleep(PAUSE).await;
             }
         }
     }
 
-    fn begin(&self, begun: &mut bool) {
-        if !std::mem::replace(begun, true) {
-            self.shared.begun.add_permits(1);
+    /// Counts batches of the stream, and says so when it is under way.
+    fn brings(&self, more: usize, batches: &mut usize) {
+        let before = std::mem::replace(batches, *batches + more);
+        if before < UNDER_WAY && *batches >= UNDER_WAY {
+            self.shared.under_way.add_permits(1);
         }
     }
 
-    async fn request(&mut self, begun: &mut bool) -> Result<(), Failure> {
+    /// One request; adds its batches to those of the stream.
+    async fn request(&mut self, batches: &mut usize) -> Result<(), Failure> {
         let sent = Instant::now();
         // What began before the window has no time in it.
         let mut last = self.shared.counts().then_some(sent);
         let asked = self.client.do_get(FlightTicket::new(self.ticket.to_bytes()));
         let mut messages = patient(self.patience, asked).await??.into_inner();
-        self.begin(begun);
         let first = if self.closely { self.first.clone() } else { self.first.take() };
         let mut reader = Reader::new(self.ticket, first, self.closely);
         let shared = &self.shared;
         let mut batch = |reader: &Reader| {
             if reader.whole {
+                self.brings(1, batches);
                 let now = Instant::now();
                 shared.count(|delivery| {
                     delivery.batches += 1;

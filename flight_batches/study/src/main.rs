@@ -10,7 +10,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use study_kit::{Observation, Scenario, Study, TestCase};
+use study_kit::{Observation, Scenario, Study, TestCase, Turns};
 
 mod cases;
 mod loopback;
@@ -33,6 +33,14 @@ impl Study for FlightBatches {
 
     fn observe(case: &TestCase<'_, cases::Setting>) -> anyhow::Result<Observation> {
         observe::observe(case)
+    }
+
+    fn pairs(_: &cases::Setting) -> usize {
+        2
+    }
+
+    fn turns<'a>(case: &'a TestCase<'_, cases::Setting>) -> anyhow::Result<Turns<'a>> {
+        observe::turns(case)
     }
 
     fn word(arguments: &[OsString]) -> ExitCode {

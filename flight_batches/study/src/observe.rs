@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use flight_batches::health::Process;
+use flight_batches::health::{Health, Process};
 use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
 use flight_batches::table::{Shape, Table, checksum};
 use study_kit::server::Server;
 use study_kit::usage::{kib, settle_allocator};
-use study_kit::{Metrics, Observation, Span, TestCase};
+use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
+use tokio::runtime::Runtime;
 
 use crate::cases::{self, Setting, Subject};
 use crate::{loopback, servers};
@@ -21,25 +22,52 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Runs the case once.
 pub fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
     settle_allocator();
-    let (setting, subject) = (case.setting, cases::subject(case.arm)?);
-    let mut metrics = Metrics::from([
-        ("requests_count", setting.requests as f64),
-        ("batch_rows_count", setting.rows as f64),
-        ("batch_delay_ms", f64::from(setting.delay_us) * 1e-3),
-    ]);
-    let Some(server) = servers::start(subject, setting, case.seed)? else {
+    let setting = case.setting;
+    let mut metrics = settings(setting);
+    let Some(server) = servers::start(cases::subject(case.arm)?, setting, case.seed)? else {
         // What needs its figures reads that it cannot be tested here.
         return Ok(Observation::new("", metrics));
     };
-    let digest = if subject == Subject::Loopback {
+    if cases::subject(case.arm)? == Subject::Loopback {
         measure_loopback(setting, &server, &mut metrics)?;
-        String::new()
-    } else {
-        measure_flight(case, subject, &server, &mut metrics)?
-    };
+        return Ok(observed(String::new(), metrics, &server));
+    }
+    let bench = Bench::new(case, server)?;
+    metrics.extend(bench.pass_with_server(case.handicap)?);
+    Ok(observed(bench.digest.clone(), metrics, &bench.server))
+}
+
+fn observed(digest: String, metrics: Metrics, server: &Server) -> Observation {
     let mut observation = Observation::new(digest, metrics);
     observation.child_peak_kib = server.peak_rss_kib();
-    Ok(observation)
+    observation
+}
+
+/// Turns of an arm in a duet, each with streams of its own to a server that stays. Of a window counts what a gigabyte took.
+pub fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
+    settle_allocator();
+    let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
+    let bench = Bench::new(case, server.context("there is no such server on this machine")?)?;
+    Ok(Box::new(move || {
+        let delivery = bench.pass(case.handicap)?;
+        let seconds = match case.setting.extent {
+            Extent::Whole => delivery.elapsed.as_secs_f64(),
+            Extent::Window { .. } => 1e3 / delivery.mb_per_s(),
+        };
+        let mut metrics = settings(case.setting);
+        bench.describe(&delivery, &mut metrics);
+        bench.wait_for_silence()?;
+        Ok(Turn { seconds, digest: bench.digest.clone(), metrics })
+    }))
+}
+
+/// What the case sets.
+fn settings(setting: &Setting) -> Metrics {
+    Metrics::from([
+        ("requests_count", setting.requests as f64),
+        ("batch_rows_count", setting.rows as f64),
+        ("batch_delay_ms", f64::from(setting.delay_us) * 1e-3),
+    ])
 }
 
 fn measure_loopback(setting: &Setting, server: &Server, metrics: &mut Metrics) -> Result<()> {
@@ -53,53 +81,92 @@ fn measure_loopback(setting: &Setting, server: &Server, metrics: &mut Metrics) -
     Ok(())
 }
 
-/// Puts the load on the server; returns a fingerprint of the first batch.
-fn measure_flight(
-    case: &TestCase<'_, Setting>,
+/// A server with connections to it, and the load to put on it.
+struct Bench<'a> {
+    setting: &'a Setting,
     subject: Subject,
-    server: &Server,
-    metrics: &mut Metrics,
-) -> Result<String> {
-    let &Setting { rows, requests, extent, .. } = case.setting;
-    // The first batch of a table is that of a table which has no other.
-    let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;
-    let first = table.batch(0, rows);
-    let digest = format!("{rows}x{}", checksum(&first));
-    let runtime = tokio::runtime::Runtime::new().context("no runtime can be started")?;
-    let load = Load { ticket: case.setting.ticket(), requests, extent, first: Some(first), patience: PATIENCE };
-    let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
-    let ours = matches!(subject, Subject::Ours(..));
-    let health = || if ours { runtime.block_on(connections.health()).map(Some) } else { Ok(None) };
-    let before = health()?;
-    let span = Span::start();
-    let mut delivery = runtime.block_on(load.run(&connections));
-    delivery.elapsed += spin(delivery.elapsed.mul_f64(case.handicap - 1.0));
-    let cost = span.end();
-    let after = health()?;
-    runtime.shutdown_background();
-    if let Some(failure) = delivery.failures.first() {
-        let count = delivery.failures.len();
-        bail!("{count} of the requests failed, the first with {:?}: {}", failure.code, failure.reason);
+    table: Table,
+    load: Load,
+    /// Fingerprint of the first batch.
+    digest: String,
+    connections: Connections,
+    runtime: Runtime,
+    server: Server,
+}
+
+impl<'a> Bench<'a> {
+    fn new(case: &TestCase<'a, Setting>, server: Server) -> Result<Self> {
+        let setting = case.setting;
+        let &Setting { rows, requests, extent, .. } = setting;
+        // The first batch of a table is that of a table which has no other.
+        let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;
+        let first = table.batch(0, rows);
+        let digest = format!("{rows}x{}", checksum(&first));
+        let runtime = Runtime::new().context("no runtime can be started")?;
+        let load = Load { ticket: setting.ticket(), requests, extent, first: Some(first), patience: PATIENCE };
+        let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
+        Ok(Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server })
     }
-    ensure!(delivery.bytes > 0, "nothing arrived in the window");
-    ensure!(delivery.compared > 0, "no batch was compared with what it must be");
-    metrics.extend(cost.metrics());
-    metrics.put("work_s", delivery.elapsed.as_secs_f64());
-    metrics.put("client_cpu_s", cost.counters.map(|used| used.user_s + used.system_s));
-    describe(case.setting, subject, table.bytes(), &delivery, metrics);
-    if let Some((before, after)) = before.zip(after) {
-        // Requests that run to their end may do so before the last has begun.
-        let want = if extent == Extent::Whole { (requests * 9).div_ceil(10) } else { requests };
-        let most = after.most_streams;
-        ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
-        metrics.put("streams_count", most as f64);
-        metrics.put("timer_late_us", after.waited.mean_lateness_ns as f64 / 1e3);
-        metrics.put("timer_late_max_us", after.waited.most_lateness_ns as f64 / 1e3);
-        metrics.put("waiting_threads_count", after.waited.most_waiting_threads as f64);
-        let table_kib = (case.setting.table_rows * table.row_bytes()) as f64 / 1024.0;
-        describe_server(table_kib, &before.process, &after.process, delivery.mb_per_s(), metrics);
+
+    /// Puts the load on the server once.
+    fn pass(&self, handicap: f64) -> Result<Delivery> {
+        let mut delivery = self.runtime.block_on(self.load.run(&self.connections));
+        delivery.elapsed += spin(delivery.elapsed.mul_f64(handicap - 1.0));
+        if let Some(failure) = delivery.failures.first() {
+            let count = delivery.failures.len();
+            bail!("{count} of the requests failed, the first with {:?}: {}", failure.code, failure.reason);
+        }
+        ensure!(delivery.bytes > 0, "nothing arrived in the window");
+        ensure!(delivery.compared > 0, "no batch was compared with what it must be");
+        Ok(delivery)
     }
-    Ok(digest)
+
+    /// The same with what client and server used.
+    fn pass_with_server(&self, handicap: f64) -> Result<Metrics> {
+        let before = self.health()?;
+        let span = Span::start();
+        let delivery = self.pass(handicap)?;
+        let cost = span.end();
+        let after = self.health()?;
+        let mut metrics = cost.metrics();
+        metrics.put("work_s", delivery.elapsed.as_secs_f64());
+        metrics.put("client_cpu_s", cost.counters.map(|used| used.user_s + used.system_s));
+        self.describe(&delivery, &mut metrics);
+        if let Some((before, after)) = before.zip(after) {
+            let requests = self.setting.requests;
+            // Requests that run to their end may do so before the last has begun.
+            let want = if self.setting.extent == Extent::Whole { (requests * 9).div_ceil(10) } else { requests };
+            let most = after.most_streams;
+            ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
+            metrics.put("streams_count", most as f64);
+            metrics.put("timer_late_us", after.waited.mean_lateness_ns as f64 / 1e3);
+            metrics.put("timer_late_max_us", after.waited.most_lateness_ns as f64 / 1e3);
+            metrics.put("waiting_threads_count", after.waited.most_waiting_threads as f64);
+            let table_kib = (self.setting.table_rows * self.table.row_bytes()) as f64 / 1024.0;
+            describe_server(table_kib, &before.process, &after.process, delivery.mb_per_s(), &mut metrics);
+        }
+        Ok(metrics)
+    }
+
+    /// What the server says of itself; `None` of one that is not ours.
+    fn health(&self) -> Result<Option<Health>> {
+        let ours = matches!(self.subject, Subject::Ours(..));
+        Ok(if ours { Some(self.runtime.block_on(self.connections.health())?) } else { None })
+    }
+
+    /// Until the server has dropped the streams that were cut off: the other one must not share the machine with them.
+    fn wait_for_silence(&self) -> Result<()> {
+        let end = Instant::now() + PATIENCE;
+        while self.health()?.is_some_and(|health| health.streams > 0) {
+            ensure!(Instant::now() < end, "the server goes on with streams that nobody reads");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn describe(&self, delivery: &Delivery, metrics: &mut Metrics) {
+        describe(self.setting, self.subject, self.table.bytes(), delivery, metrics);
+    }
 }
 
 /// Figures of the load.
@@ -128,7 +195,7 @@ fn describe(setting: &Setting, subject: Subject, batch_bytes: usize, delivery: &
             metrics.put(format!("{name}_p{percent}_ms"), quantile_s(times, share).map(|seconds| seconds * 1e3));
         }
     }
-    metrics.put("accepted_s", delivery.accepted.as_secs_f64());
+    metrics.put("under_way_s", delivery.under_way.as_secs_f64());
     metrics.put("fairness_ratio", delivery.fairness());
     metrics.put("failures_count", delivery.failures.len() as f64);
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::evidence::{Evidence, Yield, ratio_estimate};
-use crate::claims::{Asked, Form, Part, Quantity};
+use crate::claims::{Asked, Claims, Form, Part, Quantity};
 use crate::figures::times;
 use crate::judged::{Judged, JudgedStudy, Mirror, MirrorState, Verdict};
 use crate::rules;
@@ -59,24 +59,23 @@ fn quotients(theirs: &Yield, ours: &Yield) -> Vec<Pair> {
     both.map(|(a, b)| Pair { lo: a.lo - b.hi, mid: a.mid - b.mid, hi: a.hi - b.lo }).collect()
 }
 
-/// Adds what a round of the authors' own code on `host` says of tests whose own round did not run it, and drops what it contradicts.
-pub fn mirrors(study: &mut JudgedStudy, originals: Evidence<'_>, folder: &str, host: usize) {
-    let here = |asked: &Asked| {
+/// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, and drops what it
+/// contradicts.
+pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>, folder: &str, host: usize) {
+    let there = |id: &str, form: Form| -> Vec<Mirror> {
+        let asked = originals.claims.asked(id, form).filter(|_| originals.claims.measure_as(claims, id, form));
         let there = |mirror| Mirror { at: Some((folder.to_owned(), host)), ..mirror };
-        of(originals, asked).into_iter().map(there).collect()
+        asked.into_iter().flat_map(|asked| of(originals, asked)).map(there).collect()
     };
     for judged in &mut study.claims {
-        let Some(claim) = originals.claims.claim(&judged.id) else {
-            continue;
-        };
         for test in &mut judged.further {
-            let asked = claim.further.iter().find(|further| further.id == test.id).map(|further| &further.asked);
-            if let Some((found, asked)) = test.form.judged_mut().filter(|found| found.mirrors.is_empty()).zip(asked) {
-                found.mirrors = here(asked);
+            if let Some(found) = test.form.judged_mut().filter(|found| found.mirrors.is_empty()) {
+                found.mirrors = there(&test.id, Form::Fair);
             }
         }
+        let id = judged.id.clone();
         for (form, found) in judged.forms_mut().filter(|(_, found)| found.mirrors.is_empty()) {
-            found.mirrors = here(claim.form(form));
+            found.mirrors = there(&id, form);
             if form == Form::Published {
                 believe(found);
             }

@@ -167,6 +167,14 @@ pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Inpu
     }
 }
 
+/// What `ARM_whole` is: the arm, given each entry in one call, whatever the scenario has.
+pub fn in_one_call(arm: &str, shape: Shape) -> (&str, Shape) {
+    match arm.strip_suffix("_whole") {
+        Some(arm) => (arm, Shape { call_bytes: shape.unit_bytes, ..shape }),
+        None => (arm, shape),
+    }
+}
+
 /// What a scenario sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
@@ -312,8 +320,10 @@ const ARMS_CALLS_1: &[Arms] = &[
     always(0.03, "sync async best_sync best_async"),
     smoke(0.03, "zip_crate async_zip"),
     measured(0.3, "async~sync best_async~best_sync"),
-    measured(0.1, "sync~sync@aa"),
+    measured(0.1, "sync~sync@aa best_async~best_async_whole best_async_whole~best_async_whole@aa"),
 ];
+const ARMS_CALLS_1_MINIZ: &[Arms] =
+    &[measured(0.3, "async~async_whole original_async~original_async_whole async_whole~async_whole@aa")];
 const ARMS_MANY: &[Arms] = &[
     smoke(0.2, "sync_sequential async_sequential sync_threads async_concurrent"),
     always(0.12, "best_sync_threads best_async_concurrent"),
@@ -333,7 +343,7 @@ const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buf
 const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
 const PERF_TEST: &[Arms] =
     &[measured(0.21, "sync sync@aa async_buffered original_sync"), measured(0.27, "async original_async")];
-const ASYNC: &[Arms] = &[measured(0.04, "async")];
+const ASYNC: &[Arms] = &[measured(0.04, "async sync")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
 const CALLS: &[Arms] = &[
     always(0.02, "sync async best_sync best_async"),
@@ -356,7 +366,15 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("entry_5m", ENTRY_5M, ARMS_ENTRY_5M),
     archive("entry_5m_disk", (Disk, 1), ENTRY_5M, &[smoke(0.02, "best_sync best_async"), measured(0.12, "async~sync")]),
     miniz(file("entry_5m_miniz", ENTRY_5M, ARMS_ENTRY_5M_MINIZ)),
-    file("entry_20m", ENTRY_20M, &[measured(0.33, "best_async~best_sync best_async_in_place~best_sync")]),
+    file(
+        "entry_20m",
+        ENTRY_20M,
+        &[
+            measured(0.33, "best_async~best_sync best_async_in_place~best_sync"),
+            full(0.4, "async_buffered~sync_buffered sync~sync@aa"),
+        ],
+    ),
+    miniz(file("entry_20m_miniz", ENTRY_20M, &[full(2.9, "async~sync sync~sync@aa")])),
     file("entries_50", ENTRIES_50, ARMS_ENTRIES_50),
     archive("entries_50_disk", (Disk, 1), ENTRIES_50, FIFTY),
     miniz(file("entries_50_miniz", ENTRIES_50, ARMS_ENTRIES_50_MINIZ)),
@@ -384,8 +402,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     miniz(file("rss_5m_miniz", streamed(80, 1), ASYNC)),
     miniz(file("rss_10m_miniz", streamed(160, 1), ASYNC)),
     miniz(file("rss_100m_miniz", streamed(1_600, 1), ASYNC)),
-    miniz(file("rss_10g_miniz", streamed(40_000, 4), &[full(8.0, "async")])),
+    miniz(file("rss_10g_miniz", streamed(40_000, 4), &[full(8.0, "async sync")])),
     file("calls_1", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1),
+    miniz(file("calls_1_miniz", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1_MINIZ)),
     file("calls_8k", Shape::calls(Pattern, 4 * MIB, 8 * KIB), CALLS),
     file("calls_64k", Shape::calls(Pattern, 4 * MIB, 64 * KIB), CALLS),
     file("calls_1m", Shape::calls(Pattern, 4 * MIB, MIB), ARMS_CALLS_1M),

@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use study_kit::{Observation, Span, TestCase, Turn, Turns, usage};
 use tempfile::TempDir;
 
-use crate::cases::{Arm, Drive, Setting, Work};
+use crate::cases::{Arm, Drive, Setting, Work, in_one_call};
 use crate::input::Input;
 use crate::place::Place;
 use crate::write::{self, Driver, Product};
@@ -55,11 +55,12 @@ struct Bench {
 impl Bench {
     fn new(case: &Case<'_>) -> Result<Self> {
         let Work::Archive { place, rounds } = case.setting.work else { bail!("it is not about one archive") };
-        let arm: Arm = case.arm.parse()?;
+        let (arm, shape) = in_one_call(case.arm, case.setting.shape);
+        let arm: Arm = arm.parse()?;
         let folder = place.folder()?;
         Ok(Bench {
             arm,
-            input: Input::new(&case.setting.shape, case.seed),
+            input: Input::new(&shape, case.seed),
             place,
             rounds,
             driver: Driver::new(arm.drive())?,

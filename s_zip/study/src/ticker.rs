@@ -39,7 +39,7 @@ pub fn run(
                 tokio::time::sleep(IDLE).await;
                 Vec::new()
             }
-            Some(arm) => many::concurrently(arm, input, files).await?,
+            Some(arm) => many::in_tasks(arm, input, files, files.len()).await?,
         };
         done.store(true, Ordering::Relaxed);
         Ok((ticker.await??, products))

@@ -113,7 +113,7 @@ const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
 /// Every scenario.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
-    Scenario::new("hold_100ms", closed(ms(100), ms(2_000)), &[measured(2.2, EVERY_ARM)]),
+    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.2, EVERY_ARM)]),
     Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
         &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),

@@ -162,7 +162,12 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         quick(0.69, ONE_CONTROLLED), quick(0.35, MORE),
         quick(0.24, LIGHT_ONE), quick(0.13, LIGHT_CORES), quick(0.19, HEAVY_ONE), quick(0.098, HEAVY_CORES),
     ]),
-    Scenario::new("n_40", tasks(40), &[quick(3.4, "sys_thread_1"), quick(1.7, "sys_thread_cores")]),
+    // Of few tasks one thread ends a task later than the other.
+    Scenario::new("n_24", tasks(24), &[
+        quick(2.1, "sys_thread_1 sys_thread_1@aa"), quick(1.05, "sys_thread_cores"),
+        quick(0.57, "sum_1 reuse_large_1"), quick(0.29, "sum_cores reuse_large_cores"),
+    ]),
+    Scenario::new("n_96", tasks(96), &[quick(8.3, "sys_thread_1"), quick(4.2, "sys_thread_cores")]),
     Scenario::new("n_200", tasks(200), &[
         full(17.0, ONE_CONTROLLED), full(8.5, MORE),
         full(5.7, LIGHT_ONE), full(2.9, LIGHT_CORES), full(4.4, HEAVY_ONE), full(2.2, HEAVY_CORES),

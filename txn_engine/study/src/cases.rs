@@ -277,6 +277,7 @@ pub const SCENARIOS: &[Case] = &[
         arms: &[originals(40.0, ENGINES_AS_PUBLISHED), originals(40.0, THEIRS)],
     },
     released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),
+    released("clients_300000", Setting::Clients(300_000), &[measured(4.0, "spawn_tasks")]),
     released("clients_10000", Setting::Clients(10_000), &[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
     released(
         "clients_16000",
