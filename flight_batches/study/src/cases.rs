@@ -97,15 +97,15 @@ const fn scenario(name: &'static str, setting: Setting, arms: &'static [Arms]) -
 #[rustfmt::skip] // a row per line
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published cells at as many streams as get a batch within the window, in duets.
-    scenario("d1_r10k_c100", window(1, 10_000, 100), &[always(8.0, "sync_p1~async_p1"), measured(8.0, "sync_p1~sync_p1@aa"), full(1.7, "async sync")]),
-    scenario("d10_r5k_c100", window(10, 5_000, 100), &[measured(7.5, "sync_p1~async_p1"), full(1.7, "async sync")]),
-    scenario("d100_r100_c1000", window(100, 100, 1_000), &[measured(13.0, "sync_p1~async_p1")]),
-    scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(6.0, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
-    scenario("d10_r10k_c10", window(10, 10_000, 10), &[full(6.0, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d100_r10k_c10", window(100, 10_000, 10), &[measured(12.0, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d1_r1k_c10", window(1, 1_000, 10), &[measured(6.0, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d10_r1k_c10", window(10, 1_000, 10), &[measured(6.0, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[measured(8.0, "sync_p1~async_p1"), full(2.3, "async sync")]),
+    scenario("d1_r10k_c100", window(1, 10_000, 100), &[always(6.0, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    scenario("d10_r5k_c100", window(10, 5_000, 100), &[measured(4.5, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    scenario("d100_r100_c1000", window(100, 100, 1_000), &[measured(5.0, "sync_p1~async_p1")]),
+    scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(2.6, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
+    scenario("d10_r10k_c10", window(10, 10_000, 10), &[full(2.7, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    scenario("d100_r10k_c10", window(100, 10_000, 10), &[measured(3.8, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    scenario("d1_r1k_c10", window(1, 1_000, 10), &[measured(2.2, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    scenario("d10_r1k_c10", window(10, 1_000, 10), &[measured(2.3, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[measured(12.0, "sync_p1~async_p1"), full(2.3, "async sync")]),
     // And at the published ones.
     scenario("d1_r10k_c1000", window(1, 10_000, 1_000), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     scenario("d10_r1k_c1000", window(10, 1_000, 1_000), &[full(2.3, "async sync async_p1 sync_p1")]),
