@@ -43,7 +43,7 @@ fn observed(digest: String, metrics: Metrics, server: &Server) -> Observation {
     observation
 }
 
-/// Turns of an arm in a duet, each with streams of its own to a server that stays. Of a window counts what a gigabyte took.
+/// Turns of an arm in a duet, each with streams of its own to a server that stays. Of a window counts what 100 MB took.
 pub fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
     settle_allocator();
     let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
@@ -52,7 +52,7 @@ pub fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
         let delivery = bench.pass(case.handicap)?;
         let seconds = match case.setting.extent {
             Extent::Whole => delivery.elapsed.as_secs_f64(),
-            Extent::Window { .. } => 1e3 / delivery.mb_per_s(),
+            Extent::Window { .. } => 1e2 / delivery.mb_per_s(),
         };
         let mut metrics = settings(case.setting);
         bench.describe(&delivery, &mut metrics);
