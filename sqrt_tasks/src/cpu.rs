@@ -52,8 +52,8 @@ fn cores_allowed() -> Option<usize> {
 #[cfg(target_os = "linux")]
 fn numbers(list: &str) -> Option<Vec<usize>> {
     let range = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(first.parse().ok()?..=last.parse::<usize>().ok()?)
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        Some(from.parse().ok()?..=to.parse::<usize>().ok()?)
     };
     let ranges: Option<Vec<_>> = list.trim().split(',').map(range).collect();
     Some(ranges?.into_iter().flatten().collect())
