@@ -6,7 +6,7 @@ use super::evidence::{ALL, Evidence, Reading, Yield, paired_estimate, read};
 use crate::claims::{Aim, Of, Part, Quantity, Size};
 use crate::judged::{Row, Scale, Verdict};
 use crate::rules;
-use crate::stats::{CONFIDENCE, Pair, median, slope};
+use crate::stats::{CONFIDENCE, Pair, duet, median, slope};
 
 /// The arms that a slope is of, with their sign in the logarithm: one, or two of a ratio.
 type Terms<'a> = [(&'a str, f64)];
@@ -88,6 +88,10 @@ fn row(
 
 /// The scenarios of which something recorded x, as points.
 fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
+    // A duet is one case whose samples are ratios already.
+    let duet = if quantity.is_duet() { quantity.arms() } else { Vec::new() };
+    let of_duet: Vec<(&str, f64)> = duet.first().map(|duet| (duet.as_str(), 1.0)).into_iter().collect();
+    let terms = if of_duet.is_empty() { terms } else { &of_duet };
     let scenarios = quantity.scenarios(evidence.profile).iter();
     scenarios.filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect()
 }
@@ -97,7 +101,10 @@ fn point(evidence: Evidence<'_>, quantity: &Quantity, x: &str, scenario: &str, t
     let of = |arm: &str| evidence.samples(quantity, scenario, arm);
     let xs = terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
     let terms = terms.iter().map(|(arm, sign)| {
-        let readings = of(arm).into_iter().map(|sample| (sample.block, read(sample, &quantity.metric)));
+        let readings = of(arm).into_iter().map(|sample| {
+            let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
+            (sample.block, if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) })
+        });
         (readings.collect(), *sign)
     });
     Some(Point { x: median(xs.collect())?, terms: terms.collect() })
