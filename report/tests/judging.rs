@@ -484,6 +484,27 @@ fn duet_claim() -> String {
 }
 
 #[test]
+fn a_slope_over_duets_takes_their_ratios() {
+    let slope = "kind = \"slope\"\nx = \"size\"\ndirection = \"up\"\nreplicate = \"duet\"\naa = \"none\"";
+    let claims = RATIO.replace("kind = \"ratio\"", slope).replace("scenarios = [\"s\"]", "scenarios = [\"s\", \"t\"]");
+    let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
+    let mut samples = Samples::default();
+    for (scenario, size, ratio) in [("s", 1.0, 1.0), ("t", 100.0, 10.0)] {
+        for (block, ratio) in (0..).zip(near(ratio, 0.01, 12)) {
+            let mut sample = Samples::sample(block);
+            sample.metrics.insert("size".to_owned(), size);
+            let pair = |order| DuetPair { order, a_s: 0.01 * ratio, b_s: 0.01 };
+            sample.pairs = [Order::Ab, Order::Ba].map(pair).repeat(5);
+            samples.0.add(scenario, "a~b", sample);
+        }
+    }
+    let study = samples.judge_alone("quick", &claims);
+    let row = study.claims[0].fair.judged().expect("the form is judged").rows[0].clone();
+    let estimate = row.estimate.expect("there is a slope");
+    assert!((estimate.point - 0.5).abs() < 0.01, "a tenfold ratio over a hundredfold size: {}", estimate.point);
+}
+
+#[test]
 fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
     let duet = |first: f64| Samples::default().duet("a~b", &near(1.05, 0.005, 12), first).claim(&duet_claim());
     let claim = duet(1.0);
