@@ -20,9 +20,10 @@ struct Point {
 /// A row per arm, or one of a ratio, and the metric that is missing, if one is.
 pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (Vec<Row>, Option<String>) {
     let row = |name: String, terms: &Terms<'_>| row(evidence, part, (x, aim), name, terms);
+    let cases = part.quantity.arms();
     let rows = match &part.quantity.of {
         Of::Ratio { numerator, denominator } => {
-            vec![row(format!("{numerator} / {denominator}"), &[(numerator, 1.0), (denominator, -1.0)])]
+            vec![row(format!("{numerator} / {denominator}"), &of_ratio(&cases))]
         }
         Of::Value { arm, .. } => vec![row(arm.clone(), &[(arm, 1.0)])],
         Of::Each(arms) => arms.iter().map(|arm| row(arm.clone(), &[(arm, 1.0)])).collect(),
@@ -33,11 +34,15 @@ pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (V
 
 /// The slope of a ratio over its scenarios, block by block; nothing of another quantity.
 pub(super) fn gather(evidence: Evidence<'_>, quantity: &Quantity, x: &str) -> Yield {
-    let Of::Ratio { numerator, denominator } = &quantity.of else {
+    if !quantity.is_ratio() {
         return Yield::default();
-    };
-    let terms = [(numerator.as_str(), 1.0), (denominator.as_str(), -1.0)];
-    slopes(&points(evidence, quantity, x, &terms), quantity.scenarios(evidence.profile).len())
+    }
+    slopes(&points(evidence, quantity, x, &of_ratio(&quantity.arms())), quantity.scenarios(evidence.profile).len())
+}
+
+/// The terms of a ratio of `cases`: two, or the one case of a duet, whose samples are ratios already.
+fn of_ratio(cases: &[String]) -> Vec<(&str, f64)> {
+    cases.iter().map(String::as_str).zip([1.0, -1.0]).collect()
 }
 
 fn row(
@@ -88,10 +93,6 @@ fn row(
 
 /// The scenarios of which something recorded x, as points.
 fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
-    // A duet is one case whose samples are ratios already.
-    let duet = if quantity.is_duet() { quantity.arms() } else { Vec::new() };
-    let of_duet: Vec<(&str, f64)> = duet.first().map(|duet| (duet.as_str(), 1.0)).into_iter().collect();
-    let terms = if of_duet.is_empty() { terms } else { &of_duet };
     let scenarios = quantity.scenarios(evidence.profile).iter();
     scenarios.filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect()
 }
