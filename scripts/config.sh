@@ -8,7 +8,7 @@
 : "${PROFILE:=quick}"
 # Seed of the plan (order of the runs). Empty: today's date, so that another day draws another order.
 : "${SEED:=}"
-# Where sealed measurements go, and where those of the smoke profile go: they never mix.
+# Where sealed measurements go, those of the smoke profile, and those of one claim: they never mix.
 : "${RESULTS:=results}"
 : "${SMOKE_RESULTS:=target/smoke-results}"
 : "${CLAIM_RESULTS:=target/claim-results}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/study/{claims.toml,page.toml,builds.tsv} and the verb `arms` of STUDY_study.
-# Writes: results/.partial/STUDY-PROFILE[-only|-calibration]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
+# Writes: results/.partial/STUDY-PROFILE[-only|-calibration|-claim]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
 # shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, blocks, trials, claim and terms are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.

@@ -39,8 +39,8 @@ pub struct Load {
 /// For how long there is load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What arrives in `window` counts, which begins `warm_up` after the last stream has brought its second batch. A request that ends is followed by the
-    /// next; those that are in flight at the end are cut off.
+    /// What arrives in `window` counts, which begins `warm_up` after the last stream has brought its second batch. A request that ends is
+    /// followed by the next; those that are in flight at the end are cut off.
     Window {
         /// Not counted.
         warm_up: Duration,
