@@ -364,6 +364,13 @@ impl Quantity {
         matches!(self.of, Of::Ratio { .. })
     }
 
+    /// The same, however often and wherever it is written.
+    fn without_blocks(mut self) -> Self {
+        self.blocks.clear();
+        self.line = 0;
+        self
+    }
+
     /// The arms of the test cases it needs, as cases.tsv names them.
     pub fn arms(&self) -> Vec<String> {
         match &self.of {
@@ -494,22 +501,18 @@ impl Claims {
 
     /// Whether both measure the same for what the claim `id` asks in `form`, or for the further test of this id.
     pub fn measure_as(&self, other: &Claims, id: &str, form: Form) -> bool {
-        let (here, there) = (self.without_blocks(), other.without_blocks());
         let quantities = |claims: &Claims| -> Vec<Quantity> {
             let parts = claims.asked(id, form).into_iter().flat_map(Asked::parts);
-            parts.map(|part| part.quantity.clone()).collect()
+            parts.map(|part| part.quantity.clone().without_blocks()).collect()
         };
-        quantities(&here) == quantities(&there)
+        quantities(self) == quantities(other)
     }
 
     /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written.
     fn without_blocks(&self) -> Claims {
         let mut claims = self.clone();
         claims.budget_s.clear();
-        let strip = |quantity: &mut Quantity| {
-            quantity.blocks.clear();
-            quantity.line = 0;
-        };
+        let strip = |quantity: &mut Quantity| *quantity = quantity.clone().without_blocks();
         for claim in &mut claims.claims {
             claim.text.clear();
             claim.original.clear();

@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Runs the case once.
 pub fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
     settle_allocator();
-    let setting = case.setting;
+    let (setting, subject) = (case.setting, cases::subject(case.arm)?);
     let mut metrics = settings(setting);
-    let Some(server) = servers::start(cases::subject(case.arm)?, setting, case.seed)? else {
+    let Some(server) = servers::start(subject, setting, case.seed)? else {
         // What needs its figures reads that it cannot be tested here.
         return Ok(Observation::new("", metrics));
     };
-    if cases::subject(case.arm)? == Subject::Loopback {
+    if subject == Subject::Loopback {
         measure_loopback(setting, &server, &mut metrics)?;
         return Ok(observed(String::new(), metrics, &server));
     }
