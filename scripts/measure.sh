@@ -88,7 +88,7 @@ show_plan() {
     stage "$folder/$study"
     folders+=("$folder/$study")
   done
-  "$report" plan "${folders[@]}" --profile "$PROFILE" --seed "${SEED:-0}" "${terms[@]}" --show || code=$?
+  "$report" plan "${folders[@]}" --profile "$PROFILE" --seed "${SEED:-0}" "${terms[@]}" --show --results "$RESULTS" || code=$?
   rm -rf "$folder"
   exit "$code"
 }

@@ -3,6 +3,7 @@
 //! All of them produce on demand: a stream that is polled asks for a batch, and so many more as are prefetched are worked on ahead. What
 //! differs is who waits: a task, a thread per request as in gRPC's synchronous servers, a thread of a pool, or the runtime's own worker.
 
+use std::pin::pin;
 use std::time::Instant;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt};
@@ -78,13 +79,15 @@ pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> Result<BoxStrea
 async fn work(task: Task) {
     let Task { order, mut demand, done } = task;
     let mut pace = Pace::new(order.delay, Instant::now());
+    // Once for the request: to ask for it anew with each batch is work that a thread does not have.
+    let mut gone = pin!(done.closed());
     for number in 0..order.batches {
         let Some(free) = demand.recv().await else { return };
         if !order.delay.is_zero() {
             let (due, begun) = (pace.next(free), Instant::now());
             tokio::select! {
                 () = tokio::time::sleep_until(due.into()) => order.waiting.note(due, begun),
-                () = done.closed() => return,
+                () = &mut gone => return,
             }
         }
         if done.send(number).is_err() {

@@ -70,6 +70,9 @@ pub enum Command {
         /// Write nothing: print the cases, blocks and seconds
         #[arg(long)]
         show: bool,
+        /// With --show: measured results, by whose noise to say how often a published size would be found
+        #[arg(long, requires = "show")]
+        results: Option<PathBuf>,
     },
     /// Add what came of a command to a folder that is being measured; exit 1: as a failure, 2: not added
     #[command(subcommand)]

@@ -16,6 +16,7 @@ use report::fmt;
 use report::machine::Machine;
 use report::plan::{Part, Plan, Terms, cheapest_control, plan};
 use report::plan_file::{self, Calibration, PlanMeta, PlannedRun};
+use report::power;
 use report::publish;
 use report::render;
 use report::results::{load, read_meta};
@@ -31,12 +32,12 @@ const COULD_NOT_RUN: u8 = 2;
 /// Carries out `command`.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show } => {
+        Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show, results } => {
             let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
             let terms = Terms { profile: <&str>::from(profile).to_owned(), seed, layouts: layouts.into(), part };
             let trials = calibrate.map(usize::from);
             match folders.as_slice() {
-                _ if show => show_plans(&folders, &terms, trials),
+                _ if show => show_plans(&folders, &terms, trials, results.as_deref()),
                 [folder] => make_plan(folder, terms, trials)?.write(folder),
                 _ => Err(anyhow!("several folders can only be shown: add --show")),
             }
@@ -132,7 +133,7 @@ fn promised_passes(folder: &Path) -> Result<String, Error> {
 /// A plan with the files that it follows from.
 struct Made {
     terms: Terms,
-    study: String,
+    claims: Claims,
     claims_text: String,
     cases_text: String,
     plan: Plan,
@@ -153,17 +154,17 @@ fn make_plan(folder: &Path, mut terms: Terms, trials: Option<usize>) -> Result<M
     }
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
     let plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, &terms)?;
-    Ok(Made { terms, study: claims.study, claims_text, cases_text, plan })
+    Ok(Made { terms, claims, claims_text, cases_text, plan })
 }
 
 impl Made {
     fn write(self, folder: &Path) -> Result<ExitCode, Error> {
-        let Made { terms, study, claims_text, cases_text, plan } = self;
+        let Made { terms, claims, claims_text, cases_text, plan } = self;
         let text = plan_file::to_tsv(&plan.runs);
         let memory_passes = selection::passes(&terms);
         let meta = PlanMeta {
             schema: Schema,
-            study,
+            study: claims.study,
             profile: terms.profile,
             seed: terms.seed,
             hash: plan_file::hash(&claims_text, &cases_text, &text),
@@ -183,17 +184,36 @@ impl Made {
     }
 }
 
-/// Prints the plan of each folder below its study's name, and what all take together.
-fn show_plans(folders: &[PathBuf], terms: &Terms, trials: Option<usize>) -> Result<ExitCode, Error> {
+/// Prints the plan of each folder below its study's name, what it can be expected to find, and what all take together.
+fn show_plans(
+    folders: &[PathBuf],
+    terms: &Terms,
+    trials: Option<usize>,
+    results: Option<&Path>,
+) -> Result<ExitCode, Error> {
     let plans: Vec<Made> =
         folders.iter().map(|folder| make_plan(folder, terms.clone(), trials)).collect::<Result<_, _>>()?;
-    let tables: Vec<String> = plans.iter().map(|made| format!("{}\n{}\n", made.study, made.plan.table())).collect();
+    // Without results, or with such as cannot be read, nothing is known of the noise.
+    let before = results.and_then(|results| publish::studies(results).ok()).unwrap_or_default();
+    for made in &plans {
+        print(&format!("{}\n{}", made.claims.study, made.plan.table()))?;
+        if let Some(view) = before.iter().find(|view| view.judged.study == made.claims.study) {
+            let table = power::table(&made.claims, &made.terms.profile, &view.judged);
+            if !table.is_empty() {
+                print(&format!(
+                    "\nhow often it would find the published size, by the noise of the last round:\n{table}"
+                ))?;
+            }
+        }
+        print("\n")?;
+    }
     let runs: usize = plans.iter().map(|made| made.plan.runs.len()).sum();
     let seconds: f64 = plans.iter().map(|made| made.plan.planned_s).sum();
-    let over: Vec<&str> = plans.iter().filter(|made| made.plan.over_budget()).map(|made| made.study.as_str()).collect();
+    let is_over = |made: &&Made| made.plan.over_budget();
+    let over: Vec<&str> = plans.iter().filter(is_over).map(|made| made.claims.study.as_str()).collect();
     let studies = fmt::plural(plans.len(), "study", "studies");
     let excess = if over.is_empty() { String::new() } else { format!("; over budget: {}", over.join(", ")) };
-    print(&format!("{}total: {studies}, {runs} runs, about {seconds:.0} s{excess}\n", tables.concat()))?;
+    print(&format!("total: {studies}, {runs} runs, about {seconds:.0} s{excess}\n"))?;
     Ok(if over.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
 }
 

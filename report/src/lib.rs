@@ -4,7 +4,7 @@
 //!
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
 //!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
+//! - before measuring: [`plan`], [`power`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
 //!   [`judged`] (what came of it), [`supplement`] (partial measurements), [`host`] and
 //!   [`rounds`] (which measurements are shown);
@@ -32,6 +32,7 @@ pub mod manifest;
 pub mod page;
 pub mod plan;
 pub mod plan_file;
+pub mod power;
 pub mod publish;
 pub mod record;
 pub mod render;

@@ -34,6 +34,16 @@ fn showing_a_plan_writes_nothing() {
 }
 
 #[test]
+fn a_plan_says_how_often_it_would_find_the_published_size() {
+    let (results, _sealed) = sealed();
+    let temp = plannable(CLAIMS);
+    let results = results.path().display().to_string();
+    let shown = plan(temp.path(), &["--show", "--results", &results]).success();
+    shown.stdout(contains("how often it would find").and(contains(" blocks, noise ")).and(contains("power 100 %")));
+    plan(temp.path(), &["--show", "--results", "nowhere"]).success().stdout(contains("power").not());
+}
+
+#[test]
 fn a_plan_that_cannot_be_made_names_the_line() {
     let missing = contains("claims.toml").and(contains("No such file"));
     plan(temporary().path(), &[]).code(2).stderr(missing);

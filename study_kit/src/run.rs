@@ -61,8 +61,9 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>) ->
         ensure!(turn.digest == first.digest, "wrong answer: not the one of the turn before");
         Ok(turn.seconds)
     };
-    let mut pairs = Vec::with_capacity(S::pairs(a.setting));
-    for order in orders(a.seed, a.block, S::pairs(a.setting)) {
+    let count = S::pairs(a.setting, a.arm);
+    let mut pairs = Vec::with_capacity(count);
+    for order in orders(a.seed, a.block, count) {
         pairs.push(if order == "ab" {
             let a_s = seconds(&mut a_turns)?;
             Pair { order, a_s, b_s: seconds(&mut b_turns)? }

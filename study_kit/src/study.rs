@@ -39,8 +39,8 @@ pub trait Study {
     /// How much longer `ARM@slow` takes in a duet: twice the smallest margin judged in that form.
     const DUET_HANDICAP: f64 = 1.04;
 
-    /// Alternations of a duet.
-    fn pairs(_setting: &Self::Setting) -> usize {
+    /// Alternations of a duet whose first arm is `arm`.
+    fn pairs(_setting: &Self::Setting, _arm: &str) -> usize {
         20
     }
 

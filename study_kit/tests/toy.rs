@@ -20,7 +20,7 @@ impl Study for Toy {
     )];
     const PAGE: &'static str = "";
 
-    fn pairs(setting: &usize) -> usize {
+    fn pairs(setting: &usize, _: &str) -> usize {
         *setting
     }
 

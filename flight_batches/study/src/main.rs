@@ -35,8 +35,8 @@ impl Study for FlightBatches {
         observe::observe(case)
     }
 
-    fn pairs(_: &cases::Setting) -> usize {
-        2
+    fn pairs(setting: &cases::Setting, _: &str) -> usize {
+        setting.pairs()
     }
 
     fn turns<'a>(case: &'a TestCase<'_, cases::Setting>) -> anyhow::Result<Turns<'a>> {

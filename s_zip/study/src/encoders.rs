@@ -148,25 +148,50 @@ impl AsyncEncoder for Box<dyn AsyncEncoder> {
     }
 }
 
-/// A sync compressor under an async face: what is left of async when it never waits.
-pub struct Disguised(pub Buffered);
+/// A sync compressor under an async face: what is left of async where nothing has to be waited for.
+pub struct Disguised {
+    encoder: Buffered,
+    /// Before so many bytes it gives way, as an operation does that is not ready.
+    block_bytes: usize,
+    /// Whether it has, for the block at hand.
+    gave_way: bool,
+}
+
+impl Disguised {
+    /// One that takes whatever it is given, at once.
+    pub fn never_waiting(encoder: Buffered) -> Self {
+        Disguised { encoder, block_bytes: usize::MAX, gave_way: true }
+    }
+
+    /// One that gives way before each block.
+    pub fn giving_way(encoder: Buffered, block_bytes: usize) -> Self {
+        Disguised { encoder, block_bytes, gave_way: false }
+    }
+}
 
 impl AsyncWrite for Disguised {
-    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Poll::Ready(self.0.write(bytes))
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if !self.gave_way {
+            self.gave_way = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.gave_way = self.block_bytes == usize::MAX;
+        let block = &bytes[..bytes.len().min(self.block_bytes)];
+        Poll::Ready(self.encoder.write(block))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.0.flush())
+        Poll::Ready(self.encoder.flush())
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.0.end())
+        Poll::Ready(self.encoder.end())
     }
 }
 
 impl AsyncEncoder for Disguised {
     fn output(&mut self) -> &mut Vec<u8> {
-        self.0.output()
+        self.encoder.output()
     }
 }

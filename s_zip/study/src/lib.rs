@@ -41,8 +41,8 @@ impl Study for SZip {
     const PAGE: &'static str = include_str!("../page.toml");
     const ORIGINAL: &'static str = include_str!("../original.toml");
 
-    fn pairs(setting: &Setting) -> usize {
-        setting.pairs()
+    fn pairs(setting: &Setting, arm: &str) -> usize {
+        setting.pairs(arm)
     }
 
     fn observe(case: &TestCase<'_, Setting>) -> anyhow::Result<Observation> {

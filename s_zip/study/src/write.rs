@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor};
 use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
 
@@ -12,8 +13,9 @@ use s_zip::InPlaceFile;
 use tokio::net::unix::pipe::Sender;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cases::{Arm, Drive, async_arm, sync_arm};
+use crate::cases::{Arm, Drive, async_arm, giving_way, sync_arm};
 use crate::input::Input;
+use crate::mirror;
 use crate::place::{Archive, Place};
 use crate::sinks::{Counted, Counting, Operations, Slow, Tail, Tracked};
 
@@ -28,7 +30,7 @@ impl Driver {
     /// What `drive` needs.
     pub fn new(drive: Drive) -> Result<Self> {
         let runtime = match drive {
-            Drive::MultiThread => Some(Builder::new_multi_thread().enable_all().build()?),
+            Drive::MultiThread | Drive::Task => Some(Builder::new_multi_thread().enable_all().build()?),
             Drive::CurrentThread => Some(Builder::new_current_thread().enable_all().build()?),
             Drive::Sync | Drive::Loop => None,
         };
@@ -73,11 +75,11 @@ impl Product {
 }
 
 /// Writes one archive to `place`: to the file `path`, if it is one for files.
-pub fn write(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
-    if driver.drive == Drive::Sync {
-        blocking(arm, input, place, path)
-    } else {
-        awaiting(arm, input, place, path, driver)
+pub fn write(arm: Arm, input: &Arc<Input>, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
+    match driver.drive {
+        Drive::Sync => blocking(arm, input, place, path),
+        Drive::Task => in_a_task(Arc::clone(input), place, driver),
+        Drive::MultiThread | Drive::CurrentThread | Drive::Loop => awaiting(arm, input, place, path, driver),
     }
 }
 
@@ -126,6 +128,13 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
             }
         })
     })
+}
+
+fn in_a_task(input: Arc<Input>, place: Place, driver: &Driver) -> Result<Product> {
+    ensure!(matches!(place, Place::Memory), "this arm writes to memory only");
+    let sink = Counted::new(Cursor::new(Vec::new()));
+    let task = async move { mirror::write_async(&input, sink, giving_way).await };
+    driver.run(async { Ok(Product::of(tokio::spawn(task).await??, vector)) })
 }
 
 fn vector(bytes: Cursor<Vec<u8>>) -> Archive {

@@ -122,11 +122,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         &[measured(2.2, OPEN), measured(2.2, "wal_threads_40 wal_blocking wal_inline deadpool")]),
     Scenario::new("open_100ms_disk", open(ms(100), ms(2_000), true), &[measured(2.2, "wal_threads")]),
     Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_inline")]),
-    // The published think time at a thirtieth, as the hold.
-    Scenario::new("forty", forty(ms(1_000), Duration::from_micros(167), ms(2_000)),
-        &[measured(21.0, "direct"), measured(2.6, "tokio_rusqlite wal_threads")]),
-    // A worker that syncs forty of them takes turns with readers for twenty holds: a hundredth is what quick has time for.
-    Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)), &[measured(6.5, "direct")]),
+    // The published hold and think time at a hundredth: a worker that syncs forty of them takes turns with readers for twenty holds.
+    Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)),
+        &[measured(6.5, "direct"), measured(1.2, "tokio_rusqlite wal_threads")]),
     Scenario::new("commit_disk", Setting::Commits { window: ms(1_000) }, &[measured(1.1, "single_commit group_commit")]),
     Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.2, "recorder")]),
     Scenario::new("full_100ms", closed(ms(100), ms(120_000)),

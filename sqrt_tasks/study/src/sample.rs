@@ -24,7 +24,7 @@ impl Study for SqrtTasks {
     // Its duets are judged by the margin of whole runs.
     const DUET_HANDICAP: f64 = 1.10;
 
-    fn pairs(_: &Setting) -> usize {
+    fn pairs(_: &Setting, _: &str) -> usize {
         6
     }
 

@@ -95,6 +95,11 @@ const fn rows(name: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
     file(name, Original, rows, arms)
 }
 
+/// The same where one processor is all there is.
+const fn one_core(name: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
+    released(name, Setting::Files(Files { shape: Some(Original), rows, whole_test: false, one_core: true }), arms)
+}
+
 const fn three_files(name: &'static str, build: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
     Case { name, build, setting: Setting::Files(Files { shape: None, rows, whole_test: false, one_core: false }), arms }
 }
@@ -199,8 +204,8 @@ pub const SCENARIOS: &[Case] = &[
             measured(0.29, "sync@aa"),
             always(0.37, PIPELINES),
             always(0.28, BATCHED),
-            always(1.7, PUBLISHED),
-            measured(2.0, "sync_as_published@aa"),
+            always(1.5, PUBLISHED),
+            measured(1.5, "sync_as_published@aa"),
             originals(1.7, ENGINES_AS_PUBLISHED),
             originals(3.0, THEIRS),
             always(0.26, "best_one_core"),
@@ -208,10 +213,16 @@ pub const SCENARIOS: &[Case] = &[
             always(0.14, "csv_scan"),
         ],
     ),
-    released(
+    one_core("rows_600100_one_core", 600_100, &[measured(0.1, "sync sync@aa async"), measured(0.6, COSTLY)]),
+    one_core(
         "rows_2000100_one_core",
-        Setting::Files(Files { shape: Some(Original), rows: 2_000_100, whole_test: false, one_core: true }),
-        &[full(2.1, ENGINES_AS_PUBLISHED), originals(2.1, ENGINES_AS_PUBLISHED), originals(3.4, THEIRS)],
+        2_000_100,
+        &[
+            full(0.5, "sync sync@aa async"),
+            full(2.1, COSTLY),
+            originals(2.1, ENGINES_AS_PUBLISHED),
+            originals(3.4, THEIRS),
+        ],
     ),
     file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
     file(
@@ -244,7 +255,6 @@ pub const SCENARIOS: &[Case] = &[
         100_000,
         &[
             always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
-            measured(0.07, "sync@aa"),
             smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 best_one_core"),
             smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096"),
             smoke(0.07, PUBLISHED),
@@ -253,13 +263,19 @@ pub const SCENARIOS: &[Case] = &[
     three_files(
         "three_files_debug",
         "dev",
-        100_000,
+        50_000,
         &[
-            always(1.2, "sync_as_published"),
-            measured(1.2, "sync_as_published@aa"),
-            always(1.7, "async_as_published"),
-            measured(1.7, PUBLISHED_CONTROLS),
+            always(0.6, "sync_as_published"),
+            measured(0.6, "sync_as_published@aa"),
+            always(0.85, "async_as_published"),
+            measured(0.85, PUBLISHED_CONTROLS),
         ],
+    ),
+    three_files(
+        "three_files_300k",
+        "release",
+        300_000,
+        &[measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096")],
     ),
     three_files("three_files_1m", "release", 1_000_000, &[full(0.47, CONCURRENT)]),
     three_files("three_files_1m_debug", "dev", 1_000_000, &[full(14.0, COSTLY), full(17.0, PUBLISHED_CONTROLS)]),
@@ -276,8 +292,8 @@ pub const SCENARIOS: &[Case] = &[
         setting: Setting::Files(Files { shape: None, rows: 1_000_000, whole_test: true, one_core: false }),
         arms: &[originals(40.0, ENGINES_AS_PUBLISHED), originals(40.0, THEIRS)],
     },
-    released("messages_3m", Setting::Messages(3_000_000), &[always(0.33, "channel_async channel_sync")]),
-    released("clients_300000", Setting::Clients(300_000), &[measured(4.0, "spawn_tasks")]),
+    released("messages_3m", Setting::Messages(3_000_000), &[always(0.6, "channel_async channel_sync")]),
+    released("clients_300000", Setting::Clients(300_000), &[measured(2.6, "spawn_tasks")]),
     released("clients_10000", Setting::Clients(10_000), &[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
     released(
         "clients_16000",
@@ -292,7 +308,7 @@ pub const SCENARIOS: &[Case] = &[
     released(
         "tcp_100_large",
         Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }),
-        &[always(2.6, "threads tokio"), measured(2.6, "threads@aa null")],
+        &[always(1.9, "threads tokio"), measured(1.9, "threads@aa null")],
     ),
     tcp("tcp_100", 100, RATE, &[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
     tcp(
