@@ -54,7 +54,7 @@ calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often 
 
 ##@ Report
 
-report: ## Write REPORT.md, charts/ and the tables in the README files from results/; measures nothing
+report: ## Write REPORT.md, docs/evidence/, charts/ and the answers in README.md from results/; measures nothing
 	@scripts/report.sh --verdicts $(STUDIES)
 
 ##@ Develop

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   measures, or calibrates, the studies one after the other, then writes the report and prints the verdicts.
 # Reads:  the studies; TRIALS (config.sh).
-# Writes: results/, REPORT.md, charts/, and the tables in the README files.
+# Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 

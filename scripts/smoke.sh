@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does:   runs every test case of every study once, checks the budgets of quick, and that the report is what results/ yields.
-# Reads:  the studies, results/, REPORT.md, charts/, the README files.
+# Reads:  the studies, results/, REPORT.md, docs/evidence/, charts/, the README files.
 # Writes: target/smoke-results/, target/smoke-report/.
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -26,7 +26,9 @@ drift() {
   while IFS= read -r file; do
     diff "$file" "$once/$file" || { say "$file is not what $RESULTS/ yields: run make report"; return 1; }
   done < <(cd "$once" && find . -type f)
-  diff -r charts "$once/charts" || { say "charts/ holds what $RESULTS/ does not yield: remove it"; return 1; }
+  for file in charts docs/evidence; do
+    diff -r "$file" "$once/$file" || { say "$file/ holds what $RESULTS/ does not yield: remove it"; return 1; }
+  done
 }
 
 main() {

@@ -113,6 +113,20 @@ pub fn figure(row: &Row) -> String {
     out
 }
 
+/// The figure without its number of blocks: "async ÷ sync 1.31 [1.28, 1.35]; 1.75 s against 1.33 s".
+pub fn short(row: &Row) -> String {
+    let Some(estimate) = &row.estimate else {
+        return NOTHING.to_owned();
+    };
+    let sides = Some(sides(row)).filter(|sides| !sides.is_empty() && !matches!(row.scale, Scale::Value { .. }));
+    let figure = match &row.scale {
+        Scale::Blocks { .. } => figure_of(row, estimate),
+        _ => self::estimate(row),
+    };
+    [lead(&row.scale), figure].join(" ").trim().to_owned()
+        + &sides.map(|sides| format!("; {sides}")).unwrap_or_default()
+}
+
 fn figure_of(row: &Row, estimate: &Estimate) -> String {
     let figure = self::estimate(row);
     if matches!(row.scale, Scale::Blocks { .. }) && estimate.n > 0 && estimate.point.is_finite() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use strum::IntoStaticStr;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::anchor::anchor;
 use crate::claims::Form;
@@ -20,6 +20,11 @@ pub struct Page {
     pub title: String,
     /// What the study asks, one paragraph.
     pub question: String,
+    /// What it is about.
+    pub document: Option<Document>,
+    /// The answer to what is quoted of it, sentence by sentence.
+    #[serde(default)]
+    pub answer: Vec<Answer>,
     /// What the original really measured.
     #[serde(default)]
     pub measured: Vec<String>,
@@ -41,6 +46,48 @@ pub struct Page {
     /// Charts, in order.
     #[serde(default)]
     pub chart: Vec<Chart>,
+}
+
+/// The published document.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    pub title: String,
+    pub author: String,
+    pub year: u16,
+    pub url: String,
+    /// What people quote of it, in its authors' words.
+    pub quote: String,
+    /// Id of the claim that says it.
+    pub claim: String,
+}
+
+/// A sentence of an answer: of those with one role, the first whose conditions all hold is said.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub role: Role,
+    /// With `{T2.fair.times}` and the like where a judged figure is to stand; without the figure it is not said.
+    pub text: String,
+    /// Conditions; none holds always.
+    #[serde(default)]
+    pub when: Vec<When>,
+}
+
+/// What a sentence of an answer says; an answer says them in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, VariantArray)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Whether the claim holds in its authors' set-up, and how far.
+    Published,
+    /// Whether it holds at equal work and resources.
+    Fair,
+    /// Why.
+    Why,
+    /// What to do in one's own code.
+    Do,
+    /// When that is otherwise.
+    Flips,
 }
 
 /// One line of advice, shown if its condition holds.

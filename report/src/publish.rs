@@ -102,31 +102,45 @@ fn evidence<'a>(folder: &'a Folder, data: &'a Dataset) -> Evidence<'a> {
     Evidence { claims: &folder.claims, data, profile: &folder.meta.profile, layouts: folder.meta.layouts }
 }
 
-/// Writes REPORT.md to `out`, the charts to the folder `charts_dir`, and the marked blocks of the `splice` files.
+/// Writes REPORT.md to `out`, the evidence to docs/evidence/ beside it, the charts to the folder `charts_dir`, and the marked blocks of the
+/// `splice` files.
 ///
-/// Charts that an earlier rendering left in the folder and that are drawn no more are removed.
+/// Charts and pages that an earlier rendering left in their folders and that there are no more are removed.
 ///
 /// # Errors
 /// Everything that `report check` refuses; or that nothing is measured, or something cannot be read or written.
 pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
     let studies = studies(results)?;
-    let failed = |action| move |source| Error::io(action, charts_dir, source);
-    fs::create_dir_all(charts_dir).map_err(failed("create"))?;
-    let charts = charts::all(&studies);
-    for (name, svg) in &charts {
-        write_whole(&charts_dir.join(name), svg)?;
+    let root = out.parent().unwrap_or(Path::new(""));
+    let charts = charts::all(&studies).into_iter().map(|(name, svg)| (charts_dir.join(name), svg));
+    let mut files: BTreeMap<PathBuf, String> = charts.collect();
+    for (path, page) in render::pages(&studies) {
+        files.insert(if path == render::REPORT { out.to_owned() } else { root.join(path) }, page);
     }
-    for entry in fs::read_dir(charts_dir).map_err(failed("read"))? {
-        let path = entry.map_err(failed("read"))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.extension().is_some_and(|extension| extension == "svg") && !charts.contains_key(&name) {
-            fs::remove_file(&path).map_err(failed("clean"))?;
-        }
+    for (path, text) in &files {
+        let folder = path.parent().unwrap_or(root);
+        fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
+        write_whole(path, text)?;
     }
-    write_whole(out, &render::report_md(&studies))?;
+    for (folder, extensions) in [(charts_dir, &["svg"][..]), (&root.join(render::EVIDENCE), &["md", "json"][..])] {
+        clean(folder, extensions, &files)?;
+    }
     let blocks = render::splice_blocks(&studies);
     for file in splice {
         write_whole(file, &spliced(&files::read(file)?, &blocks, file)?)?;
+    }
+    Ok(())
+}
+
+/// Removes the files of `folder` with one of these extensions that are not among the `files` just written.
+fn clean(folder: &Path, extensions: &[&str], files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
+    let failed = |action| move |source| Error::io(action, folder, source);
+    for entry in fs::read_dir(folder).map_err(failed("read"))? {
+        let path = entry.map_err(failed("read"))?.path();
+        let is_ours = path.extension().is_some_and(|is| extensions.iter().any(|extension| is == *extension));
+        if is_ours && !files.contains_key(&path) {
+            fs::remove_file(&path).map_err(failed("clean"))?;
+        }
     }
     Ok(())
 }

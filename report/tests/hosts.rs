@@ -30,7 +30,7 @@ fn rounds_of_one_host_contradict_each_other_and_those_of_two_stand_side_by_side(
         let line = |start: &str| page.lines().find(|line| line.starts_with(start)).map(str::to_owned);
         let on_hosts = page
             .lines()
-            .skip_while(|line| !line.starts_with("**Other hosts.**"))
+            .skip_while(|line| !line.ends_with(" on several hosts"))
             .find(|line| line.starts_with("| [C1]"));
         (report().arg("verdicts").arg(temp.path()).assert().success(), line("**Hosts.**"), on_hosts.map(str::to_owned))
     };

@@ -12,7 +12,7 @@ use report::dataset::Dataset;
 use report::judged::{Estimate, Judged, JudgedClaim, JudgedStudy, Verdict};
 use report::machine::Machine;
 use report::page::Page;
-use report::render::{report_md, splice_blocks};
+use report::render::{self, splice_blocks};
 use report::view::StudyView;
 use strum::VariantArray as _;
 
@@ -32,7 +32,13 @@ fn golden(name: &str, text: &str) {
     );
 }
 
-/// The report of the made-up study.
+/// All pages for people, one after the other: REPORT.md, the machines, the trust, the evidence of each study.
+fn report_md(views: &[StudyView]) -> String {
+    let pages = render::pages(views).into_iter().filter(|(path, _)| path.ends_with(".md"));
+    pages.map(|(_, page)| page).collect()
+}
+
+/// Those of the made-up study.
 fn report() -> String {
     report_md(&[fixture::view()])
 }
@@ -121,14 +127,16 @@ fn marks(picture: &str, class: &str) -> usize {
 
 #[test]
 fn the_report_of_every_verdict_is_the_golden_one() {
-    golden("REPORT.md", &report());
+    for (path, page) in render::pages(&[fixture::view()]) {
+        golden(path.rsplit('/').next().unwrap_or(&path), &page);
+    }
 }
 
 #[test]
 fn the_blocks_for_other_documents_are_the_golden_ones() {
     let blocks = splice_blocks(&[fixture::view()]);
-    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["goals-made_up", "verdicts"]);
-    golden("verdicts.md", &blocks["verdicts"]);
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up"]);
+    golden("answers.md", &blocks["answers"]);
     golden("goals.md", &blocks["goals-made_up"]);
 }
 
@@ -151,24 +159,45 @@ fn the_made_up_study_has_a_claim_for_every_verdict_and_the_report_names_each() {
 }
 
 #[test]
-fn every_link_within_the_report_leads_to_one_anchor_of_it() {
+fn every_link_between_the_pages_leads_to_one_anchor() {
     let mut second = fixture::view();
     second.judged.study = "another".to_owned();
-    let report = report_md(&[fixture::view(), second]);
-    let links: Vec<&str> = report.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-    assert!(links.len() > 30, "only {} links", links.len());
-    for link in links {
-        assert_eq!(report.matches(&format!("<a id=\"{link}\"></a>")).count(), 1, "{link}");
+    let views = [fixture::view(), second];
+    let pages = render::pages(&views);
+    let mut count = 0;
+    for (path, page) in pages.iter().filter(|(path, _)| path.ends_with(".md")) {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let file = match file.strip_prefix("../../") {
+                Some(file) => file.to_owned(),
+                None if file.is_empty() => path.clone(),
+                None if folder.is_empty() => file.to_owned(),
+                None => format!("{folder}/{file}"),
+            };
+            // Charts and the documents that are written by hand.
+            let Some(target) = pages.get(&file) else { continue };
+            count += 1;
+            let heading = |line: &str| {
+                line.strip_prefix("## ").is_some_and(|title| title.to_lowercase().replace(' ', "-") == anchor)
+            };
+            let found = target.matches(&format!("<a id=\"{anchor}\"></a>")).count()
+                + target.lines().filter(|line| heading(line)).count();
+            assert!(anchor.is_empty() || found == 1, "{path}: {link} leads to {found} places");
+        }
     }
+    assert!(count > 100, "only {count} links");
 }
 
 #[test]
 fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
     let views = [fixture::view()];
     // The README takes one from its block.
-    let text = report_md(&views) + &splice_blocks(&views)["verdicts"];
-    let mut named: Vec<&str> = text.split("](charts/").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let text = report_md(&views) + &splice_blocks(&views)["answers"];
+    let mut named: Vec<&str> = text.split("charts/").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     named.sort_unstable();
+    // The first chart of a study stands in the report and in the evidence.
+    named.dedup();
     assert_eq!(named, charts::all(&views).keys().collect::<Vec<_>>());
 }
 
@@ -196,28 +225,41 @@ fn advice_is_shown_only_where_the_verdict_bears_it_out() {
 
 #[test]
 fn claims_stand_in_both_forms_and_further_tests_in_the_evidence_only() {
-    let report = report();
-    assert!(report.contains("\n21 claims of 1 study, each in two forms:\n"), "{}", &report[..400]);
-    assert!(report.contains("| as published | 2 | 1 | 0 | 1 |\n| fair | 19 | 6 | 9 | 4 |"), "{}", &report[..600]);
-    assert!(report.contains("| holds | **holds, smaller** | [T2](#made_up-t2) | [T2](#made_up-t2) |"));
-    let line = |start: &str| report.lines().find(|line| line.starts_with(start)).unwrap_or_default();
-    let summary = line("| [T1](#made_up-t1): ");
-    assert!(
-        summary.contains("| **undecided**: async ÷ sync ") && summary.contains("(three files, three_files_debug)"),
-        "{summary}"
-    );
-    assert!(summary.ends_with("| fair: second core; part: channel |"), "{summary}");
-    assert!(line("| [T3]").contains("| *the authors measured what is fair* | **holds, larger**: "));
-    assert!(
-        report.contains("| as published: three files | `three_files_debug` |")
-            && report.contains("| T1-batched | `rows_2000100` |")
-    );
-    assert_eq!(report.matches("T1-batched").count(), 2, "a line of its own, and one of the table");
-    let elsewhere = &splice_blocks(&[fixture::view()])["verdicts"];
-    assert!(elsewhere.contains("| [T1](REPORT.md#made_up-t1): ") && !elsewhere.contains("T1-batched"), "{elsewhere}");
+    let pages = render::pages(&[fixture::view()]);
+    let (report, evidence) = (&pages["REPORT.md"], &pages["docs/evidence/made_up.md"]);
+    let answers = &splice_blocks(&[fixture::view()])["answers"];
+    for page in [report, answers] {
+        assert!(page.contains("made_up) | 21 | 1 | 0 | 1 | 6 | 9 | 4 |"), "{page}");
+    }
+    let line = |id: &str| {
+        let link = format!(" <sub>[{id}](docs/evidence/made_up.md#made_up-{})</sub> |", id.to_lowercase());
+        report.lines().find(|line| line.contains(&link)).unwrap_or_default()
+    };
+    assert!(line("T1").contains("| **undecided**: async ÷ sync "), "{}", line("T1"));
+    assert!(line("T1").ends_with("| fair: second core; part: channel |"), "{}", line("T1"));
+    assert!(line("T3").contains("| *the authors measured what is fair* | **holds, larger**: "));
+    assert!(evidence.contains("| as published: three files | `three_files_debug` |"));
+    assert!(evidence.contains("| T1-batched | `rows_2000100` |"));
+    assert_eq!(evidence.matches("T1-batched").count(), 2, "a line of its own, and one of the table");
+    assert!(!report.contains("T1-batched") && evidence.contains("`make claim-T1`"));
     let charts = all_charts();
     assert!(charts["effects.svg"].contains("T1 as published") && !charts["claims.svg"].contains("as published"));
-    assert!(elsewhere.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11 fair"));
+    assert!(answers.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11 fair"));
+}
+
+#[test]
+fn an_answer_says_what_the_verdicts_bear_out_with_their_figures() {
+    let answers = &splice_blocks(&[fixture::view()])["answers"];
+    let line = |start: &str| answers.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+    assert!(
+        line("> ").contains("async is &#126;20 % faster")
+            && line("> ").ends_with("(https://example.org/engines), 2025")
+    );
+    let published =
+        line("- **In their set-up: holds, smaller** ([T2](docs/evidence/made_up.md#made_up-t2)). Sync takes ");
+    assert!(published.contains(" % longer, or 1.") && published.ends_with(" times as long."), "{published}");
+    assert!(line("- **At equal work and resources: ").ends_with("A message takes 412 ns."), "{answers}");
+    assert!(line("- **What to do.** Measure it.").ends_with("it.") && !answers.contains("Never said"), "{answers}");
 }
 
 #[test]
@@ -452,11 +494,10 @@ fn without_any_study_and_with_an_empty_one_there_is_still_a_whole_report() {
     for views in [vec![], vec![empty()]] {
         let report = report_md(&views);
         for title in
-            ["Verdicts", "What to do", "Can you trust this run", "The studies", "Threats and limits", "Machine"]
+            ["# Async or not", "# Can you trust this run?", "# Machines", "## Threats to all of them", "## Rebuild"]
         {
-            assert!(report.contains(&format!("## {title}")), "{title}");
+            assert!(report.contains(title), "{title}");
         }
-        assert!(report.contains("## Rebuild this file"));
         assert!(charts::all(&views)["effects.svg"].contains("No claim has been measured yet."));
     }
 }
@@ -477,9 +518,9 @@ fn open_and_single_figures_are_said_in_words() {
     let views = [view];
     let report = report_md(&views);
     for expected in [
-        "1.90 [1.20, no upper bound], n&nbsp;=&nbsp;8",
-        "0.70 [no lower bound, 0.90], n&nbsp;=&nbsp;8",
-        "1.23, single run",
+        "1.90 [1.20, no upper bound] | n = 8 |",
+        "0.70 [no lower bound, 0.90] | n = 8 |",
+        "| 1.23 | single run |",
         "no figure (failed runs)",
     ] {
         assert!(report.contains(expected), "{expected}");

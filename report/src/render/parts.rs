@@ -12,9 +12,12 @@ use crate::rounds::letter;
 use crate::supplement::MARK;
 use crate::view::StudyView;
 
-/// The link to a claim; `page` is the document that it leads to, empty for this one.
-pub fn link(study: &str, claim: &str, page: &str) -> String {
-    format!("[{}]({page}#{})", cell(claim), anchor(study, claim))
+/// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
+pub const EVIDENCE: &str = "docs/evidence/";
+
+/// The link to the evidence of a claim; `to` is the way to the folder of the evidence, empty in that folder.
+pub fn link(study: &str, claim: &str, to: &str) -> String {
+    format!("[{}]({to}{study}.md#{})", cell(claim), anchor(study, claim))
 }
 
 /// The original's figure, or that it gave none.
@@ -42,6 +45,11 @@ pub fn reason(found: &Judged) -> String {
     let rest =
         whole.strip_prefix(found.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
     rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
+}
+
+/// A figure with its mark apart, which would otherwise read as a part of its last number.
+pub fn marked(figure: String, mark: &str) -> String {
+    if mark.is_empty() { figure } else { format!("{figure} {mark}") }
 }
 
 /// The text, or `-` for none.

@@ -1,59 +1,45 @@
-//! Section 3: whether this run can be trusted.
+//! Whether this run can be trusted.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{self, Table, cell, code, text};
+use super::GENERATED;
+use super::markdown::{Table, cell, code, text};
 use super::parts::link;
+use crate::anchor::anchor;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, plural};
 use crate::host;
 use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
-use crate::machine::Machine;
 use crate::rounds::{Origin, letter};
 use crate::stats::{CONFIDENCE, binomial, holm};
 use crate::view::StudyView;
 
-/// Section 3 over all studies.
-pub fn section(studies: &[StudyView]) -> String {
-    let mut out = String::from(
-        "An A/A control compares an arm with itself under a second name: it must show nothing, and its scatter sets the floor. \
-         A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size.\n\n",
+/// The page.
+pub fn page(studies: &[StudyView]) -> String {
+    let mut out = format!(
+        "{GENERATED}\n# Can you trust this run?\n\nAn A/A control compares an arm with itself under a second name: it must show nothing, and its scatter sets the floor. \
+         A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size. How that works: \
+         [METHODOLOGY](../METHODOLOGY.md).\n\n"
     );
     if studies.is_empty() {
-        "There is no run yet.".clone_into(&mut out);
+        out.push_str("There is no run yet.\n");
     }
-    out.push_str(&hosts(studies));
     out.push_str(&calibration(studies));
     for view in studies {
-        if studies.len() > 1 {
-            let _ = write!(out, "### Trust: {}\n\n", code(&view.judged.study));
-        }
+        let _ = write!(
+            out,
+            "<a id=\"{}\"></a>\n\n## {}\n\n",
+            anchor(&view.judged.study, "trust"),
+            code(&view.judged.study)
+        );
         out.push_str(&study(&view.judged));
         out.push_str(&sources(&view.origin));
-        out.push_str(&elsewhere(view));
     }
-    markdown::section("Can you trust this run", &out)
+    out
 }
 
 fn study(judged: &JudgedStudy) -> String {
     [controls, false_positives, failures, memory, rounds].map(|part| part(judged)).concat()
-}
-
-/// The machines that samples come from; nothing if it is not known.
-fn hosts(studies: &[StudyView]) -> String {
-    let sources = studies.iter().flat_map(|view| &view.origin.rounds);
-    // The first source of a host says what it is: but for the probes they are all the same.
-    let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
-    if hosts.is_empty() {
-        return String::new();
-    }
-    let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
-    format!(
-        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second that agree within 10 %, that of memory within a factor of two. Only rounds of one \
-         host are compared, and of these the one with the most blocks decides.\n\n",
-        listed.collect::<Vec<_>>().join("; ")
-    )
 }
 
 /// The rounds behind a study: how much of them was run, and what else went on meanwhile.
@@ -86,33 +72,6 @@ fn sources(origin: &Origin) -> String {
         )
     };
     format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n{}\n", table.render())
-}
-
-/// The verdicts of other hosts on the same claims, a column each.
-fn elsewhere(view: &StudyView) -> String {
-    let Origin { host, elsewhere, .. } = &view.origin;
-    if elsewhere.is_empty() {
-        return String::new();
-    }
-    let hosts = std::iter::once(host).chain(elsewhere.iter().map(|(host, _)| host));
-    let names: Vec<String> = hosts.map(|host| format!("Host {}", letter(*host))).collect();
-    let mut table = Table::new(&format!("Claim | Form | {}", names.join(" | ")));
-    for claim in &view.judged.claims {
-        for (form, found) in claim.forms() {
-            let on = |judged: &JudgedStudy| {
-                let other = judged.claims.iter().find(|other| other.id == claim.id);
-                or_nothing(other.and_then(|other| other.form(form).judged()), |found| found.verdict.to_string())
-            };
-            let mut cells =
-                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];
-            cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
-            table.row(cells);
-        }
-    }
-    format!(
-        "**Other hosts.** What the most powerful round of each host says of the same claims; no figure mixes hosts.\n\n{}\n",
-        table.render()
-    )
 }
 
 /// What repeating one A/A control per study showed; nothing if none was repeated.

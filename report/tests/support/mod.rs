@@ -150,11 +150,17 @@ pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
     command.assert()
 }
 
-/// What `report render` writes: the report and a chart each.
+/// What `report render` writes: the pages for people, one after the other, and a chart each.
 pub fn rendered<const N: usize>(results: &Path, charts: [&str; N]) -> (String, [String; N]) {
     let folder = temporary();
     render(results, folder.path(), &[]).success();
-    (read(folder.path(), "REPORT.md"), charts.map(|chart| read(&folder.path().join("charts"), chart)))
+    let evidence = folder.path().join("docs/evidence");
+    let mut pages: Vec<PathBuf> = std::fs::read_dir(&evidence).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|is| is == "md"));
+    pages.sort();
+    pages.insert(0, folder.path().join("REPORT.md"));
+    let pages: String = pages.iter().map(|page| std::fs::read_to_string(page).unwrap()).collect();
+    (pages, charts.map(|chart| read(&folder.path().join("charts"), chart)))
 }
 
 /// What a run of a made-up study comes to.

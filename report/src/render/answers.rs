@@ -1,0 +1,133 @@
+//! The answers: per study what is quoted of it, whether that holds, why, and what to do.
+//!
+//! Sentences come from page.toml, each with the verdicts that it rests on, so that none can say what the tables do not.
+
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use strum::VariantArray as _;
+
+use super::markdown::{Table, cell, prose};
+use super::parts::{EVIDENCE, link};
+use crate::anchor::anchor;
+use crate::claims::Form;
+use crate::figures;
+use crate::fmt;
+use crate::judged::{Counts, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::page::{Answer, Role, When};
+use crate::view::StudyView;
+
+/// An answer per study that quotes a document; `report` is the document with the studies, empty for this one.
+pub fn all(studies: &[StudyView], report: &str) -> String {
+    studies.iter().filter_map(|view| answer(view, report)).collect::<Vec<_>>().join("\n")
+}
+
+fn answer(view: &StudyView, report: &str) -> Option<String> {
+    let document = view.page.document.as_ref()?;
+    let claim = view.judged.claims.iter().find(|claim| claim.id == document.claim)?;
+    let study = &view.judged.study;
+    let mut out = format!(
+        "### [{}]({report}#{})\n\n> \u{201c}{}\u{201d} — {}, [{}]({}), {}\n\n",
+        prose(&view.page.title),
+        anchor(study, ""),
+        prose(&document.quote),
+        prose(&document.author),
+        prose(&document.title),
+        document.url,
+        document.year,
+    );
+    for form in Form::VARIANTS {
+        let (role, named) = match form {
+            Form::Published => (Role::Published, "In their set-up"),
+            Form::Fair => (Role::Fair, "At equal work and resources"),
+        };
+        let verdict = match claim.form(*form) {
+            JudgedForm::Absent(_) => "does not apply".to_owned(),
+            JudgedForm::Judged(found) => in_words(found.verdict),
+        };
+        let _ = writeln!(out, "- **{named}: {verdict}** ({}).{}", link(study, &claim.id, EVIDENCE), said(view, role));
+    }
+    for (role, named) in [(Role::Why, "Why"), (Role::Do, "What to do"), (Role::Flips, "When it is otherwise")] {
+        let said = said(view, role);
+        if !said.is_empty() {
+            let _ = writeln!(out, "- **{named}.**{said}");
+        }
+    }
+    Some(out)
+}
+
+/// The verdict to somebody who has not read how there come to be so many.
+fn in_words(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Happens | Verdict::TheCause => "holds".to_owned(),
+        Verdict::Opposite => "the opposite holds".to_owned(),
+        Verdict::DoesNotHappen | Verdict::NotTheCause | Verdict::NotBetter => "does not hold".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// The first sentence of the role whose conditions hold and whose figures are known, with a space before it; else nothing.
+fn said(view: &StudyView, role: Role) -> String {
+    let of_role = view.page.answer.iter().filter(|answer| answer.role == role);
+    let mut fitting = of_role.filter(|answer| answer.when.iter().all(|when| holds(view, when)));
+    fitting
+        .find_map(|Answer { text, .. }| filled(view, text))
+        .map_or_else(String::new, |text| format!(" {}", prose(&text)))
+}
+
+/// Whether a claim has one of the verdicts that are asked for.
+pub fn holds(view: &StudyView, when: &When) -> bool {
+    judged(view, &when.claim, when.form).is_some_and(|found| when.verdicts.contains(&found.verdict))
+}
+
+fn judged<'a>(view: &'a StudyView, id: &str, form: Form) -> Option<&'a Judged> {
+    view.judged.claims.iter().find(|claim| claim.id == id)?.form(form).judged()
+}
+
+/// `text` with a figure in the place of each `{CLAIM.FORM.WHAT}`; `None` if one is not known.
+fn filled(view: &StudyView, text: &str) -> Option<String> {
+    let mut parts = text.split('{');
+    let mut out = parts.next()?.to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}')?;
+        let mut words = name.split('.');
+        let (id, form, what) = (words.next()?, words.next()?, words.next()?);
+        let form = Form::VARIANTS.iter().find(|variant| <&str>::from(**variant) == form)?;
+        let row = judged(view, id, *form)?.deciding_row()?;
+        let point = row.estimate.filter(|estimate| estimate.point.is_finite())?.point;
+        // "Takes 2.4 times as long" and "is 32 % faster" are of the larger over the smaller.
+        let ratio = point.max(1.0 / point);
+        match what {
+            "times" => out.push_str(&fmt::number(ratio, 2)),
+            "percent" => out.push_str(&format!("{} %", fmt::number((ratio - 1.0) * 100.0, 2))),
+            "number" => out.push_str(&fmt::number(point, 2)),
+            "value" => out.push_str(figures::estimate(row).split(" [").next()?),
+            _ => return None,
+        }
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
+/// Per study how many claims hold, do not, or are undecided, in both forms.
+pub fn tally(studies: &[StudyView], report: &str) -> String {
+    let mut table =
+        Table::new("Study | >Claims | >As published: hold | >do not | >undecided | >Fair: hold | >do not | >undecided");
+    let mut row = |name: String, claims: &[&JudgedClaim]| {
+        let counts = Form::VARIANTS.iter().flat_map(|form| {
+            let Counts { holds, does_not_hold, undecided, .. } = Counts::of(claims.iter().copied(), *form);
+            [holds, does_not_hold, undecided]
+        });
+        let counts: Vec<String> = counts.map(|count| count.to_string()).collect();
+        table.row([&[name, claims.len().to_string()][..], &counts].concat());
+    };
+    let mut every = Vec::new();
+    for view in studies {
+        let claims: Vec<&JudgedClaim> = view.judged.claims.iter().collect();
+        row(format!("[{}]({report}#{})", cell(&view.judged.study), anchor(&view.judged.study, "")), &claims);
+        every.extend(claims);
+    }
+    if studies.len() > 1 {
+        row("all".to_owned(), &every);
+    }
+    table.render()
+}

@@ -1,0 +1,214 @@
+//! The evidence of a study: its tables and charts, and each claim with both sides, the authors' code and what was tested for a cause.
+
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use strum::VariantArray as _;
+
+use super::markdown::{Table, bullets, cell, code, prose, text};
+use super::parts::{elsewhere, link, marked, original, reason, some, supplements};
+use super::{GENERATED, table};
+use crate::anchor::anchor;
+use crate::claims::Form;
+use crate::figures::{self, NOTHING, or_nothing};
+use crate::fmt;
+use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
+use crate::rounds::letter;
+use crate::view::StudyView;
+
+/// The page of a study.
+pub fn page(view: &StudyView) -> String {
+    let (name, page) = (&view.judged.study, &view.page);
+    let runs = fmt::plural(view.judged.runs, "run", "runs");
+    let mut out = format!(
+        "{GENERATED}\n# {}: the evidence\n\nWhat it comes to stands in [REPORT.md](../../REPORT.md#{}), whether it can be trusted in \
+         [TRUST.md](TRUST.md#{}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in the [glossary](../GLOSSARY.md).\n\n\
+         Profile {}, {runs}, {} inside them; samples in {}.\n\n",
+        prose(&page.title),
+        anchor(name, ""),
+        anchor(name, "trust"),
+        code(&view.judged.profile),
+        fmt::duration(view.judged.measured_s),
+        code(&format!("results/{}", view.judged.folder)),
+    );
+    out.push_str(&elsewhere(view));
+    out.push_str(&supplements(view));
+    for (title, items) in [("What we kept", &page.kept), ("What we changed", &page.changed)] {
+        if !items.is_empty() {
+            let _ = write!(out, "**{title}**\n\n{}", bullets(items));
+        }
+    }
+    let ids: Vec<String> = view.judged.claims.iter().map(|claim| link(name, &claim.id, "")).collect();
+    if !ids.is_empty() {
+        let _ = write!(out, "## Claims\n\n{}\n\n", ids.join(" · "));
+    }
+    for claim in &view.judged.claims {
+        out.push_str(&self::claim(view, claim));
+    }
+    if !page.table.is_empty() {
+        out.push_str("## Tables\n\n");
+    }
+    for layout in &page.table {
+        out.push_str(&table::render(view, layout));
+    }
+    if !page.chart.is_empty() {
+        out.push_str("## Charts\n\n");
+    }
+    for chart in &page.chart {
+        let file = chart.file_name(name);
+        // Brackets would end the alternative text early.
+        let title = prose(&chart.title).replace(['[', ']', '`'], "");
+        let _ = write!(out, "![{title}](../../charts/{file})\n\n");
+    }
+    out
+}
+
+fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
+    let (study, id) = (&view.judged.study, &claim.id);
+    let mut out = format!("<a id=\"{}\"></a>\n\n", anchor(study, id));
+    let _ = write!(out, "### {}: {}\n\n", prose(id), prose(claim.text.trim_end_matches('.')));
+    let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
+    let tests: Vec<(String, &JudgedForm)> = Form::VARIANTS
+        .iter()
+        .map(|form| (form.in_words().to_owned(), claim.form(*form)))
+        .chain(claim.further.iter().map(|test| (test.id.clone(), &test.form)))
+        .collect();
+    for form in Form::VARIANTS {
+        let said = form.in_words();
+        let _ = write!(out, " {}{}: {}.", said[..1].to_uppercase(), &said[1..], verdict(claim.form(*form)));
+    }
+    let _ = write!(out, " Once more: `make claim-{id}`.\n\n");
+    for test in &claim.further {
+        let text = prose(test.text.trim_end_matches('.'));
+        let _ = writeln!(out, "- Further test {}, not counted: {text}. {}.", prose(&test.id), verdict(&test.form));
+    }
+    if !claim.further.is_empty() {
+        out.push('\n');
+    }
+    let judged: Vec<(&str, &Judged)> =
+        tests.iter().filter_map(|(label, form)| Some((label.as_str(), form.judged()?))).collect();
+    if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
+        out.push_str(&rows(&judged));
+        out.push('\n');
+    }
+    for (label, found) in &judged {
+        out.push_str(&mirrors(view, claim, label, found));
+    }
+    for (label, found) in judged {
+        out.push_str(&causes(label, found));
+    }
+    out
+}
+
+/// The published figure, that of the authors' own code here, and that of its mirror.
+fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -> String {
+    if found.mirrors.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(
+        "Scenario | Published | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Where | Do they agree?",
+    );
+    for mirror in &found.mirrors {
+        let host = mirror.at.as_ref().map_or(view.origin.host, |(_, host)| *host);
+        let scenario = code(&mirror.scenario);
+        let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
+        table.row([
+            if mirror.part.is_empty() { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
+            original(claim),
+            text(&figures::times(&mirror.theirs)),
+            text(&figures::times(&mirror.ours)),
+            text(&figures::times(&mirror.apart)),
+            mirror.apart.n.to_string(),
+            mirror.at.as_ref().map_or_else(
+                || format!("host {}", letter(host)),
+                |(folder, _)| format!("host {}, {}", letter(host), code(&format!("results/{folder}"))),
+            ),
+            mirror.state.into_str().to_owned(),
+        ]);
+    }
+    format!("The authors' own code ({}), by the same measure:\n\n{}\n", prose(label), table.render())
+}
+
+/// "**holds**", with the reason where there is one; of an absent form the reason alone.
+fn verdict(form: &JudgedForm) -> String {
+    match form {
+        JudgedForm::Absent(reason) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
+        JudgedForm::Judged(found) => match reason(found) {
+            reason if reason.is_empty() => format!("**{}**", found.verdict),
+            reason => format!("**{}** ({})", found.verdict, prose(&reason)),
+        },
+    }
+}
+
+/// The evidence, each row with the form or further test that it belongs to.
+fn rows(judged: &[(&str, &Judged)]) -> String {
+    let mut table =
+        Table::new("Test | Scenario | What | Ours | Blocks | >Interval covers | Medians | >Floor | Verdict");
+    for (label, found) in judged {
+        for row in &found.rows {
+            table.row([
+                if row.part.is_empty() { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
+                code(&row.scenario),
+                text(&figures::what(&row.scale)),
+                marked(text(&figures::estimate(row)), found.mark),
+                blocks(row),
+                figures::coverage(row),
+                some(text(&figures::named_sides(row))),
+                figures::floor(row),
+                // A figure of a partial measurement is not judged.
+                if found.mark.is_empty() { row.verdict.into_str() } else { NOTHING }.to_owned(),
+            ]);
+        }
+    }
+    table.render()
+}
+
+/// n with the failed runs among them.
+fn blocks(row: &Row) -> String {
+    let count = or_nothing(row.estimate.as_ref(), figures::sample_size);
+    if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
+}
+
+fn causes(label: &str, found: &Judged) -> String {
+    if found.causes.is_empty() {
+        return if figures::form_cause(found) == NOTHING {
+            String::new()
+        } else {
+            format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label))
+        };
+    }
+    let lead = if found.is_decided() { "" } else { ", which say nothing of an effect that is undecided" };
+    let causes: String = found.causes.iter().map(|cause| evidence(cause, found.is_decided())).collect();
+    format!("Causes that were tested, {}{lead}:\n\n{causes}\n", prose(label))
+}
+
+/// "- **Not the cause**: second core. A sentence. Evidence (`s`): a ÷ b 1.01 [..], n = 12; (`t`): 1.02 .." A sentence that ends with a colon
+/// leads to the figures.
+fn evidence(cause: &Cause, is_stated: bool) -> String {
+    let standing = if is_stated { cause.standing.in_words() } else { Verdict::Undecided.into_str() };
+    let (first, rest) = standing.split_at(1);
+    let standing = first.to_uppercase() + rest;
+    let sentence = prose(cause.text.trim());
+    let leads = sentence.ends_with(':');
+    let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
+    let figures: Vec<String> = cause.evidence.iter().filter_map(|row| figure_of(row, leads)).collect();
+    let evidence = match (figures.is_empty(), leads) {
+        (true, true) => "not measured".to_owned(),
+        (true, false) => "Evidence: not measured".to_owned(),
+        (false, true) => figures.join("; "),
+        (false, false) => format!("Evidence {}", figures.join("; ")),
+    };
+    format!("- **{standing}**: {}. {sentence}{stop} {evidence}.\n", prose(&cause.short))
+}
+
+/// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.
+fn figure_of(row: &Row, leads: bool) -> Option<String> {
+    let figure = Some(figures::figure(row)).filter(|figure| figure != NOTHING)?;
+    let scenario = code(&row.scenario);
+    // The figure of a ratio names its arms already, that of a share its claim.
+    let of = match &row.scale {
+        Scale::Ratio { metric, .. } => format!("{}, {scenario}", text(&fmt::metric_in_words(metric))),
+        Scale::Share { .. } => scenario,
+        other => format!("{}, {scenario}", text(&figures::what(other))),
+    };
+    Some(if leads { format!("{} ({of})", text(&figure)) } else { format!("({of}): {}", text(&figure)) })
+}

@@ -1,0 +1,129 @@
+//! The machines: what hosts there are, what each says of the same claims, and everything that is known of the machine of each study.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use serde_json::Value;
+
+use super::GENERATED;
+use super::markdown::{Table, cell, code};
+use super::parts::link;
+use crate::figures::{self, or_nothing};
+use crate::fmt;
+use crate::host;
+use crate::judged::JudgedStudy;
+use crate::machine::Machine;
+use crate::rounds::{Origin, letter};
+use crate::view::StudyView;
+
+/// The page.
+pub fn page(studies: &[StudyView]) -> String {
+    let mut out = format!("{GENERATED}\n# Machines\n\n{}", hosts(studies));
+    out.extend(studies.iter().map(elsewhere));
+    let _ = write!(out, "## What is known of them\n\n{}", machines(studies));
+    out
+}
+
+fn machines(studies: &[StudyView]) -> String {
+    let Some(first) = studies.first() else {
+        return "Nothing has been recorded yet.".to_owned();
+    };
+    let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.values.keys()).collect();
+    if names.is_empty() {
+        return "No value was recorded.".to_owned();
+    }
+    let shown = |view: &StudyView, name: &str| printed(&view.machine, name);
+    let is_same = |name: &&&String| studies.iter().all(|view| shown(view, name) == shown(first, name));
+    let (same, differing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_same(name));
+    let mut out = String::new();
+    if !same.is_empty() {
+        let mut table = Table::new("|Value");
+        for name in same {
+            table.row([in_words(name), shown(first, name)]);
+        }
+        let _ = writeln!(out, "{}", table.render());
+    }
+    if !differing.is_empty() {
+        let mut table = Table::new("|Study|Value");
+        for name in differing {
+            // A study without a build has no value of it.
+            let with = studies.iter().filter(|view| view.machine.values.contains_key(name));
+            for (position, view) in with.enumerate() {
+                let label = if position == 0 { in_words(name) } else { String::new() };
+                table.row([label, code(&view.judged.study), shown(view, name)]);
+            }
+        }
+        let _ = write!(out, "What differs from study to study:\n\n{}", table.render());
+    }
+    out
+}
+
+fn in_words(name: &str) -> String {
+    let unit = fmt::unit_of(name);
+    let stem = if matches!(unit, "kib" | "bytes" | "percent") { name.trim_end_matches(unit) } else { name };
+    cell(stem.trim_end_matches('_').replace('_', " ").as_str())
+}
+
+/// A value as a cell; what could not be read gives its reason.
+fn printed(machine: &Machine, name: &str) -> String {
+    match machine.values.get(name).and_then(Option::as_ref) {
+        None => {
+            let reason = machine.reasons.get(name).map_or("no reason recorded", String::as_str);
+            format!("*not read: {}*", cell(reason))
+        }
+        Some(Value::String(text)) if text.trim().is_empty() => figures::NOTHING.to_owned(),
+        Some(Value::String(text)) => cell(text),
+        Some(number) => number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x)),
+    }
+}
+
+fn number_of(name: &str, x: f64) -> String {
+    match fmt::unit_of(name) {
+        unit @ ("kib" | "bytes" | "percent" | "s" | "ms" | "us" | "ns") => fmt::value(x, unit),
+        _ => fmt::plain(x),
+    }
+}
+
+/// The machines that samples come from; nothing if it is not known.
+fn hosts(studies: &[StudyView]) -> String {
+    let sources = studies.iter().flat_map(|view| &view.origin.rounds);
+    // The first source of a host says what it is: but for the probes they are all the same.
+    let hosts: BTreeMap<usize, &Machine> = sources.rev().map(|source| (source.host, &source.machine)).collect();
+    if hosts.is_empty() {
+        return String::new();
+    }
+    let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
+    format!(
+        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second that agree within 10 %, that of memory within a factor of two. Only rounds of one \
+         host are compared, and of these the one with the most blocks decides.\n\n",
+        listed.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// The verdicts of other hosts on the same claims, a column each.
+fn elsewhere(view: &StudyView) -> String {
+    let Origin { host, elsewhere, .. } = &view.origin;
+    if elsewhere.is_empty() {
+        return String::new();
+    }
+    let hosts = std::iter::once(host).chain(elsewhere.iter().map(|(host, _)| host));
+    let names: Vec<String> = hosts.map(|host| format!("Host {}", letter(*host))).collect();
+    let mut table = Table::new(&format!("Claim | Form | {}", names.join(" | ")));
+    for claim in &view.judged.claims {
+        for (form, found) in claim.forms() {
+            let on = |judged: &JudgedStudy| {
+                let other = judged.claims.iter().find(|other| other.id == claim.id);
+                or_nothing(other.and_then(|other| other.form(form).judged()), |found| found.verdict.to_string())
+            };
+            let mut cells =
+                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];
+            cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
+            table.row(cells);
+        }
+    }
+    format!(
+        "## {} on several hosts\n\nWhat the most powerful round of each host says of the same claims; no figure mixes hosts.\n\n{}\n",
+        code(&view.judged.study),
+        table.render()
+    )
+}
