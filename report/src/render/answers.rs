@@ -96,14 +96,14 @@ fn filled(view: &StudyView, text: &str) -> Option<String> {
         let point = row.estimate.filter(|estimate| estimate.point.is_finite())?.point;
         // "Takes 2.4 times as long" and "is 32 % faster" are of the larger over the smaller.
         let ratio = point.max(1.0 / point);
-        match what {
-            "times" => out.push_str(&fmt::number(ratio, 2)),
-            "percent" => out.push_str(&format!("{} %", fmt::number((ratio - 1.0) * 100.0, 2))),
-            "number" => out.push_str(&fmt::number(point, 2)),
-            "value" => out.push_str(figures::estimate(row).split(" [").next()?),
+        let figure = match what {
+            "times" => fmt::number(ratio, 2),
+            "percent" => fmt::number((ratio - 1.0) * 100.0, 2) + " %",
+            "number" => fmt::number(point, 2),
+            "value" => figures::estimate(row).split(" [").next()?.to_owned(),
             _ => return None,
-        }
-        out.push_str(rest);
+        };
+        out.extend([&figure, rest]);
     }
     Some(out)
 }
