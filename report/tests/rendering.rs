@@ -3,7 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test --test rendering` rewrites `tests/golden/` after an intended change.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
@@ -34,8 +34,12 @@ fn golden(name: &str, text: &str) {
 
 /// All pages for people, one after the other: REPORT.md, the machines, the trust, the evidence of each study.
 fn report_md(views: &[StudyView]) -> String {
-    let pages = render::pages(views).into_iter().filter(|(path, _)| path.ends_with(".md"));
+    let pages = render::pages(views).into_iter().filter(|(path, _)| is_markdown(path));
     pages.map(|(_, page)| page).collect()
+}
+
+fn is_markdown(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|is| is == "md")
 }
 
 /// Those of the made-up study.
@@ -165,7 +169,7 @@ fn every_link_between_the_pages_leads_to_one_anchor() {
     let views = [fixture::view(), second];
     let pages = render::pages(&views);
     let mut count = 0;
-    for (path, page) in pages.iter().filter(|(path, _)| path.ends_with(".md")) {
+    for (path, page) in pages.iter().filter(|(path, _)| is_markdown(path)) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
