@@ -262,8 +262,10 @@ fn damaged_data_is_refused() {
     assert_error!(zip(&[cut]).test(), ReadError::BadData { .. });
     let more = Member { data: [&good.data[..], b"xyz"].concat(), ..good.clone() };
     assert_error!(zip(&[more]).test(), ReadError::BadData { .. });
-    let invalid = Member { data: vec![0xff; 20], ..good.clone() };
-    assert_error!(zip(&[invalid]).test(), ReadError::BadData { .. });
+    let invalid = zip(&[Member { data: vec![0xff; 20], ..good.clone() }]);
+    assert_error!(invalid.test(), ReadError::BadData { .. });
+    let error = invalid.test().unwrap_err();
+    assert!(std::error::Error::source(&error).is_some(), "the decoder's own error is the source: {error:?}");
     let nothing = Member { data: Vec::new(), ..good };
     assert_error!(zip(&[nothing]).test(), ReadError::BadData { .. });
 }
