@@ -110,6 +110,7 @@ impl Core {
             _ => name.into(),
         };
         name::check(&name).map_err(|fault| Error::BadName { name: name::shown(&name), fault })?;
+        check_text(&name)?;
         check_comment(&options.comment)?;
         let compression = options.compression.unwrap_or(self.options.compression);
         compression.check()?;
@@ -422,10 +423,14 @@ fn broken(name: &str, announced: String, got: String) -> Error {
     Error::BrokenPromise { name: name.to_owned(), announced, got }
 }
 
+/// Names and comments stand near the end, where readers look for its signature.
+fn check_text(text: &str) -> Result<()> {
+    if text.contains("PK\x05\x06") { Err(Error::EndInText) } else { Ok(()) }
+}
+
 fn check_comment(comment: &str) -> Result<()> {
     match comment.len() {
-        0..=MAX_COMMENT_BYTES if comment.contains("PK\x05\x06") => Err(Error::EndInComment),
-        0..=MAX_COMMENT_BYTES => Ok(()),
+        0..=MAX_COMMENT_BYTES => check_text(comment),
         bytes => Err(Error::LongComment { bytes }),
     }
 }

@@ -41,9 +41,11 @@ pub enum Error {
     /// A comment is longer than its 16-bit length can say.
     #[error("a comment of {bytes} bytes is too long: 65,535 is the most")]
     LongComment { bytes: usize },
-    /// A comment holds the signature of an end record: readers could take it for the end of the archive, and some do.
-    #[error("a comment holds the bytes PK\\x05\\x06, by which readers find the end of an archive: leave them out")]
-    EndInComment,
+    /// A name or comment holds the signature of an end record: readers could take it for the end of the archive, and some do.
+    #[error(
+        "a name or comment holds the bytes PK\\x05\\x06, by which readers find the end of an archive: leave them out"
+    )]
+    EndInText,
     /// The parallel writer has one compression.
     #[error(
         "the parallel writer compresses all entries alike: leave out the entry's compression, or use another writer"

@@ -123,3 +123,23 @@ pub(crate) fn shown(name: &str) -> String {
     }
     shown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_is_escaped_once_and_nothing_else() {
+        for text in ["plain", "größe e\u{301} 日本", "it's \"quoted\" \\ \\\\ '", "\\u{1b}[31m", ""] {
+            assert_eq!(printable(text), text);
+        }
+        for (text, shown) in [
+            ("\u{1b}[31m", "\\u{1b}[31m"),
+            ("a\u{202e}b\u{2066}\u{200b}", "a\\u{202e}b\\u{2066}\\u{200b}"),
+            ("'\r\n\t\u{9b}'", "'\\r\\n\\t\\u{9b}'"),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert_eq!(printable(shown), shown);
+        }
+    }
+}

@@ -27,8 +27,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command = match Command::try_parse_from(arguments) {
         Ok(command) => command,
         Err(error) => {
-            // If nobody listens, nothing can be done about it.
-            let _ = error.print();
+            terminal::explain(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN));
         }
     };

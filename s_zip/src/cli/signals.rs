@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a signal has done before the program dies of it.
 #[derive(Default)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "nothing waits for signals there"))]
 pub enum Cleanup {
     #[default]
     Nothing,

@@ -12,6 +12,14 @@ pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "s_zip: {}", printable(message));
 }
 
+/// What is wrong with the words that were typed, or the help that they ask for; if nobody listens, nothing can be done about it.
+pub fn explain(error: &clap::Error) {
+    let plain = error.render().to_string();
+    let safe: Vec<String> = plain.lines().map(printable).collect();
+    // In colours, unless a word among them could bring its own.
+    let _ = if plain.lines().eq(&safe) { error.print() } else { writeln!(io::stderr(), "{}", safe.join("\n")) };
+}
+
 /// Runs `write` on buffered standard output and makes sure that all of it arrived.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Error> {
     check_stdout().context("cannot write to standard output")?;

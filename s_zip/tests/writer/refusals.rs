@@ -45,8 +45,9 @@ fn refused() -> Vec<(Call<'static>, Expected)> {
         (directory("announced", long_comment()), |error| matches!(error, Error::LongComment { bytes: 65_536 })),
         (start("announced", deflate(10)), |error| matches!(error, Error::BadLevel { level: 10, .. })),
         (start("announced", deflate(u32::MAX)), |error| matches!(error, Error::BadLevel { level: u32::MAX, .. })),
-        (start("announced", plain().comment("PK\x05\x06")), |error| matches!(error, Error::EndInComment)),
-        (Call::Comment("a PK\x05\x06 that ends it"), |error| matches!(error, Error::EndInComment)),
+        (start("announced", plain().comment("PK\x05\x06")), |error| matches!(error, Error::EndInText)),
+        (start("PK\x05\x06", plain()), |error| matches!(error, Error::EndInText)),
+        (Call::Comment("a PK\x05\x06 that ends it"), |error| matches!(error, Error::EndInText)),
         (Call::Comment(Box::leak(long_name.into_boxed_str())), |error| matches!(error, Error::LongComment { .. })),
     ];
     for compression in [0, 23, u32::MAX].into_iter().filter_map(zstandard) {
