@@ -208,17 +208,16 @@ fn links_that_are_put_in_place_meanwhile_are_not_followed() {
     let members: Vec<Member> = (0..60).map(|index| stored(&format!("a/{index}/b"), b"x")).collect();
     let archive = zip(&members);
     let place = place();
-    let (outside, folder, aside) =
-        (place.outer.path().join("outside"), place.target.join("a"), place.outer.path().join("aside"));
+    let (outside, folder) = (place.outer.path().join("outside"), place.target.join("a"));
     fs::create_dir_all(&outside).unwrap();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                // What fails is tried again.
-                if fs::rename(&folder, &aside).is_ok() {
+            // A folder that was written to meanwhile cannot be replaced, so each goes to a place of its own.
+            for aside in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                if fs::rename(&folder, place.outer.path().join(format!("aside {aside}"))).is_ok() {
                     let _ = symlink(&outside, &folder);
-                    let _ = fs::remove_dir_all(&aside);
+                    std::thread::sleep(Duration::from_micros(50));
                     let _ = fs::remove_file(&folder);
                 }
             }
