@@ -46,7 +46,7 @@ const TURN: Duration = Duration::from_micros(250);
 /// use s_zip::AsyncStreamingZipWriter;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new())?;
+/// let mut writer = AsyncStreamingZipWriter::from_writer(Vec::new());
 /// writer.start_entry("greeting.txt").await?;
 /// writer.write_data(b"hello").await?;
 /// let archive: Vec<u8> = writer.finish().await?;
@@ -237,7 +237,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             let result = batch.apply(&mut core);
             (core, batch, result)
         });
-        let (core, batch, result) = job.await.map_err(|error| Error::Workers(error.to_string()))?;
+        let (core, batch, result) = job.await.map_err(|error| Error::Workers(error.into()))?;
         self.core = Some(core);
         self.batch = batch;
         self.send_made().await?;

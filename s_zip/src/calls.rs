@@ -30,18 +30,15 @@ macro_rules! constructors {
             pub $($async)? fn with_options(path: impl AsRef<Path>, options: WriterOptions) -> Result<Self> {
                 let core = Core::new(options)?;
                 let path = path.as_ref();
-                let fail = |source| Error::Create { path: path.display().to_string(), source };
+                let fail = |source| Error::Create { path: crate::name::printable_path(path), source };
                 Ok(Self::from_parts(File::create(path) $($dot $wait)? .map_err(fail)?, core))
             }
         }
 
         impl<W: $($bound +)+> $writer<W> {
             /// Writes to any sink of this kind with Deflate of level 6. The sink needs no buffer of its own.
-            ///
-            /// # Errors
-            /// None; the result is there for the other constructors' sake.
-            pub fn from_writer(sink: W) -> Result<Self> {
-                Self::from_writer_with_options(sink, WriterOptions::new())
+            pub fn from_writer(sink: W) -> Self {
+                Self::from_parts(sink, Core::default())
             }
 
             /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best).
@@ -101,7 +98,7 @@ macro_rules! entry_calls {
         /// Sets the archive's comment of at most 65,535 bytes, written at its end.
         ///
         /// # Errors
-        /// If it is longer.
+        /// If it is longer, or holds the signature of an end record.
         pub fn set_comment(&mut self, comment: impl Into<String>) -> Result<()> {
             self.core()?.set_comment(comment.into())
         }

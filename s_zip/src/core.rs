@@ -110,8 +110,14 @@ impl Core {
             _ => name.into(),
         };
         name::check(&name).map_err(|fault| Error::BadName { name: name::shown(&name), fault })?;
+        check_text(&name)?;
         check_comment(&options.comment)?;
-        options.compression.unwrap_or(self.options.compression).check()?;
+        let compression = options.compression.unwrap_or(self.options.compression);
+        compression.check()?;
+        #[cfg(feature = "parallel")]
+        if kind == EntryKind::Pieces && compression != self.options.compression {
+            return Err(Error::OneCompression);
+        }
         if !self.names.insert(name.trim_end_matches('/').into()) {
             return Err(Error::DuplicateName { name: name.into() });
         }
@@ -133,7 +139,7 @@ impl Core {
         let dos = DosDateTime::from_unix(modified);
         let mode = options.unix_mode.unwrap_or(if directory { 0o755 } else { 0o644 });
         let announced = match (body, options.size, options.crc32) {
-            (Body::Encoded(Compression::Stored), Some(size), Some(crc32)) => Some((size, crc32)),
+            (Body::Encoded(Compression::None), Some(size), Some(crc32)) => Some((size, crc32)),
             _ => None,
         };
         let mut header = Header {
@@ -322,7 +328,7 @@ impl Core {
         open.committed = true;
         open.header.descriptor = true;
         let stored = match open.body {
-            Body::Encoded(Compression::Stored) => {
+            Body::Encoded(Compression::None) => {
                 // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
                 open.body = Body::Encoded(Compression::Deflate(0));
                 open.header.method = METHOD_DEFLATE;
@@ -417,9 +423,14 @@ fn broken(name: &str, announced: String, got: String) -> Error {
     Error::BrokenPromise { name: name.to_owned(), announced, got }
 }
 
+/// Names and comments stand near the end, where readers look for its signature.
+fn check_text(text: &str) -> Result<()> {
+    if text.contains("PK\x05\x06") { Err(Error::EndInText) } else { Ok(()) }
+}
+
 fn check_comment(comment: &str) -> Result<()> {
     match comment.len() {
-        0..=MAX_COMMENT_BYTES => Ok(()),
+        0..=MAX_COMMENT_BYTES => check_text(comment),
         bytes => Err(Error::LongComment { bytes }),
     }
 }

@@ -3,7 +3,7 @@
 use flate2::{Compress, FlushCompress, Status};
 
 use crate::buffer::Buffer;
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::options::Compression;
 
 /// The room that Deflate gets at once, never more, and zstd at least. Where it runs out, Deflate of level 6 forgets the match it has looked ahead
@@ -28,7 +28,7 @@ pub(crate) enum Ending {
 pub(crate) struct Encoder {
     deflate: Option<(u32, Compress)>,
     #[cfg(feature = "zstd")]
-    zstd: Option<(i32, zstd::stream::raw::Encoder<'static>)>,
+    zstd: Option<(u32, zstd::stream::raw::Encoder<'static>)>,
 }
 
 impl Encoder {
@@ -36,7 +36,7 @@ impl Encoder {
     #[cfg_attr(not(feature = "zstd"), expect(clippy::unnecessary_wraps, reason = "only zstd can fail to begin"))]
     pub fn begin(&mut self, compression: Compression) -> Result<()> {
         match compression {
-            Compression::Stored => {}
+            Compression::None => {}
             Compression::Deflate(level) => match &mut self.deflate {
                 Some((of, compress)) if *of == level => compress.reset(),
                 other => *other = Some((level, Compress::new(flate2::Compression::new(level), false))),
@@ -47,7 +47,8 @@ impl Encoder {
                     zstd::stream::raw::Operation::reinit(encoder).map_err(compressor_error)?;
                 }
                 other => {
-                    *other = Some((level, zstd::stream::raw::Encoder::new(level).map_err(compressor_error)?));
+                    *other =
+                        Some((level, zstd::stream::raw::Encoder::new(level.cast_signed()).map_err(compressor_error)?));
                 }
             },
         }
@@ -57,18 +58,18 @@ impl Encoder {
     /// Compresses `input` to the end of `out`.
     pub fn step(&mut self, compression: Compression, input: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
         match compression {
-            Compression::Stored => {
+            Compression::None => {
                 out.extend_from_slice(input);
                 Ok(())
             }
             Compression::Deflate(level) => match &mut self.deflate {
                 Some((_, compress)) => deflate(compress, level, input, out, ending),
-                None => Err(Error::Compressor("it was not begun".to_owned())),
+                None => Err(Error::Compressor("it was not begun".into())),
             },
             #[cfg(feature = "zstd")]
             Compression::Zstd(_) => match &mut self.zstd {
                 Some((_, encoder)) => zstandard(encoder, input, out, ending),
-                None => Err(Error::Compressor("it was not begun".to_owned())),
+                None => Err(Error::Compressor("it was not begun".into())),
             },
         }
     }
@@ -107,7 +108,7 @@ pub(crate) fn deflate(
             return Ok(());
         }
         if stuck {
-            return Err(Error::Compressor("Deflate made no progress".to_owned()));
+            return Err(Error::Compressor("Deflate made no progress".into()));
         }
     }
 }
@@ -141,6 +142,6 @@ fn zstandard(
     }
 }
 
-fn compressor_error(error: impl std::fmt::Display) -> Error {
-    Error::Compressor(error.to_string())
+fn compressor_error(error: impl Into<Cause>) -> Error {
+    Error::Compressor(error.into())
 }

@@ -4,6 +4,9 @@ use std::io;
 
 use crate::name::NameFault;
 
+/// The error of a part whose own type is nobody's business.
+pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// Why a call to a writer failed.
 ///
 /// A refused call (a name, an option, a state) leaves the writer as it was. A failed write to the sink, a broken promise about an
@@ -34,16 +37,26 @@ pub enum Error {
     NoEntry,
     /// The level is not one of the method's.
     #[error("level {level} is out of range: {method} takes {range}")]
-    BadLevel { level: i32, method: &'static str, range: &'static str },
+    BadLevel { level: u32, method: &'static str, range: &'static str },
     /// A comment is longer than its 16-bit length can say.
     #[error("a comment of {bytes} bytes is too long: 65,535 is the most")]
     LongComment { bytes: usize },
+    /// A name or comment holds the signature of an end record: readers could take it for the end of the archive, and some do.
+    #[error(
+        "a name or comment holds the bytes PK\\x05\\x06, by which readers find the end of an archive: leave them out"
+    )]
+    EndInText,
+    /// The parallel writer has one compression.
+    #[error(
+        "the parallel writer compresses all entries alike: leave out the entry's compression, or use another writer"
+    )]
+    OneCompression,
     /// The entry has other data than was promised.
     #[error("the entry {name:?} was announced with {announced} and got {got}")]
     BrokenPromise { name: String, announced: String, got: String },
     /// The compressor failed.
-    #[error("the compressor failed: {0}")]
-    Compressor(String),
+    #[error("the compressor failed")]
+    Compressor(#[source] Cause),
     /// The policy needs a runtime of several threads.
     #[error("block_in_place needs tokio's multi-thread runtime: choose another compression policy, or that runtime")]
     NeedsThreads,
@@ -51,8 +64,8 @@ pub enum Error {
     #[error("offloaded compression needs a tokio runtime: call from one, or compress inline")]
     NeedsRuntime,
     /// A thread pool cannot be started, or a worker died.
-    #[error("the worker threads failed: {0}")]
-    Workers(String),
+    #[error("the worker threads failed")]
+    Workers(#[source] Cause),
 }
 
 /// A result of a writer.

@@ -42,6 +42,8 @@ pub const METHOD_ZSTD: u16 = 93;
 pub const EXTRA_ZIP64: u16 = 0x0001;
 /// Extra field: time stamps in Unix seconds ("UT").
 pub const EXTRA_TIME: u16 = 0x5455;
+/// Extra field: the name in UTF-8, with the CRC-32 of the name that it stands for ("up").
+pub const EXTRA_UNICODE_PATH: u16 = 0x7075;
 
 /// A size or offset of this value or more does not fit 32 bits: this value itself means "see the ZIP64 field".
 pub const LIMIT_32: u64 = u32::MAX as u64;

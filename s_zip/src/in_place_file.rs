@@ -19,7 +19,7 @@ use tokio::task::block_in_place;
 /// use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, InPlaceFile};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let writer = AsyncStreamingZipWriter::from_writer(InPlaceFile::create("a.zip")?)?;
+/// let writer = AsyncStreamingZipWriter::from_writer(InPlaceFile::create("a.zip")?);
 /// let mut writer = writer.compression_policy(CompressionPolicy::BlockInPlace);
 /// # Ok(()) }
 /// ```

@@ -7,7 +7,7 @@
 //! ```
 //! use s_zip::{StreamingZipReader, StreamingZipWriter};
 //!
-//! let mut writer = StreamingZipWriter::from_writer(Vec::new())?;
+//! let mut writer = StreamingZipWriter::from_writer(Vec::new());
 //! writer.start_entry("notes/today.txt")?;
 //! writer.write_data(b"dear diary")?;
 //! let archive = writer.finish()?;
@@ -49,7 +49,7 @@ pub use name::NameFault;
 pub use options::{Compression, EntryOptions, WriterOptions};
 #[cfg(feature = "parallel")]
 pub use parallel::{ParallelOptions, ParallelZipWriter};
-pub use reader::{Entry, Limits, ReadError, StreamingZipReader, Summary};
+pub use reader::{Entry, Limits, ReadError, ReadOptions, StreamingZipReader, Summary};
 pub use writer::StreamingZipWriter;
 
 /// The examples of the README, compiled.

@@ -1,4 +1,6 @@
-//! Names of entries: what a ZIP file may call its content so that unpacking it stays inside one folder.
+//! Names of entries: what a ZIP file may call its content so that unpacking it stays inside one folder, and how names are shown.
+
+use std::path::Path;
 
 /// Why a name is refused, when writing and when extracting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -7,9 +9,12 @@ pub enum NameFault {
     /// Nothing, or only slashes.
     #[error("it is empty")]
     Empty,
-    /// More bytes than the format's 16-bit length can say.
-    #[error("it is longer than 65,535 bytes")]
+    /// More bytes than a path may have.
+    #[error("it is longer than 4,096 bytes, which no system opens")]
     TooLong,
+    /// One of its parts has more bytes than the name of a file may have.
+    #[error("a part of it is longer than 255 bytes, which no system holds")]
+    LongPart,
     /// It starts with a slash.
     #[error("it is absolute: remove the leading slash")]
     Absolute,
@@ -28,12 +33,18 @@ pub enum NameFault {
     /// It holds a backslash, which separates folders on Windows.
     #[error("it holds a backslash: use / between folders")]
     Backslash,
+    /// One of its parts is a device on Windows (`CON`, `aux.txt`), has a character that is not allowed there, or ends in a dot or space.
+    #[error("a part of it means something else on Windows, or nothing")]
+    Windows,
 }
 
 /// Longest name in bytes.
-pub const MAX_NAME_BYTES: usize = u16::MAX as usize;
+pub const MAX_NAME_BYTES: usize = 4096;
+/// Longest part of a name, between slashes, in bytes.
+pub const MAX_PART_BYTES: usize = 255;
 
-/// Checks that `name`, a file's or (ending in a slash) a folder's, is safe to extract on every system.
+/// Checks that `name`, a file's or (ending in a slash) a folder's, can be extracted and stays in its folder on every system. What only
+/// Windows takes amiss is for [`check_windows`].
 ///
 /// # Errors
 /// The first fault found.
@@ -56,9 +67,51 @@ pub fn check(name: &str) -> Result<(), NameFault> {
         Err(NameFault::ParentFolder)
     } else if path.split('/').any(|part| part.is_empty() || part == ".") {
         Err(NameFault::EmptyPart)
+    } else if path.split('/').any(|part| part.len() > MAX_PART_BYTES) {
+        Err(NameFault::LongPart)
     } else {
         Ok(())
     }
+}
+
+/// Checks that Windows makes of `name` the file or folder that it says. Extraction asks on Windows only: elsewhere `12:30.log` is a name
+/// like any other.
+///
+/// # Errors
+/// [`NameFault::Windows`].
+pub fn check_windows(name: &str) -> Result<(), NameFault> {
+    let other = |part: &str| {
+        let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
+        let device = match stem.as_str() {
+            "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" => true,
+            stem => ["COM", "LPT"].iter().any(|port| {
+                stem.strip_prefix(port).is_some_and(|number| {
+                    let mut digits = number.chars();
+                    digits.next().is_some_and(|digit| digit.is_ascii_digit() || "¹²³".contains(digit))
+                        && digits.next().is_none()
+                })
+            }),
+        };
+        device || part.ends_with(['.', ' ']) || part.contains(|c: char| c < ' ' || "<>:\"|?*".contains(c))
+    };
+    if name.split('/').any(other) { Err(NameFault::Windows) } else { Ok(()) }
+}
+
+/// A text with everything escaped that a terminal could take for a command, or show in another order. Quotes and backslashes stay, so
+/// that what is escaped already does not change.
+pub(crate) fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for piece in text.split_inclusive(['\'', '"', '\\']) {
+        let plain = piece.trim_end_matches(['\'', '"', '\\']);
+        safe.extend(plain.escape_debug());
+        safe.push_str(&piece[plain.len()..]);
+    }
+    safe
+}
+
+/// A path as errors show it.
+pub(crate) fn printable_path(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 /// A name as errors show it: at most 100 characters.
@@ -69,4 +122,24 @@ pub(crate) fn shown(name: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_is_escaped_once_and_nothing_else() {
+        for text in ["plain", "größe e\u{301} 日本", "it's \"quoted\" \\ \\\\ '", "\\u{1b}[31m", ""] {
+            assert_eq!(printable(text), text);
+        }
+        for (text, shown) in [
+            ("\u{1b}[31m", "\\u{1b}[31m"),
+            ("a\u{202e}b\u{2066}\u{200b}", "a\\u{202e}b\\u{2066}\\u{200b}"),
+            ("'\r\n\t\u{9b}'", "'\\r\\n\\t\\u{9b}'"),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert_eq!(printable(shown), shown);
+        }
+    }
 }

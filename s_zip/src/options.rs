@@ -12,14 +12,14 @@ use crate::format::{METHOD_DEFLATE, METHOD_STORED};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// As it is. An entry that neither fits the output buffer nor was announced with size and CRC becomes Deflate of level 0, which
-    /// stores, too: a stored entry of unknown size cannot be read from a stream.
-    Stored,
-    /// Deflate, level 0 (none) to 9 (best). The method that every reader knows.
+    /// None, by whichever method can say so: Stored (0) if the entry fits the output buffer or was announced with size and CRC, otherwise
+    /// Deflate (8) in blocks that are not compressed, because a stored entry of unknown size cannot be read from a stream.
+    None,
+    /// Deflate, level 0 (none) to 9 (best). The method that every reader knows. An entry without data is Stored, whatever was chosen.
     Deflate(u32),
     /// Zstandard, level 1 to 22: faster and smaller, and unknown to many readers.
     #[cfg(feature = "zstd")]
-    Zstd(i32),
+    Zstd(u32),
 }
 
 impl Compression {
@@ -28,10 +28,8 @@ impl Compression {
 
     pub(crate) fn check(self) -> Result<()> {
         match self {
-            Compression::Stored | Compression::Deflate(0..=9) => Ok(()),
-            Compression::Deflate(level) => {
-                Err(Error::BadLevel { level: level.try_into().unwrap_or(i32::MAX), method: "Deflate", range: "0 to 9" })
-            }
+            Compression::None | Compression::Deflate(0..=9) => Ok(()),
+            Compression::Deflate(level) => Err(Error::BadLevel { level, method: "Deflate", range: "0 to 9" }),
             #[cfg(feature = "zstd")]
             Compression::Zstd(1..=22) => Ok(()),
             #[cfg(feature = "zstd")]
@@ -41,7 +39,7 @@ impl Compression {
 
     pub(crate) fn method(self) -> u16 {
         match self {
-            Compression::Stored => METHOD_STORED,
+            Compression::None => METHOD_STORED,
             Compression::Deflate(_) => METHOD_DEFLATE,
             #[cfg(feature = "zstd")]
             Compression::Zstd(_) => METHOD_ZSTD,
@@ -144,7 +142,7 @@ impl EntryOptions {
         self
     }
 
-    /// A comment of at most 65,535 bytes.
+    /// A comment of at most 65,535 bytes, without the signature of an end record.
     #[must_use]
     pub fn comment(mut self, comment: impl Into<String>) -> Self {
         self.comment = comment.into();
@@ -159,7 +157,7 @@ impl EntryOptions {
         self
     }
 
-    /// Announces the CRC-32 of the uncompressed data; with it and the size, a stored entry of any length can be streamed.
+    /// Announces the CRC-32 of the uncompressed data; with it and the size, an entry of any length can be Stored in a stream.
     #[must_use]
     pub fn crc32(mut self, crc32: u32) -> Self {
         self.crc32 = Some(crc32);

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use flate2::Compress;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -49,7 +50,7 @@ impl ParallelOptions {
         ParallelOptions { level, ..self }
     }
 
-    /// How many threads compress; by default one per core.
+    /// How many threads compress: at most, and by default, one per core.
     #[must_use]
     pub fn jobs(self, jobs: NonZero<usize>) -> Self {
         ParallelOptions { jobs: Some(jobs), ..self }
@@ -71,7 +72,7 @@ impl Default for ParallelOptions {
 /// Writes an archive to a sink from front to back and compresses on several threads; the calls are those of
 /// [`StreamingZipWriter`](crate::StreamingZipWriter).
 ///
-/// Entries are Deflate of one level, whatever their options say. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
+/// Entries are Deflate of one level; options that ask for another compression are refused. An entry of one block (256 KiB) that fits the output buffer has its sizes in its local header.
 #[must_use = "an archive is complete only after finish()"]
 pub struct ParallelZipWriter<W: Write> {
     sink: W,
@@ -137,12 +138,14 @@ impl<W: Write> ParallelZipWriter<W> {
     /// If the level is out of range or the threads cannot be started.
     pub fn from_writer(sink: W, options: ParallelOptions) -> Result<Self> {
         let core = Core::new(WriterOptions::new().compression(Compression::Deflate(options.level)))?;
-        let threads = options.jobs.map_or(0, NonZero::get);
+        // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = options.jobs.map_or(0, |jobs| jobs.get().min(cores));
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("s_zip-{index}"))
             .build()
-            .map_err(|error| Error::Workers(error.to_string()))?;
+            .map_err(|error| Error::Workers(error.into()))?;
         let threads = pool.current_num_threads();
         let budget_bytes =
             options.budget_bytes.unwrap_or(threads * BLOCKS_PER_THREAD * BLOCK_BYTES).max(threads * BLOCK_BYTES);
@@ -281,7 +284,7 @@ impl<W: Write> ParallelZipWriter<W> {
 
     fn worker_died(&mut self) -> Error {
         self.core.poison();
-        Error::Workers("one of them panicked".to_owned())
+        Error::Workers("one of them panicked".into())
     }
 
     fn spare(&self) -> std::sync::MutexGuard<'_, Spare> {
@@ -320,7 +323,7 @@ fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, send
 fn prime(compressor: &mut Compress, window: &[u8]) -> Result<()> {
     #[cfg(any(feature = "zlib-rs", feature = "zlib-ng"))]
     if !window.is_empty() {
-        compressor.set_dictionary(window).map_err(|error| Error::Compressor(error.to_string()))?;
+        compressor.set_dictionary(window).map_err(|error| Error::Compressor(error.into()))?;
     }
     let _ = (compressor, window);
     Ok(())

@@ -14,7 +14,7 @@ use crate::options::{Compression, EntryOptions, WriterOptions};
 /// ```
 /// use s_zip::StreamingZipWriter;
 ///
-/// let mut writer = StreamingZipWriter::from_writer(Vec::new())?;
+/// let mut writer = StreamingZipWriter::from_writer(Vec::new());
 /// writer.start_entry("greeting.txt")?;
 /// writer.write_data(b"hello")?;
 /// let archive: Vec<u8> = writer.finish()?;

@@ -14,7 +14,7 @@ use common::calls::{Call, Data, Kind};
 use common::sinks::{Fault, Manner, Sink};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
-use s_zip::{EntryOptions, Error, ParallelOptions, ParallelZipWriter};
+use s_zip::{Compression, EntryOptions, Error, ParallelOptions, ParallelZipWriter};
 
 fn options(jobs: usize) -> ParallelOptions {
     ParallelOptions::new().level(1).jobs(NonZero::new(jobs).unwrap())
@@ -103,6 +103,18 @@ fn an_output_buffer_used_before_does_not_change_a_byte() {
         let used = write(options(1).level(level).budget_bytes(1), &calls);
         assert!(write(options(4).level(level), &calls) == used, "level {level}");
     }
+}
+
+#[test]
+fn a_compression_that_it_does_not_have_is_refused() {
+    let sink = Sink::new(Manner::GOOD);
+    let mut writer = open(&sink, options(2));
+    for compression in [Compression::None, Compression::Deflate(2)] {
+        let refused = writer.start_entry_with_options("a", EntryOptions::new().compression(compression));
+        assert!(matches!(refused, Err(Error::OneCompression)), "{refused:?}");
+    }
+    writer.start_entry_with_options("a", EntryOptions::new().compression(Compression::Deflate(1))).unwrap();
+    writer.finish().unwrap();
 }
 
 #[test]

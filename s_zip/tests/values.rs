@@ -1,7 +1,7 @@
 //! What a name may be, and the two forms of a time.
 
 use s_zip::NameFault;
-use s_zip::name::{MAX_NAME_BYTES, check};
+use s_zip::name::{MAX_NAME_BYTES, MAX_PART_BYTES, check, check_windows};
 use s_zip::time::{DOS_EPOCH, DosDateTime};
 
 #[test]
@@ -9,17 +9,20 @@ fn ordinary_names_are_accepted() {
     for name in ["a", "a/b.txt", "folder/", "...", "..a", "a..", "ä/ö", "ab:c", "1:", "C"] {
         assert_eq!(check(name), Ok(()), "{name}");
     }
-    assert_eq!(check(&"x".repeat(MAX_NAME_BYTES)), Ok(()));
+    assert_eq!(check(&"x/".repeat(MAX_NAME_BYTES / 2)), Ok(()));
+    assert_eq!(check(&"x".repeat(MAX_PART_BYTES)), Ok(()));
 }
 
 #[test]
 fn every_fault_is_named() {
-    let long = "x".repeat(MAX_NAME_BYTES + 1);
+    let long = "x/".repeat(MAX_NAME_BYTES / 2) + "x";
+    let long_part = format!("a/{}/b", "x".repeat(MAX_PART_BYTES + 1));
     for (name, fault) in [
         ("", NameFault::Empty),
         ("/", NameFault::Empty),
         ("//", NameFault::Absolute),
         (long.as_str(), NameFault::TooLong),
+        (long_part.as_str(), NameFault::LongPart),
         ("/etc/passwd", NameFault::Absolute),
         ("C:/x", NameFault::Drive),
         ("c:", NameFault::Drive),
@@ -33,6 +36,37 @@ fn every_fault_is_named() {
         ("a\\..\\b", NameFault::Backslash),
     ] {
         assert_eq!(check(name), Err(fault), "{name:?}");
+    }
+}
+
+#[test]
+fn what_windows_takes_amiss_is_known() {
+    for name in [
+        "CON",
+        "con.txt",
+        "a/aux.tar.gz",
+        "nul /b",
+        "COM1",
+        "lpt9.log",
+        "com¹",
+        "CONIN$",
+        "ab:c",
+        "a/b.",
+        "a /b",
+        "x?",
+        "<a>",
+        "a|b",
+        "\"a\"",
+        "a*",
+        "a\tb",
+        "..a /",
+        "CON/",
+    ] {
+        assert_eq!(check_windows(name), Err(NameFault::Windows), "{name}");
+        assert_eq!(check(name), Ok(()), "{name}: elsewhere it is a name like any other");
+    }
+    for name in ["console", "com", "COM10", "lpt", "auxiliary/con1", "a.con", ".a", "a b", "größe/", "nul_.txt"] {
+        assert_eq!(check_windows(name), Ok(()), "{name}");
     }
 }
 

@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Examples:
   pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql --async
   s_zip create - notes/ | ssh host 's_zip extract - --into notes'
 
-Exit codes: 0 done, 1 ran and found a damaged archive, 2 could not run.";
+Exit codes: 0 done, 1 ran and found failures (a damaged archive, a file that changed while it was packed), 2 could not run.";
 
 const CREATE_EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
@@ -29,7 +29,8 @@ const CREATE_EXAMPLES: &str = "Examples:
   pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql
 
 OUT appears only when it is complete. The same files give the same bytes at any time, unless --keep-times is given.
-Folders are taken with all they hold, in the order of their names; symbolic links are never followed.";
+Folders are taken with all they hold, in the order of their names; symbolic links are never followed.
+Exit codes: 0 done, 1 done but a file changed while it was read, 2 there is no archive, or part of one on standard output.";
 const LIST_EXAMPLES: &str = "Examples:
   s_zip list notes.zip
   curl -s https://example.org/notes.zip | s_zip list -
@@ -39,14 +40,15 @@ const TEST_EXAMPLES: &str = "Examples:
   s_zip test notes.zip && rm -r notes/
   s_zip create - notes/ | s_zip test -
 
-Every byte is read and checked against its CRC-32, every name for being safe to extract; nothing is written.
+Every byte is read and checked against its CRC-32, every name for whether extract would take it; nothing is written.
 Exit codes: 0 whole, 1 damaged or unsafe, 2 could not be tested.";
 const EXTRACT_EXAMPLES: &str = "Examples:
   s_zip extract notes.zip
   s_zip extract notes.zip --into /tmp/notes
   s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
 
-Nothing is written outside the folder, and no file that exists is replaced.";
+Nothing is written outside the folder, and no file that exists is replaced.
+Exit codes: 0 done, 1 done but for entries left out by --skip-bad, 2 refused or failed.";
 
 /// Makes ZIP archives from front to back, in constant memory, and reads those of others within limits.
 #[derive(Debug, Parser)]
@@ -60,7 +62,13 @@ pub enum Command {
     List(Archive),
     /// Check an archive without writing anything
     #[command(after_help = TEST_EXAMPLES)]
-    Test(Archive),
+    Test {
+        #[command(flatten)]
+        archive: Archive,
+        /// Go on after an entry that is refused or damaged
+        #[arg(long)]
+        skip_bad: bool,
+    },
     /// Write what an archive holds to a folder
     #[command(after_help = EXTRACT_EXAMPLES)]
     Extract {
@@ -69,6 +77,9 @@ pub enum Command {
         /// The folder, created if it is missing
         #[arg(long, value_name = "DIR", default_value = ".")]
         into: PathBuf,
+        /// Leave out entries that are refused or damaged, and extract the rest
+        #[arg(long)]
+        skip_bad: bool,
     },
 }
 
@@ -86,7 +97,7 @@ pub struct Create {
     /// How data is compressed
     #[arg(long, value_enum, default_value_t = Method::Deflate)]
     method: Method,
-    /// Compress on N threads; how many does not change the bytes
+    /// Compress on N threads, at most one per core; how many does not change the bytes
     #[cfg(feature = "parallel")]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZero<usize>>,
@@ -117,8 +128,9 @@ pub struct Create {
 enum Method {
     /// What every reader knows
     Deflate,
-    /// As it is; what does not fit the output buffer becomes Deflate of level 0
-    Stored,
+    /// Not at all: stored if it fits the output buffer, otherwise in uncompressed blocks of Deflate
+    #[value(alias = "stored")]
+    None,
     /// Zstandard: faster and smaller, and unknown to many readers
     #[cfg(feature = "zstd")]
     Zstd,
@@ -160,12 +172,10 @@ impl Create {
     pub fn compression(&self) -> Result<Compression, Error> {
         Ok(match (self.method, self.level) {
             (Method::Deflate, level) => Compression::Deflate(level.unwrap_or(6)),
-            (Method::Stored, None) => Compression::Stored,
-            (Method::Stored, Some(_)) => bail!("--method stored has no level: leave out --level"),
+            (Method::None, None) => Compression::None,
+            (Method::None, Some(_)) => bail!("--method none has no level: leave out --level"),
             #[cfg(feature = "zstd")]
-            (Method::Zstd, level) => {
-                Compression::Zstd(level.map_or(3, |level| i32::try_from(level).unwrap_or(i32::MAX)))
-            }
+            (Method::Zstd, level) => Compression::Zstd(level.unwrap_or(3)),
         })
     }
 

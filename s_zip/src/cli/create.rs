@@ -2,14 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::process::ExitCode;
 
 use anyhow::{Context, Error};
 #[cfg(feature = "async")]
 use tokio::runtime::Runtime;
 
+use super::FOUND_FAILURES;
 use super::args::{Create, WriterKind};
 use super::out::Out;
 use super::plan::{self, Item, Source};
+use super::terminal::complain;
 #[cfg(feature = "async")]
 use crate::async_writer::AsyncStreamingZipWriter;
 use crate::error::Result as WriterResult;
@@ -22,7 +25,7 @@ use crate::writer::StreamingZipWriter;
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Makes the archive.
-pub fn create(request: &Create) -> Result<(), Error> {
+pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let compression = request.compression()?;
     let kind = request.writer(compression)?;
     let out = Out::new(&request.out)?;
@@ -30,14 +33,14 @@ pub fn create(request: &Create) -> Result<(), Error> {
     let opened = out.open()?;
     let sink = opened.file.try_clone().context("cannot write the archive")?;
     let options = WriterOptions::new().compression(compression);
-    match kind {
+    let steady = match kind {
         WriterKind::Sync => {
-            pack(StreamingZipWriter::from_writer_with_options(sink, options)?, items, &request.comment)?;
+            pack(StreamingZipWriter::from_writer_with_options(sink, options)?, items, &request.comment)?
         }
         #[cfg(feature = "parallel")]
         WriterKind::Parallel { jobs, level } => {
             let options = ParallelOptions::new().jobs(jobs).level(level);
-            pack(ParallelZipWriter::from_writer(sink, options)?, items, &request.comment)?;
+            pack(ParallelZipWriter::from_writer(sink, options)?, items, &request.comment)?
         }
         #[cfg(feature = "async")]
         WriterKind::Async(policy) => {
@@ -46,10 +49,11 @@ pub fn create(request: &Create) -> Result<(), Error> {
             let runtime = Runtime::new().context("cannot start the async runtime")?;
             // Calls that are not awaited look for it, too.
             let _context = runtime.enter();
-            pack(Awaited { writer, runtime: &runtime }, items, &request.comment)?;
+            pack(Awaited { writer, runtime: &runtime }, items, &request.comment)?
         }
-    }
-    opened.complete()
+    };
+    opened.complete()?;
+    Ok(if steady { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
 }
 
 /// The calls that the writers share, each waited for.
@@ -101,16 +105,24 @@ writer!(ParallelZipWriter<File>, |self| self, |call| call);
 #[cfg(feature = "async")]
 writer!(Awaited<'_>, |self| self.writer, |call| self.runtime.block_on(call));
 
-fn pack(mut writer: impl Writer, items: Vec<Item>, comment: &str) -> Result<(), Error> {
+/// Writes everything, and says whether no file changed meanwhile.
+fn pack(mut writer: impl Writer, items: Vec<Item>, comment: &str) -> Result<bool, Error> {
     let mut buffer = vec![0; BUFFER_BYTES];
+    let mut steady = true;
     for Item { name, source, options } in items {
         match source {
             Source::Folder => writer.folder(&name, options)?,
             Source::File(path, most) => {
                 let fail = || format!("cannot read {}", path.display());
                 let file = File::open(&path).with_context(fail)?;
+                let state = || file.metadata().map(|found| (found.len(), found.modified().ok())).with_context(fail);
+                let before = state()?;
                 writer.start(&name, options)?;
-                copy(file.take(most), &mut writer, &mut buffer, fail)?;
+                copy((&file).take(most), &mut writer, &mut buffer, fail)?;
+                if state()? != before {
+                    complain(&format!("{} changed while it was read: pack it again", path.display()));
+                    steady = false;
+                }
             }
             Source::Stdin => {
                 writer.start(&name, options)?;
@@ -118,7 +130,8 @@ fn pack(mut writer: impl Writer, items: Vec<Item>, comment: &str) -> Result<(), 
             }
         }
     }
-    Ok(writer.end(comment)?)
+    writer.end(comment)?;
+    Ok(steady)
 }
 
 fn copy(

@@ -14,37 +14,42 @@ mod create;
 mod out;
 mod plan;
 mod read;
+mod signals;
 mod terminal;
 
+/// Ran, and found failures.
+const FOUND_FAILURES: u8 = 1;
 /// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
-/// Does what was typed, the program's name first, and says how to exit: 0 done, 1 ran and found a damaged archive, 2 could not run.
+/// Does what was typed, the program's name first, and says how to exit: 0 done, 1 ran and found failures, 2 could not run.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command = match Command::try_parse_from(arguments) {
         Ok(command) => command,
         Err(error) => {
-            // If nobody listens, nothing can be done about it.
-            let _ = error.print();
+            terminal::explain(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN));
         }
     };
+    let creates = matches!(command, Command::Create(_));
     let result = match command {
-        Command::Create(request) => create::create(&request).map(|()| ExitCode::SUCCESS),
+        Command::Create(request) => signals::watch().and_then(|()| create::create(&request)),
         Command::List(archive) => read::list(&archive).map(|()| ExitCode::SUCCESS),
-        Command::Test(archive) => read::test(&archive),
-        Command::Extract { archive, into } => read::extract(&archive, &into).map(|()| ExitCode::SUCCESS),
+        Command::Test { archive, skip_bad } => read::test(&archive, skip_bad),
+        Command::Extract { archive, into, skip_bad } => {
+            signals::watch().and_then(|()| read::extract(&archive, &into, skip_bad))
+        }
     };
-    result.unwrap_or_else(|error| report(&error))
+    result.unwrap_or_else(|error| report(&error, creates))
 }
 
 /// Prints `error` with its causes in one line and says how to exit.
-fn report(error: &Error) -> ExitCode {
+fn report(error: &Error, creates: bool) -> ExitCode {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     };
-    // Whoever reads our output has had enough of it: that is no failure of ours.
-    if error.chain().any(broken_pipe) {
+    // Whoever reads our output has had enough of it: that is no failure of ours, unless it was to be an archive.
+    if !creates && error.chain().any(broken_pipe) {
         return ExitCode::SUCCESS;
     }
     terminal::complain(&format!("{error:#}"));

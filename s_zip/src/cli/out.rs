@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Error, bail};
 use tempfile::{Builder, NamedTempFile};
 
+use super::signals::{self, Cleanup};
+use super::terminal::check_stdout;
+
 /// A sink that was checked and not opened yet.
 pub enum Out {
     Stdout,
@@ -69,9 +72,12 @@ impl Out {
                 builder.prefix(".s_zip-").suffix(".part");
                 #[cfg(unix)]
                 builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+                let mut cleanup = signals::cleanup();
                 let temporary =
                     // The temporary name says nothing to whoever typed another one.
                     builder.tempfile_in(folder(path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
+                *cleanup = Cleanup::Remove(temporary.path().to_owned());
+                drop(cleanup);
                 if let Ok(before) = fs::metadata(path) {
                     temporary.as_file().set_permissions(before.permissions()).with_context(fail)?;
                 }
@@ -87,7 +93,9 @@ impl Opened {
     pub fn complete(self) -> Result<(), Error> {
         if let Some((temporary, path)) = self.temporary {
             let fail = || format!("cannot create {}", path.display());
+            let mut cleanup = signals::cleanup();
             temporary.persist(&path).map_err(|error| error.error).with_context(fail)?;
+            *cleanup = Cleanup::Nothing;
         }
         Ok(())
     }
@@ -112,6 +120,8 @@ fn looks_like_an_archive(path: &Path) -> Result<bool, Error> {
 #[cfg(unix)]
 fn stdout_file() -> io::Result<File> {
     use std::os::fd::AsFd;
+
+    check_stdout()?;
     io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }
 
@@ -119,5 +129,7 @@ fn stdout_file() -> io::Result<File> {
 #[cfg(windows)]
 fn stdout_file() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
+
+    check_stdout()?;
     io::stdout().as_handle().try_clone_to_owned().map(File::from)
 }

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, bail};
 
+use super::FOUND_FAILURES;
 use super::args::Archive;
+use super::signals::{self, Cleanup};
 use super::terminal::{complain, print};
 use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
-use crate::reader::{Entry, ReadError, StreamingZipReader, Summary};
+use crate::name::{printable, printable_path};
+use crate::reader::{Entry, ReadError, ReadOptions, StreamingZipReader, Summary};
 use crate::time::DosDateTime;
-
-/// Ran, and found failures.
-const FOUND_FAILURES: u8 = 1;
 
 type Reader = StreamingZipReader<BufReader<File>>;
 
@@ -25,16 +25,12 @@ pub fn list(archive: &Archive) -> Result<(), Error> {
 }
 
 /// Reads everything; damage is what it looks for, so that it is no failure to run.
-pub fn test(archive: &Archive) -> Result<ExitCode, Error> {
-    let result = open(archive)?.and_then(|mut reader| {
-        let summary = reader.test()?;
-        reader.check_extract().map(|()| summary)
-    });
-    match result {
-        Ok(summary) => {
-            let name = shown(archive);
-            print(|out| writeln!(out, "{name}: whole, {}", Counts(summary)).context("cannot write the result"))?;
-            Ok(ExitCode::SUCCESS)
+pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
+    match pass(archive, skip_bad, StreamingZipReader::test_with)? {
+        Ok((summary, bad)) => {
+            let (name, verdict) = (shown(archive), if bad == 0 { "whole" } else { "the rest is whole" });
+            print(|out| writeln!(out, "{name}: {verdict}, {}", Counts(summary)).context("cannot write the result"))?;
+            Ok(bad_found(bad))
         }
         Err(error) if was_tested(&error) => {
             complain(&format!("{:#}", refused(archive, error)));
@@ -45,10 +41,40 @@ pub fn test(archive: &Archive) -> Result<ExitCode, Error> {
 }
 
 /// Writes everything below the folder `into`.
-pub fn extract(archive: &Archive, into: &Path) -> Result<(), Error> {
-    let summary =
-        open(archive)?.and_then(|mut reader| reader.extract(into)).map_err(|error| refused(archive, error))?;
-    print(|out| writeln!(out, "{} to {}", Counts(summary), into.display()).context("cannot write the result"))
+pub fn extract(archive: &Archive, into: &Path, skip_bad: bool) -> Result<ExitCode, Error> {
+    let result = pass(archive, skip_bad, |reader, options| {
+        *signals::cleanup() = Cleanup::Stop;
+        let result = reader.extract_with(into, options.stop_by(&signals::STOP));
+        *signals::cleanup() = Cleanup::Nothing;
+        result
+    })?;
+    if matches!(result, Err(ReadError::Stopped)) {
+        signals::die();
+    }
+    let (summary, bad) = result.map_err(|error| refused(archive, error))?;
+    let into = printable_path(into);
+    print(|out| writeln!(out, "{} to {into}", Counts(summary)).context("cannot write the result"))?;
+    Ok(bad_found(bad))
+}
+
+/// What `work` made of the archive, and how many entries it left out, each with a complaint.
+fn pass(
+    archive: &Archive,
+    skip_bad: bool,
+    work: impl FnOnce(&mut Reader, ReadOptions<'_>) -> Result<Summary, ReadError>,
+) -> Result<Result<(Summary, u64), ReadError>, Error> {
+    let mut bad = 0;
+    let mut tell = |error| {
+        bad += 1;
+        complain(&format!("{:#}: left out", refused(archive, error)));
+    };
+    let options = if skip_bad { ReadOptions::new().skip_bad(&mut tell) } else { ReadOptions::new() };
+    let result = open(archive)?.and_then(|mut reader| work(&mut reader, options));
+    Ok(result.map(|summary| (summary, bad)))
+}
+
+fn bad_found(bad: u64) -> ExitCode {
+    if bad == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) }
 }
 
 /// Opens the archive. What cannot be read from the middle is copied to an unnamed temporary file first.
@@ -81,7 +107,7 @@ fn spool(from: impl Read, archive: &Archive) -> Result<File, Error> {
 }
 
 fn shown(archive: &Archive) -> String {
-    if archive.file == Path::new("-") { "standard input".to_owned() } else { archive.file.display().to_string() }
+    if archive.file == Path::new("-") { "standard input".to_owned() } else { printable_path(&archive.file) }
 }
 
 /// The error with the archive's name, and the option that allows more.
@@ -127,31 +153,31 @@ impl std::fmt::Display for Counts {
 }
 
 fn table(out: &mut dyn Write, entries: &[Entry]) -> io::Result<()> {
-    writeln!(out, "{:>12}  {:>12}  {:>6}  {:<8}  {:<16}  name", "size", "compressed", "ratio", "method", "time (UTC)")?;
+    writeln!(out, "{:>12}  {:>12}  {:>6}  {:<8}  {:<16}  name", "size", "compressed", "saved", "method", "time (UTC)")?;
     let (mut size, mut compressed) = (0_u64, 0_u64);
     for entry in entries {
-        let ratio = ratio(entry.compressed, entry.uncompressed);
+        let saved = saved(entry.compressed, entry.uncompressed);
         let (method, time, name) = (method(entry.method), time(entry.modified_unix), printable(&entry.name));
         let encrypted = if entry.encrypted { " (encrypted)" } else { "" };
         writeln!(
             out,
-            "{:>12}  {:>12}  {ratio:>6}  {method:<8}  {time:<16}  {name}{encrypted}",
+            "{:>12}  {:>12}  {saved:>6}  {method:<8}  {time:<16}  {name}{encrypted}",
             entry.uncompressed, entry.compressed
         )?;
         size = size.saturating_add(entry.uncompressed);
         compressed = compressed.saturating_add(entry.compressed);
     }
-    let (ratio, count) = (ratio(compressed, size), entries.len());
+    let (saved, count) = (saved(compressed, size), entries.len());
     let plural = if count == 1 { "entry" } else { "entries" };
-    writeln!(out, "{size:>12}  {compressed:>12}  {ratio:>6}  {:<8}  {:<16}  {count} {plural}", "", "")
+    writeln!(out, "{size:>12}  {compressed:>12}  {saved:>6}  {:<8}  {:<16}  {count} {plural}", "", "")
 }
 
-/// Compressed bytes in percent of the uncompressed ones.
-fn ratio(compressed: u64, size: u64) -> String {
+/// The share of the bytes that compression saved; none if there are more than before.
+fn saved(compressed: u64, size: u64) -> String {
     if size == 0 {
         return "-".to_owned();
     }
-    let permille = u128::from(compressed) * 1000 / u128::from(size);
+    let permille = u128::from(size.saturating_sub(compressed)) * 1000 / u128::from(size);
     format!("{}.{}%", permille / 10, permille % 10)
 }
 
@@ -169,9 +195,4 @@ fn time(unix: i64) -> String {
     let DosDateTime { time, date } = DosDateTime::from_unix(unix);
     let (year, month, day) = ((date >> 9) + 1980, (date >> 5) & 0xf, date & 0x1f);
     format!("{year}-{month:02}-{day:02} {:02}:{:02}", time >> 11, (time >> 5) & 0x3f)
-}
-
-/// The name with everything escaped that a terminal could take for a command, or show in another order.
-fn printable(name: &str) -> String {
-    name.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\"")
 }

@@ -1,17 +1,48 @@
 //! What the person at the terminal gets to read.
 
 use std::io::{self, BufWriter, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Error};
 
+use crate::name::printable;
+
 /// One line on stderr; if nobody listens there, nothing can be done about it.
 pub fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "s_zip: {message}");
+    let _ = writeln!(io::stderr(), "s_zip: {}", printable(message));
+}
+
+/// What is wrong with the words that were typed, or the help that they ask for; if nobody listens, nothing can be done about it.
+pub fn explain(error: &clap::Error) {
+    let plain = error.render().to_string();
+    let safe: Vec<String> = plain.lines().map(printable).collect();
+    // In colours, unless a word among them could bring its own.
+    let _ = if plain.lines().eq(&safe) { error.print() } else { writeln!(io::stderr(), "{}", safe.join("\n")) };
 }
 
 /// Runs `write` on buffered standard output and makes sure that all of it arrived.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Error> {
+    check_stdout().context("cannot write to standard output")?;
     let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out)?;
     out.flush().context("cannot write to standard output")
 }
+
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Fails if standard output was closed by whoever started the program.
+pub fn check_stdout() -> io::Result<()> {
+    if STDOUT_CLOSED.load(Ordering::Relaxed) { Err(io::Error::other("it is closed")) } else { Ok(()) }
+}
+
+/// Runs before Rust's own start, which puts /dev/null where standard output is closed: then what is written is lost without an error.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[used]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+static AT_START: extern "C" fn() = {
+    extern "C" fn look() {
+        STDOUT_CLOSED.store(rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err(), Ordering::Relaxed);
+    }
+    look
+};

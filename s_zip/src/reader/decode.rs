@@ -2,6 +2,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
+use crate::error::Cause;
 #[cfg(feature = "zstd")]
 use crate::format::METHOD_ZSTD;
 use crate::format::{METHOD_DEFLATE, METHOD_STORED};
@@ -50,7 +51,7 @@ impl Decoders {
         not(feature = "zstd"),
         expect(clippy::unnecessary_wraps, unused_variables, reason = "only Zstandard can fail")
     )]
-    pub fn begin(&mut self, method: Method, window_log: u32) -> Result<(), String> {
+    pub fn begin(&mut self, method: Method, window_log: u32) -> Result<(), Cause> {
         match method {
             Method::Stored => {}
             Method::Deflate => match &mut self.deflate {
@@ -59,11 +60,11 @@ impl Decoders {
             },
             #[cfg(feature = "zstd")]
             Method::Zstd => match &mut self.zstd {
-                Some(decoder) => zstd::stream::raw::Operation::reinit(decoder).map_err(|error| error.to_string())?,
+                Some(decoder) => zstd::stream::raw::Operation::reinit(decoder)?,
                 none => {
-                    let mut decoder = zstd::stream::raw::Decoder::new().map_err(|error| error.to_string())?;
+                    let mut decoder = zstd::stream::raw::Decoder::new()?;
                     let window = zstd::stream::raw::DParameter::WindowLogMax(window_log.clamp(10, 31));
-                    decoder.set_parameter(window).map_err(|error| error.to_string())?;
+                    decoder.set_parameter(window)?;
                     *none = Some(decoder);
                 }
             },
@@ -72,7 +73,7 @@ impl Decoders {
     }
 
     /// Decodes some of `input` to `output`, which has room for something. `last` says that no input follows this one.
-    pub fn step(&mut self, method: Method, input: &[u8], output: &mut [u8], last: bool) -> Result<Step, String> {
+    pub fn step(&mut self, method: Method, input: &[u8], output: &mut [u8], last: bool) -> Result<Step, Cause> {
         match method {
             Method::Stored => Ok(copy(input, output, last)),
             Method::Deflate => {
@@ -96,11 +97,9 @@ fn copy(input: &[u8], output: &mut [u8], last: bool) -> Step {
     Step { read: bytes, written: bytes, ended: last && bytes == input.len() }
 }
 
-fn inflate(decoder: &mut Decompress, input: &[u8], output: &mut [u8]) -> Result<Step, String> {
+fn inflate(decoder: &mut Decompress, input: &[u8], output: &mut [u8]) -> Result<Step, Cause> {
     let (read, written) = (decoder.total_in(), decoder.total_out());
-    let status = decoder
-        .decompress(input, output, FlushDecompress::None)
-        .map_err(|error| error.message().map_or_else(|| "it is not a Deflate stream".to_owned(), str::to_owned))?;
+    let status = decoder.decompress(input, output, FlushDecompress::None)?;
     let since = |now: u64, before: u64| usize::try_from(now.saturating_sub(before)).unwrap_or(usize::MAX);
     Ok(Step {
         read: since(decoder.total_in(), read),
@@ -116,10 +115,10 @@ fn unpack_zstd(
     input: &[u8],
     output: &mut [u8],
     last: bool,
-) -> Result<Step, String> {
+) -> Result<Step, Cause> {
     use zstd::stream::raw::Operation;
 
-    let status = decoder.run_on_buffers(input, output).map_err(|error| error.to_string())?;
+    let status = decoder.run_on_buffers(input, output)?;
     let ended = status.remaining == 0 && last && status.bytes_read == input.len();
     Ok(Step { read: status.bytes_read, written: status.bytes_written, ended })
 }

@@ -108,6 +108,10 @@ fn parse_end(record: &[u8], at: u64) -> Option<(End, bool)> {
 
 /// The place by the ZIP64 end record, and where that record starts; none if there is no locator.
 fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(Place, u64)>, ReadError> {
+    // A directory that ends at the short record leaves no room for others: what looks like a locator is the end of a name or comment.
+    // What is a whole record all the same could be believed by other readers, and is held against the short one.
+    let plain = end.place.offset.checked_add(end.place.bytes) == Some(end.at);
+    let unless_plain = |error| if plain { Ok(None) } else { Err(error) };
     let bad = |what| ReadError::BadDirectory { what };
     let Some(locator_at) = end.at.checked_sub(ZIP64_LOCATOR_BYTES as u64) else { return Ok(None) };
     let mut locator = [0; ZIP64_LOCATOR_BYTES];
@@ -120,18 +124,18 @@ fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(P
     let (Some(disk), Some(at), Some(disks)) = (cursor.u32(), cursor.u64(), cursor.u32()) else { return Ok(None) };
     // Some writers count no disks at all.
     if disk != 0 || disks > 1 {
-        return Err(ReadError::MultiDisk);
+        return unless_plain(ReadError::MultiDisk);
     }
     let fits = at.checked_add(ZIP64_END_BYTES as u64).is_some_and(|least| least <= locator_at);
     if !fits {
-        return Err(bad("the ZIP64 locator points to no place for a ZIP64 end record"));
+        return unless_plain(bad("the ZIP64 locator points to no place for a ZIP64 end record"));
     }
     let mut record = [0; ZIP64_END_BYTES];
     seek(source, at)?;
     fill(source, &mut record, "the ZIP64 end record")?;
     let mut cursor = Cursor::new(&record);
     if cursor.u32() != Some(ZIP64_END) {
-        return Err(bad("there is no ZIP64 end record where the locator points"));
+        return unless_plain(bad("there is no ZIP64 end record where the locator points"));
     }
     let size = cursor.u64().unwrap_or(0);
     if at.checked_add(12).and_then(|start| start.checked_add(size)) != Some(locator_at) {
@@ -187,22 +191,26 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
     let raw_comment = cursor.take(comment_bytes.into()).ok_or(SHORT)?;
 
     let utf8 = flags & FLAG_UTF8 != 0;
-    let (Some(name), Some(comment)) = (text::decode(raw_name, utf8), text::decode(raw_comment, utf8)) else {
-        return Err(ReadError::NotUtf8 { name: shown(&String::from_utf8_lossy(raw_name)) });
-    };
+    // Unix (3) and macOS (19), which also keep a mode in the upper half of the attributes.
+    let made_on_unix = matches!(made_by >> 8, 3 | 19);
+    let (mut name, is_text) = text::decode(raw_name, utf8, made_on_unix);
+    let (comment, _) = text::decode(raw_comment, utf8, made_on_unix);
     let marks = Marks { uncompressed, compressed, offset, disk };
     let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&name), what })?;
     if fields.disk != 0 {
         return Err(ReadError::MultiDisk);
     }
+    if let Some(unicode) = fields.unicode_name(raw_name).filter(|_| !utf8) {
+        unicode.clone_into(&mut name);
+    }
     let modified_unix = match fields.modified {
         Some(seconds) => seconds.into(),
         None => DosDateTime { time: dos_time, date: dos_date }.to_unix(),
     };
-    // Only Unix (3) and macOS (19) keep a mode in the upper half of the attributes.
     let mode = attributes >> 16;
-    let unix_mode = (matches!(made_by >> 8, 3 | 19) && mode != 0).then_some(mode);
     Ok(Entry {
+        raw_name: (name.as_bytes() != raw_name).then(|| raw_name.into()),
+        not_utf8: !is_text,
         name,
         comment,
         method,
@@ -210,7 +218,7 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
         compressed: fields.compressed,
         uncompressed: fields.uncompressed,
         modified_unix,
-        unix_mode,
+        unix_mode: (made_on_unix && mode != 0).then_some(mode),
         offset: fields.offset,
         encrypted: flags & super::entry::FLAGS_ENCRYPTED != 0,
         flags,

@@ -3,14 +3,14 @@
 use std::io::{Read, Seek};
 
 use crate::format::{
-    DESCRIPTOR, EXTRA_TIME, EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_HEADER, LOCAL_HEADER_BYTES,
+    DESCRIPTOR, EXTRA_TIME, EXTRA_UNICODE_PATH, EXTRA_ZIP64, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_UTF8, LOCAL_HEADER,
+    LOCAL_HEADER_BYTES,
 };
 use crate::name::shown;
 
 use super::cursor::Cursor;
 use super::error::ReadError;
 use super::source::{fill, gather, seek};
-use super::text;
 
 /// Encrypted, strongly encrypted, or with an encrypted directory.
 pub(super) const FLAGS_ENCRYPTED: u16 = FLAG_ENCRYPTED | 1 << 6 | 1 << 13;
@@ -20,7 +20,8 @@ const FILE_TYPE: u32 = 0o170_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The name: UTF-8 if the entry is marked so, otherwise decoded from code page 437. It may be unsafe; [`crate::name::check`] tells, and
+    /// The name: UTF-8 if the entry is marked so; otherwise the Unicode Path field (0x7075) if its CRC-32 is that of the name; otherwise
+    /// UTF-8 if it is that and the archive was made on Unix or macOS; otherwise decoded from code page 437. It may be unsafe; [`crate::name::check`] tells, and
     /// [`extract`](super::StreamingZipReader::extract) refuses it.
     pub name: String,
     /// The comment, decoded like the name.
@@ -42,6 +43,10 @@ pub struct Entry {
     /// The data is encrypted and cannot be read.
     pub encrypted: bool,
     pub(super) flags: u16,
+    /// The name is marked as UTF-8 and is not.
+    pub(super) not_utf8: bool,
+    /// The name in the archive, where that is not the name in UTF-8.
+    pub(super) raw_name: Option<Box<[u8]>>,
     /// Bytes of the name in the archive.
     pub(super) name_bytes: u16,
 }
@@ -52,10 +57,20 @@ impl Entry {
         self.name.ends_with('/')
     }
 
-    /// What the mode says the entry is, if that is neither a file nor a folder.
+    /// The name without the slash of a folder.
+    pub(super) fn path(&self) -> &str {
+        self.name.strip_suffix('/').unwrap_or(&self.name)
+    }
+
+    /// What the entry is, if that is neither a file nor a folder.
     pub(super) fn special_kind(&self) -> Option<&'static str> {
+        if self.is_directory() && self.uncompressed > 0 {
+            return Some("a folder with data");
+        }
         match self.unix_mode? & FILE_TYPE {
             0o120_000 => Some("a symbolic link"),
+            // A program that packed what came through a pipe may have recorded the pipe's type: what has data is a file.
+            _ if self.uncompressed > 0 => None,
             0o060_000 | 0o020_000 => Some("a device"),
             0o010_000 => Some("a pipe"),
             0o140_000 => Some("a socket"),
@@ -112,10 +127,10 @@ impl Entry {
         let Some((name, extra)) = rest.split_at_checked(local.name_bytes.into()) else {
             return Err(self.mismatch("name"));
         };
-        if text::decode(name, self.flags & FLAG_UTF8 != 0).as_deref() != Some(&self.name) {
+        if name != self.raw_name.as_deref().unwrap_or(self.name.as_bytes()) {
             return Err(self.mismatch("name"));
         }
-        self.check_sizes(&local, extra)?;
+        self.check_fields(&local, name, extra)?;
         Ok(end - self.least_descriptor())
     }
 
@@ -123,7 +138,7 @@ impl Entry {
         ReadError::Overlap { name: shown(&self.name), other: "what follows it".to_owned() }
     }
 
-    fn check_sizes(&self, local: &Local, extra: &[u8]) -> Result<(), ReadError> {
+    fn check_fields(&self, local: &Local, name: &[u8], extra: &[u8]) -> Result<(), ReadError> {
         let marks = Marks { uncompressed: local.uncompressed, compressed: local.compressed, offset: 0, disk: 0 };
         let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&self.name), what })?;
         // With a descriptor the header may leave out what it did not know yet.
@@ -133,6 +148,10 @@ impl Entry {
             (agrees(local.crc32.into(), self.crc32.into()), "CRC-32"),
             (agrees(fields.compressed, self.compressed), "compressed size"),
             (agrees(fields.uncompressed, self.uncompressed), "uncompressed size"),
+            (
+                fields.unicode_name(name).is_none_or(|name| self.flags & FLAG_UTF8 != 0 || name == self.name),
+                "Unicode name",
+            ),
         ])
     }
 
@@ -192,18 +211,30 @@ pub(super) struct Marks {
     pub disk: u16,
 }
 
-/// The same numbers with the ZIP64 field taken into account, and the time.
-pub(super) struct Fields {
+/// The same numbers with the ZIP64 field taken into account, the time and the name.
+pub(super) struct Fields<'a> {
     pub uncompressed: u64,
     pub compressed: u64,
     pub offset: u64,
     pub disk: u32,
     pub modified: Option<i32>,
+    /// The Unicode Path field.
+    path: Option<&'a [u8]>,
+}
+
+impl Fields<'_> {
+    /// The name of the Unicode Path field, if it stands for the name that the header has.
+    pub fn unicode_name(&self, raw_name: &[u8]) -> Option<&str> {
+        let (version, rest) = self.path?.split_first()?;
+        let mut cursor = Cursor::new(rest);
+        let stands = *version == 1 && cursor.u32()? == crc32fast::hash(raw_name);
+        std::str::from_utf8(cursor.rest()).ok().filter(|_| stands)
+    }
 }
 
 /// Walks through the extra fields.
-pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields, &'static str> {
-    let (mut wide, mut modified) = (None, None);
+pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields<'_>, &'static str> {
+    let (mut wide, mut modified, mut path) = (None, None, None);
     let mut cursor = Cursor::new(extra);
     loop {
         let rest = cursor.rest();
@@ -216,6 +247,7 @@ pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields, &'static
         match id {
             EXTRA_ZIP64 if wide.replace(field).is_some() => return Err("there are two ZIP64 fields"),
             EXTRA_TIME => modified = read_time(field).or(modified),
+            EXTRA_UNICODE_PATH => path = path.or(Some(field)),
             _ => {}
         }
     }
@@ -230,7 +262,7 @@ pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields, &'static
         u16::MAX => wide.u32().ok_or("the ZIP64 field lacks the disk number")?,
         disk => disk.into(),
     };
-    Ok(Fields { uncompressed, compressed, offset, disk, modified })
+    Ok(Fields { uncompressed, compressed, offset, disk, modified, path })
 }
 
 /// Bit 0 of the first byte says that the time of the last change follows.

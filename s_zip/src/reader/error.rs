@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::error::Cause;
 use crate::name::NameFault;
 
 /// Why an archive, or an entry of it, was not read.
@@ -58,8 +59,8 @@ pub enum ReadError {
     /// Extraction met a name that would not stay in its folder.
     #[error("the name {name:?} is not safe to extract: {fault}")]
     BadName { name: String, fault: NameFault },
-    /// A name or comment is marked as UTF-8 and is not; shown with replacement characters.
-    #[error("the name or comment of {name:?} is marked as UTF-8 and is not")]
+    /// A name is marked as UTF-8 and is not; shown with replacement characters.
+    #[error("the name {name:?} is marked as UTF-8 and is not")]
     NotUtf8 { name: String },
     /// Two entries have one name.
     #[error("two entries are named {name:?}: read them by index")]
@@ -88,8 +89,8 @@ pub enum ReadError {
     #[error("the entry {name:?} is {kind}: only files and folders are extracted")]
     NotAFile { name: String, kind: &'static str },
     /// The compressed data is not valid.
-    #[error("the data of {name:?} is damaged: {what}")]
-    BadData { name: String, what: String },
+    #[error("the data of {name:?} is damaged")]
+    BadData { name: String, source: Cause },
     /// There is another amount of data than the directory declares, in bytes. Decoding stops at the first byte too many.
     #[error("the entry {name:?} declares {declared} bytes and holds {}{found}", if found > declared { "at least " } else { "" })]
     SizeMismatch { name: String, declared: u64, found: u64 },
@@ -108,6 +109,25 @@ pub enum ReadError {
     /// Something else stands where extraction needs a folder. Symbolic links are not followed.
     #[error("{path} is not a folder (or is a link to one): move it away, or extract to another folder")]
     NotAFolder { path: String },
+    /// [`ReadOptions::stop_by`](super::ReadOptions::stop_by) said so.
+    #[error("stopped before the end")]
+    Stopped,
+}
+
+impl ReadError {
+    /// Whether other entries may be well.
+    pub(super) fn is_about_an_entry(&self) -> bool {
+        !matches!(
+            self,
+            ReadError::Read(_)
+                | ReadError::TooLarge { name: None, .. }
+                | ReadError::RatioExceeded { name: None, .. }
+                | ReadError::Write { .. }
+                | ReadError::AlreadyExists { .. }
+                | ReadError::NotAFolder { .. }
+                | ReadError::Stopped
+        )
+    }
 }
 
 impl From<io::Error> for ReadError {

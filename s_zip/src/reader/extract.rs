@@ -1,161 +1,137 @@
 //! Extraction to a folder.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::name::{self, shown};
+use crate::name::printable_path;
 
 use super::archive::{Archive, Summary};
+use super::check::{Pass, ReadOptions, levels};
+use super::dir::{Dir, open_root};
 use super::entry::Entry;
 use super::error::ReadError;
-use super::source::CHUNK_BYTES;
-use super::stream::EntryReader;
-
-/// Everything that can be refused before the first byte is written.
-pub(super) fn check<R: Read + Seek>(archive: &Archive<R>) -> Result<(), ReadError> {
-    let mut names = HashSet::with_capacity(archive.entries.len());
-    let mut files = HashSet::new();
-    for entry in &archive.entries {
-        let shown = || shown(&entry.name);
-        name::check(&entry.name).map_err(|fault| ReadError::BadName { name: shown(), fault })?;
-        if let Some(kind) = entry.special_kind() {
-            return Err(ReadError::NotAFile { name: shown(), kind });
-        }
-        archive.check_readable(entry)?;
-        if entry.is_directory() && entry.uncompressed > 0 {
-            return Err(ReadError::NotAFile { name: shown(), kind: "a folder with data" });
-        }
-        let path = entry.name.trim_end_matches('/');
-        if !names.insert(path) {
-            return Err(ReadError::DuplicateName { name: shown() });
-        }
-        if !entry.is_directory() {
-            files.insert(path);
-        }
-    }
-    for entry in &archive.entries {
-        let path = entry.name.trim_end_matches('/');
-        let folder = path.match_indices('/').find_map(|(at, _)| path.get(..at).and_then(|part| files.get(part)));
-        if let Some(file) = folder {
-            return Err(ReadError::NameConflict { name: shown(file), other: shown(&entry.name) });
-        }
-    }
-    archive.check_sum()
-}
 
 /// Checks, then writes entry by entry.
-pub(super) fn extract<R: Read + Seek>(archive: &mut Archive<R>, into: &Path) -> Result<Summary, ReadError> {
-    check(archive)?;
-    // The folder itself may be a link: the caller named it.
-    fs::create_dir_all(into).map_err(|source| failed(into, source))?;
-    let mut target = Target { root: into, created: HashSet::new() };
-    let mut buffer = vec![0; CHUNK_BYTES];
-    let mut summary = Summary::default();
-    for index in 0..archive.entries.len() {
-        let mut reader = EntryReader::start(archive, index)?;
+pub(super) fn extract<R: Read + Seek>(
+    archive: &mut Archive<R>,
+    into: &Path,
+    options: ReadOptions<'_>,
+) -> Result<Summary, ReadError> {
+    let pass = Pass::begin(archive, options)?;
+    let root = open_root(into).map_err(|source| failed(into, source))?;
+    let mut target = Target { path: into, root, state: RandomState::new(), created: HashSet::new(), last: None };
+    let summary = pass.run(archive, |reader, pour| {
         let entry = reader.entry();
-        summary.count(entry);
-        let (modified, mode) = (entry.modified_unix, entry.unix_mode);
-        let name = entry.name.trim_end_matches('/').to_owned();
+        let (modified, mode, path) = (entry.modified_unix, entry.unix_mode, entry.path().to_owned());
         if entry.is_directory() {
-            target.folder(&name)?;
-            while reader.step(&mut buffer)? > 0 {}
-            continue;
+            target.folder(&path)?;
+            return pour.pour(reader, |_| Ok(()));
         }
-        if let Some((folder, _)) = name.rsplit_once('/') {
-            target.folder(folder)?;
-        }
-        let mut partial = Partial::create(into.join(&name))?;
-        loop {
-            let bytes = reader.step(&mut buffer)?;
-            if bytes == 0 {
-                break;
-            }
-            partial.write(buffer.get(..bytes).unwrap_or_default())?;
-        }
-        partial.complete(modified, mode)?;
-    }
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+        let mut partial = Partial::create(target.folder(folder)?, name, into.join(&path))?;
+        pour.pour(reader, |data| partial.write(data))?;
+        partial.complete(modified, mode)
+    })?;
     target.finish_folders(&archive.entries)?;
     Ok(summary)
 }
 
 /// The folder that is extracted to.
 struct Target<'a> {
-    root: &'a Path,
-    /// Folders that this extraction made: only they get the mode and time of their entries.
-    created: HashSet<PathBuf>,
+    path: &'a Path,
+    root: Dir,
+    state: RandomState,
+    /// Folders that this extraction made, by the hash of their path: only they get the mode and time of their entries.
+    created: HashSet<u64>,
+    /// The folder that was asked for last, because the next file is often in it, too.
+    last: Option<(String, Dir)>,
 }
 
 impl Target<'_> {
-    /// Makes sure that a folder and those above it, up to the root, are folders and not links.
-    fn folder(&mut self, name: &str) -> Result<(), ReadError> {
-        let mut path = self.root.to_owned();
-        for part in name.split('/') {
-            path.push(part);
-            match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_dir() => {}
-                Ok(_) => return Err(ReadError::NotAFolder { path: path.display().to_string() }),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    fs::create_dir(&path).map_err(|source| failed(&path, source))?;
-                    self.created.insert(path.clone());
-                }
-                Err(source) => return Err(failed(&path, source)),
-            }
+    /// A folder below the root, with all above it; each is entered by its handle, so that none is a link.
+    fn folder(&mut self, path: &str) -> Result<&Dir, ReadError> {
+        if path.is_empty() {
+            return Ok(&self.root);
         }
-        Ok(())
+        if self.last.as_ref().is_none_or(|(last, _)| last != path) {
+            let mut here: Option<Dir> = None;
+            let mut start = 0;
+            for (end, hash) in levels(&self.state, path) {
+                let (above, name) = (here.as_ref().unwrap_or(&self.root), path.get(start..end).unwrap_or_default());
+                let entered = match above.enter(name) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        self.created.insert(hash);
+                        above.make(name).and_then(|()| above.enter(name))
+                    }
+                    result => result,
+                };
+                here = Some(entered.map_err(|source| {
+                    let path = self.path.join(path.get(..end).unwrap_or_default());
+                    match source.kind() {
+                        io::ErrorKind::NotADirectory => ReadError::NotAFolder { path: printable_path(&path) },
+                        _ => failed(&path, source),
+                    }
+                })?);
+                start = end + 1;
+            }
+            self.last = here.map(|dir| (path.to_owned(), dir));
+        }
+        Ok(self.last.as_ref().map_or(&self.root, |(_, dir)| dir))
     }
 
     /// Gives folders their times and modes, the innermost first: writing into a folder changes its time and needs its permission.
-    fn finish_folders(&self, entries: &[Entry]) -> Result<(), ReadError> {
-        let mut folders: Vec<&Entry> = entries.iter().filter(|entry| entry.is_directory()).collect();
-        folders.sort_unstable_by(|one, other| other.name.cmp(&one.name));
-        for entry in folders {
-            let path = self.root.join(entry.name.trim_end_matches('/'));
-            if self.created.contains(&path) {
-                finish_folder(&path, entry.modified_unix, entry.unix_mode).map_err(|source| failed(&path, source))?;
-            }
+    fn finish_folders(&mut self, entries: &[Entry]) -> Result<(), ReadError> {
+        // The first entry of a folder counts.
+        let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| self.created.remove(&hash));
+        let mut entries: Vec<&Entry> =
+            entries.iter().filter(|entry| entry.is_directory() && made(entry.path())).collect();
+        entries.sort_by_key(|entry| Reverse(entry.name.len()));
+        for entry in entries {
+            let path = entry.path();
+            self.folder(path)?;
+            let folder = self.last.take().and_then(|(_, dir)| dir.into_file());
+            let result = folder.map_or(Ok(()), |folder| {
+                set_modified(&folder, entry.modified_unix)?;
+                set_mode(&folder, entry.unix_mode)
+            });
+            result.map_err(|source| failed(&self.path.join(path), source))?;
         }
         Ok(())
     }
 }
 
-#[cfg(unix)]
-fn finish_folder(path: &Path, modified: i64, mode: Option<u32>) -> io::Result<()> {
-    let folder = File::open(path)?;
-    set_modified(&folder, modified)?;
-    set_mode(&folder, mode)
-}
-
-/// Elsewhere a folder cannot be opened as a file; it keeps the time at which it was made.
-#[cfg(not(unix))]
-fn finish_folder(_: &Path, _: i64, _: Option<u32>) -> io::Result<()> {
-    Ok(())
-}
-
-/// A file that is removed again unless it is completed.
-struct Partial {
+/// A file under a temporary name, which is removed unless it is completed.
+struct Partial<'a> {
+    dir: &'a Dir,
+    temporary: String,
+    name: &'a str,
     path: PathBuf,
     file: Option<File>,
 }
 
-impl Partial {
-    /// Creates a file where there is nothing, not even a link.
-    fn create(path: PathBuf) -> Result<Self, ReadError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        // Until it has its own mode, nobody else can read it.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&path) {
-            Ok(file) => Ok(Partial { path, file: Some(file) }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(ReadError::AlreadyExists { path: path.display().to_string() })
-            }
-            Err(source) => Err(failed(&path, source)),
+impl<'a> Partial<'a> {
+    /// Creates a file that is to have a name where there is nothing, not even a link.
+    fn create(dir: &'a Dir, name: &'a str, path: PathBuf) -> Result<Self, ReadError> {
+        /// Names that others guessed.
+        const TRIES: usize = 8;
+        if dir.holds(name) {
+            return Err(ReadError::AlreadyExists { path: printable_path(&path) });
         }
+        let mut result = Err(io::ErrorKind::AlreadyExists.into());
+        for _ in 0..TRIES {
+            let temporary = format!(".s_zip-{:016x}.part", RandomState::new().build_hasher().finish());
+            result = dir.create(&temporary).map(|file| (temporary, file));
+            if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+                break;
+            }
+        }
+        let (temporary, file) = result.map_err(|source| failed(&path, source))?;
+        Ok(Partial { dir, temporary, name, path, file: Some(file) })
     }
 
     fn write(&mut self, data: &[u8]) -> Result<(), ReadError> {
@@ -167,19 +143,24 @@ impl Partial {
         let Some(file) = &self.file else { return Ok(()) };
         // A mode without write permission would do no harm here: the file is open already.
         let result = set_modified(file, modified).and_then(|()| set_mode(file, Some(mode.unwrap_or(0o644))));
-        result.map_err(|source| failed(&self.path, source))?;
-        self.file = None;
+        match result.and_then(|()| self.dir.rename(&self.temporary, self.name)) {
+            Ok(()) => self.file = None,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(ReadError::AlreadyExists { path: printable_path(&self.path) });
+            }
+            Err(source) => return Err(failed(&self.path, source)),
+        }
         Ok(())
     }
 }
 
-impl Drop for Partial {
+impl Drop for Partial<'_> {
     fn drop(&mut self) {
         if let Some(file) = self.file.take() {
             // Some systems do not remove open files.
             drop(file);
             // The error that led here says more than a failure to clean up.
-            let _ = fs::remove_file(&self.path);
+            let _ = self.dir.remove(&self.temporary);
         }
     }
 }
@@ -199,7 +180,7 @@ fn set_modified(file: &File, seconds: i64) -> io::Result<()> {
 fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
-    mode.map_or(Ok(()), |mode| file.set_permissions(fs::Permissions::from_mode(mode & 0o777)))
+    mode.map_or(Ok(()), |mode| file.set_permissions(std::fs::Permissions::from_mode(mode & 0o777)))
 }
 
 #[cfg(not(unix))]
@@ -209,5 +190,5 @@ fn set_mode(_: &File, _: Option<u32>) -> io::Result<()> {
 }
 
 fn failed(path: &Path, source: io::Error) -> ReadError {
-    ReadError::Write { path: path.display().to_string(), source }
+    ReadError::Write { path: printable_path(path), source }
 }

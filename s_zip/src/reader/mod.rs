@@ -6,14 +6,19 @@
 //!
 //! What is refused though other readers accept it: bytes after the archive, offsets that do not count from the start of the file
 //! (something may stand before the archive if the offsets account for it), several end records, archives of several disks, overlapping
-//! entries, headers that disagree. Names without the UTF-8 flag are decoded from code page 437, as the format says.
+//! entries, headers that disagree. How names are decoded stands at [`Entry::name`]; unzip and bsdtar take them the same way, Python takes
+//! what is not marked from code page 437, as the format says.
 
 mod archive;
+mod check;
 mod cursor;
 mod decode;
+#[cfg(feature = "extract")]
+mod dir;
 mod directory;
 mod entry;
 mod error;
+#[cfg(feature = "extract")]
 mod extract;
 mod limits;
 mod source;
@@ -25,8 +30,12 @@ use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
 use archive::Archive;
+use check::Pass;
+
+use crate::name::printable_path;
 
 pub use archive::Summary;
+pub use check::ReadOptions;
 pub use entry::Entry;
 pub use error::ReadError;
 pub use limits::{Limits, RATIO_GRACE_BYTES};
@@ -55,7 +64,7 @@ impl StreamingZipReader<BufReader<File>> {
     /// As of [`with_limits`](Self::with_limits), and [`ReadError::Open`].
     pub fn open_with_limits(path: impl AsRef<Path>, limits: Limits) -> Result<Self, ReadError> {
         let path = path.as_ref();
-        let file = File::open(path).map_err(|source| ReadError::Open { path: path.display().to_string(), source })?;
+        let file = File::open(path).map_err(|source| ReadError::Open { path: printable_path(path), source })?;
         Self::with_limits(BufReader::new(file), limits)
     }
 }
@@ -106,43 +115,53 @@ impl<R: Read + Seek> StreamingZipReader<R> {
         EntryReader::start(&mut self.archive, index)
     }
 
-    /// Reads every entry, which checks everything but the names; [`check_extract`](Self::check_extract) checks those.
+    /// Does everything that [`extract`](Self::extract) does but write: checks what [`check_extract`](Self::check_extract) checks, then reads
+    /// every entry.
     ///
     /// # Errors
-    /// As of [`read`](Self::read) and of the reader that it gives, for the first entry that fails, or all entries together are beyond the
-    /// limits.
+    /// As of [`check_extract`](Self::check_extract), [`read`](Self::read) and the reader that it gives, for the first entry that fails.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
-        self.archive.check_sum()?;
-        let mut buffer = vec![0; source::CHUNK_BYTES];
-        let mut summary = Summary::default();
-        for index in 0..self.entries().len() {
-            let mut entry = self.read(index)?;
-            summary.count(entry.entry());
-            while entry.step(&mut buffer)? > 0 {}
-        }
-        Ok(summary)
+        self.test_with(ReadOptions::new())
+    }
+
+    /// Like [`test`](Self::test) with options.
+    ///
+    /// # Errors
+    /// As of [`test`](Self::test), but for what the options let pass.
+    pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
+        Pass::begin(&self.archive, options)?.run(&mut self.archive, |reader, pour| pour.pour(reader, |_| Ok(())))
     }
 
     /// Extracts everything to the folder `into`, which is created if it is missing.
     ///
     /// Nothing is written unless [`check_extract`](Self::check_extract) finds nothing. Existing files are never replaced, symbolic links in
-    /// the folder never followed. Of the Unix mode the nine permission bits are applied, never set-user-id and its like; the time of the
-    /// last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing does. The folder must not be
-    /// changed by others meanwhile.
+    /// the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary name in its folder
+    /// (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id and its like; the
+    /// time of the last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing does.
     ///
     /// # Errors
-    /// As of [`check_extract`](Self::check_extract) and [`test`](Self::test), and whatever keeps a file from being written.
+    /// As of [`test`](Self::test), and whatever keeps a file from being written.
+    #[cfg(feature = "extract")]
     pub fn extract(&mut self, into: &Path) -> Result<Summary, ReadError> {
-        extract::extract(&mut self.archive, into)
+        self.extract_with(into, ReadOptions::new())
+    }
+
+    /// Like [`extract`](Self::extract) with options.
+    ///
+    /// # Errors
+    /// As of [`extract`](Self::extract), but for what the options let pass.
+    #[cfg(feature = "extract")]
+    pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
+        extract::extract(&mut self.archive, into, options)
     }
 
     /// Whether [`extract`](Self::extract) would begin.
     ///
     /// # Errors
-    /// The first entry whose name is unsafe or taken, that is neither a file nor a folder, that is encrypted or of an unknown method, or
-    /// that all entries together are beyond the limits.
+    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
+    /// that is encrypted or of an unknown method. A folder may be there twice.
     pub fn check_extract(&self) -> Result<(), ReadError> {
-        extract::check(&self.archive)
+        Pass::begin(&self.archive, ReadOptions::new()).map(drop)
     }
 
     /// The source, for other use.

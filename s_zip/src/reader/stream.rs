@@ -4,6 +4,7 @@ use std::io::{self, Read, Seek};
 
 use crc32fast::Hasher;
 
+use crate::error::Cause;
 use crate::name::shown;
 
 use super::archive::Archive;
@@ -53,7 +54,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
             return Err(ReadError::SizeMismatch { name: shown(&entry.name), declared, found });
         }
         let begun = archive.decoders.begin(method, archive.limits.window_log);
-        begun.map_err(|what| ReadError::BadData { name: shown(&entry.name), what })?;
+        begun.map_err(|source| ReadError::BadData { name: shown(&entry.name), source })?;
         let (unread, room) = (entry.compressed, ceiling.saturating_sub(data_end));
         Ok(EntryReader {
             archive,
@@ -106,7 +107,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
             let archive = &mut *self.archive;
             let input = archive.input.get(self.start..self.end).unwrap_or_default();
             let step = archive.decoders.step(self.method, input, output, self.unread == 0);
-            let step = step.map_err(|what| self.bad_data(&what))?;
+            let step = step.map_err(|source| self.bad_data(source))?;
             self.start = self.start.saturating_add(step.read);
             if step.written > 0 {
                 if left == 0 {
@@ -173,8 +174,8 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
         entry.check_descriptor(&mut archive.source, self.room)
     }
 
-    fn bad_data(&self, what: &str) -> ReadError {
-        ReadError::BadData { name: shown(&self.entry().name), what: what.to_owned() }
+    fn bad_data(&self, source: impl Into<Cause>) -> ReadError {
+        ReadError::BadData { name: shown(&self.entry().name), source: source.into() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names and comments as text.
 
-/// The upper half of code page 437, which names without the UTF-8 flag are in. A crate would be one dependency more for this table alone.
+/// The upper half of code page 437, which the format means by bytes without the UTF-8 flag. A crate would be one dependency more for this table alone.
 const UPPER_437: [char; 128] = [
     'Ç', 'ü', 'é', 'â', 'ä', 'à', 'å', 'ç', 'ê', 'ë', 'è', 'ï', 'î', 'ì', 'Ä', 'Å', 'É', 'æ', 'Æ', 'ô', 'ö', 'ò', 'û',
     'ù', 'ÿ', 'Ö', 'Ü', '¢', '£', '¥', '₧', 'ƒ', 'á', 'í', 'ó', 'ú', 'ñ', 'Ñ', 'ª', 'º', '¿', '⌐', '¬', '½', '¼', '¡',
@@ -10,12 +10,13 @@ const UPPER_437: [char; 128] = [
     '≤', '⌠', '⌡', '÷', '≈', '°', '∙', '·', '√', 'ⁿ', '²', '■', '\u{a0}',
 ];
 
-/// Text as a header holds it; none if it is marked as UTF-8 and is not.
-pub(super) fn decode(bytes: &[u8], utf8: bool) -> Option<String> {
+/// Text as a header holds it, and whether it is what the header says that it is: bytes that are marked as UTF-8 and are not become
+/// replacement characters. Programs on Unix write the bytes that they find, which are UTF-8 today, and do not mark them.
+pub(super) fn decode(bytes: &[u8], utf8: bool, made_on_unix: bool) -> (String, bool) {
     match std::str::from_utf8(bytes) {
-        Ok(text) if utf8 || bytes.is_ascii() => Some(text.to_owned()),
-        Err(_) if utf8 => None,
-        _ => Some(bytes.iter().map(|byte| decode_437(*byte)).collect()),
+        Ok(text) if utf8 || made_on_unix || bytes.is_ascii() => (text.to_owned(), true),
+        Err(_) if utf8 => (String::from_utf8_lossy(bytes).into_owned(), false),
+        _ => (bytes.iter().map(|byte| decode_437(*byte)).collect(), true),
     }
 }
 
@@ -32,10 +33,13 @@ mod tests {
 
     #[test]
     fn names_without_the_flag_are_in_code_page_437() {
-        assert_eq!(decode(b"a\x84\x81\xe1\x9b\xff", false).as_deref(), Some("aäüß¢\u{a0}"));
-        assert_eq!(decode("ä".as_bytes(), false).as_deref(), Some("├ñ"));
-        assert_eq!(decode("ä".as_bytes(), true).as_deref(), Some("ä"));
-        assert_eq!(decode(b"\x84", true), None);
+        for unix in [false, true] {
+            assert_eq!(decode(b"a\x84\x81\xe1\x9b\xff", false, unix), ("aäüß¢\u{a0}".to_owned(), true));
+            assert_eq!(decode("ä".as_bytes(), true, unix), ("ä".to_owned(), true));
+            assert_eq!(decode(b"a\x84", true, unix), ("a\u{fffd}".to_owned(), false));
+        }
+        assert_eq!(decode("ä".as_bytes(), false, false), ("├ñ".to_owned(), true));
+        assert_eq!(decode("ä".as_bytes(), false, true), ("ä".to_owned(), true));
     }
 
     #[test]

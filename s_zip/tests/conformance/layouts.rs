@@ -68,7 +68,7 @@ impl Entry {
     }
 
     fn stored(self) -> Self {
-        self.compression(Compression::Stored, 0)
+        self.compression(Compression::None, 0)
     }
 
     fn descriptor(self) -> Self {

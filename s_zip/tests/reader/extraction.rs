@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use s_zip::ReadError;
 use s_zip::name::NameFault;
 use s_zip::reader::Summary;
+use s_zip::{ReadError, ReadOptions};
 use tempfile::TempDir;
 
 use crate::common::forged::{Member, Zip, deflated, stored, zip};
@@ -77,7 +77,8 @@ fn unsafe_names_are_listed_and_read_and_never_extracted() {
         let archive = zip(&[stored("good", b"good"), stored(name, b"evil")]);
         let mut opened = archive.open().unwrap();
         assert_eq!(opened.entries()[1].name, name);
-        assert_eq!(opened.test().unwrap().bytes, 8);
+        assert_eq!(std::io::copy(&mut opened.read(1).unwrap(), &mut std::io::sink()).unwrap(), 4);
+        assert!(matches!(opened.test(), Err(ReadError::BadName { fault, .. }) if fault == expected), "{name:?}");
         let place = place();
         match place.extract(&archive) {
             Err(ReadError::BadName { fault, .. }) => assert_eq!(fault, expected, "{name:?}"),
@@ -106,12 +107,18 @@ fn names_that_are_taken_are_refused_before_anything_is_written() {
 fn only_files_and_folders_are_extracted() {
     for mode in [0o120_777, 0o060_600, 0o020_600, 0o010_600, 0o140_600] {
         let place = place();
-        let archive = zip(&[stored("good", b""), Member { mode, ..stored("special", b"/etc/passwd") }]);
+        // A link's data is where it leads; of the others only what has none is no file.
+        let data: &[u8] = if mode == 0o120_777 { b"/etc/passwd" } else { b"" };
+        let archive = zip(&[stored("good", b""), Member { mode, ..stored("special", data) }]);
         assert!(matches!(place.extract(&archive), Err(ReadError::NotAFile { .. })), "{mode:o}");
         assert_eq!(place.list(), [""; 0]);
     }
     let place = place();
     assert!(matches!(place.extract(&zip(&[stored("folder/", b"data")])), Err(ReadError::NotAFile { .. })));
+    // As zip packs its standard input: it is a pipe, and that is what it records.
+    let piped = zip(&[Member { mode: 0o010_600, ..stored("-", b"hi\n") }]);
+    assert_eq!(place.extract(&piped).unwrap().files, 1);
+    assert_eq!(fs::read(place.target.join("-")).unwrap(), b"hi\n");
 }
 
 #[test]
@@ -189,6 +196,68 @@ fn modes_without_set_user_id_and_times_are_applied() {
     }
     // So that the folder can be removed by whoever runs this.
     fs::set_permissions(place.target.join("folder"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Whoever may write to the folder must not be able to have the extraction write elsewhere, however fast they are.
+#[cfg(unix)]
+#[test]
+fn links_that_are_put_in_place_meanwhile_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let members: Vec<Member> = (0..60).map(|index| stored(&format!("a/{index}/b"), b"x")).collect();
+    let archive = zip(&members);
+    let place = place();
+    let (outside, folder) = (place.outer.path().join("outside"), place.target.join("a"));
+    fs::create_dir_all(&outside).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // A folder that was written to meanwhile cannot be replaced, so each goes to a place of its own.
+            for aside in (0..).take_while(|_| !done.load(Ordering::Relaxed)) {
+                if fs::rename(&folder, place.outer.path().join(format!("aside {aside}"))).is_ok() {
+                    let _ = symlink(&outside, &folder);
+                    std::thread::sleep(Duration::from_micros(50));
+                    let _ = fs::remove_file(&folder);
+                }
+            }
+        });
+        for _ in 0..60 {
+            // Whether it succeeds depends on who is faster.
+            let _ = place.extract(&archive);
+            let _ = fs::remove_dir_all(&place.target);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn extraction_stops_when_it_is_told_to_and_leaves_nothing_half_done() {
+    let place = place();
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let archive = zip(&[stored("a", b"data")]);
+    let options = ReadOptions::new().stop_by(&stop);
+    assert!(matches!(archive.open().unwrap().extract_with(&place.target, options), Err(ReadError::Stopped)));
+    assert_eq!(place.list(), ["target"]);
+}
+
+#[test]
+fn bad_entries_are_left_out_on_request() {
+    let place = place();
+    let bad_crc = Member { crc32: 7, ..stored("damaged", b"data") };
+    let members =
+        [stored("../up", b""), stored("a", b"1"), bad_crc, stored("a", b"2"), stored("a/b", b""), stored("c", b"3")];
+    let mut told = Vec::new();
+    let mut tell = |error: ReadError| told.push(error.to_string());
+    let archive = zip(&members);
+    let summary = archive.open().unwrap().extract_with(&place.target, ReadOptions::new().skip_bad(&mut tell)).unwrap();
+    assert_eq!((summary.files, summary.bytes, told.len()), (2, 2, 4), "{told:?}");
+    assert_eq!(place.list(), ["target", "target/a", "target/c"]);
+    assert_eq!(fs::read(place.target.join("a")).unwrap(), b"1");
+    // What is wrong with the target is no entry's fault.
+    let again = archive.open().unwrap().extract_with(&place.target, ReadOptions::new().skip_bad(&mut drop));
+    assert!(matches!(again, Err(ReadError::AlreadyExists { .. })));
 }
 
 #[test]

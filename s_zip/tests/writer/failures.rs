@@ -61,7 +61,7 @@ fn a_failing_flush_of_the_sink_poisons() {
 #[test]
 fn the_writer_is_a_write_whose_errors_name_their_cause() {
     let sink = Sink::new(Manner { limit: 5000, ..Manner::GOOD });
-    let mut writer = StreamingZipWriter::from_writer(sink).unwrap();
+    let mut writer = StreamingZipWriter::from_writer(sink);
     let error = writer.write_all(b"too early").unwrap_err();
     assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::NoEntry)), "{error}");
     writer.start_entry("copied").unwrap();

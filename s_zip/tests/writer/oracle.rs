@@ -33,7 +33,7 @@ fn check_layout(plan: &Plan, item: &Item, entry: &Entry) {
         assert_eq!((entry.method, entry.descriptor, entry.payload.len()), (0, false, 0), "{name}");
         return;
     }
-    let promised = wanted == Compression::Stored && item.promises_size && item.promises_crc;
+    let promised = wanted == Compression::None && item.promises_size && item.promises_crc;
     // Three blocks are as much as a compressor may hold back.
     let fits = item.flush.is_none() && entry.data.len() + entry.data.len() / 8 + name.len() + 100 < buffer;
     let exceeds = item.data.kind == Kind::Noise && entry.data.len() > buffer + 65_536 + held_back(wanted);
@@ -49,7 +49,7 @@ fn check_layout(plan: &Plan, item: &Item, entry: &Entry) {
         assert!(entry.descriptor, "{name}: is larger than the buffer");
     }
     let method = match wanted {
-        Compression::Stored if entry.descriptor => 8,
+        Compression::None if entry.descriptor => 8,
         Compression::Deflate(_) => 8,
         #[cfg(feature = "zstd")]
         Compression::Zstd(_) => 93,

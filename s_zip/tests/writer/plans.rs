@@ -8,9 +8,9 @@ use crate::common::calls::{Data, Item, Kind, Plan};
 fn compression() -> impl Strategy<Value = Compression> {
     let deflate = (0_u32..=9).prop_map(Compression::Deflate);
     #[cfg(feature = "zstd")]
-    return prop_oneof![2 => Just(Compression::Stored), 4 => deflate, 1 => (1..=6).prop_map(Compression::Zstd)];
+    return prop_oneof![2 => Just(Compression::None), 4 => deflate, 1 => (1..=6_u32).prop_map(Compression::Zstd)];
     #[cfg(not(feature = "zstd"))]
-    return prop_oneof![1 => Just(Compression::Stored), 3 => deflate];
+    return prop_oneof![1 => Just(Compression::None), 3 => deflate];
 }
 
 /// Lengths around the block (64 KiB) and the output buffer (64 to 256 KiB), and small ones.

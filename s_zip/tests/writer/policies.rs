@@ -20,7 +20,7 @@ fn without_runtime<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
-    AsyncStreamingZipWriter::from_writer(Vec::new()).unwrap().compression_policy(policy)
+    AsyncStreamingZipWriter::from_writer(Vec::new()).compression_policy(policy)
 }
 
 fn one_entry(data: &[u8]) -> Vec<u8> {
@@ -104,8 +104,8 @@ fn inline_and_offload_work_on_a_current_thread_runtime() {
 fn writers_and_their_futures_move_between_threads() {
     fn assert_send<T: Send>(_: &T) {}
     let sink = || Sink::new(Manner::GOOD);
-    assert_send(&StreamingZipWriter::from_writer(sink()).unwrap());
-    let mut writer = AsyncStreamingZipWriter::from_writer(sink()).unwrap();
+    assert_send(&StreamingZipWriter::from_writer(sink()));
+    let mut writer = AsyncStreamingZipWriter::from_writer(sink());
     assert_send(&writer);
     assert_send(&writer.start_entry("a"));
     assert_send(&writer.add_directory("a"));

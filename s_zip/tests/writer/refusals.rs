@@ -23,7 +23,8 @@ fn refused() -> Vec<(Call<'static>, Expected)> {
         (directory("", plain()), |error| is_fault(error, NameFault::Empty)),
         (start(&long_name, plain()), |error| is_fault(error, NameFault::TooLong)),
         // With its slash it is too long.
-        (directory(&long_name[1..], plain()), |error| is_fault(error, NameFault::TooLong)),
+        (directory(&("x/".repeat(2047) + "xx"), plain()), |error| is_fault(error, NameFault::TooLong)),
+        (start(&"x".repeat(256), plain()), |error| is_fault(error, NameFault::LongPart)),
         (start("/absolute", plain()), |error| is_fault(error, NameFault::Absolute)),
         (directory("/absolute", plain()), |error| is_fault(error, NameFault::Absolute)),
         (start("c:/windows", plain()), |error| is_fault(error, NameFault::Drive)),
@@ -43,10 +44,13 @@ fn refused() -> Vec<(Call<'static>, Expected)> {
         (start("announced", long_comment()), |error| matches!(error, Error::LongComment { bytes: 65_536 })),
         (directory("announced", long_comment()), |error| matches!(error, Error::LongComment { bytes: 65_536 })),
         (start("announced", deflate(10)), |error| matches!(error, Error::BadLevel { level: 10, .. })),
-        (start("announced", deflate(u32::MAX)), |error| matches!(error, Error::BadLevel { level: i32::MAX, .. })),
+        (start("announced", deflate(u32::MAX)), |error| matches!(error, Error::BadLevel { level: u32::MAX, .. })),
+        (start("announced", plain().comment("PK\x05\x06")), |error| matches!(error, Error::EndInText)),
+        (start("PK\x05\x06", plain()), |error| matches!(error, Error::EndInText)),
+        (Call::Comment("a PK\x05\x06 that ends it"), |error| matches!(error, Error::EndInText)),
         (Call::Comment(Box::leak(long_name.into_boxed_str())), |error| matches!(error, Error::LongComment { .. })),
     ];
-    for compression in [i32::MIN, -1, 0, 23].into_iter().filter_map(zstandard) {
+    for compression in [0, 23, u32::MAX].into_iter().filter_map(zstandard) {
         let options = plain().compression(compression);
         refused.push((start("announced", options), |error| matches!(error, Error::BadLevel { .. })));
     }
@@ -102,13 +106,14 @@ fn data_needs_an_entry_that_takes_it() {
 #[test]
 fn the_longest_name_and_comments_are_accepted() {
     let most = "x".repeat(65_535);
-    let mut writer = StreamingZipWriter::from_writer(Vec::new()).unwrap();
-    writer.start_entry_with_options(&most, EntryOptions::new().comment(&*most)).unwrap();
-    writer.add_directory(&"y".repeat(65_534)).unwrap();
+    let longest = format!("{}{}", format!("{}/", "x".repeat(255)).repeat(15), "x".repeat(256 - 1));
+    let mut writer = StreamingZipWriter::from_writer(Vec::new());
+    writer.start_entry_with_options(&longest, EntryOptions::new().comment(&*most)).unwrap();
+    writer.add_directory(&"y".repeat(255)).unwrap();
     writer.set_comment(&*most).unwrap();
     let bytes = writer.finish().unwrap();
     let archive = crate::common::archive::parse(&bytes);
-    assert!(archive.comment == most && archive.entries[0].name == most && archive.entries[0].comment == most);
+    assert!(archive.comment == most && archive.entries[0].name == longest && archive.entries[0].comment == most);
     crate::common::readers::agree(&bytes, &archive);
 }
 

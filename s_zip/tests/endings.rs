@@ -1,0 +1,224 @@
+//! How the program ends when others end it: closed pipes, signals, files that change, names that are taken.
+#![cfg(all(feature = "cli", target_os = "linux"))]
+
+mod common;
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::calls::{Data, Kind};
+use common::forged::{bomb, stored, zip};
+use tempfile::TempDir;
+
+/// What is waited for takes a moment; a minute is a failure.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn program() -> std::path::PathBuf {
+    assert_cmd::cargo::cargo_bin("s_zip")
+}
+
+/// A folder with a file that does not compress and fills a pipe and all buffers, and an archive of it.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let noise = Data { kind: Kind::Noise, len: 2_000_000, seed: 1 }.bytes();
+    fs::write(folder.path().join("noise"), &noise).unwrap();
+    let names: Vec<_> = (0..20_000).map(|index| stored(&format!("{index}"), b"")).collect();
+    fs::write(folder.path().join("many.zip"), zip(&names).bytes).unwrap();
+    folder
+}
+
+fn sh(folder: &TempDir, script: &str) -> Output {
+    Command::new("bash").args(["-c", script]).arg(program()).current_dir(folder).output().unwrap()
+}
+
+/// The exit code of the program, which the script prints to stderr last, and the other lines there.
+fn code_and_lines(output: &Output) -> (String, Vec<String>) {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    (lines.pop().unwrap_or_default(), lines)
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "{what} did not happen");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn has_partial(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut items| {
+        items.any(|item| item.is_ok_and(|item| item.file_name().to_string_lossy().starts_with(".s_zip-")))
+    })
+}
+
+fn kill(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn an_archive_that_nobody_takes_in_full_is_a_failure_and_a_list_is_not() {
+    let folder = folder();
+    for words in ["create - noise", "create --async - noise", "create --jobs 2 - noise"] {
+        let output = sh(&folder, &format!("{{ \"$0\" {words}; echo $? >&2; }} | head -c 10 >/dev/null"));
+        let (code, lines) = code_and_lines(&output);
+        assert_eq!((code.as_str(), lines.len()), ("2", 1), "{words}: {lines:?}");
+        assert!(lines[0].contains("Broken pipe"), "{words}: {lines:?}");
+    }
+    let (code, lines) = code_and_lines(&sh(&folder, "{ \"$0\" list many.zip; echo $? >&2; } | head -n 1 >/dev/null"));
+    assert_eq!((code.as_str(), lines.len()), ("0", 0), "{lines:?}");
+}
+
+#[test]
+fn closed_standard_output_is_a_failure() {
+    let folder = folder();
+    for words in ["create - noise", "list many.zip"] {
+        let (code, lines) = code_and_lines(&sh(&folder, &format!("\"$0\" {words} >&-; echo $? >&2")));
+        assert_eq!((code.as_str(), lines.len()), ("2", 1), "{words}: {lines:?}");
+        assert!(lines[0].contains("standard output"), "{words}: {lines:?}");
+        let (code, _) = code_and_lines(&sh(&folder, &format!("\"$0\" {words} >/dev/null; echo $? >&2")));
+        assert_eq!(code, "0", "{words}: /dev/null is an output like any other");
+    }
+}
+
+#[test]
+fn signals_leave_no_half_archive() {
+    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+        let folder = folder();
+        let mut child = Command::new(program())
+            .args(["create", "out.zip", "-"])
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let _open = child.stdin.take();
+        wait_until("a temporary file", || has_partial(folder.path()));
+        kill(&child, signal);
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(number), "{status}");
+        assert!(!has_partial(folder.path()) && !folder.path().join("out.zip").exists(), "{signal}");
+    }
+}
+
+#[test]
+fn signals_leave_no_half_file() {
+    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("bomb.zip"), zip(&[stored("first", b"1"), bomb()]).bytes).unwrap();
+        let mut child = Command::new(program())
+            .args(["extract", "bomb.zip", "--into", "out", "--limit-ratio", "100000"])
+            .current_dir(&folder)
+            .spawn()
+            .unwrap();
+        let out = folder.path().join("out");
+        wait_until("the first file", || out.join("first").exists());
+        wait_until("a temporary file", || has_partial(&out));
+        assert!(!out.join("bomb").exists(), "only what is complete has its name");
+        kill(&child, signal);
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(number), "{status}");
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 1, "{signal}: the first file stays, alone");
+    }
+}
+
+#[test]
+fn a_signal_that_is_to_be_ignored_is() {
+    let folder = folder();
+    let mut child = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$0\" create out.zip -"])
+        .arg(program())
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("a temporary file", || has_partial(folder.path()));
+    kill(&child, "-HUP");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert!(folder.path().join("out.zip").exists());
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_told_of() {
+    type Change = fn(&Path);
+    let grow: Change = |path| OpenOptions::new().append(true).open(path).unwrap().write_all(b"more").unwrap();
+    let shrink: Change = |path| OpenOptions::new().write(true).open(path).unwrap().set_len(1_500_000).unwrap();
+    let nothing: Change = |_| {};
+    for (change, code) in [(grow, 1), (shrink, 1), (nothing, 0)] {
+        let folder = folder();
+        let mut child = Command::new(program())
+            .args(["create", "-", "noise"])
+            .current_dir(&folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The pipe is full before the file was read to its end.
+        let mut archive = vec![0; 1];
+        let mut pipe = child.stdout.take().unwrap();
+        pipe.read_exact(&mut archive).unwrap();
+        change(&folder.path().join("noise"));
+        pipe.read_to_end(&mut archive).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert_eq!(text.contains("noise changed while it was read"), code == 1, "{text}");
+        s_zip::StreamingZipReader::new(std::io::Cursor::new(archive)).unwrap().test().unwrap();
+    }
+}
+
+#[test]
+fn there_are_no_more_threads_than_cores_can_use() {
+    let folder = folder();
+    let mut child = Command::new(program())
+        .args(["create", "out.zip", "-", "--jobs", "5000"])
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(&vec![0; 1 << 20]).unwrap();
+    let threads = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let threads =
+        threads.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap().trim().parse::<usize>().unwrap();
+    drop(pipe);
+    assert!(child.wait().unwrap().success());
+    // Beside the workers there are the main thread and the one for signals.
+    assert!(threads <= thread::available_parallelism().unwrap().get() + 2, "{threads} threads");
+}
+
+#[test]
+fn errors_escape_what_acts_on_a_terminal() {
+    let folder = TempDir::new().unwrap();
+    let evil = "red\u{1b}[31m\u{202e}gpj.exe";
+    let run = |words: &[&str]| {
+        let output = Command::new(program()).args(words).current_dir(&folder).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{words:?}: {text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{words:?}: {text:?}");
+        text
+    };
+    fs::write(folder.path().join("a.zip"), zip(&[stored(evil, b"")]).bytes).unwrap();
+    fs::write(folder.path().join("b.zip"), zip(&[stored(&format!("{evil}/b"), b"")]).bytes).unwrap();
+    fs::write(folder.path().join(evil), "no archive").unwrap();
+    let output = Command::new(program()).args(["list", &format!("--{evil}")]).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && !text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
+    for (words, wanted) in [
+        (vec!["extract", "a.zip"], "exists"),
+        (vec!["extract", "b.zip"], "is not a folder"),
+        (vec!["extract", "a.zip", "--into", evil], "cannot write"),
+        (vec!["create", "out.zip", evil, evil], "twice"),
+        (vec!["create", evil, "a.zip"], "not an archive"),
+        (vec!["create", &format!("{evil}/out.zip"), "a.zip"], "cannot create"),
+        (vec!["list", evil], "no end record"),
+        (vec!["list", &format!("no {evil}")], "cannot open"),
+    ] {
+        assert!(run(&words).contains(wanted), "{words:?}");
+    }
+}
