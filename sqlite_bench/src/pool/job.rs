@@ -39,7 +39,8 @@ pub(super) trait Job: Send {
 struct Call<F, T, E> {
     ticket: Arc<Ticket>,
     work: Option<F>,
-    value: Option<Result<T, E>>,
+    /// What the work returned, or that it panicked.
+    value: Option<Result<Result<T, E>, Error>>,
     reply: flume::Sender<Result<T, E>>,
 }
 
@@ -62,24 +63,25 @@ impl<F: GenericWork<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Cal
             return Err(Error::Closed);
         };
         // What a panic leaves behind on the connection is undone by whoever runs the job.
-        let value = catch_unwind(AssertUnwindSafe(|| work(connection))).unwrap_or_else(|panic| {
+        let value = catch_unwind(AssertUnwindSafe(|| work(connection))).map_err(|panic| {
             let error = Error::Panicked(message(&*panic));
             contained(|| drop(panic));
-            Err(error.into())
+            error
         });
-        let failed = value.as_ref().err().map(|error| {
-            let known = (error as &dyn Any).downcast_ref::<Error>();
-            known.cloned().unwrap_or(Error::Job)
-        });
+        let ran = match &value {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(own)) => Err((own as &dyn Any).downcast_ref::<Error>().cloned().unwrap_or(Error::Job)),
+            Err(panicked) => Err(panicked.clone()),
+        };
         self.value = Some(value);
-        failed.map_or(Ok(()), Err)
+        ran
     }
 
     fn answer(self: Box<Self>, instead: Option<Error>) {
         let Call { value, reply, .. } = *self;
         contained(|| {
             let value = match (instead, value) {
-                (None, Some(value)) => value,
+                (None, Some(value)) => value.unwrap_or_else(|panicked| Err(panicked.into())),
                 (instead, unused) => {
                     drop(unused);
                     Err(instead.unwrap_or(Error::Closed).into())

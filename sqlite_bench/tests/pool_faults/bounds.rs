@@ -192,7 +192,7 @@ fn who_shared_a_commit_with_an_interrupted_write_may_try_again() {
         });
         future
     });
-    match good.join().unwrap() {
+    match ends(move || good.join().unwrap()).expect("the commit never ends") {
         // A slow machine: its commit was over before the other began.
         Ok(_) => {}
         Err(error) => {
@@ -266,6 +266,28 @@ async fn a_job_may_fail_with_an_error_of_its_own_and_is_undone() {
     let kept = pool.write_and_then(|db| -> Result<_, ShopError> { Ok(insert(2)(db)?) }).await;
     assert_eq!(kept.unwrap(), 1);
     assert_eq!(pool.read(ids).await.unwrap(), [2]);
+}
+
+/// Cannot even be made of the pool's error.
+#[derive(Debug)]
+struct Explosive;
+
+impl From<pool::Error> for Explosive {
+    fn from(error: pool::Error) -> Self {
+        panic!("a bug of the caller: {error}");
+    }
+}
+
+#[test]
+fn an_error_that_cannot_be_made_ends_no_thread_of_the_pool() {
+    let (_folder, pool) = opened(&options());
+    let own = pool.clone();
+    let asked = std::thread::spawn(move || {
+        pollster::block_on(own.write_and_then(|_| -> Result<(), Explosive> { panic!("another bug of the caller") }))
+    });
+    assert!(asked.join().is_err());
+    let own = pool.clone();
+    assert_eq!(ends(move || own.write_blocking(insert(1))).expect("the writer is gone").unwrap(), 1);
 }
 
 #[test]
