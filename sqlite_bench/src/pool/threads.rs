@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
-use flume::Sender;
+use flume::{Receiver, Sender};
 
 use super::checkpoint::{self, Signal};
 use super::connect;
@@ -39,16 +39,22 @@ impl Threads {
     /// Whatever is wrong with the database, and if a thread cannot be started.
     pub(super) fn start(path: &Path, options: &Options, counters: &Arc<Counters>) -> Result<Self, Error> {
         let closing = Arc::new(AtomicBool::new(false));
+        let (alive, readers_gone) = flume::bounded(0);
         // If anything fails, the threads that run end for want of anybody who could ask them.
         let writing = match options.access {
-            Access::ReadWrite => Some(Writing::start(path, options, counters, &closing)?),
+            Access::ReadWrite => Some(Writing::start(path, options, counters, &closing, readers_gone)?),
             Access::ReadOnly | Access::Immutable => None,
         };
         let (reads, queue) = flume::bounded(options.queue.get());
         let start = |_| {
             let connection = connect::reader(path, options)?;
             let (queue, counters) = (Queue::new(queue.clone(), Arc::clone(&closing)), Arc::clone(counters));
-            spawn("sqlite-reader", move || reader::run(&connection, &queue, &counters))
+            let alive = alive.clone();
+            spawn("sqlite-reader", move || {
+                reader::run(&connection, &queue, &counters);
+                drop(connection);
+                drop(alive);
+            })
         };
         let readers = (0..options.readers.get()).map(start).collect::<Result<_, _>>()?;
         Ok(Threads { reads, readers, writing, closing })
@@ -85,13 +91,12 @@ impl Threads {
             let _ = writes.send(Message::Stop);
         }
         drop(self.reads);
-        // The readers first: the writer then finds nobody in the way of the last checkpoint.
         for thread in self.readers {
             let _ = thread.join();
         }
         let Some(Writing { writes, writer, checkpoint }) = self.writing else { return Ok(()) };
         drop(writes);
-        // The checkpoint thread ends with the writer.
+        // The writer ends after the readers, the checkpoint thread with it.
         let written = writer.join().unwrap_or(Err(Error::Closed));
         let _ = checkpoint.join();
         written
@@ -104,6 +109,7 @@ impl Writing {
         options: &Options,
         counters: &Arc<Counters>,
         closing: &Arc<AtomicBool>,
+        readers_gone: Receiver<()>,
     ) -> Result<Self, Error> {
         let (writing, (checkpointing, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
         let (writes, queue) = flume::bounded(options.queue.get());
@@ -112,7 +118,7 @@ impl Writing {
         let turn = Arc::new(Mutex::new(()));
         let signal = Signal { sender, turn: Arc::clone(&turn), gone };
         let queue = Queue::new(queue, Arc::clone(closing));
-        let committing = Writer::new(writing, queue, signal, Arc::clone(counters), options);
+        let committing = Writer::new(writing, queue, signal, readers_gone, Arc::clone(counters), options);
         let counters = Arc::clone(counters);
         Ok(Writing {
             writes,

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flume::Receiver;
 use rusqlite::{Connection, ErrorCode};
 
 use super::checkpoint::{Mode, Signal, checkpoint};
@@ -41,6 +42,8 @@ pub(super) struct Writer {
     guard: Guard,
     queue: Queue,
     checkpoints: Signal,
+    /// Disconnected once the readers have closed their connections.
+    readers_gone: Receiver<()>,
     counters: Arc<Counters>,
     batch: usize,
     checkpoint_pages: u32,
@@ -66,6 +69,7 @@ impl Writer {
         (connection, guard): (Connection, Guard),
         queue: Queue,
         checkpoints: Signal,
+        readers_gone: Receiver<()>,
         counters: Arc<Counters>,
         options: &Options,
     ) -> Self {
@@ -74,6 +78,7 @@ impl Writer {
             guard,
             queue,
             checkpoints,
+            readers_gone,
             counters,
             batch: options.batch.get(),
             checkpoint_pages: options.checkpoint_pages,
@@ -97,6 +102,8 @@ impl Writer {
             self.group(job);
             self.look_after_the_log();
         }
+        // Nothing is ever sent. Readers would be in the way of the last checkpoint, and the last of them could not remove the log.
+        let _ = self.readers_gone.recv();
         let last = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn);
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
         self.checkpoints.end();
