@@ -14,7 +14,7 @@ fn database(folder: &tempfile::TempDir) -> (Connection, Pool) {
     let file = folder.path().join("bench.db");
     let connection = Connection::open(&file).unwrap();
     schema::create(&connection, JoinIndex::Present, 0).unwrap();
-    (connection, Pool::open(&file, &Options::default()).unwrap())
+    (connection, Pool::open_blocking(&file, &Options::default()).unwrap())
 }
 
 fn reads(criterion: &mut Criterion) {

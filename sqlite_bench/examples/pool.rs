@@ -15,7 +15,7 @@ const ORDERS: i64 = 200;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let file = std::env::args_os().nth(1).map_or_else(|| folder.path().join("shop.db"), PathBuf::from);
-    let pool = Pool::open(&file, &Options::default())?;
+    let pool = Pool::open(&file, &Options::default()).await?;
     pool.write(|db| {
         db.execute_batch(
             "CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, client INTEGER NOT NULL, sum INTEGER NOT NULL)",
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stats = pool.stats();
     println!("{} writes in {:.2} s, in {} commits", stats.writes, start.elapsed().as_secs_f64(), stats.commits);
     println!("{} reads, the slowest {:.1} ms", stats.reads, slowest_read.as_secs_f64() * 1e3);
-    pool.close()?;
+    pool.close().await?;
     Ok(())
 }
 

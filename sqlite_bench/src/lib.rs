@@ -25,7 +25,7 @@ pub mod schema;
 #[cfg(feature = "cli")]
 pub mod workload;
 
-/// Its code compiles.
+/// Its code runs.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

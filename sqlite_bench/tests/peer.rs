@@ -28,7 +28,7 @@ fn python_reads(file: &std::path::Path) {
 }
 
 fn written(file: &std::path::Path) -> Pool {
-    let pool = Pool::open(file, &Options::default()).unwrap();
+    let pool = Pool::open_blocking(file, &Options::default()).unwrap();
     pool.write_blocking(|connection| connection.execute_batch("CREATE TABLE numbers (number INTEGER PRIMARY KEY)"))
         .unwrap();
     for number in 1..=1_000 {
@@ -50,6 +50,6 @@ fn another_program_reads_the_log_of_an_open_pool() {
 fn another_program_reads_a_closed_pool_whose_log_is_gone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("closed.db");
-    written(&file).close().unwrap();
+    written(&file).close_blocking().unwrap();
     python_reads(&file);
 }

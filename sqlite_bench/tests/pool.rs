@@ -1,11 +1,11 @@
 //! The pool as its users rely on it: what is acknowledged is there, what fails is not, reads do not wait, nothing grows without bound.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn writes_that_wait_share_a_commit() {
 
 #[test]
 fn a_batch_of_one_commits_each_write_alone() {
-    let (_folder, pool) = opened(&Options { batch: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&options().batch(NonZero::<usize>::MIN));
     let release = held_up(&pool);
     let threads = waiting(&pool, 0..10);
     drop(release);
@@ -116,7 +116,7 @@ async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it
 
 #[tokio::test]
 async fn a_full_queue_refuses_who_cannot_wait_and_holds_up_who_can() {
-    let (_folder, pool) = opened(&Options { queue: NonZero::new(2).unwrap(), ..options() });
+    let (_folder, pool) = opened(&options().queue(NonZero::new(2).unwrap()));
     let release = held_up(&pool);
     let waiting = waiting(&pool, 0..2);
     let error = pool.try_write(insert(5)).await.unwrap_err();
@@ -144,7 +144,7 @@ async fn a_write_whose_future_is_dropped_before_its_turn_is_skipped() {
 
 #[test]
 fn a_read_cannot_write_and_leaves_no_transaction_behind() {
-    let (_folder, pool) = opened(&Options { readers: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&options().readers(NonZero::<usize>::MIN));
     assert!(matches!(pool.read_blocking(insert(1)), Err(Error::ReadOnly(_))));
     // A snapshot that outlived its job would show the past to the next one.
     pool.read_blocking(|db| db.execute_batch("BEGIN; SELECT * FROM entries")).unwrap();
@@ -158,7 +158,7 @@ fn a_read_cannot_write_and_leaves_no_transaction_behind() {
 #[test]
 fn the_log_stays_bounded_under_writes_and_reads_that_never_pause() {
     let limit = 200;
-    let (folder, pool) = opened(&Options { checkpoint_pages: 100, wal_limit_pages: limit, ..options() });
+    let (folder, pool) = opened(&options().checkpoint_pages(100).wal_limit_pages(limit));
     let done = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)
         .map(|_| {
@@ -184,7 +184,7 @@ fn the_log_stays_bounded_under_writes_and_reads_that_never_pause() {
     assert!(stats.checkpoints > 0, "{stats:?}");
     let log = std::fs::metadata(folder.path().join("pool.db-wal")).unwrap().len();
     assert!(log <= 4_200 * u64::from(limit + 100), "the log's file has {log} bytes");
-    pool.close().unwrap();
+    pool.close_blocking().unwrap();
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn the_log_is_gone_after_closing() {
     for _ in 0..100 {
         let (folder, pool) = opened(&options());
         pool.write_blocking(insert(1)).unwrap();
-        pool.close().unwrap();
+        pool.close_blocking().unwrap();
         assert!(!folder.path().join("pool.db-wal").exists());
     }
 }
@@ -205,7 +205,7 @@ fn closing_finishes_what_waits_and_refuses_the_rest() {
     let threads = waiting(&pool, 0..20);
     let closing = std::thread::spawn({
         let pool = pool.clone();
-        move || pool.close()
+        move || pool.close_blocking()
     });
     std::thread::sleep(Duration::from_millis(50));
     drop(release);
@@ -218,7 +218,7 @@ fn closing_finishes_what_waits_and_refuses_the_rest() {
 
 #[test]
 fn a_lock_of_another_process_is_waited_for_and_then_named() {
-    let (folder, pool) = opened(&Options { busy_timeout: Duration::from_millis(300), ..options() });
+    let (folder, pool) = opened(&options().busy_timeout(Duration::from_millis(300)));
     let other = Connection::open(file(&folder)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begin = Instant::now();
@@ -237,8 +237,8 @@ fn a_lock_of_another_process_is_waited_for_and_then_named() {
 
 #[test]
 fn a_full_database_says_so_and_keeps_what_it_had() {
-    let on_open = Arc::new(|db: &Connection| db.execute_batch("PRAGMA max_page_count = 40"));
-    let (_folder, pool) = opened(&Options { on_open: Some(on_open), ..options() });
+    let on_open = |db: &Connection| db.execute_batch("PRAGMA max_page_count = 40");
+    let (_folder, pool) = opened(&options().on_open(on_open));
     pool.write_blocking(|db| db.execute_batch("CREATE TABLE blobs (data BLOB)")).unwrap();
     let mut acknowledged = 0;
     let error = loop {
@@ -260,14 +260,14 @@ fn a_full_database_says_so_and_keeps_what_it_had() {
 #[test]
 fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
-    let said = |path: &Path| Pool::open(path, &options()).unwrap_err().to_string();
+    let said = |path: &Path| Pool::open_blocking(path, &options()).unwrap_err().to_string();
     let missing = folder.path().join("missing/pool.db");
     assert!(said(&missing).starts_with(&format!("cannot open {}", missing.display())), "{}", said(&missing));
     assert!(said(&missing).contains("must be writable"));
     let foreign = folder.path().join("foreign.db");
     std::fs::write(&foreign, "this is a text, and long enough to be taken for a header. ".repeat(100)).unwrap();
     assert!(said(&foreign).contains("not a database"), "{}", said(&foreign));
-    let error = Pool::open(":memory:", &options()).unwrap_err();
+    let error = Pool::open_blocking(":memory:", &options()).unwrap_err();
     assert!(
         matches!(error, Error::NotWal { .. }) && error.to_string().contains("use a file on a local disk"),
         "{error}"
@@ -283,9 +283,9 @@ fn read_only(folder: &Path) -> Option<Mounted<'_>> {
 #[test]
 fn a_read_only_folder_is_refused_in_one_clear_line() {
     let (folder, pool) = opened(&options());
-    pool.close().unwrap();
+    pool.close_blocking().unwrap();
     let said = if let Some(_mounted) = read_only(folder.path()) {
-        Pool::open(file(&folder), &options()).unwrap_err().to_string()
+        Pool::open_blocking(file(&folder), &options()).unwrap_err().to_string()
     } else {
         let mut permissions = std::fs::metadata(folder.path()).unwrap().permissions();
         permissions.set_readonly(true);
@@ -294,58 +294,108 @@ fn a_read_only_folder_is_refused_in_one_clear_line() {
             eprintln!("skipped: this user may write everywhere and may not mount");
             return;
         }
-        Pool::open(file(&folder), &options()).unwrap_err().to_string()
+        Pool::open_blocking(file(&folder), &options()).unwrap_err().to_string()
     };
     assert!(said.contains("must be writable") && !said.contains('\n'), "{said}");
 }
 
-/// Tells this program, when it is started anew by a test, which database to write to until it is killed.
+/// Tell this program, when it is started anew by a test, which database to write to, from which number on, and whether to go on until it is
+/// killed or to drop the pool after the hundredth write and be gone.
 const VICTIM: &str = "POOL_TEST_VICTIM";
+const FROM: &str = "POOL_TEST_FROM";
+const DROPS: &str = "POOL_TEST_DROPS";
 
 #[test]
 fn the_victim_writes_until_it_is_killed() {
     use std::io::Write as _;
-    // Only when the test below has started this program for it.
+    // Only when a test below has started this program for it.
     let Some(path) = std::env::var_os(VICTIM) else { return };
-    let pool = Pool::open(path, &Options::default()).unwrap();
-    let mut out = std::io::stdout();
-    for number in 0.. {
-        pool.write_blocking(insert(number)).unwrap();
+    let from: i64 = std::env::var(FROM).unwrap().parse().unwrap();
+    let pool = Pool::open_blocking(path, &Options::default()).unwrap();
+    let acknowledged = |number: i64| {
+        let mut out = std::io::stdout();
         writeln!(out, "acknowledged {number}").unwrap();
         out.flush().unwrap();
+    };
+    if std::env::var_os(DROPS).is_some() {
+        for number in from..from + 100 {
+            pool.write_blocking(insert(number)).unwrap();
+            acknowledged(number);
+        }
+        drop(pool);
+        std::process::exit(0);
     }
+    // Several at once, so that some share a commit.
+    let next = AtomicI64::new(from);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    pool.write_blocking(insert(number)).unwrap();
+                    acknowledged(number);
+                }
+            });
+        }
+    });
 }
 
-#[test]
-fn a_killed_process_loses_no_acknowledged_write() {
+/// What a victim acknowledged: it is killed after `kill_after` of them, or goes by itself.
+fn victim(database: &Path, from: i64, kill_after: Option<usize>) -> Vec<i64> {
     use std::io::{BufRead as _, BufReader};
-    let (folder, pool) = opened(&options());
-    pool.close().unwrap();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["the_victim_writes_until_it_is_killed", "--exact", "--nocapture"])
-        .env(VICTIM, file(&folder))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut acknowledged = -1;
-    for line in lines {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["the_victim_writes_until_it_is_killed", "--exact", "--nocapture"]);
+    command.env(VICTIM, database).env(FROM, from.to_string()).stdout(Stdio::piped());
+    if kill_after.is_none() {
+        command.env(DROPS, "");
+    }
+    let mut child = command.spawn().unwrap();
+    let mut acknowledged = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         // The harness writes its own words before the first.
         if let Some((_, number)) = line.unwrap().split_once("acknowledged ") {
-            acknowledged = number.parse().unwrap();
+            acknowledged.push(number.parse().unwrap());
         }
-        if acknowledged == 300 {
+        if Some(acknowledged.len()) == kill_after {
             child.kill().unwrap();
         }
     }
     child.wait().unwrap();
-    assert!(acknowledged >= 300);
-    let pool = Pool::open(file(&folder), &options()).unwrap();
-    let found: i64 =
-        pool.read_blocking(|db| db.query_row("SELECT MAX(id) FROM entries", [], |row| row.get(0))).unwrap();
-    assert!(found >= acknowledged, "write {acknowledged} was acknowledged, {found} is the last");
-    assert_eq!(pool.read_blocking(count).unwrap(), found + 1);
-    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+    acknowledged
+}
+
+/// So many processes are killed, one after the other on one database; `POOL_TEST_KILLS` says otherwise.
+const KILLS: usize = 3;
+
+#[test]
+fn a_killed_process_loses_no_acknowledged_write() {
+    let kills = std::env::var("POOL_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let (folder, pool) = opened(&options());
+    pool.close_blocking().unwrap();
+    let mut acknowledged = BTreeSet::new();
+    let mut lost = 0;
+    for kill in 0..kills {
+        let from = 100_000 * i64::try_from(kill).unwrap();
+        // At another moment of its work each time.
+        let own = victim(&file(&folder), from, Some(50 + 37 * kill % 251));
+        assert!(own.len() >= 50);
+        acknowledged.extend(own);
+        let pool = Pool::open_blocking(file(&folder), &options()).unwrap();
+        let found: BTreeSet<i64> = pool.read_blocking(ids).unwrap().into_iter().collect();
+        lost += acknowledged.difference(&found).count();
+        assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+        pool.close_blocking().unwrap();
+    }
+    println!("{kills} kills: {} acknowledged, {lost} lost", acknowledged.len());
+    assert_eq!(lost, 0, "of {} acknowledged writes", acknowledged.len());
+}
+
+#[test]
+fn a_process_that_drops_its_pool_and_ends_loses_no_acknowledged_write() {
+    let (folder, pool) = opened(&options());
+    pool.close_blocking().unwrap();
+    assert_eq!(victim(&file(&folder), 0, None).len(), 100);
+    assert_eq!(ids(&Connection::open(file(&folder)).unwrap()).unwrap(), (0..100).collect::<Vec<_>>());
 }
 
 /// What a thread does to the pool, with a key.
@@ -384,7 +434,7 @@ proptest! {
         for thread in threads {
             expected.extend(thread.join().unwrap());
         }
-        pool.close().unwrap();
+        pool.close_blocking().unwrap();
         let db = Connection::open(file(&folder)).unwrap();
         let mut statement = db.prepare("SELECT id, value FROM entries").unwrap();
         let found: BTreeMap<i64, i64> =

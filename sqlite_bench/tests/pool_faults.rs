@@ -2,14 +2,15 @@
 
 use std::num::NonZero;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use sqlite_bench::pool::{Error, Options, Pool, Work};
+use sqlite_bench::pool::{Error, Pool, Work};
 
+#[path = "pool_faults/bounds.rs"]
+mod bounds;
 mod common;
 #[path = "pool_faults/disk.rs"]
 mod disk;
@@ -51,7 +52,7 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<
 
 #[test]
 fn closing_does_not_wait_for_a_future_that_nobody_polls() {
-    let (_folder, pool) = opened(&Options { queue: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&options().queue(NonZero::<usize>::MIN));
     let release = held_up(&pool);
     let queued = behind(&pool, insert(1));
     let asking = pool.clone();
@@ -60,7 +61,7 @@ fn closing_does_not_wait_for_a_future_that_nobody_polls() {
     assert!(stuck.as_mut().poll(&mut context).is_pending(), "the queue is full");
     drop(release);
     queued.join().unwrap().unwrap();
-    let closed = ends(move || pool.close()).expect("closing waits for the future");
+    let closed = ends(move || pool.close_blocking()).expect("closing waits for the future");
     closed.unwrap();
     // It had its place in the queue.
     match stuck.as_mut().poll(&mut context) {
@@ -74,11 +75,11 @@ fn a_pool_may_be_closed_or_dropped_from_within_its_own_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let ended = ends(move || {
         for close in [true, false] {
-            let pool = Pool::open(file(&folder), &options()).unwrap();
+            let pool = Pool::open_blocking(file(&folder), &options()).unwrap();
             let own = pool.clone();
             let read = pool.read_blocking(move |_| {
                 if close {
-                    own.close().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+                    own.close_blocking().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
                 }
                 Ok(1)
             });
@@ -184,7 +185,7 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
 #[test]
 fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
     let timeout = Duration::from_millis(300);
-    let (folder, pool) = opened(&Options { busy_timeout: timeout, ..options() });
+    let (folder, pool) = opened(&options().busy_timeout(timeout));
     let other = Connection::open(file(&folder)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let begin = Instant::now();
@@ -209,7 +210,7 @@ fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
 #[test]
 fn two_pools_share_a_file() {
     let (folder, pool) = opened(&options());
-    let pools = [pool, Pool::open(file(&folder), &options()).unwrap()];
+    let pools = [pool, Pool::open_blocking(file(&folder), &options()).unwrap()];
     let threads: Vec<_> = (0..8_i64)
         .map(|thread| {
             let pool = pools[usize::try_from(thread % 2).unwrap()].clone();
@@ -226,7 +227,7 @@ fn two_pools_share_a_file() {
     for pool in pools {
         assert_eq!(pool.read_blocking(ids).unwrap().len(), 400);
         assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
-        pool.close().unwrap();
+        pool.close_blocking().unwrap();
     }
 }
 
@@ -241,7 +242,7 @@ impl Drop for Explosive {
 
 #[test]
 fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
-    let (_folder, pool) = opened(&Options { readers: NonZero::<usize>::MIN, ..options() });
+    let (_folder, pool) = opened(&options().readers(NonZero::<usize>::MIN));
     let mut context = Context::from_waker(Waker::noop());
     // Given up while it runs: the result has no owner. Given up before its turn: the job has none.
     for given_up_early in [false, true] {
@@ -307,7 +308,7 @@ fn a_job_that_removes_the_guards_and_commits_is_told_that_nothing_is_sure() {
 #[test]
 fn what_on_open_refuses_is_said_when_opening() {
     let folder = tempfile::tempdir().unwrap();
-    let on_open = Arc::new(|db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()"));
-    let error = Pool::open(file(&folder), &Options { on_open: Some(on_open), ..options() }).unwrap_err();
+    let on_open = |db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()");
+    let error = Pool::open_blocking(file(&folder), &options().on_open(on_open)).unwrap_err();
     assert!(error.to_string().contains("no_such_function"), "{error}");
 }

@@ -184,16 +184,14 @@ fn plainly(journal: &str, synchronous: &str) -> impl Fn(&Path, &Arc<Disk>) {
 /// The pool, asked by so many at a time, of whose writes up to `batch` share a commit.
 fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, &Arc<Disk>) {
     move |file, disk| {
-        let options = Options {
-            durability,
-            vfs: Some(vfs::NAME.to_owned()),
-            batch: NonZero::new(batch).unwrap(),
-            checkpoint_pages: CHECKPOINT_PAGES,
-            wal_limit_pages: 2 * CHECKPOINT_PAGES,
-            ..Options::default()
-        };
+        let options = Options::default()
+            .durability(durability)
+            .vfs(vfs::NAME.to_owned())
+            .batch(NonZero::new(batch).unwrap())
+            .checkpoint_pages(CHECKPOINT_PAGES)
+            .wal_limit_pages(2 * CHECKPOINT_PAGES);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-        let pool = Pool::open(file, &options).unwrap();
+        let pool = Pool::open_blocking(file, &options).unwrap();
         let next = Arc::new(AtomicU64::new(NUMBERS.start));
         let writer = || {
             let (pool, disk, next) = (pool.clone(), Arc::clone(disk), Arc::clone(&next));
@@ -216,7 +214,7 @@ fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, 
         let stats = pool.stats();
         assert_eq!(stats.commits < WRITES, batch > 1, "{stats:?}");
         // The power may fail during this, too.
-        pool.close().unwrap();
+        pool.close_blocking().unwrap();
     }
 }
 

@@ -36,11 +36,21 @@ pub static ARMS: [Arm; 4] = [
     .titled("WAL pool"),
 ];
 
-fn open_pool(setup: &Setup, database: usize) -> Result<Pool, AccessError> {
+/// The pool, closed before the next arm begins.
+struct Closed(Pool);
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        // Whatever is wrong with the database, the check of the run says it.
+        let _ = self.0.clone().close_blocking();
+    }
+}
+
+fn open_pool(setup: &Setup, database: usize) -> Result<Closed, AccessError> {
     let readers = NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN);
     let file = setup.file(database);
     schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
-    Ok(Pool::open(&file, &Options { readers, ..Options::default() })?)
+    Ok(Closed(Pool::open_blocking(&file, &Options::default().readers(readers))?))
 }
 
 fn lock(mutex: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
@@ -98,12 +108,12 @@ impl Database for tokio_rusqlite::Connection {
     }
 }
 
-impl Database for Pool {
+impl Database for Closed {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(Pool::read(self, work).await?)
+        Ok(self.0.read(work).await?)
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(Pool::write(self, work).await?)
+        Ok(self.0.write(work).await?)
     }
 }

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::ErrorCode;
+
+use super::denied;
 
 /// Why a pool could not be opened, or an operation did not succeed.
 ///
@@ -27,12 +30,38 @@ pub enum Error {
         /// The journal it has.
         mode: String,
     },
+    /// The log beside a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) holds writes that would not be seen.
+    #[error("{} has a log beside it that would be ignored: open it once for writing and close it", path.display())]
+    LogLeft {
+        /// The file.
+        path: PathBuf,
+    },
     /// A thread cannot be started.
     #[error("cannot start a thread for the pool: {0}")]
     Thread(Arc<std::io::Error>),
     /// The job's own statements failed; nothing of it is in the database.
     #[error(transparent)]
     Sqlite(Arc<rusqlite::Error>),
+    /// The job used a statement that would end its transaction or change the connection for the jobs that follow; it was not done.
+    #[error("not authorized in a job: {0}; the pool keeps the transaction, settings go into Options::on_open")]
+    Denied(String),
+    /// A job failed with an error of its caller's own; only those whose writes were undone with it see this.
+    #[error("a job returned an error of its own")]
+    Job,
+    /// A job was given up by its caller while it ran; only those whose writes were undone with it see this.
+    #[error("a job was given up while it ran")]
+    Cancelled,
+    /// A job asked its own pool, and would wait for itself. Nothing was done.
+    #[error(
+        "a job asked its own pool, which may wait for ever: use the connection that the job is given, or ask after it"
+    )]
+    Nested,
+    /// The turn of the operation did not come within the acquire timeout; nothing was done, and it may be tried again.
+    #[error("{0:?} were not enough to get a connection: try again later, or answer fewer requests")]
+    Waited(Duration),
+    /// The job took longer than the job timeout and was interrupted; nothing of it was written.
+    #[error("the job took longer than {0:?} and was interrupted")]
+    TimedOut(Duration),
     /// Another process held the write lock for longer than the busy timeout; nothing was written.
     #[error("another process keeps the database locked for longer than the busy timeout: {0}")]
     Busy(Arc<rusqlite::Error>),
@@ -58,6 +87,9 @@ pub enum Error {
     /// A job committed by itself, which needs the pool's authorizer and commit hook to be replaced. Whether this write was kept is unknown.
     #[error("a job committed by itself, without the pool's authorizer: whether this write was kept is unknown")]
     Unknown,
+    /// The pool was opened for reading only.
+    #[error("the pool was opened for reading only")]
+    NoWriter,
     /// The queue is full; only `try_read` and `try_write` say so, the others wait.
     #[error("{0} operations wait already: try again later, or answer fewer requests")]
     Full(usize),
@@ -73,12 +105,17 @@ impl Error {
     /// Whether the same operation may succeed later, without anything else being done: nothing of it was written.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_))
+        matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_))
     }
 
     /// What an error of SQLite means to the caller.
     pub(super) fn of(source: rusqlite::Error) -> Self {
         let code = source.sqlite_error_code();
+        if code == Some(ErrorCode::AuthorizationForStatementDenied)
+            && let Some(statement) = denied::take()
+        {
+            return Error::Denied(statement);
+        }
         let source = Arc::new(source);
         match code {
             Some(ErrorCode::DatabaseBusy) => Error::Busy(source),
@@ -115,6 +152,8 @@ fn remedy(source: &rusqlite::Error) -> &'static str {
         Some(ErrorCode::DatabaseCorrupt) => "restore a copy, or save what is left with `.recover` of the sqlite3 shell",
         Some(ErrorCode::DatabaseBusy) => "another process keeps it locked for longer than the busy timeout",
         Some(ErrorCode::DiskFull) => "free some space",
-        _ => "its folder must exist, and both must be writable, for the log beside the file",
+        _ => {
+            "its folder must exist, and both must be writable, for the log beside the file; one that nobody changes may be opened as Access::Immutable"
+        }
     }
 }

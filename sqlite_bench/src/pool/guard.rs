@@ -1,20 +1,76 @@
-//! Keeps the pool's transaction out of reach of the jobs that run in it.
+//! Keeps the connection and its transaction as they are while a job has them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use rusqlite::Connection;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
+use rusqlite::{Connection, ffi};
+
+use super::denied;
+use super::error::Error;
+use super::job::BoxedJob;
+use super::stats::Counters;
+use super::ticket::Ticket;
 
 /// The savepoint around each job.
 pub(super) const SAVEPOINT: &str = "pool_job";
 
-/// Tells SQLite whether a job runs, which may neither begin nor end a transaction.
+/// Instructions of SQLite's machine, some microseconds, after which a job that was given up stops.
+const PATIENCE: i32 = 1_000;
+
+/// What a job may give a value to: questions, and what is kept in the database or ends with the transaction.
+const ALLOWED_PRAGMAS: [&str; 15] = [
+    "application_id",
+    "defer_foreign_keys",
+    "foreign_key_check",
+    "foreign_key_list",
+    "incremental_vacuum",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "optimize",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+    "user_version",
+];
+
+thread_local! {
+    /// The pool whose job this thread runs.
+    static INSIDE: Cell<Option<*const Counters>> = const { Cell::new(None) };
+}
+
+/// Whether a job of the pool that has these counters runs on this thread.
+pub(super) fn is_inside(pool: &Arc<Counters>) -> bool {
+    INSIDE.get() == Some(Arc::as_ptr(pool))
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Read,
+    Write,
+}
+
+/// The job that runs on a connection, if one does.
+type Current = Arc<Mutex<Option<Arc<Ticket>>>>;
+
+fn peek<T>(current: &Current, ask: impl FnOnce(&Ticket) -> T) -> Option<T> {
+    current.lock().unwrap_or_else(PoisonError::into_inner).as_deref().map(ask)
+}
+
+/// Tells SQLite which job runs.
 ///
-/// Two nets: an authorizer refuses the statements when they are compiled, which leaves the transaction as it is. A commit hook turns every
-/// commit into a rollback, also the silent one of a job that goes on after SQLite has rolled back by itself.
+/// An authorizer refuses, when they are compiled, statements that would begin or end the transaction or change the connection for the jobs
+/// that follow. On the connection that writes a commit hook turns every commit into a rollback, also the silent one of a job that goes on
+/// after SQLite has rolled back by itself. A progress handler stops what was given up: unlike `sqlite3_interrupt` it cannot come between two
+/// statements and be lost, nor hit the job that follows.
 pub(super) struct Guard {
-    job_runs: Arc<AtomicBool>,
+    current: Current,
+    busy_timeout: Duration,
 }
 
 impl Guard {
@@ -22,28 +78,75 @@ impl Guard {
     ///
     /// # Errors
     /// What SQLite says.
-    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
-        let job_runs = Arc::new(AtomicBool::new(false));
-        let own = Arc::clone(&job_runs);
-        connection.authorizer(Some(move |context: AuthContext<'_>| match context.action {
-            AuthAction::Transaction { .. } if own.load(Ordering::Relaxed) => Authorization::Deny,
-            AuthAction::Savepoint { savepoint_name, .. }
-                if own.load(Ordering::Relaxed) && savepoint_name.eq_ignore_ascii_case(SAVEPOINT) =>
-            {
-                Authorization::Deny
+    pub(super) fn of(connection: &Connection, role: Role, busy_timeout: Duration) -> rusqlite::Result<Self> {
+        let current = Current::default();
+        let own = Arc::clone(&current);
+        connection.authorizer(Some(move |context: AuthContext<'_>| {
+            // The handler below would never see a loop of short statements.
+            let judge = |job: &Ticket| (job.is_given_up(), refused(&context.action, role));
+            let (given_up, statement) = peek(&own, judge).unwrap_or_default();
+            if !given_up && statement.is_none() {
+                return Authorization::Allow;
             }
-            _ => Authorization::Allow,
+            denied::put(statement);
+            Authorization::Deny
         }))?;
-        let own = Arc::clone(&job_runs);
-        connection.commit_hook(Some(move || own.load(Ordering::Relaxed)))?;
-        Ok(Guard { job_runs })
+        let own = Arc::clone(&current);
+        connection.progress_handler(PATIENCE, Some(move || peek(&own, Ticket::is_given_up).unwrap_or(false)))?;
+        if role == Role::Write {
+            let own = Arc::clone(&current);
+            connection.commit_hook(Some(move || peek(&own, |_| ()).is_some()))?;
+        }
+        Ok(Guard { current, busy_timeout })
     }
 
-    /// Runs a job, which must not unwind.
-    pub(super) fn during<T>(&self, job: impl FnOnce() -> T) -> T {
-        self.job_runs.store(true, Ordering::Relaxed);
-        let value = job();
-        self.job_runs.store(false, Ordering::Relaxed);
-        value
+    fn set(&self, job: Option<Arc<Ticket>>) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = job;
+    }
+
+    /// Runs a job of the pool that has these counters.
+    ///
+    /// # Errors
+    /// As of [`super::job::Job::run`], or that it was given up.
+    pub(super) fn run(&self, job: &mut BoxedJob, connection: &Connection, pool: &Arc<Counters>) -> Result<(), Error> {
+        let ticket = Arc::clone(job.ticket());
+        if !ticket.begin() {
+            return Err(Error::Cancelled);
+        }
+        self.set(Some(Arc::clone(&ticket)));
+        INSIDE.set(Some(Arc::as_ptr(pool)));
+        let ran = job.run(connection);
+        INSIDE.set(None);
+        self.set(None);
+        // The one setting that a job can reach without a statement, and that no hook hears of.
+        let _ = connection.busy_timeout(self.busy_timeout);
+        if ticket.end() { ran } else { Err(Error::Cancelled) }
+    }
+}
+
+/// What a job is not allowed to do, in words.
+fn refused(action: &AuthAction<'_>, role: Role) -> Option<String> {
+    match action {
+        AuthAction::Transaction { operation } if role == Role::Write => Some(match operation {
+            TransactionOperation::Begin => "BEGIN".to_owned(),
+            TransactionOperation::Rollback => "ROLLBACK".to_owned(),
+            _ => "COMMIT".to_owned(),
+        }),
+        AuthAction::Savepoint { savepoint_name, .. }
+            if role == Role::Write && savepoint_name.eq_ignore_ascii_case(SAVEPOINT) =>
+        {
+            Some(format!("the savepoint {savepoint_name}"))
+        }
+        AuthAction::Attach { filename } => Some(format!("ATTACH '{filename}'")),
+        AuthAction::Detach { database_name } => Some(format!("DETACH {database_name}")),
+        // Of a name that is known only when the statement runs.
+        AuthAction::Unknown { code: ffi::SQLITE_ATTACH, .. } => Some("ATTACH".to_owned()),
+        AuthAction::Unknown { code: ffi::SQLITE_DETACH, .. } => Some("DETACH".to_owned()),
+        AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
+            if !ALLOWED_PRAGMAS.iter().any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
+        {
+            Some(format!("PRAGMA {pragma_name} = {value}"))
+        }
+        _ => None,
     }
 }

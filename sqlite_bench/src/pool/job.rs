@@ -2,49 +2,60 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use rusqlite::Connection;
 
 use super::error::Error;
+use super::ticket::Ticket;
 
 /// What is done with a connection: any closure that takes one and returns what the caller wants of it, or SQLite's error.
 pub trait Work<T>: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static {}
 
 impl<T, F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static> Work<T> for F {}
 
+/// The same with an error of the caller's own.
+pub trait GenericWork<T, E>: FnOnce(&Connection) -> Result<T, E> + Send + 'static {}
+
+impl<T, E, F: FnOnce(&Connection) -> Result<T, E> + Send + 'static> GenericWork<T, E> for F {}
+
 /// A job in a queue.
 pub(super) type BoxedJob = Box<dyn Job>;
 
 /// What a thread does with a job: run it once, then answer it once.
 pub(super) trait Job: Send {
-    /// Whether anybody still waits for the answer.
-    fn is_wanted(&self) -> bool;
+    fn ticket(&self) -> &Arc<Ticket>;
 
     /// Runs it and keeps the result.
     ///
     /// # Errors
-    /// What the job itself returned, or that it panicked.
+    /// That it failed or panicked, in words for those who share its fate.
     fn run(&mut self, connection: &Connection) -> Result<(), Error>;
 
     /// Answers with the result that was kept, or with the reason why it must not count.
-    fn answer(self: Box<Self>, outcome: Result<(), Error>);
+    fn answer(self: Box<Self>, instead: Option<Error>);
 }
 
-struct Call<F, T> {
+struct Call<F, T, E> {
+    ticket: Arc<Ticket>,
     work: Option<F>,
-    value: Option<T>,
-    reply: flume::Sender<Result<T, Error>>,
+    /// What the work returned, or that it panicked.
+    value: Option<Result<Result<T, E>, Error>>,
+    reply: flume::Sender<Result<T, E>>,
 }
 
 /// A job that does `work`, and where its answer arrives.
-pub(super) fn job<T: Send + 'static>(work: impl Work<T>) -> (BoxedJob, flume::Receiver<Result<T, Error>>) {
+pub(super) fn job<T: Send + 'static, E: From<Error> + Send + 'static>(
+    work: impl GenericWork<T, E>,
+    ticket: Arc<Ticket>,
+) -> (BoxedJob, flume::Receiver<Result<T, E>>) {
     let (reply, answer) = flume::bounded(1);
-    (Box::new(Call { work: Some(work), value: None, reply }), answer)
+    (Box::new(Call { ticket, work: Some(work), value: None, reply }), answer)
 }
 
-impl<F: Work<T>, T: Send> Job for Call<F, T> {
-    fn is_wanted(&self) -> bool {
-        !self.reply.is_disconnected()
+impl<F: GenericWork<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T, E> {
+    fn ticket(&self) -> &Arc<Ticket> {
+        &self.ticket
     }
 
     fn run(&mut self, connection: &Connection) -> Result<(), Error> {
@@ -56,16 +67,28 @@ impl<F: Work<T>, T: Send> Job for Call<F, T> {
             let error = Error::Panicked(message(&*panic));
             contained(|| drop(panic));
             error
-        })?;
-        self.value = Some(value.map_err(Error::of)?);
-        Ok(())
+        });
+        let ran = match &value {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(own)) => Err((own as &dyn Any).downcast_ref::<Error>().cloned().unwrap_or(Error::Job)),
+            Err(panicked) => Err(panicked.clone()),
+        };
+        self.value = Some(value);
+        ran
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Error>) {
+    fn answer(self: Box<Self>, instead: Option<Error>) {
         let Call { value, reply, .. } = *self;
         contained(|| {
+            let value = match (instead, value) {
+                (None, Some(value)) => value.unwrap_or_else(|panicked| Err(panicked.into())),
+                (instead, unused) => {
+                    drop(unused);
+                    Err(instead.unwrap_or(Error::Closed).into())
+                }
+            };
             // Nobody may be waiting any more.
-            let _ = reply.send(outcome.and_then(|()| value.ok_or(Error::Closed)));
+            let _ = reply.send(value);
         });
     }
 }

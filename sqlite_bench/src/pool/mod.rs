@@ -6,7 +6,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("shop.db");
-//! let pool = Pool::open(&path, &Options::default())?;
+//! let pool = Pool::open(&path, &Options::default()).await?;
 //! pool.write(|db| db.execute_batch("CREATE TABLE orders (id INTEGER PRIMARY KEY, sum INTEGER)")).await?;
 //! let id = pool
 //!     .write(|db| {
@@ -16,7 +16,7 @@
 //!     .await?;
 //! let sum: i64 = pool.read(move |db| db.query_row("SELECT sum FROM orders WHERE id = ?1", [id], |row| row.get(0))).await?;
 //! assert_eq!(sum, 1_250);
-//! pool.close()?;
+//! pool.close().await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -27,27 +27,34 @@
 //!   a commit ([`Options::batch`]), which is what makes small writes cheap: syncing takes as long for a hundred as for one. Each runs in a
 //!   savepoint: one that fails or panics is undone alone. The answer comes after the commit, so that an acknowledged write is as safe as
 //!   [`Options::durability`] says. A commit takes no further writes after 5 ms, but those that are in it wait for a slow one that comes last.
-//! - **Inside a write** `BEGIN`, `COMMIT` and `ROLLBACK` are refused ("not authorized"); savepoints are allowed, and `VACUUM` needs a connection of
-//!   its own. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of the job.
-//!   If one write makes SQLite undo a whole commit ([`Error::Undone`]: a full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key), the others
-//!   may be tried again. `prepare_cached` spares compiling a statement each time.
+//! - **Inside a job** [`Error::Denied`] answers what would outlast it: `ATTACH`, settings by `PRAGMA` (their place is [`Options::on_open`]), and in a
+//!   write `BEGIN`, `COMMIT` and `ROLLBACK`; savepoints are allowed, and `VACUUM` needs a connection of its own. A job that asks its own pool gets
+//!   [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
+//!   the job. If one write makes SQLite undo a whole commit ([`Error::Undone`]: a full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key, an
+//!   interrupted statement), the others may be tried again. `prepare_cached` spares compiling a statement each time.
+//! - **Errors of your own**: [`Pool::read_and_then`] and [`Pool::write_and_then`] take jobs that return any error that is made `From<pool::Error>`.
 //! - **The log** is copied into the database by a thread of its own, off the path of writes; at [`Options::wal_limit_pages`] the writer makes room first.
 //! - **Back-pressure**: at most [`Options::queue`] operations wait in each queue. [`Pool::read`] and [`Pool::write`] wait for room, [`Pool::try_read`] and
 //!   [`Pool::try_write`] refuse.
-//! - **Cancelling**: an operation whose future is dropped before its turn is skipped; after that it runs to its end, and a write is committed.
-//! - **Closing**: [`Pool::close`] lets everything that waits finish; dropping the last clone does, too, and blocks its thread meanwhile.
+//! - **Cancelling**: an operation whose future is dropped before its turn is skipped. While its job runs, the statement is interrupted, the
+//!   connection goes to the next one, and a write is undone. Once the job has ended, a write is committed. Who drops a future does not learn which;
+//!   after the answer to any later write it is decided. [`Options::acquire_timeout`] and [`Options::job_timeout`] end in the same way and do say:
+//!   after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.
+//! - **Closing**: [`Pool::close`] lets everything that waits finish. Dropping the last clone closes the pool in the background and waits for nothing:
+//!   what was acknowledged is in the log, which the next opening reads, even if the process ends meanwhile.
 //!
-//! Nothing here needs a particular runtime. A read is a trip to another thread and back, some ten microseconds.
+//! Nothing here needs a particular runtime, and `*_blocking` needs none. A read is a trip to another thread and back, some ten microseconds.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use flume::{Sender, TrySendError};
+use flume::{Receiver, Sender};
 use rusqlite::Connection;
 
+mod ask;
 mod checkpoint;
+mod connect;
+mod denied;
 mod error;
 mod guard;
 mod job;
@@ -55,18 +62,20 @@ mod options;
 mod queue;
 mod reader;
 mod stats;
+mod threads;
+mod ticket;
 mod writer;
 
 pub use error::Error;
-pub use job::Work;
-pub use options::{Durability, OnOpen, Options};
+pub use job::{GenericWork, Work};
+pub use options::{Access, Durability, Options};
 pub use stats::Stats;
 
-use checkpoint::Signal;
-use job::job;
-use queue::{Message, Queue};
+use ask::{Full, ask};
+use queue::Message;
 use stats::Counters;
-use writer::Writer;
+use threads::{Threads, spawn};
+use ticket::Limits;
 
 /// A database with a thread that writes and some that read. Clones are the same pool.
 #[derive(Clone)]
@@ -76,24 +85,14 @@ pub struct Pool {
 
 struct Inner {
     path: PathBuf,
-    /// Gone when the pool is closed.
-    queues: RwLock<Option<Queues>>,
-    /// Set when the pool is closed: a thread ends when its queue is empty.
-    closing: Arc<AtomicBool>,
-    threads: Mutex<Threads>,
+    limits: Limits,
+    /// Gone when the pool is closed; the sender when its threads have ended.
+    open: RwLock<Option<(Threads, Sender<()>)>>,
     counters: Arc<Counters>,
-}
-
-struct Queues {
-    reads: Sender<Message>,
-    writes: Sender<Message>,
-}
-
-#[derive(Default)]
-struct Threads {
-    writer: Option<JoinHandle<Result<(), Error>>>,
-    checkpoint: Option<JoinHandle<()>>,
-    readers: Vec<JoinHandle<()>>,
+    /// How closing went.
+    outcome: Arc<OnceLock<Result<(), Error>>>,
+    /// Disconnected when all threads have ended.
+    ended: Receiver<()>,
 }
 
 impl std::fmt::Debug for Pool {
@@ -106,64 +105,100 @@ impl Pool {
     /// Opens the database, creating it if it is missing, and starts the threads.
     ///
     /// # Errors
-    /// If it cannot be opened, has no write-ahead log, or a thread cannot be started. Blocks until then.
-    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
-        let path = path.as_ref();
-        // All connections are opened here, so that whatever is wrong is said here.
-        let writing = options.connect_writer(path)?;
-        let (checkpointing, _) = options.connect_writer(path)?;
-        let reading: Vec<Connection> =
-            (0..options.readers.get()).map(|_| options.connect_reader(path)).collect::<Result<_, _>>()?;
+    /// If it cannot be opened, has no write-ahead log, or a thread cannot be started.
+    pub async fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
+        let (path, options) = (path.as_ref().to_owned(), options.clone());
+        let (opened, pool) = flume::bounded(1);
+        spawn("sqlite-open", move || {
+            // If nobody wants it any more, it closes.
+            let _ = opened.send(Pool::open_blocking(path, &options));
+        })?;
+        pool.recv_async().await.unwrap_or(Err(Error::Closed))
+    }
 
+    /// As [`Pool::open`], for threads that may be blocked.
+    ///
+    /// # Errors
+    /// As [`Pool::open`].
+    pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
+        let path = path.as_ref();
         let counters = Arc::new(Counters::default());
-        let closing = Arc::new(AtomicBool::new(false));
-        let (reads, read_queue) = flume::bounded(options.queue.get());
-        let (writes, write_queue) = flume::bounded(options.queue.get());
-        let (signals, signals_queue) = flume::bounded(1);
-        let pool = Pool {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                queues: RwLock::new(Some(Queues { reads, writes })),
-                closing: Arc::clone(&closing),
-                threads: Mutex::default(),
-                counters: Arc::clone(&counters),
-            }),
-        };
-        // If one of them cannot be started, dropping the pool ends the others.
-        let mut threads = pool.inner.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = Arc::new(Mutex::new(()));
-        let queue = Queue::new(write_queue, Arc::clone(&closing));
-        let (closed, gone) = flume::bounded(0);
-        let signal = Signal { sender: signals, turn: Arc::clone(&turn), gone };
-        let committing = Writer::new(writing, queue, signal, Arc::clone(&counters), options);
-        threads.writer = Some(spawn("sqlite-writer", move || committing.run())?);
-        let own = Arc::clone(&counters);
-        threads.checkpoint = Some(spawn("sqlite-checkpoint", move || {
-            checkpoint::run(checkpointing, closed, &signals_queue, &turn, &own);
-        })?);
-        for connection in reading {
-            let (queue, own) = (Queue::new(read_queue.clone(), Arc::clone(&closing)), Arc::clone(&counters));
-            threads.readers.push(spawn("sqlite-reader", move || reader::run(&connection, &queue, &own))?);
-        }
-        drop(threads);
-        Ok(pool)
+        let threads = Threads::start(path, options, &counters)?;
+        let (end, ended) = flume::bounded(0);
+        let limits = Limits { acquire: options.acquire_timeout, job: options.job_timeout };
+        let (open, outcome) = (RwLock::new(Some((threads, end))), Arc::default());
+        Ok(Pool { inner: Arc::new(Inner { path: path.to_owned(), limits, open, counters, outcome, ended }) })
     }
 
     /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
     ///
     /// # Errors
-    /// What `work` returned, that it panicked, or that the pool is closed.
+    /// What `work` returned, that it panicked or took too long, or that the pool is closed.
     pub async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.queue(|queues| &queues.reads)?, work).await
+        self.read_and_then(plain(work)).await
     }
 
     /// Runs `work` on the writing thread, in a transaction, and waits for the commit.
     ///
     /// # Errors
-    /// What `work` returned, that it panicked, that the commit failed, or that the pool is closed: nothing of it was written then, unless
-    /// the error is [`Error::Unknown`].
+    /// What `work` returned, that it panicked or took too long, that the commit failed, or that the pool is closed: nothing of it was
+    /// written then, unless the error is [`Error::Unknown`].
     pub async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.queue(|queues| &queues.writes)?, work).await
+        self.write_and_then(plain(work)).await
+    }
+
+    /// As [`Pool::read`], for a job with an error of its own.
+    ///
+    /// ```
+    /// # use sqlite_bench::pool::{self, Options, Pool};
+    /// #[derive(Debug, thiserror::Error)]
+    /// enum Error {
+    ///     #[error("there is no such order")]
+    ///     Missing,
+    ///     #[error(transparent)]
+    ///     Pool(#[from] pool::Error),
+    ///     #[error(transparent)]
+    ///     Sqlite(#[from] rusqlite::Error),
+    /// }
+    ///
+    /// async fn pay(pool: &Pool, id: i64) -> Result<(), Error> {
+    ///     // Returning an error undoes the write.
+    ///     pool.write_and_then(move |db| match db.execute("UPDATE orders SET paid = 1 WHERE id = ?1", [id])? {
+    ///         0 => Err(Error::Missing),
+    ///         _ => Ok(()),
+    ///     })
+    ///     .await
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let pool = Pool::open(folder.path().join("shop.db"), &Options::default()).await?;
+    /// # pool.write(|db| db.execute_batch("CREATE TABLE orders (id INTEGER PRIMARY KEY, paid INTEGER)")).await?;
+    /// # assert!(matches!(pay(&pool, 1).await, Err(Error::Missing)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Pool::read`].
+    pub async fn read_and_then<T, E>(&self, work: impl GenericWork<T, E>) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        ask(self.inner.reads()?, Full::Wait, self.inner.limits, work).await
+    }
+
+    /// As [`Pool::write`], for a job with an error of its own; see [`Pool::read_and_then`].
+    ///
+    /// # Errors
+    /// As [`Pool::write`].
+    pub async fn write_and_then<T, E>(&self, work: impl GenericWork<T, E>) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        ask(self.inner.writes()?, Full::Wait, self.inner.limits, work).await
     }
 
     /// As [`Pool::read`], but refuses when the queue is full.
@@ -171,7 +206,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`], and [`Error::Full`].
     pub async fn try_read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        try_ask(self.inner.queue(|queues| &queues.reads)?, work).await
+        ask(self.inner.reads()?, Full::Refuse, self.inner.limits, plain(work)).await
     }
 
     /// As [`Pool::write`], but refuses when the queue is full.
@@ -179,7 +214,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::write`], and [`Error::Full`].
     pub async fn try_write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        try_ask(self.inner.queue(|queues| &queues.writes)?, work).await
+        ask(self.inner.writes()?, Full::Refuse, self.inner.limits, plain(work)).await
     }
 
     /// As [`Pool::read`], for threads that may be blocked.
@@ -187,7 +222,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`].
     pub fn read_blocking<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask_blocking(self.inner.queue(|queues| &queues.reads)?, work)
+        pollster::block_on(self.read(work))
     }
 
     /// As [`Pool::write`], for threads that may be blocked.
@@ -195,15 +230,14 @@ impl Pool {
     /// # Errors
     /// As [`Pool::write`].
     pub fn write_blocking<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask_blocking(self.inner.queue(|queues| &queues.writes)?, work)
+        pollster::block_on(self.write(work))
     }
 
     /// What the pool has done so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let queues = self.inner.queues.read().unwrap_or_else(PoisonError::into_inner);
-        let lengths = queues.as_ref().map(|queues| (queues.reads.len(), queues.writes.len()));
-        let (waiting_reads, waiting_writes) = lengths.unwrap_or_default();
+        let open = self.inner.open.read().unwrap_or_else(PoisonError::into_inner);
+        let (waiting_reads, waiting_writes) = open.as_ref().map(|(threads, _)| threads.waiting()).unwrap_or_default();
         let stats = *self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner);
         Stats { waiting_reads, waiting_writes, ..stats }
     }
@@ -214,84 +248,70 @@ impl Pool {
         &self.inner.path
     }
 
-    /// Lets everything that waits finish, empties the log and ends the threads; for all clones. Blocks until then.
+    /// Lets everything that waits finish, empties the log and ends the threads, for all clones; waits for it, unless it is called from a job
+    /// of this pool. If the future is dropped, the pool closes all the same.
     ///
     /// # Errors
     /// If the log cannot be copied into the database; nothing is lost then, the next opening does it.
-    pub fn close(self) -> Result<(), Error> {
-        self.inner.shut_down()
+    pub async fn close(self) -> Result<(), Error> {
+        self.inner.close();
+        if !guard::is_inside(&self.inner.counters) {
+            // Nothing is ever sent: this waits for the other end to go.
+            let _ = self.inner.ended.recv_async().await;
+        }
+        self.inner.outcome.get().cloned().unwrap_or(Ok(()))
+    }
+
+    /// As [`Pool::close`], for threads that may be blocked.
+    ///
+    /// # Errors
+    /// As [`Pool::close`].
+    pub fn close_blocking(self) -> Result<(), Error> {
+        pollster::block_on(self.close())
     }
 }
 
-async fn ask<T: Send + 'static>(queue: Sender<Message>, work: impl Work<T>) -> Result<T, Error> {
-    let (job, answer) = job(work);
-    queue.send_async(Message::Job(job)).await.map_err(|_| Error::Closed)?;
-    drop(queue);
-    answer.recv_async().await.unwrap_or(Err(Error::Closed))
-}
-
-async fn try_ask<T: Send + 'static>(queue: Sender<Message>, work: impl Work<T>) -> Result<T, Error> {
-    let (job, answer) = job(work);
-    queue.try_send(Message::Job(job)).map_err(|error| match error {
-        TrySendError::Full(_) => Error::Full(queue.len()),
-        TrySendError::Disconnected(_) => Error::Closed,
-    })?;
-    drop(queue);
-    answer.recv_async().await.unwrap_or(Err(Error::Closed))
-}
-
-fn ask_blocking<T: Send + 'static>(queue: Sender<Message>, work: impl Work<T>) -> Result<T, Error> {
-    let (job, answer) = job(work);
-    queue.send(Message::Job(job)).map_err(|_| Error::Closed)?;
-    drop(queue);
-    answer.recv().unwrap_or(Err(Error::Closed))
-}
-
-fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>, Error> {
-    Builder::new().name(name.to_owned()).spawn(work).map_err(|source| Error::Thread(Arc::new(source)))
+/// A job that fails as SQLite does.
+fn plain<T>(work: impl Work<T>) -> impl GenericWork<T, Error> {
+    move |connection: &Connection| work(connection).map_err(Error::of)
 }
 
 impl Inner {
-    /// A queue, of an open pool.
-    fn queue(&self, pick: impl FnOnce(&Queues) -> &Sender<Message>) -> Result<Sender<Message>, Error> {
-        let queues = self.queues.read().unwrap_or_else(PoisonError::into_inner);
-        queues.as_ref().map(|queues| pick(queues).clone()).ok_or(Error::Closed)
+    fn reads(&self) -> Result<Sender<Message>, Error> {
+        self.queue(|threads| Ok(threads.reads()))
     }
 
-    fn shut_down(&self) -> Result<(), Error> {
-        let queues = self.queues.write().unwrap_or_else(PoisonError::into_inner).take();
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        self.closing.store(true, Ordering::Release);
-        // The last clone may have gone with a job, on a thread that cannot wait for itself.
-        let here = std::thread::current().id();
-        let readers: Vec<_> = threads.readers.into_iter().filter(|thread| thread.thread().id() != here).collect();
-        let writer = threads.writer.filter(|thread| thread.thread().id() != here);
-        if let Some(Queues { reads, writes }) = queues {
-            // A thread that has gone already does not mind.
-            for _ in &readers {
-                let _ = reads.send(Message::Stop);
-            }
-            if writer.is_some() {
-                let _ = writes.send(Message::Stop);
-            }
+    fn writes(&self) -> Result<Sender<Message>, Error> {
+        self.queue(|threads| threads.writes().ok_or(Error::NoWriter))
+    }
+
+    /// A queue, of an open pool, for anybody but its own jobs.
+    fn queue(&self, pick: impl FnOnce(&Threads) -> Result<&Sender<Message>, Error>) -> Result<Sender<Message>, Error> {
+        if guard::is_inside(&self.counters) {
+            return Err(Error::Nested);
         }
-        // The readers first: the writer then finds nobody in the way of the last checkpoint.
-        for thread in readers {
-            let _ = thread.join();
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().ok_or(Error::Closed).and_then(|(threads, _)| pick(threads)).cloned()
+    }
+
+    /// Begins to close the pool, on a thread of its own, because jobs may take their time.
+    fn close(&self) {
+        let Some((threads, end)) = self.open.write().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        threads.close();
+        let outcome = Arc::clone(&self.outcome);
+        let closing = spawn("sqlite-close", move || {
+            let _ = outcome.set(threads.finish());
+            drop(end);
+        });
+        if let Err(error) = closing {
+            // Nobody can ask any more: the threads end by themselves.
+            let _ = self.outcome.set(Err(error));
         }
-        // The checkpoint thread ends with the writer.
-        let Some(writer) = writer else { return Ok(()) };
-        let written = writer.join().unwrap_or(Err(Error::Closed));
-        if let Some(thread) = threads.checkpoint {
-            let _ = thread.join();
-        }
-        written
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Whoever wants to know calls `close`.
-        let _ = self.shut_down();
+        self.close();
     }
 }

@@ -2,44 +2,10 @@
 
 use std::fmt;
 use std::num::NonZero;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-
-use super::error::Error;
-use super::guard::Guard;
-
-/// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
-const CACHED_STATEMENTS: usize = 64;
-
-/// What is done to every connection when it is opened.
-pub type OnOpen = Arc<dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync>;
-
-/// How a pool is set up.
-#[derive(Clone)]
-pub struct Options {
-    /// Threads that read, each with a connection of its own.
-    pub readers: NonZero<usize>,
-    /// Operations that may wait, in each of the two queues; beyond it `read` and `write` wait for room.
-    pub queue: NonZero<usize>,
-    /// Most writes in one commit; 1 commits each alone.
-    pub batch: NonZero<usize>,
-    /// What an acknowledged write survives.
-    pub durability: Durability,
-    /// How long a lock of another process is waited for.
-    pub busy_timeout: Duration,
-    /// Pages of the log after which they are copied into the database, beside the writer.
-    pub checkpoint_pages: u32,
-    /// Pages of the log after which the writer waits for the readers to make room, so that the log cannot grow for ever.
-    pub wal_limit_pages: u32,
-    /// The SQLite VFS to use, by name.
-    pub vfs: Option<String>,
-    /// Called with every connection when it is opened: functions, a cache size, a key. On the connection that writes, the pool needs the
-    /// WAL hook; an authorizer or a commit hook set here takes the place of those that keep jobs from committing by themselves.
-    pub on_open: Option<OnOpen>,
-}
+use rusqlite::Connection;
 
 /// What an acknowledged write survives. The names are those of SQLite's `synchronous`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,84 +19,103 @@ pub enum Durability {
     Off,
 }
 
-impl Default for Options {
-    /// Two readers, queues of 1,024, up to 256 writes in a commit, full durability, 5 s for the locks of others, a checkpoint every 1,000
-    /// pages and a limit of 25,000 (about 4 and 100 MB).
-    fn default() -> Self {
-        Options {
-            readers: const { NonZero::new(2).unwrap() },
-            queue: const { NonZero::new(1024).unwrap() },
-            batch: const { NonZero::new(256).unwrap() },
-            durability: Durability::Full,
-            busy_timeout: Duration::from_secs(5),
-            checkpoint_pages: 1_000,
-            wal_limit_pages: 25_000,
-            vfs: None,
-            on_open: None,
-        }
+/// What a database is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Access {
+    /// Reading and writing; a file that is missing is created.
+    #[default]
+    ReadWrite,
+    /// Reading, while others may write. Readers, too, need the log's files: the folder must be writable, or somebody have the database open.
+    ReadOnly,
+    /// Reading a file that nobody changes meanwhile, on a read-only medium for instance. If it does change, reads go wrong.
+    Immutable,
+}
+
+type SetUp = dyn Fn(&Connection) -> rusqlite::Result<()> + Send + Sync;
+
+/// What is done to every connection when it is opened.
+#[derive(Clone)]
+pub(super) struct OnOpen(pub(super) Arc<SetUp>);
+
+impl fmt::Debug for OnOpen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a function")
     }
 }
 
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("readers", &self.readers)
-            .field("queue", &self.queue)
-            .field("batch", &self.batch)
-            .field("durability", &self.durability)
-            .field("busy_timeout", &self.busy_timeout)
-            .field("checkpoint_pages", &self.checkpoint_pages)
-            .field("wal_limit_pages", &self.wal_limit_pages)
-            .field("vfs", &self.vfs)
-            .field("on_open", &self.on_open.as_ref().map(|_| "set"))
-            .finish()
-    }
+/// A struct with a default and a method to set it for each field.
+macro_rules! options {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr;)+) => {
+        /// How a pool is set up; a method sets each option.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use sqlite_bench::pool::{Durability, Options};
+        /// let options = Options::default().durability(Durability::Normal).job_timeout(Duration::from_secs(10));
+        /// ```
+        #[derive(Debug, Clone)]
+        #[non_exhaustive]
+        pub struct Options {
+            $(pub(super) $name: $type,)+
+            pub(super) vfs: Option<String>,
+            pub(super) on_open: Option<OnOpen>,
+        }
+
+        impl Default for Options {
+            fn default() -> Self {
+                Options { $($name: $default,)+ vfs: None, on_open: None }
+            }
+        }
+
+        impl Options {
+            $($(#[doc = $doc])+
+            #[must_use]
+            pub fn $name(mut self, $name: $type) -> Self {
+                self.$name = $name;
+                self
+            })+
+        }
+    };
+}
+
+options! {
+    /// What the database is opened for; reading and writing by default.
+    access: Access = Access::ReadWrite;
+    /// Threads that read, each with a connection of its own; 2 by default.
+    readers: NonZero<usize> = const { NonZero::new(2).unwrap() };
+    /// Operations that may wait, in each of the two queues; beyond it `read` and `write` wait for room. 1,024 by default.
+    queue: NonZero<usize> = const { NonZero::new(1024).unwrap() };
+    /// Most writes in one commit; 1 commits each alone. 256 by default.
+    batch: NonZero<usize> = const { NonZero::new(256).unwrap() };
+    /// What an acknowledged write survives; a power failure by default.
+    durability: Durability = Durability::Full;
+    /// How long a lock of another process is waited for; 5 s by default.
+    busy_timeout: Duration = Duration::from_secs(5);
+    /// How long an operation waits for its turn before it answers [`Error::Waited`](super::Error::Waited); for ever by default.
+    acquire_timeout: Duration = Duration::MAX;
+    /// How long a job may run before it is interrupted and answers [`Error::TimedOut`](super::Error::TimedOut); for ever by default. A job
+    /// that is not in SQLite runs on, to no effect, and keeps its thread until it ends.
+    job_timeout: Duration = Duration::MAX;
+    /// Pages of the log after which they are copied into the database, beside the writer; 1,000 by default, about 4 MB.
+    checkpoint_pages: u32 = 1_000;
+    /// Pages of the log after which the writer waits for the readers to make room, so that the log cannot grow for ever; 25,000 by default.
+    wal_limit_pages: u32 = 25_000;
 }
 
 impl Options {
-    /// A connection to a database that has a write-ahead log. While its guard is up, jobs cannot end the transaction they run in.
-    pub(super) fn connect_writer(&self, path: &Path) -> Result<(Connection, Guard), Error> {
-        let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let (connection, guard) = self.connect(path, access, Guard::of)?;
-        let open = |source| Error::open(path, source);
-        let mode: String =
-            connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
-        if mode != "wal" {
-            return Err(Error::NotWal { path: path.to_owned(), mode });
-        }
-        connection.pragma_update(None, "synchronous", format!("{:?}", self.durability)).map_err(open)?;
-        Ok((connection, guard))
+    /// The SQLite VFS to use, by name.
+    #[must_use]
+    pub fn vfs(mut self, name: impl Into<String>) -> Self {
+        self.vfs = Some(name.into());
+        self
     }
 
-    /// A connection that only reads.
-    pub(super) fn connect_reader(&self, path: &Path) -> Result<Connection, Error> {
-        let (connection, ()) = self.connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, |_| Ok(()))?;
-        connection.pragma_update(None, "query_only", true).map_err(|source| Error::open(path, source))?;
-        Ok(connection)
-    }
-
-    /// Opens, guards, and sets up.
-    fn connect<G>(
-        &self,
-        path: &Path,
-        access: OpenFlags,
-        guard: impl FnOnce(&Connection) -> rusqlite::Result<G>,
-    ) -> Result<(Connection, G), Error> {
-        // Each connection is used by one thread at a time, so that SQLite need not lock it.
-        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = match &self.vfs {
-            Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs.as_str()),
-            None => Connection::open_with_flags(path, flags),
-        };
-        let set_up = |connection: Connection| {
-            connection.busy_timeout(self.busy_timeout)?;
-            connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-            let guard = guard(&connection)?;
-            if let Some(on_open) = &self.on_open {
-                on_open(&connection)?;
-            }
-            Ok((connection, guard))
-        };
-        connection.and_then(set_up).map_err(|source| Error::open(path, source))
+    /// Called with every connection when it is opened: functions, a cache size, a key, and every other setting, which jobs may not change.
+    /// The pool needs the authorizer, the progress handler, and on the connection that writes the WAL and commit hooks; an authorizer,
+    /// progress handler or commit hook set here takes the place of those that keep jobs within their bounds.
+    #[must_use]
+    pub fn on_open(mut self, on_open: impl Fn(&Connection) -> rusqlite::Result<()> + Send + Sync + 'static) -> Self {
+        self.on_open = Some(OnOpen(Arc::new(on_open)));
+        self
     }
 }

@@ -48,7 +48,7 @@ impl Queue {
     fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {
         while !self.stopped.get() {
             match receive()? {
-                Message::Job(job) if job.is_wanted() => return Some(job),
+                Message::Job(job) if !job.ticket().is_given_up() => return Some(job),
                 Message::Job(job) => job::discard(job),
                 Message::Stop => self.stopped.set(true),
             }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flume::Receiver;
 use rusqlite::{Connection, ErrorCode};
 
 use super::checkpoint::{Mode, Signal, checkpoint};
@@ -41,6 +42,8 @@ pub(super) struct Writer {
     guard: Guard,
     queue: Queue,
     checkpoints: Signal,
+    /// Disconnected once the readers have closed their connections.
+    readers_gone: Receiver<()>,
     counters: Arc<Counters>,
     batch: usize,
     checkpoint_pages: u32,
@@ -55,10 +58,10 @@ pub(super) struct Writer {
 enum Ran {
     /// Done; it waits for the commit.
     Done,
-    /// Undone, with its reason; the transaction goes on.
-    Undone(Error),
-    /// The transaction is over, and not by us.
-    Over { own: Error, others: Error },
+    /// It failed and was undone; the transaction goes on.
+    Undone,
+    /// The transaction is over, and not by us. `own` is for the job, unless it has said why it failed.
+    Over { own: Option<Error>, others: Error },
 }
 
 impl Writer {
@@ -66,6 +69,7 @@ impl Writer {
         (connection, guard): (Connection, Guard),
         queue: Queue,
         checkpoints: Signal,
+        readers_gone: Receiver<()>,
         counters: Arc<Counters>,
         options: &Options,
     ) -> Self {
@@ -74,6 +78,7 @@ impl Writer {
             guard,
             queue,
             checkpoints,
+            readers_gone,
             counters,
             batch: options.batch.get(),
             checkpoint_pages: options.checkpoint_pages,
@@ -97,6 +102,8 @@ impl Writer {
             self.group(job);
             self.look_after_the_log();
         }
+        // Nothing is ever sent. Readers would be in the way of the last checkpoint, and the last of them could not remove the log.
+        let _ = self.readers_gone.recv();
         let last = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn);
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
         self.checkpoints.end();
@@ -120,11 +127,11 @@ impl Writer {
         while let Some(mut job) = next.take() {
             match self.run_in_savepoint(&mut job, commits) {
                 Ran::Done => done.push(job),
-                Ran::Undone(error) => self.refuse(job, error),
+                Ran::Undone => self.refuse(job, None),
                 Ran::Over { own, others } => {
                     self.refuse(job, own);
                     for job in done {
-                        self.refuse(job, others.clone());
+                        self.refuse(job, Some(others.clone()));
                     }
                     return;
                 }
@@ -138,9 +145,9 @@ impl Writer {
 
     /// Refuses `first` and those who have waited for the same lock in vain, instead of letting each wait for it again.
     fn refuse_waiting(&self, first: BoxedJob, waiting: usize, error: &Error) {
-        self.refuse(first, error.clone());
+        self.refuse(first, Some(error.clone()));
         for job in (0..waiting).map_while(|_| self.queue.poll()) {
-            self.refuse(job, error.clone());
+            self.refuse(job, Some(error.clone()));
         }
     }
 
@@ -153,7 +160,7 @@ impl Writer {
                     stats.writes += done.len() as u64;
                 });
                 for job in done {
-                    job.answer(Ok(()));
+                    job.answer(None);
                 }
             }
             Err(error) => {
@@ -169,36 +176,40 @@ impl Writer {
                     (false, _) => Error::of_commit(error),
                 };
                 for job in done {
-                    self.refuse(job, error.clone());
+                    self.refuse(job, Some(error.clone()));
                 }
             }
         }
     }
 
-    fn refuse(&self, job: BoxedJob, error: Error) {
+    /// Answers a job that is not in the database; with its own error if there is no other.
+    fn refuse(&self, job: BoxedJob, error: Option<Error>) {
         count(&self.counters, |stats| stats.failed_writes += 1);
-        job.answer(Err(error));
+        job.answer(error);
     }
 
     /// Runs a job so that it can be undone alone. `commits` is what [`LOG`] said before the transaction.
     fn run_in_savepoint(&self, job: &mut BoxedJob, commits: u64) -> Ran {
         if let Err(error) = self.savepoint("SAVEPOINT") {
-            return self.over(Error::of(error), commits);
+            return self.over(Ok(()), Error::of(error), commits);
         }
-        let ran = self.guard.during(|| job.run(&self.connection));
+        let ran = self.guard.run(job, &self.connection, &self.counters);
         if self.connection.is_autocommit() {
-            return self.over(ran.err().unwrap_or(Error::TransactionEnded), commits);
+            return self.over(ran, Error::TransactionEnded, commits);
         }
         let undone = match &ran {
             Ok(()) => Ok(()),
             // A damaged page spoils its transaction: whatever follows fails, the commit included, although a savepoint can be undone.
-            Err(error @ Error::Corrupt(_)) => return self.over(error.clone(), commits),
+            Err(error @ Error::Corrupt(_)) => {
+                let error = error.clone();
+                return self.over(ran, error, commits);
+            }
             Err(_) => self.savepoint("ROLLBACK TO"),
         };
         match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {
             (Ok(()), Ok(())) => Ran::Done,
-            (Ok(()), Err(own)) => Ran::Undone(own),
-            (Err(error), ran) => self.over(ran.err().unwrap_or_else(|| Error::of(error)), commits),
+            (Ok(()), Err(_)) => Ran::Undone,
+            (Err(error), ran) => self.over(ran, Error::of(error), commits),
         }
     }
 
@@ -211,15 +222,14 @@ impl Writer {
         self.connection.prepare_cached(statement)?.execute([]).map(drop)
     }
 
-    /// What became of a transaction that is not ours any more.
-    fn over(&self, own: Error, commits: u64) -> Ran {
+    /// What became of a transaction that is not ours any more: because of what the job said, or else of `error`.
+    fn over(&self, ran: Result<(), Error>, error: Error, commits: u64) -> Ran {
         self.roll_back();
-        if LOG.get().commits == commits {
-            let others = Error::Undone(Arc::new(own.clone()));
-            Ran::Over { own, others }
-        } else {
-            Ran::Over { own: Error::Unknown, others: Error::Unknown }
+        if LOG.get().commits != commits {
+            return Ran::Over { own: Some(Error::Unknown), others: Error::Unknown };
         }
+        let own = ran.is_ok().then(|| error.clone());
+        Ran::Over { own, others: Error::Undone(Arc::new(ran.err().unwrap_or(error))) }
     }
 
     fn roll_back(&self) {

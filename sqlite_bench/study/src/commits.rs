@@ -27,7 +27,7 @@ const INSERT: &str = "INSERT INTO numbers (number) VALUES (?1)";
 /// Lets 256 tasks write to one database in `folder` for `window`, with at most `batch` writes in a commit.
 pub fn run(batch: NonZero<usize>, window: Duration, folder: &Path) -> Result<Metrics> {
     let folder = own_folder(folder)?;
-    let pool = Pool::open(folder.path().join("commits.db"), &Options { batch, ..Options::default() })?;
+    let pool = Pool::open_blocking(folder.path().join("commits.db"), &Options::default().batch(batch))?;
     pool.write_blocking(|connection| connection.execute_batch(TABLE))?;
     let runtime = runtime(WORKERS)?;
     let before = pool.stats();
@@ -41,6 +41,7 @@ pub fn run(batch: NonZero<usize>, window: Duration, folder: &Path) -> Result<Met
         Ok((held, schema::integrity(connection)?))
     };
     let (held, integrity) = pool.read_blocking(check)?;
+    pool.close_blocking()?;
     ensure!(integrity == "ok", "the database is damaged: {integrity}");
     ensure!(u64::try_from(held) == Ok(writes), "{held} of {writes} acknowledged writes are in the database");
     let (wall_s, writes, commits) = (cost.wall.as_secs_f64(), writes as f64, commits as f64);

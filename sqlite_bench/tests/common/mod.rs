@@ -24,7 +24,7 @@ pub type Written = JoinHandle<Result<usize, Error>>;
 
 pub fn options() -> Options {
     // What a test waits for is not the disk.
-    Options { durability: Durability::Normal, ..Options::default() }
+    Options::default().durability(Durability::Normal)
 }
 
 pub fn file(folder: &TempDir) -> PathBuf {
@@ -33,7 +33,7 @@ pub fn file(folder: &TempDir) -> PathBuf {
 
 /// A new database with its tables.
 pub fn created(path: &Path, options: &Options) -> Pool {
-    let pool = Pool::open(path, options).unwrap();
+    let pool = Pool::open_blocking(path, options).unwrap();
     pool.write_blocking(|db| db.execute_batch(TABLES)).unwrap();
     pool
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use rusqlite::Connection;
-use sqlite_bench::pool::{Error, Options, Pool};
+use sqlite_bench::pool::{Error, Pool};
 
 use super::common::{Mounted, SAFETY, behind, created, file, held_up, ids, insert, integrity, mount, options};
 
@@ -18,12 +18,12 @@ fn damaged(folder: &tempfile::TempDir) -> Pool {
     }
     let find = "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'";
     let root: u32 = pool.read_blocking(move |db| db.query_row(find, [], |row| row.get(0))).unwrap();
-    pool.close().unwrap();
+    pool.close_blocking().unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let start = usize::try_from(root - 1).unwrap() * 4096;
     bytes[start..start + 4096].fill(0xA5);
     std::fs::write(&path, bytes).unwrap();
-    Pool::open(&path, &options()).unwrap()
+    Pool::open_blocking(&path, &options()).unwrap()
 }
 
 fn into_sound(db: &Connection, id: i64) -> rusqlite::Result<usize> {
@@ -77,7 +77,7 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
         return;
     }
     let _disk = Mounted(folder.path());
-    let pool = created(&file(&folder), &Options { checkpoint_pages: 20, wal_limit_pages: 40, ..options() });
+    let pool = created(&file(&folder), &options().checkpoint_pages(20).wal_limit_pages(40));
     let mut acknowledged = Vec::new();
     let start = Instant::now();
     let error = loop {
@@ -94,8 +94,10 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
     assert!(acknowledged.len() > 20, "only {} writes had room", acknowledged.len());
     assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
     assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
-    drop(pool);
-    let pool = Pool::open(file(&folder), &options()).unwrap();
+    // The disk has no room for what is in the log.
+    assert!(matches!(pool.close_blocking(), Ok(()) | Err(Error::DiskFull(_))));
+    let pool = Pool::open_blocking(file(&folder), &options()).unwrap();
     assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
-    drop(pool);
+    // Before the disk goes.
+    let _ = pool.close_blocking();
 }

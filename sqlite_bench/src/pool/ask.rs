@@ -1,0 +1,83 @@
+//! The asker's side of an operation: a place in the queue, then the answer, neither of them for longer than allowed.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use flume::{Sender, TrySendError};
+use futures_timer::Delay;
+
+use super::error::Error;
+use super::job::{GenericWork, job};
+use super::queue::Message;
+use super::ticket::{Limits, Ticket};
+
+/// What is done when the queue is full.
+#[derive(Clone, Copy)]
+pub(super) enum Full {
+    Wait,
+    Refuse,
+}
+
+/// Gives its operation up when it is dropped, be it by a caller that waits no longer.
+struct Asking(Arc<Ticket>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
+}
+
+/// Has `work` done by a thread.
+///
+/// # Errors
+/// What `work` returned, or that it panicked, took too long or found no room.
+pub(super) async fn ask<T, E>(
+    queue: Sender<Message>,
+    full: Full,
+    limits: Limits,
+    work: impl GenericWork<T, E>,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+{
+    let asked = Instant::now();
+    let ticket = Arc::new(Ticket::new());
+    let (job, answer) = job(work, Arc::clone(&ticket));
+    let asking = Asking(ticket);
+    let mut answered = pin!(async move {
+        let sent = match full {
+            Full::Wait => queue.send_async(Message::Job(job)).await.map_err(|_| Error::Closed),
+            Full::Refuse => queue.try_send(Message::Job(job)).map_err(|error| match error {
+                TrySendError::Full(_) => Error::Full(queue.len()),
+                TrySendError::Disconnected(_) => Error::Closed,
+            }),
+        };
+        drop(queue);
+        sent?;
+        answer.recv_async().await.unwrap_or_else(|_| Err(Error::Closed.into()))
+    });
+    loop {
+        match asking.0.look(asked, &limits)? {
+            None => return answered.await,
+            Some(due) => {
+                if let Some(answer) = before(due, answered.as_mut()).await {
+                    return answer;
+                }
+            }
+        }
+    }
+}
+
+/// What `future` comes to, unless `due` comes first.
+async fn before<F: Future>(due: Instant, mut future: Pin<&mut F>) -> Option<F::Output> {
+    let mut delay = Delay::new(due.saturating_duration_since(Instant::now()));
+    poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Pin::new(&mut delay).poll(context).map(|()| None),
+    })
+    .await
+}

@@ -1,0 +1,84 @@
+//! How the connections of a pool are opened.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::Error;
+use super::guard::{Guard, Role};
+use super::options::{Access, Options};
+
+/// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
+const CACHED_STATEMENTS: usize = 64;
+
+/// A connection to a database that has a write-ahead log.
+///
+/// # Errors
+/// If it cannot be opened or has no such log.
+pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let open = |source| Error::open(path, source);
+    let (connection, guard) = connect(path, access, Role::Write, options).map_err(open)?;
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
+    if mode != "wal" {
+        return Err(Error::NotWal { path: path.to_owned(), mode });
+    }
+    connection.pragma_update(None, "synchronous", format!("{:?}", options.durability)).map_err(open)?;
+    Ok((connection, guard))
+}
+
+/// A connection that only reads.
+///
+/// # Errors
+/// If it cannot be opened, or must not be in this way.
+pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
+    let mut access = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let mut name = path.as_os_str().to_owned();
+    if options.access == Access::Immutable {
+        let mut log = name.clone();
+        log.push("-wal");
+        if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+            return Err(Error::LogLeft { path: path.to_owned() });
+        }
+        name = immutable(path);
+        access |= OpenFlags::SQLITE_OPEN_URI;
+    }
+    let opened = connect(Path::new(&name), access, Role::Read, options).and_then(|opened| {
+        // SQLite opens the files when it is asked for something.
+        opened.0.pragma_query(None, "schema_version", |_| Ok(()))?;
+        opened.0.pragma_update(None, "query_only", true)?;
+        Ok(opened)
+    });
+    opened.map_err(|source| Error::open(path, source))
+}
+
+/// The URI of a file that does not change.
+fn immutable(path: &Path) -> OsString {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        // Nothing can go wrong: the string grows.
+        let _ = write!(uri, "%{byte:02x}");
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+/// Opens, guards, and sets up.
+fn connect(path: &Path, access: OpenFlags, role: Role, options: &Options) -> rusqlite::Result<(Connection, Guard)> {
+    // Each connection is used by one thread at a time, so that SQLite need not lock it.
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match &options.vfs {
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs.as_str()),
+        None => Connection::open_with_flags(path, flags),
+    }?;
+    connection.busy_timeout(options.busy_timeout)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    let guard = Guard::of(&connection, role, options.busy_timeout)?;
+    if let Some(on_open) = &options.on_open {
+        (on_open.0)(&connection)?;
+    }
+    Ok((connection, guard))
+}

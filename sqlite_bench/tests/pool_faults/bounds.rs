@@ -1,0 +1,395 @@
+//! What a job may do and for how long, and what its caller knows when it was stopped.
+
+use std::num::NonZero;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::mpsc;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use sqlite_bench::pool::{self, Access, Pool};
+
+use super::common::{Mounted, SAFETY, Written, behind, file, held_up, ids, insert, mount, opened, options};
+use super::ends;
+
+const ONE: NonZero<usize> = NonZero::<usize>::MIN;
+const SHORT: Duration = Duration::from_millis(50);
+/// Statements that never end.
+const ENDLESS_READ: &str =
+    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n WHERE x < 0";
+const ENDLESS_WRITE: &str = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+    INSERT INTO entries (id) SELECT 10 FROM n WHERE x < 0";
+
+fn endless_read(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row(ENDLESS_READ, [], |row| row.get(0))
+}
+
+fn endless_write(db: &Connection) -> rusqlite::Result<usize> {
+    insert(1)(db)?;
+    db.execute(ENDLESS_WRITE, [])
+}
+
+/// Begins an operation, and drops its future once its job runs.
+fn given_up<F: Future>(begin: impl FnOnce(mpsc::Sender<()>) -> F) {
+    let (reached, reach) = mpsc::channel();
+    let mut future = pin!(begin(reached));
+    assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    reach.recv_timeout(SAFETY).unwrap();
+    // So that it is in the middle of a statement.
+    std::thread::sleep(SHORT);
+}
+
+#[test]
+fn a_job_that_asks_its_own_pool_is_told_so_instead_of_waiting_for_itself() {
+    let (_folder, pool) = opened(&options().readers(ONE));
+    let blocking = |pool: Pool| move |_: &Connection| Ok((pool.write_blocking(insert(1)), pool.read_blocking(ids)));
+    let awaiting = |pool: Pool| {
+        move |_: &Connection| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            Ok(runtime.block_on(async { (pool.write(insert(1)).await, pool.try_read(ids).await) }))
+        }
+    };
+    let own = pool.clone();
+    let answers = ends(move || {
+        [
+            own.write_blocking(blocking(own.clone())),
+            own.read_blocking(blocking(own.clone())),
+            own.write_blocking(awaiting(own.clone())),
+            own.read_blocking(awaiting(own.clone())),
+        ]
+    });
+    for answer in answers.expect("a job waits for itself") {
+        assert!(matches!(answer, Ok((Err(pool::Error::Nested), Err(pool::Error::Nested)))), "{answer:?}");
+    }
+    // Another pool on the same file is another matter.
+    let other = Pool::open_blocking(pool.path(), &options()).unwrap();
+    assert_eq!(pool.read_blocking(move |_| Ok(other.write_blocking(insert(2)))).unwrap().unwrap(), 1);
+    assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
+}
+
+#[test]
+fn what_would_outlast_a_job_is_denied_by_name_and_the_connection_serves_the_next_one() {
+    let (folder, pool) = opened(&options().readers(ONE));
+    let other = folder.path().join("other.db").to_str().unwrap().to_owned();
+    for (statement, name) in [
+        ("PRAGMA query_only = ON", "PRAGMA query_only = ON"),
+        ("PRAGMA query_only(1)", "PRAGMA query_only = 1"),
+        ("PRAGMA main.Locking_Mode = EXCLUSIVE", "PRAGMA Locking_Mode = EXCLUSIVE"),
+        ("PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = DELETE"),
+        ("PRAGMA wal_autocheckpoint = 1", "PRAGMA wal_autocheckpoint = 1"),
+        ("PRAGMA busy_timeout = 0", "PRAGMA busy_timeout = 0"),
+        ("PRAGMA writable_schema = ON", "PRAGMA writable_schema = ON"),
+        ("ATTACH ':memory:' AS other", "ATTACH ':memory:'"),
+        ("ATTACH ?1 AS other", "ATTACH;"),
+        ("DETACH main", "DETACH main"),
+    ] {
+        let own = other.clone();
+        let job = move |db: &Connection| {
+            let mut statement = db.prepare(statement)?;
+            if statement.parameter_count() > 0 {
+                statement.raw_bind_parameter(1, own)?;
+            }
+            statement.raw_query().next().map(drop)
+        };
+        for said in [pool.write_blocking(job.clone()), pool.read_blocking(job)] {
+            let error = said.unwrap_err();
+            assert!(matches!(error, pool::Error::Denied(_)), "{statement}: {error:?}");
+            assert!(error.to_string().contains(name), "{statement}: {error}");
+        }
+        pool.write_blocking(|db| db.execute("INSERT INTO entries (value) VALUES (1)", [])).unwrap();
+        pool.read_blocking(ids).unwrap();
+    }
+    pool.write_blocking(|db| {
+        db.execute_batch(
+            "PRAGMA user_version = 7; PRAGMA defer_foreign_keys = ON; SELECT * FROM pragma_table_info('entries')",
+        )
+    })
+    .unwrap();
+    let version = |db: &Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    assert_eq!(pool.read_blocking(version).unwrap(), 7);
+}
+
+#[test]
+fn a_busy_timeout_set_by_a_job_ends_with_it() {
+    let (folder, pool) = opened(&options());
+    pool.write_blocking(|db| db.busy_timeout(Duration::ZERO)).unwrap();
+    let other = Connection::open(file(&folder)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let patient = behind_a_lock(&pool);
+    std::thread::sleep(SHORT);
+    other.execute_batch("COMMIT").unwrap();
+    patient.join().unwrap().unwrap();
+}
+
+fn behind_a_lock(pool: &Pool) -> Written {
+    let pool = pool.clone();
+    std::thread::spawn(move || pool.write_blocking(insert(1)))
+}
+
+#[test]
+fn a_read_whose_future_is_dropped_frees_its_connection() {
+    let (_folder, pool) = opened(&options().readers(ONE));
+    given_up(|reached| {
+        pool.read(move |db| {
+            reached.send(()).unwrap();
+            endless_read(db)
+        })
+    });
+    let own = pool.clone();
+    assert_eq!(ends(move || own.read_blocking(ids)).expect("the reader is lost").unwrap(), [0; 0]);
+}
+
+#[test]
+fn a_write_whose_future_is_dropped_while_it_runs_is_undone_and_frees_its_connection() {
+    // In one statement, in many, in many that are compiled once, and after the last.
+    let endless: [fn(&Connection) -> rusqlite::Result<usize>; 4] = [
+        endless_write,
+        |db| loop {
+            db.execute("INSERT INTO entries (value) VALUES (1)", [])?;
+        },
+        |db| loop {
+            db.prepare_cached("INSERT INTO entries (value) VALUES (1)")?.execute([])?;
+        },
+        |db| {
+            insert(1)(db)?;
+            std::thread::sleep(4 * SHORT);
+            Ok(1)
+        },
+    ];
+    for work in endless {
+        let (_folder, pool) = opened(&options());
+        given_up(|reached| {
+            pool.write(move |db| {
+                reached.send(()).unwrap();
+                work(db)
+            })
+        });
+        let own = pool.clone();
+        ends(move || own.write_blocking(insert(2))).expect("the writer is lost").unwrap();
+        assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
+    }
+}
+
+#[test]
+fn who_shared_a_commit_with_an_interrupted_write_may_try_again() {
+    let (_folder, pool) = opened(&options());
+    let release = held_up(&pool);
+    let good = behind(&pool, insert(3));
+    given_up(|reached| {
+        let future = pool.write(move |db| {
+            reached.send(()).unwrap();
+            endless_write(db)
+        });
+        let before = pool.stats().waiting_writes;
+        // Queued by the first poll, which comes after this: the two then begin together.
+        let own = pool.clone();
+        std::thread::spawn(move || {
+            while own.stats().waiting_writes == before {
+                std::thread::yield_now();
+            }
+            drop(release);
+        });
+        future
+    });
+    match ends(move || good.join().unwrap()).expect("the commit never ends") {
+        // A slow machine: its commit was over before the other began.
+        Ok(_) => {}
+        Err(error) => {
+            assert!(matches!(error, pool::Error::Undone(_)) && error.is_retryable(), "{error}");
+            pool.write_blocking(insert(3)).unwrap();
+        }
+    }
+    assert_eq!(pool.read_blocking(ids).unwrap(), [3]);
+}
+
+#[test]
+fn an_operation_whose_turn_does_not_come_says_so_and_never_runs() {
+    let (_folder, pool) = opened(&options().acquire_timeout(SHORT).queue(ONE));
+    let release = held_up(&pool);
+    // The first waits in the queue, the second for room in it.
+    for id in [1, 2] {
+        let error = pool.write_blocking(insert(id)).unwrap_err();
+        assert!(matches!(error, pool::Error::Waited(SHORT)) && error.is_retryable(), "{error}");
+    }
+    drop(release);
+    // Without a bound of its own, which the machine might miss.
+    let other = Pool::open_blocking(pool.path(), &options()).unwrap();
+    other.write_blocking(insert(3)).unwrap();
+    pool.close_blocking().unwrap();
+    assert_eq!(other.read_blocking(ids).unwrap(), [3]);
+}
+
+#[test]
+fn a_job_that_takes_too_long_is_interrupted_and_undone() {
+    let (_folder, pool) = opened(&options().job_timeout(10 * SHORT).readers(ONE));
+    let own = pool.clone();
+    let answers = ends(move || {
+        let slow = own.write_blocking(|db| {
+            insert(2)(db)?;
+            // Nothing interrupts this, but the caller is told.
+            std::thread::sleep(20 * SHORT);
+            Ok(1)
+        });
+        [own.read_blocking(endless_read).map(drop), own.write_blocking(endless_write).map(drop), slow.map(drop)]
+    });
+    for answer in answers.expect("nothing stops it") {
+        assert!(matches!(answer, Err(pool::Error::TimedOut(_))), "{answer:?}");
+    }
+    // The time in the queue does not count.
+    pool.write_blocking(insert(3)).unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap(), [3]);
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ShopError {
+    #[error("sold out")]
+    SoldOut,
+    #[error(transparent)]
+    Pool(#[from] pool::Error),
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+#[tokio::test]
+async fn a_job_may_fail_with_an_error_of_its_own_and_is_undone() {
+    let (_folder, pool) = opened(&options());
+    let sold_out = pool.write_and_then(|db| {
+        insert(1)(db)?;
+        Err::<(), _>(ShopError::SoldOut)
+    });
+    assert!(matches!(sold_out.await, Err(ShopError::SoldOut)));
+    let sql = pool.read_and_then(|db| -> Result<i64, ShopError> { Ok(db.query_row("SELECT", [], |row| row.get(0))?) });
+    assert!(matches!(sql.await, Err(ShopError::Sqlite(_))));
+    let panicked = pool.write_and_then(|_| -> Result<(), ShopError> { panic!("a bug of the caller") }).await;
+    assert!(matches!(panicked, Err(ShopError::Pool(pool::Error::Panicked(_)))), "{panicked:?}");
+    let kept = pool.write_and_then(|db| -> Result<_, ShopError> { Ok(insert(2)(db)?) }).await;
+    assert_eq!(kept.unwrap(), 1);
+    assert_eq!(pool.read(ids).await.unwrap(), [2]);
+}
+
+/// Cannot even be made of the pool's error.
+#[derive(Debug)]
+struct Explosive;
+
+impl From<pool::Error> for Explosive {
+    fn from(error: pool::Error) -> Self {
+        panic!("a bug of the caller: {error}");
+    }
+}
+
+#[test]
+fn an_error_that_cannot_be_made_ends_no_thread_of_the_pool() {
+    let (_folder, pool) = opened(&options());
+    let own = pool.clone();
+    let asked = std::thread::spawn(move || {
+        pollster::block_on(own.write_and_then(|_| -> Result<(), Explosive> { panic!("another bug of the caller") }))
+    });
+    assert!(asked.join().is_err());
+    let own = pool.clone();
+    assert_eq!(ends(move || own.write_blocking(insert(1))).expect("the writer is gone").unwrap(), 1);
+}
+
+#[test]
+fn opening_and_closing_leave_the_only_thread_of_a_runtime_to_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let (release, released) = flume::bounded::<()>(0);
+        // Waits for what only another task of this thread can do.
+        let wait = move |_: &Connection| {
+            released.recv_timeout(SAFETY).map_err(|_| rusqlite::Error::InvalidQuery)?;
+            Ok(())
+        };
+        let options = options().readers(ONE).on_open(wait.clone());
+        let all = async {
+            // Two for writing, one for reading.
+            for _ in 0..3 {
+                release.send_async(()).await.unwrap();
+            }
+        };
+        let (pool, ()) = tokio::join!(Pool::open(&path, &options), all);
+        let pool = pool.expect("opening blocks");
+        let own = pool.clone();
+        let writing = tokio::spawn(async move { own.write(wait).await });
+        tokio::task::yield_now().await;
+        let (closed, sent) = tokio::join!(pool.close(), release.send_async(()));
+        closed.unwrap();
+        sent.unwrap();
+        writing.await.unwrap().expect("closing blocks");
+    });
+}
+
+#[test]
+fn dropping_a_pool_waits_for_nothing_and_closes_it() {
+    let (folder, pool) = opened(&options());
+    let (release, released) = mpsc::channel::<()>();
+    given_up(|reached| {
+        pool.read(move |_| {
+            reached.send(()).unwrap();
+            let _ = released.recv_timeout(SAFETY);
+            Ok(())
+        })
+    });
+    let begin = Instant::now();
+    drop(pool);
+    assert!(begin.elapsed() < SAFETY / 2, "it waited for the read");
+    // So long that everything else has ended.
+    std::thread::sleep(4 * SHORT);
+    drop(release);
+    let log = folder.path().join("pool.db-wal");
+    while log.exists() {
+        assert!(begin.elapsed() < SAFETY, "it never closed");
+        std::thread::sleep(SHORT);
+    }
+}
+
+#[test]
+fn a_pool_for_reading_sees_what_others_write_and_writes_nothing() {
+    let (folder, pool) = opened(&options());
+    let reading = Pool::open_blocking(file(&folder), &options().access(Access::ReadOnly)).unwrap();
+    pool.write_blocking(insert(1)).unwrap();
+    assert_eq!(reading.read_blocking(ids).unwrap(), [1]);
+    assert!(matches!(reading.write_blocking(insert(2)), Err(pool::Error::NoWriter)));
+    assert!(matches!(reading.read_blocking(insert(2)), Err(pool::Error::ReadOnly(_))));
+    reading.close_blocking().unwrap();
+    let missing = folder.path().join("missing.db");
+    for access in [Access::ReadOnly, Access::Immutable] {
+        let error = Pool::open_blocking(&missing, &options().access(access)).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("cannot open {}", missing.display())), "{error}");
+        assert!(!missing.exists());
+    }
+}
+
+#[test]
+fn an_immutable_file_is_read_without_anything_beside_it() {
+    let (folder, pool) = opened(&options());
+    pool.write_blocking(insert(1)).unwrap();
+    let medium = tempfile::tempdir().unwrap();
+    // What a URI would take for something else.
+    let path = medium.path().join("a?b#c%41 ü.db");
+    let immutable = options().access(Access::Immutable);
+    let copy = |from: &str, to: &Path| std::fs::copy(folder.path().join(from), to).unwrap();
+    copy("pool.db", &path);
+    let log = medium.path().join("a?b#c%41 ü.db-wal");
+    copy("pool.db-wal", &log);
+    let error = Pool::open_blocking(&path, &immutable).unwrap_err();
+    assert!(matches!(error, pool::Error::LogLeft { .. }), "{error}");
+    std::fs::remove_file(log).unwrap();
+    pool.close_blocking().unwrap();
+    copy("pool.db", &path);
+    let names = || std::fs::read_dir(medium.path()).unwrap().count();
+    {
+        let mounted = mount(medium.path(), &["--bind", medium.path().to_str().unwrap()]);
+        let _mounted = mounted.then_some(Mounted(medium.path()));
+        if mounted && mount(medium.path(), &["-o", "remount,ro,bind"]) {
+            let error = Pool::open_blocking(&path, &options().access(Access::ReadOnly)).unwrap_err();
+            assert!(error.to_string().contains("Access::Immutable"), "{error}");
+        }
+        let reading = Pool::open_blocking(&path, &immutable).unwrap();
+        assert_eq!(reading.read_blocking(ids).unwrap(), [1]);
+        assert_eq!(names(), 1);
+        reading.close_blocking().unwrap();
+    }
+}
