@@ -75,12 +75,18 @@ fn said(view: &StudyView, role: Role) -> String {
 }
 
 /// Whether a claim has one of the verdicts that are asked for.
-pub fn holds(view: &StudyView, when: &When) -> bool {
+fn holds(view: &StudyView, when: &When) -> bool {
     judged(view, &when.claim, when.form).is_some_and(|found| when.verdicts.contains(&found.verdict))
 }
 
 fn judged<'a>(view: &'a StudyView, id: &str, form: Form) -> Option<&'a Judged> {
     view.judged.claims.iter().find(|claim| claim.id == id)?.form(form).judged()
+}
+
+/// The advice whose condition holds and whose figures are known.
+pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
+    let fitting = view.page.advice.iter().filter(|advice| advice.when.as_ref().is_none_or(|when| holds(view, when)));
+    fitting.filter_map(|advice| filled(view, &advice.text))
 }
 
 /// `text` with a figure in the place of each `{CLAIM.FORM.WHAT}`; `None` if one is not known.

@@ -33,8 +33,7 @@ pub fn section(view: &StudyView) -> String {
         let title = prose(&chart.title).replace(['[', ']', '`'], "");
         let _ = write!(out, "![{title}](charts/{})\n\n", chart.file_name(study));
     }
-    let advice = page.advice.iter().filter(|advice| advice.when.as_ref().is_none_or(|when| answers::holds(view, when)));
-    let advice = bullets(advice.map(|advice| &advice.text));
+    let advice = bullets(answers::advice(view));
     if !advice.is_empty() {
         let _ = write!(out, "### What to do\n\n{advice}");
     }
