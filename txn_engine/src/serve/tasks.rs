@@ -9,6 +9,7 @@ use std::thread;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use tokio::time::Interval;
 
 use super::conversation::{Conversation, Scratch};
 use super::listen;
@@ -58,10 +59,15 @@ impl Acceptor {
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
+    let mut clock = shared.step.map(tokio::time::interval);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = &mut stopped => return,
+            () = tick(&mut clock) => {
+                shared.live.step();
+                continue;
+            }
         };
         match accepted {
             Ok((stream, _)) => admit(stream, &shared),
@@ -69,6 +75,13 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
             // The connection is gone before it was taken.
             Err(_) => {}
         }
+    }
+}
+
+async fn tick(clock: &mut Option<Interval>) {
+    match clock {
+        Some(clock) => drop(clock.tick().await),
+        None => std::future::pending().await,
     }
 }
 
@@ -93,17 +106,18 @@ thread_local! {
 
 async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, seat: Seat) {
     // A connection that breaks ends; nobody else is concerned.
-    let _ = converse(&stream, &shared).await;
+    let _ = converse(&stream, &shared, &seat).await;
     drop(stream);
     drop(seat);
 }
 
-async fn converse(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Result<()> {
     let mut conversation = Conversation::default();
     loop {
+        seat.heard();
         stream.readable().await?;
         let (ended, unsent) = SCRATCH.with_borrow_mut(|scratch| step(stream, shared, &mut conversation, scratch))?;
-        send(stream, &unsent).await?;
+        send(stream, &unsent, seat).await?;
         if ended {
             return Ok(());
         }
@@ -140,8 +154,9 @@ fn step(
 }
 
 /// Sends what a client did not take at once; until it does, nothing more is read from it.
-async fn send(stream: &TcpStream, mut unsent: &[u8]) -> io::Result<()> {
+async fn send(stream: &TcpStream, mut unsent: &[u8], seat: &Seat) -> io::Result<()> {
     while !unsent.is_empty() {
+        seat.heard();
         stream.writable().await?;
         match stream.try_write(unsent) {
             Ok(sent) => unsent = &unsent[sent..],
