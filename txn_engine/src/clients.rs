@@ -98,7 +98,9 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
             Err(error) => {
                 // Those that are there must not wait for ever.
                 gate.open();
-                clients.iter().for_each(|client| client.thread().unpark());
+                for client in &clients {
+                    client.thread().unpark();
+                }
                 return Err(limits::no_thread(rows.len(), clients.len(), &error));
             }
         }

@@ -117,7 +117,7 @@ async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Resul
         seat.heard();
         stream.readable().await?;
         let (ended, unsent) = SCRATCH.with_borrow_mut(|scratch| step(stream, shared, &mut conversation, scratch))?;
-        send(stream, &unsent, seat).await?;
+        send(stream, &unsent, || seat.heard()).await?;
         if ended {
             return Ok(());
         }
@@ -154,9 +154,9 @@ fn step(
 }
 
 /// Sends what a client did not take at once; until it does, nothing more is read from it.
-async fn send(stream: &TcpStream, mut unsent: &[u8], seat: &Seat) -> io::Result<()> {
+async fn send(stream: &TcpStream, mut unsent: &[u8], heard: impl Fn()) -> io::Result<()> {
     while !unsent.is_empty() {
-        seat.heard();
+        heard();
         stream.writable().await?;
         match stream.try_write(unsent) {
             Ok(sent) => unsent = &unsent[sent..],
