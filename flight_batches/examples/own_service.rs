@@ -109,5 +109,5 @@ async fn main() -> Result<(), Error> {
 
 #[tokio::test]
 async fn all_batches_arrive() {
-    assert_eq!(sum().await.unwrap(), (0..10_000).sum());
+    assert_eq!(sum().await.unwrap(), (0..10_000).sum::<i64>());
 }
