@@ -25,7 +25,7 @@ fn do_get(criterion: &mut Criterion) {
         let endpoint = runtime.block_on(async {
             let listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
             let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
-            tokio::spawn(serve::serve(listener, batches, std::future::pending()));
+            tokio::spawn(serve::serve(listener, batches, serve::Limits::default(), std::future::pending()));
             endpoint
         });
         let connections = runtime.block_on(Connections::open(&endpoint, 1)).expect("the server is there");

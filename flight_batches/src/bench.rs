@@ -38,7 +38,7 @@ pub struct Grid {
     pub patience: Duration,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds.ok_or_else(|| "give seconds, 0 or more".to_owned())
 }
@@ -67,7 +67,7 @@ impl Target {
         let mut targets = Vec::with_capacity(endpoints.len());
         for &endpoint in endpoints {
             let connections = Connections::open(endpoint, 1).await?;
-            let name = connections.health().await.map_or(String::new(), |health| health.mode);
+            let name = connections.stats().await.map_or(String::new(), |stats| stats.mode);
             targets.push(Target { endpoint: endpoint.to_owned(), name, table_rows: connections.table_rows().await });
         }
         let modes: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();

@@ -40,7 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = std::iter::once(OsString::from("flight_batches")).chain(arguments);
     let done = match Cli::try_parse_from(arguments) {
         Ok(cli) => match cli.command {
-            Command::Serve(serving) => serve::serve(&serving).map(|()| ExitCode::SUCCESS),
+            Command::Serve(serving) => serve::serve(&serving),
             Command::Bench(benching) => bench(&benching),
             Command::Plot(plotting) => draw(&plotting).map(|()| ExitCode::SUCCESS),
         },

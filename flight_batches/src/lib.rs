@@ -7,8 +7,9 @@
 //! | [`pace`] | when the next batch is due, so that lateness does not add up |
 //! | [`produce`] | ways to wait for the next batch: in async, on threads, on a pool |
 //! | [`slices`] | batches cut into messages, so that memory stays bounded however many streams there are |
+//! | [`budget`] | what messages take until they are sent, slow readers included |
 //! | [`encoded`] | batches as messages, encoded once and shared by all requests |
-//! | [`service`], [`health`] | the Flight service, and what it counts |
+//! | [`service`], [`stats`] | the Flight service, and what it counts |
 //! | [`uncopied`] | messages that go out without a copy of their values |
 //! | [`serve`] | a server that listens, and drains when told to |
 //! | [`load`] | the client: so many real streams, counted and checked |
@@ -17,10 +18,10 @@
 
 #[cfg(feature = "cli")]
 pub mod bench;
+pub mod budget;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod encoded;
-pub mod health;
 pub mod load;
 pub mod pace;
 #[cfg(feature = "cli")]
@@ -31,6 +32,7 @@ pub mod results;
 pub mod serve;
 pub mod service;
 pub mod slices;
+pub mod stats;
 pub mod table;
 pub mod ticket;
 pub mod uncopied;

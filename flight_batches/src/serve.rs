@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio_stream::wrappers::TcpListenerStream;
+use tonic::server::NamedService;
 use tonic::transport::Server;
+use tonic_health::ServingStatus;
 use tower::util::MapResponseLayer;
 
 use crate::service::Batches;
@@ -40,15 +43,57 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
 }
 
-/// Serves until `stop` is ready; streams that are in flight then run to their end.
+/// What a server holds its clients to.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Streams of one connection at once; who asks for more on it waits.
+    pub streams_per_connection: u32,
+    /// What streams in flight have to end once the server is to stop.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { streams_per_connection: 1000, grace: Duration::from_secs(10) }
+    }
+}
+
+/// Serves until `stop` is ready, besides Flight the health service of gRPC. Streams that are in flight then have the grace of `limits`;
+/// says whether all have ended in it. Those that have not end with the runtime.
 ///
 /// # Errors
 /// If the transport fails.
-pub async fn serve(listener: TcpListener, batches: Batches, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+pub async fn serve(
+    listener: TcpListener,
+    batches: Batches,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) -> Result<bool, ServeError> {
+    let (mut reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_serving::<FlightServiceServer<Batches>>().await;
     let router = Server::builder()
         .tcp_nodelay(true)
         .http2_keepalive_interval(Some(KEEPALIVE))
+        .max_concurrent_streams(limits.streams_per_connection)
         .layer(MapResponseLayer::new(uncopied))
+        .add_service(health)
         .add_service(FlightServiceServer::new(batches));
-    Ok(router.serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop).await?)
+    let (drain, draining) = oneshot::channel::<()>();
+    let stopped = async {
+        stop.await;
+        for name in ["", FlightServiceServer::<Batches>::NAME] {
+            reporter.set_service_status(name, ServingStatus::NotServing).await;
+            // Ends the streams of those who watch, which the server would wait for.
+            reporter.clear_service_status(name).await;
+        }
+        drop(drain);
+    };
+    let too_late = async {
+        let _ = draining.await;
+        tokio::time::sleep(limits.grace).await;
+    };
+    tokio::select! {
+        served = router.serve_with_incoming_shutdown(TcpListenerStream::new(listener), stopped) => Ok(served.map(|()| true)?),
+        () = too_late => Ok(false),
+    }
 }

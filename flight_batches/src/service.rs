@@ -16,10 +16,11 @@ use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::budget::Budget;
 use crate::encoded::{Encoded, Messages};
-use crate::health::{Health, Process};
 use crate::produce::{Mode, Order, Pool, Waiting, produce};
 use crate::slices::{Memory, slices};
+use crate::stats::{Process, Stats};
 use crate::table::Table;
 use crate::ticket::Ticket;
 use crate::uncopied::Outgoing;
@@ -60,6 +61,7 @@ struct Inner {
     table: Table,
     encoded: Encoded,
     options: Options,
+    budget: Arc<Budget>,
     pool: Option<Pool>,
     waiting: Arc<Waiting>,
     start: Instant,
@@ -95,6 +97,7 @@ impl Batches {
         let inner = Inner {
             encoded: Encoded::new(table.clone()),
             table,
+            budget: Budget::new(options.memory),
             options,
             pool,
             waiting: Arc::default(),
@@ -147,14 +150,15 @@ impl Batches {
                     let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
                     // Each piece is cut when the one before has gone.
                     stream::iter(slices(batch, move || {
-                        inner.options.memory.rows(inner.streams.load(Ordering::Relaxed), inner.table.row_bytes())
+                        inner.budget.rows(inner.streams.load(Ordering::Relaxed), inner.table.row_bytes())
                     }))
                 });
                 // The encoder takes a slice for as large as the table behind it and would cut it into hundreds of messages.
                 let encoder = FlightDataEncoderBuilder::new()
                     .with_schema(self.inner.table.schema())
                     .with_max_flight_data_size(usize::MAX);
-                Ok(encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from).boxed())
+                let messages = encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from);
+                Ok(self.inner.budget.within(messages).boxed())
             }
             Some(shared) => {
                 let schema = shared.schema.clone();
@@ -182,11 +186,10 @@ impl Batches {
             .with_total_bytes(count(self.inner.table.bytes())))
     }
 
-    /// What `do_action("health")` answers.
-    pub fn health(&self) -> Health {
+    /// What `do_action("stats")` answers.
+    pub fn stats(&self) -> Stats {
         let Inner { options, waiting, start, streams, most_streams, begun_streams, .. } = &*self.inner;
-        Health {
-            status: "serving".to_owned(),
+        Stats {
             mode: options.mode.to_string(),
             streams: streams.load(Ordering::SeqCst),
             most_streams: most_streams.load(Ordering::SeqCst),
@@ -261,21 +264,21 @@ impl FlightService for Batches {
 
     async fn do_action(&self, request: Request<Action>) -> Result<Response<Self::DoActionStream>, Status> {
         match request.get_ref().r#type.as_str() {
-            "health" => {
+            "stats" => {
                 let body = arrow_flight::Result::new(
                     // Numbers and plain text always serialise.
-                    serde_json::to_vec(&self.health()).unwrap_or_default(),
+                    serde_json::to_vec(&self.stats()).unwrap_or_default(),
                 );
                 Ok(Response::new(stream::once(async move { Ok(body) }).boxed()))
             }
-            other => Err(Status::invalid_argument(format!("there is no action '{}': health", other.escape_debug()))),
+            other => Err(Status::invalid_argument(format!("there is no action '{}': stats", other.escape_debug()))),
         }
     }
 
     async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>, Status> {
-        let health =
-            ActionType { r#type: "health".to_owned(), description: "counts of streams, lateness of timers".to_owned() };
-        Ok(Response::new(stream::iter([Ok(health)]).boxed()))
+        let stats =
+            ActionType { r#type: "stats".to_owned(), description: "counts of streams, lateness of timers".to_owned() };
+        Ok(Response::new(stream::iter([Ok(stats)]).boxed()))
     }
 
     async fn do_exchange(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoExchangeStream>, Status> {

@@ -16,11 +16,12 @@ impl Memory {
     /// Larger ones are no faster, and clients take 4 MiB by default.
     const MESSAGE_BYTES: usize = 1 << 20;
     /// Below this a message is mostly header.
-    const LEAST_MESSAGE_BYTES: usize = 64 << 10;
+    pub(crate) const LEAST_MESSAGE_BYTES: usize = 64 << 10;
 
-    /// Rows of a message among so many streams.
-    pub fn rows(self, streams: usize, row_bytes: usize) -> usize {
-        let bytes = (self.bytes / streams.max(1)).clamp(Self::LEAST_MESSAGE_BYTES, Self::MESSAGE_BYTES);
+    /// Rows of a message among so many streams, whose messages take `held` bytes already.
+    pub fn rows(self, streams: usize, held: usize, row_bytes: usize) -> usize {
+        let free = self.bytes.saturating_sub(held);
+        let bytes = (self.bytes / streams.max(1)).min(free).clamp(Self::LEAST_MESSAGE_BYTES, Self::MESSAGE_BYTES);
         (bytes / row_bytes.max(1)).max(1)
     }
 }

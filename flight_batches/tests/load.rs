@@ -52,14 +52,14 @@ async fn a_window_counts_what_arrives_in_it_from_all_streams_at_once() {
     let extent = Extent::Window { warm_up: Duration::from_millis(50), window: Duration::from_millis(500) };
     let delivery = put(&server.endpoint, &load(ticket(100, 0.005, Some(10)), 40, extent)).await;
     assert_eq!(delivery.failures, []);
-    assert_eq!(server.batches.health().most_streams, 40);
+    assert_eq!(server.batches.stats().most_streams, 40);
     assert!(delivery.bytes_per_stream.iter().all(|&bytes| bytes > 0));
     // Every 5 ms a batch at most, and those that were ready; requests end in the window and are followed by others.
     let most = 40.0 * (delivery.elapsed.as_secs_f64() / 0.005 + 3.0);
     assert!(f64::from(u32::try_from(delivery.batches).unwrap()) <= most, "{} of {most}", delivery.batches);
     assert!(!delivery.gap.is_empty() && !delivery.first_batch.is_empty());
     assert!(!delivery.latency.is_empty());
-    assert!(server.batches.health().begun_streams > 40);
+    assert!(server.batches.stats().begun_streams > 40);
     server.streams(0).await;
 }
 

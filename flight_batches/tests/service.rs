@@ -72,7 +72,7 @@ async fn in_a_server_of_somebody_elses_it_serves_the_same() {
     tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
     let fetched = fetch(common::channel(&endpoint).await, &ticket(300, 0.0, None)).await.unwrap();
     assert_eq!(concat_batches(&table.schema(), &fetched).unwrap(), table.batch(0, SHAPE.rows));
-    assert_eq!(batches.health().begun_streams, 1);
+    assert_eq!(batches.stats().begun_streams, 1);
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn a_pool_serves_requests_in_the_order_of_their_arrival() {
             fetch(channel, &ticket(500, 0.1, None)).await.unwrap();
             sender.send(number).unwrap();
         });
-        while server.batches.health().begun_streams <= number {
+        while server.batches.stats().begun_streams <= number {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -191,7 +191,7 @@ async fn a_bad_ticket_is_refused_with_the_reason() {
         assert_eq!(status.code(), Code::InvalidArgument, "{text}");
         assert!(status.message().contains(reason), "{text}: {}", status.message());
     }
-    assert_eq!(server.batches.health().begun_streams, 0);
+    assert_eq!(server.batches.stats().begun_streams, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -287,7 +287,7 @@ async fn the_flight_describes_itself() {
     let unknown = client.get_flight_info(FlightDescriptor::new_cmd("other")).await.unwrap_err();
     assert!(unknown.to_string().contains("there is one flight"), "{unknown}");
     let actions: Vec<_> = client.list_actions().await.unwrap().try_collect().await.unwrap();
-    assert_eq!(actions[0].r#type, "health");
+    assert_eq!(actions[0].r#type, "stats");
     assert!(client.do_action(Action::new("shutdown", "")).await.is_err());
 }
 
@@ -299,7 +299,7 @@ async fn timers_are_late_but_lateness_does_not_add_up() {
         let start = Instant::now();
         fetch(channel(&server.endpoint).await, &ticket(10, 1.0, Some(2))).await.unwrap();
         // A timer that is due already is not waited for, but no machine stalls for a second.
-        let undisturbed = connections.health().await.unwrap();
+        let undisturbed = connections.stats().await.unwrap();
         assert_eq!(undisturbed.waited.timers, 2, "{mode:?}");
         assert!(undisturbed.waited.most_lateness_ns >= undisturbed.waited.mean_lateness_ns);
         // No batch comes before it is due.
@@ -316,7 +316,7 @@ async fn timers_are_late_but_lateness_does_not_add_up() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         server.signal(Signal::SIGCONT);
         assert_eq!(stream.try_collect::<Vec<_>>().await.unwrap().len(), 19);
-        let timers = connections.health().await.unwrap().waited.timers - undisturbed.waited.timers;
+        let timers = connections.stats().await.unwrap().waited.timers - undisturbed.waited.timers;
         assert!((1..=15).contains(&timers), "{mode:?}: {timers} timers for 20 batches");
         assert!(start.elapsed() >= Duration::from_secs(2));
     }))

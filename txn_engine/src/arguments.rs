@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::load::MOST_CLIENTS;
+
 /// Seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     /// Clocks end somewhere, and patience before.
@@ -10,9 +12,10 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs_f64).ok_or("not a number of seconds from 0 to 1000000".to_owned())
 }
 
-/// A count of something that there must be.
-pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&count| count > 0).ok_or("not a whole number above zero".to_owned())
+/// How many clients.
+pub(crate) fn clients(text: &str) -> Result<usize, String> {
+    let clients = text.parse().ok().filter(|clients| (1..=MOST_CLIENTS).contains(clients));
+    clients.ok_or_else(|| format!("not a whole number from 1 to {MOST_CLIENTS}"))
 }
 
 /// Rows per second.

@@ -1,17 +1,18 @@
 //! The document's own form of the question: so many clients in one process, without sockets, as threads or as tasks.
 //!
 //! All clients are there before the first does anything, or "concurrent" would mean one after the other. Each then applies its rows to the
-//! shared engine. A thread that cannot be started ends the program, as it does in the published example.
+//! shared engine. A thread that finds no memory map left ends the program, as it does in the published example.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::limits;
 use crate::load::Script;
 use crate::parse::{Columns, Parser, Reading};
 use crate::row::{Entry, Row};
@@ -67,13 +68,10 @@ pub fn rows(clients: usize, rows_each: usize, seed: u64) -> Vec<Arc<[Row]>> {
 /// Lets every client apply its rows to `engine`.
 ///
 /// # Errors
-/// If the runtime cannot be started.
-///
-/// # Panics
-/// If a thread cannot be started.
+/// If the runtime or a thread cannot be started.
 pub fn run(spawn: Spawn, engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     match spawn {
-        Spawn::Threads => Ok(threads(engine, rows)),
+        Spawn::Threads => threads(engine, rows),
         Spawn::Tasks => tasks(engine, rows),
     }
 }
@@ -82,22 +80,31 @@ fn apply(engine: &Engine, rows: &[Row]) -> u64 {
     rows.iter().filter(|row| engine.process(row).is_ok()).count() as u64
 }
 
-fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Pass {
+fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let start = Instant::now();
     let gate = Arc::new(Gate::default());
-    let clients: Vec<_> = rows
-        .iter()
-        .map(|rows| {
-            let (engine, rows, gate) = (Arc::clone(engine), Arc::clone(rows), Arc::clone(&gate));
-            thread::spawn(move || {
-                gate.there.fetch_add(1, Ordering::SeqCst);
-                while gate.open.get().is_none() {
-                    thread::park();
+    let mut clients = Vec::with_capacity(rows.len());
+    for own in rows {
+        let (engine, own, waiting) = (Arc::clone(engine), Arc::clone(own), Arc::clone(&gate));
+        let client = move || {
+            waiting.there.fetch_add(1, Ordering::SeqCst);
+            while waiting.open.get().is_none() {
+                thread::park();
+            }
+            waiting.done(apply(&engine, &own))
+        };
+        match Builder::new().spawn(client) {
+            Ok(client) => clients.push(client),
+            Err(error) => {
+                // Those that are there must not wait for ever.
+                gate.open();
+                for client in &clients {
+                    client.thread().unpark();
                 }
-                gate.done(apply(&engine, &rows))
-            })
-        })
-        .collect();
+                return Err(limits::no_thread(rows.len(), clients.len(), &error));
+            }
+        }
+    }
     while gate.there.load(Ordering::SeqCst) < rows.len() {
         thread::sleep(Duration::from_micros(100));
     }
@@ -110,7 +117,7 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Pass {
     let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
     // Looking at the process is no part of the work.
     let whole = start.elapsed().saturating_sub(begun - paused);
-    Pass { whole, start: paused - start, work: gate.work(), there: stats, accepted }
+    Ok(Pass { whole, start: paused - start, work: gate.work(), there: stats, accepted })
 }
 
 fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
@@ -119,22 +126,24 @@ fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let start = Instant::now();
     runtime.block_on(async {
         let gate = Arc::new(Gate::default());
-        let there = Arc::new(tokio::sync::Barrier::new(rows.len() + 1));
         let (go, gone) = watch::channel(false);
         let clients: Vec<_> = rows
             .iter()
             .map(|rows| {
                 let (engine, rows, gate) = (Arc::clone(engine), Arc::clone(rows), Arc::clone(&gate));
-                let (there, mut gone) = (Arc::clone(&there), gone.clone());
+                let mut gone = gone.clone();
                 tokio::spawn(async move {
-                    there.wait().await;
+                    // As threads do: a barrier would wake them all once more, in the span that is measured.
+                    gate.there.fetch_add(1, Ordering::SeqCst);
                     // The sender lives until all have ended.
                     let _ = gone.wait_for(|gone| *gone).await;
                     gate.done(apply(&engine, &rows))
                 })
             })
             .collect();
-        there.wait().await;
+        while gate.there.load(Ordering::SeqCst) < rows.len() {
+            tokio::time::sleep(Duration::from_micros(100)).await;
+        }
         let (paused, stats) = (Instant::now(), Stats::of_this_process());
         let begun = gate.open();
         go.send_replace(true);

@@ -16,6 +16,8 @@ pub const FIRST_ERRORS: usize = 20;
 pub enum ErrorKind {
     /// the line is longer than 65,536 bytes
     LineTooLong,
+    /// a quote is not closed on its line
+    OpenQuote,
     /// a needed field is missing
     MissingField,
     /// a needed field is not UTF-8
@@ -118,6 +120,8 @@ pub enum Error {
     DuplicateColumn { name: String, column: &'static str },
     /// the header line of {name} is longer than 65,536 bytes: is it a CSV file?
     LongHeader { name: String },
+    /// the header line of {name} has a quote that is not closed
+    OpenQuote { name: String },
     /// client {client} occurs in two files: an engine per file needs files without common clients
     SharedClient { client: u16 },
     /// cannot write generated rows to a temporary file
@@ -130,8 +134,14 @@ pub enum Error {
     Thread(#[source] io::Error),
     /// cannot listen on {address}: choose another with --addr
     Listen { address: SocketAddr, source: io::Error },
+    /// cannot find {address}: give a host and a port, as localhost:8820
+    Resolve { address: String, source: io::Error },
     /// cannot connect to {address}: is the server up?
-    Connect { address: SocketAddr, source: io::Error },
+    Connect { address: String, source: io::Error },
+    /// cannot open {clients} connections: {most} are the most here (ulimit -n)
+    TooManyClients { clients: usize, most: usize },
+    /// cannot start {threads} threads: {reason}
+    Threads { threads: usize, reason: String },
     /// cannot write the dump to {path}: the session that stood there before is untouched
     WriteDump { path: PathBuf, source: io::Error },
     /// cannot read the dump in {path}

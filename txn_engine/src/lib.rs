@@ -27,6 +27,7 @@ mod arguments;
 pub mod books;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "tcp")]
 pub mod clients;
 pub mod engine;
 pub mod error;
@@ -34,6 +35,9 @@ pub mod generate;
 pub mod hash;
 pub mod input;
 pub mod ledger;
+#[cfg(feature = "tcp")]
+mod limits;
+#[cfg(feature = "tcp")]
 pub mod load;
 #[cfg(feature = "oracle")]
 #[doc(hidden)]
@@ -42,6 +46,7 @@ pub mod parse;
 pub mod process;
 pub mod row;
 pub mod rules;
+#[cfg(feature = "tcp")]
 pub mod serve;
 pub mod session;
 pub mod setup;

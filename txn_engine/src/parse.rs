@@ -27,7 +27,7 @@ impl Columns {
     pub fn from_header(line: &[u8], name: &str) -> Result<Self, Error> {
         let mut splitter = Splitter::new(usize::MAX);
         let terminated = [line, b"\n"].concat();
-        let fields = splitter.split(&terminated);
+        let fields = splitter.split(&terminated).map_err(|_| Error::OpenQuote { name: name.to_owned() })?;
         let mut columns = Columns::IN_ORDER;
         for (place, &column) in columns.0.iter_mut().zip(&NAMES) {
             let is_it =
@@ -49,7 +49,7 @@ impl Columns {
 
 /// Splits one line into fields.
 ///
-/// Each line is given to the parser alone: an open quote ends with its line, so that a file may be cut at any line break.
+/// Each line is given to the parser alone: a quote must be closed on its line, so that a file may be cut at any line break.
 struct Splitter {
     parser: csv_core::Reader,
     bytes: Vec<u8>,
@@ -122,34 +122,41 @@ impl Splitter {
         Fields { bytes: text, ends: &self.ends[..ended], gap: 1 }
     }
 
-    /// Splits `line`, which ends with `\n`.
-    fn split(&mut self, line: &[u8]) -> Fields<'_> {
+    /// Splits `line`, which ends with `\n`; fails if a quote of it is never closed.
+    fn split(&mut self, line: &[u8]) -> Result<Fields<'_>, ErrorKind> {
         if self.bytes.len() < line.len() {
             self.bytes.resize(line.len(), 0);
         }
-        let (mut rest, mut written, mut ended, mut open_quote) = (line, 0, 0, false);
+        let (mut rest, mut written, mut ended) = (line, 0, 0);
+        // Where fields end that nobody needs.
+        let mut unneeded = [0; 16];
         loop {
-            let (result, read, wrote, ends) =
-                self.parser.read_record(rest, &mut self.bytes[written..], &mut self.ends[ended..]);
+            let full = ended == self.most;
+            let room = if full { &mut unneeded[..] } else { &mut self.ends[ended..] };
+            let (result, read, wrote, ends) = self.parser.read_record(rest, &mut self.bytes[written..], room);
             rest = &rest[read..];
             written += wrote;
-            ended += ends;
+            ended += if full { 0 } else { ends };
             match result {
-                ReadRecordResult::Record if !open_quote => break,
-                // An open quote has swallowed the line break: the next call, without input, ends the record.
-                ReadRecordResult::InputEmpty => open_quote = true,
+                ReadRecordResult::Record => break,
+                // An open quote has swallowed the line break.
+                ReadRecordResult::InputEmpty | ReadRecordResult::End => {
+                    self.restart();
+                    return Err(ErrorKind::OpenQuote);
+                }
                 ReadRecordResult::OutputFull => {}
                 ReadRecordResult::OutputEndsFull if ended < self.most => {
                     let more = (self.ends.len() * 2).min(self.most);
                     self.ends.resize(more, 0);
                 }
-                ReadRecordResult::OutputEndsFull | ReadRecordResult::Record | ReadRecordResult::End => {
+                ReadRecordResult::OutputEndsFull if memchr::memchr(b'"', rest).is_some() => {}
+                ReadRecordResult::OutputEndsFull => {
                     self.restart();
                     break;
                 }
             }
         }
-        Fields { bytes: &self.bytes[..written], ends: &self.ends[..ended], gap: 0 }
+        Ok(Fields { bytes: &self.bytes[..written], ends: &self.ends[..ended], gap: 0 })
     }
 }
 
@@ -204,8 +211,8 @@ impl Parser {
         if text[0] <= b' ' && text.trim_ascii().is_empty() {
             return None;
         }
-        let fields = if plain { self.splitter.split_at_commas(text) } else { self.splitter.split(text) };
-        Some(match read_row(fields, self.columns, line) {
+        let fields = if plain { Ok(self.splitter.split_at_commas(text)) } else { self.splitter.split(text) };
+        Some(match fields.and_then(|fields| read_row(fields, self.columns, line)) {
             Ok(row) => Entry::Row(row),
             Err(kind) => Entry::Unreadable { line, kind },
         })

@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use strum::VariantArray;
 
-use crate::bench::Grid;
+use crate::bench::{Grid, seconds};
 use crate::produce::Mode;
 use crate::service::Encoding;
 
@@ -19,7 +20,7 @@ const EXAMPLES: &str = "Examples:
   flight_batches bench --endpoint http://10.0.0.7:8815 --endpoint http://10.0.0.7:8816
   flight_batches plot results.csv --out plots
 
-Exit codes: 0 done, 1 requests failed, 2 could not run.";
+Exit codes: 0 done, 1 requests failed or streams were cut off, 2 could not run.";
 
 /// Serves Arrow record batches that take a while to come, and puts thousands of real streams on such servers.
 #[derive(Debug, Parser)]
@@ -80,9 +81,15 @@ pub struct Serving {
     /// Seed of the table's values
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// MiB that the messages of all streams may take: they get smaller as streams get more
+    /// MiB that the messages of all streams may take until they are sent, and 64 KiB for each stream besides
     #[arg(long, default_value = "256")]
     pub memory: NonZero<usize>,
+    /// Streams of one connection at once; who asks for more on it waits
+    #[arg(long, default_value = "1000")]
+    pub streams_per_connection: NonZero<u32>,
+    /// Seconds that streams in flight have to end after an interrupt or SIGTERM; then they are cut off, and the exit code is 1
+    #[arg(long, default_value = "10", value_parser = seconds)]
+    pub grace: Duration,
 }
 
 fn prefetch(text: &str) -> Result<usize, String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arrow_flight::flight_service_client::FlightServiceClient;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::health::Health;
+use crate::stats::Stats;
 
 /// A stream may be so far ahead of its reader: two batches of the largest published size.
 const STREAM_WINDOW_BYTES: u32 = 8 << 20;
@@ -32,8 +32,8 @@ pub enum ConnectError {
         source: tonic::transport::Error,
     },
     /// The server does not say how it is.
-    #[error("{endpoint} does not answer the action \"health\": {why}")]
-    Health {
+    #[error("{endpoint} does not answer the action \"stats\": {why}")]
+    Stats {
         /// Where.
         endpoint: String,
         /// What it said.
@@ -93,10 +93,10 @@ impl Connections {
     ///
     /// # Errors
     /// If it does not say so.
-    pub async fn health(&self) -> Result<Health, ConnectError> {
-        let failed = |why: String| ConnectError::Health { endpoint: self.endpoint.clone(), why };
+    pub async fn stats(&self) -> Result<Stats, ConnectError> {
+        let failed = |why: String| ConnectError::Stats { endpoint: self.endpoint.clone(), why };
         let mut client = FlightServiceClient::new(self.aside.clone());
-        let action = arrow_flight::Action::new("health", "");
+        let action = arrow_flight::Action::new("stats", "");
         let answer = async { client.do_action(action).await?.into_inner().message().await };
         let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| failed("no answer".to_owned()))?;
         match answer.map_err(|status| failed(status.to_string()))? {

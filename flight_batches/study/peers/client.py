@@ -110,7 +110,7 @@ def information(client: flight.FlightClient) -> dict[str, Any]:
         "list_flights": [describe(info) for info in flights],
         "get_flight_info": describe(client.get_flight_info(descriptor)),
         "get_schema": [[field.name, str(field.type)] for field in client.get_schema(descriptor).schema],
-        "health": [json.loads(result.body.to_pybytes()) for result in client.do_action("health")],
+        "stats": [json.loads(result.body.to_pybytes()) for result in client.do_action("stats")],
     }
 
 

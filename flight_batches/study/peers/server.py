@@ -116,12 +116,6 @@ class Server(flight.FlightServerBase):
         """The columns."""
         return flight.SchemaResult(self.get_flight_info(context, descriptor).schema)
 
-    def do_action(self, context: Context, action: flight.Action) -> list[bytes]:
-        """Tells that it serves."""
-        if action.type != "health":
-            raise pa.ArrowInvalid(f"there is no action {action.type!r:.40}: health")
-        return [json.dumps({"status": "serving"}).encode()]
-
 
 def main() -> None:
     """Serves until SIGINT or SIGTERM."""

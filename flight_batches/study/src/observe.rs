@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use flight_batches::health::{Health, Process};
+use flight_batches::stats::{Stats, Process};
 use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
 use flight_batches::table::{Shape, Table, checksum};
 use study_kit::server::Server;
@@ -123,11 +123,11 @@ impl<'a> Bench<'a> {
 
     /// The same with what client and server used.
     fn pass_with_server(&self, handicap: f64) -> Result<Metrics> {
-        let before = self.health()?;
+        let before = self.stats()?;
         let span = Span::start();
         let delivery = self.pass(handicap)?;
         let cost = span.end();
-        let after = self.health()?;
+        let after = self.stats()?;
         let mut metrics = cost.metrics();
         metrics.put("work_s", delivery.elapsed.as_secs_f64());
         metrics.put("client_cpu_s", cost.counters.map(|used| used.user_s + used.system_s));
@@ -149,15 +149,15 @@ impl<'a> Bench<'a> {
     }
 
     /// What the server says of itself; `None` of one that is not ours.
-    fn health(&self) -> Result<Option<Health>> {
+    fn stats(&self) -> Result<Option<Stats>> {
         let ours = matches!(self.subject, Subject::Ours(..));
-        Ok(if ours { Some(self.runtime.block_on(self.connections.health())?) } else { None })
+        Ok(if ours { Some(self.runtime.block_on(self.connections.stats())?) } else { None })
     }
 
     /// Until the server has dropped the streams that were cut off: the other one must not share the machine with them.
     fn wait_for_silence(&self) -> Result<()> {
         let end = Instant::now() + PATIENCE;
-        while self.health()?.is_some_and(|health| health.streams > 0) {
+        while self.stats()?.is_some_and(|stats| stats.streams > 0) {
             ensure!(Instant::now() < end, "the server goes on with streams that nobody reads");
             std::thread::sleep(Duration::from_millis(1));
         }

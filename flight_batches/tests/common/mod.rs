@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
 
 use flight_batches::produce::{Mode, Pool};
-use flight_batches::serve;
+use flight_batches::serve::{self, Limits};
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table};
@@ -43,7 +43,7 @@ pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
     let (stop, stopped) = oneshot::channel();
     let service = batches.clone();
     tokio::spawn(async move {
-        serve::serve(listener, service, async { drop(stopped.await) }).await.unwrap();
+        serve::serve(listener, service, Limits::default(), async { drop(stopped.await) }).await.unwrap();
     });
     Served { endpoint, batches, stop: Some(stop) }
 }
@@ -56,8 +56,8 @@ impl Served {
     /// Waits until so many streams are in flight.
     pub async fn streams(&self, want: usize) {
         let deadline = Instant::now() + PATIENCE;
-        while self.batches.health().streams != want {
-            assert!(Instant::now() < deadline, "{} streams instead of {want}", self.batches.health().streams);
+        while self.batches.stats().streams != want {
+            assert!(Instant::now() < deadline, "{} streams instead of {want}", self.batches.stats().streams);
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
-use crate::arguments::{at_least_one, seconds};
+use crate::arguments::{clients, seconds};
 use crate::clients::Spawn;
 use crate::generate::Shape;
 use crate::load::Load;
@@ -85,10 +85,13 @@ pub(super) enum Word {
         shape: Shape,
     },
     /// Answer lines of CSV over TCP, each with ok or its error, until interrupted; then drain, and dump
+    ///
+    /// ok says that the row is applied in memory, not that it is stored: nothing is written before the server is told to stop. One that is
+    /// killed or crashes loses all rows since its start, those that were answered with ok too.
     Serve(ServeArgs),
     /// Send rows to a server at a given rate over many connections, and tell how long the answers took from when the rows were due
     Load(LoadArgs),
-    /// The document's own example: so many clients at once in this process, as threads or tasks; prints JSON
+    /// The document's own example: so many clients at once in this process, as threads or tasks
     Clients(ClientsArgs),
 }
 
@@ -120,7 +123,7 @@ pub(super) struct ServeArgs {
     /// Go on from the session dumped in this folder
     #[arg(long, value_name = "DIR")]
     pub(super) load: Option<PathBuf>,
-    /// When stopped, write accounts and transactions to this folder
+    /// When stopped, and not before, write accounts and transactions to this folder
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
     /// Seconds after which connections that do not take their answers are cut off
@@ -146,7 +149,7 @@ pub(super) struct ClientsArgs {
     #[arg(long = "as", value_name = "KIND")]
     pub(super) spawn: Spawn,
     /// How many
-    #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
+    #[arg(long, default_value = "10000", value_name = "N", value_parser = clients)]
     pub(super) clients: usize,
     /// Rows of each
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -154,6 +157,12 @@ pub(super) struct ClientsArgs {
     /// Of the rows
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
+    /// Start threads even if the system's limits are too low for them, which ends the program without a word
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Print one line of JSON
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// What a setup is called, and the setup.

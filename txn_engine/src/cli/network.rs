@@ -16,11 +16,15 @@ use signal_hook::iterator::{Handle, Signals};
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
 use super::output::{code, print, stream};
 use crate::books::Books as _;
+use crate::clients::Spawn;
 use crate::engine::Engine;
 use crate::load::{Answers, Load, Stage, Times};
 use crate::serve::{Mode, Server, Stats};
 use crate::session::Session;
-use crate::{accounts, clients};
+use crate::{accounts, clients, limits};
+
+/// The rows of all clients of a process are there before the first is applied: some GiB.
+const MOST_ROWS: usize = 100_000_000;
 
 /// Serves until told to stop, then drains.
 pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
@@ -84,6 +88,12 @@ pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
 
 /// The document's example.
 pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
+    if args.clients.saturating_mul(args.rows) > MOST_ROWS {
+        bail!("{} clients of {} rows are too many: {MOST_ROWS} rows in all", args.clients, args.rows);
+    }
+    if args.spawn == Spawn::Threads && !args.force {
+        limits::expect_threads(args.clients)?;
+    }
     let rows = clients::rows(args.clients, args.rows, args.seed);
     let engine = Arc::new(Engine::default());
     let pass = clients::run(args.spawn, &engine, &rows)?;
@@ -98,7 +108,17 @@ pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
         "there": pass.there,
         "end": end,
     });
-    print(&line.to_string()).map(|()| ExitCode::SUCCESS)
+    let text = format!(
+        "{} clients, {} rows applied in {:.3} s\nstart {:.3} s, rows {:.3} s, peak memory {} KiB, {} threads",
+        args.clients,
+        pass.accepted,
+        pass.whole.as_secs_f64(),
+        pass.start.as_secs_f64(),
+        pass.work.as_secs_f64(),
+        end.peak_rss_kib,
+        pass.there.threads,
+    );
+    print(&if args.json { line.to_string() } else { text }).map(|()| ExitCode::SUCCESS)
 }
 
 fn as_text(load: &Load, answers: &Answers) -> String {

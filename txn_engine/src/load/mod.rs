@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, died};
+use crate::limits;
 
 mod connections;
 mod opening;
@@ -19,7 +20,7 @@ mod settings;
 mod times;
 
 pub use script::Script;
-pub use settings::{Arrivals, Load};
+pub use settings::{Arrivals, Load, MOST_CLIENTS};
 pub use times::Times;
 
 use connections::{Connection, State};
@@ -64,7 +65,10 @@ impl Load {
     /// # Errors
     /// If nothing listens at the address, or this machine cannot hold so many connections.
     pub fn run(&self, mut tell: impl FnMut(Stage)) -> Result<Answers, Error> {
-        crate::serve::raise_open_files();
+        let most = limits::most_files().min(MOST_CLIENTS);
+        if self.clients > most {
+            return Err(Error::TooManyClients { clients: self.clients, most });
+        }
         let begun = Instant::now();
         let connections: Arc<[Connection]> = (0..self.clients).map(|_| Connection::default()).collect();
         let mut scripts: Vec<Script> = (0..self.clients).map(|client| self.script(client)).collect();

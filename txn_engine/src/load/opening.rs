@@ -1,7 +1,7 @@
 //! How the connections of a load are opened: some at a time, and each is answered once before the load begins.
 
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -25,19 +25,16 @@ pub(super) fn open_all(
     scripts: &mut [Script],
     receiver: &mut Receiver,
 ) -> Result<(), Error> {
+    // The first says whether there is anybody at all; later ones may be refused.
+    let (address, first) = first(load)?;
+    let mut first = Some(first);
     let mut line = Vec::new();
     let mut patience = load.patience;
-    for first in (0..connections.len()).step_by(BATCH) {
-        let batch = first..(first + BATCH).min(connections.len());
+    for start in (0..connections.len()).step_by(BATCH) {
+        let batch = start..(start + BATCH).min(connections.len());
         for number in batch.clone() {
-            let stream = match open(load, number) {
-                Ok(stream) => stream,
-                // The first says whether there is anybody at all; later ones may be refused.
-                Err(source) if number == 0 => {
-                    return Err(Error::Connect { address: load.address, source });
-                }
-                Err(_) => continue,
-            };
+            let opened = first.take().map_or_else(|| open(load, address, number), Ok);
+            let Ok(stream) = opened else { continue };
             line.clear();
             scripts[number].next(&mut line);
             let connection = &connections[number];
@@ -61,12 +58,25 @@ fn is_undecided(connection: &Connection) -> bool {
     connection.state() == State::Unserved && !connection.waiting().is_empty()
 }
 
-fn open(load: &Load, number: usize) -> io::Result<TcpStream> {
-    let socket = Socket::new(Domain::for_address(load.address), Type::STREAM, Some(Protocol::TCP))?;
-    if let Some(source) = load.source(number) {
+/// The first connection, and the address of the server where there was one to be had.
+fn first(load: &Load) -> Result<(SocketAddr, TcpStream), Error> {
+    let unknown = |source| Error::Resolve { address: load.address.clone(), source };
+    let mut failed = unknown(io::Error::other("it has no address"));
+    for address in load.address.to_socket_addrs().map_err(unknown)? {
+        match open(load, address, 0) {
+            Ok(stream) => return Ok((address, stream)),
+            Err(source) => failed = Error::Connect { address: load.address.clone(), source },
+        }
+    }
+    Err(failed)
+}
+
+fn open(load: &Load, address: SocketAddr, number: usize) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(source) = Load::source(address, number) {
         socket.bind(&SocketAddr::new(source, 0).into())?;
     }
-    socket.connect_timeout(&load.address.into(), load.patience.max(Duration::from_millis(1)))?;
+    socket.connect_timeout(&address.into(), load.patience.max(Duration::from_millis(1)))?;
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())

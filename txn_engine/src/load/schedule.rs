@@ -64,7 +64,7 @@ mod tests {
 
     fn gaps(arrivals: Arrivals) -> Vec<f64> {
         let load = Load {
-            address: ([127, 0, 0, 1], 1).into(),
+            address: "127.0.0.1:1".to_owned(),
             clients: 10,
             rate: 1000.0,
             duration: Duration::from_secs(20),

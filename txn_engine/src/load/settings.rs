@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::script::Script;
 #[cfg(feature = "cli")]
-use crate::arguments::{at_least_one, rate, seconds};
+use crate::arguments::{clients, rate, seconds};
 
 /// How the rows are spread over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,15 +17,18 @@ pub enum Arrivals {
     Constant,
 }
 
+/// The most connections of a load: each takes about half a KiB here before it is opened.
+pub const MOST_CLIENTS: usize = 1_000_000;
+
 /// What is asked of the server.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Load {
-    /// Where the server is
-    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "ADDRESS"))]
-    pub address: SocketAddr,
+    /// Host and port of the server; of a name's addresses the first that answers is taken
+    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "HOST:PORT"))]
+    pub address: String,
     /// Connections, each a client with an account of its own
-    #[cfg_attr(feature = "cli", arg(long, default_value = "100", value_name = "N", value_parser = at_least_one))]
+    #[cfg_attr(feature = "cli", arg(long, default_value = "100", value_name = "N", value_parser = clients))]
     pub clients: usize,
     /// Rows per second over all of them
     #[cfg_attr(feature = "cli", arg(long, default_value_t = 1000.0, value_parser = rate))]
@@ -58,10 +61,10 @@ impl Load {
     }
 
     /// The address that the connection of that number comes from: over the loopback interface there are many, each with ports of its own.
-    pub(super) fn source(&self, number: usize) -> Option<IpAddr> {
+    pub(super) fn source(server: SocketAddr, number: usize) -> Option<IpAddr> {
         /// So many addresses have ports for all connections, and for those of the runs before that are not forgotten yet.
         const SOURCES: usize = 200;
-        let IpAddr::V4(address) = self.address.ip() else { return None };
+        let IpAddr::V4(address) = server.ip() else { return None };
         // macOS has one address there unless it was given more.
         (address.is_loopback() && cfg!(target_os = "linux")).then(|| {
             let last = u8::try_from(number % SOURCES + 2).unwrap_or(2);

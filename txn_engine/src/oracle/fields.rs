@@ -40,6 +40,9 @@ impl Columns {
         if header.len() > LONGEST_LINE_BYTES {
             return Err(format!("the header is longer than {LONGEST_LINE_BYTES} bytes"));
         }
+        if ends_in_quotes(rules, header) {
+            return Err("the header has a quote that is not closed".to_owned());
+        }
         let names: Vec<Vec<u8>> = split(rules, header)
             .into_iter()
             .map(|name| if rules.broken(Rule::HeaderNamesInAnyCase) { name } else { name.to_ascii_lowercase() })
@@ -88,6 +91,17 @@ fn has_open_quote(line: &[u8]) -> bool {
     line.split(|&byte| byte == b'"').count() % 2 == 0
 }
 
+/// Whether a quote of the line is open at its end: a reader then takes the next line for more of its last field.
+fn ends_in_quotes(rules: Rules, line: &[u8]) -> bool {
+    if !line.contains(&b'"') || rules.broken(Rule::OpenQuotesAreErrors) {
+        return false;
+    }
+    let two_lines = [b"guard,", line, b"\nnext"].concat();
+    let mut reader = csv::ReaderBuilder::new();
+    reader.has_headers(false).flexible(true).terminator(csv::Terminator::Any(b'\n'));
+    reader.from_reader(&two_lines[..]).byte_records().count() == 1
+}
+
 /// Whether a line is skipped: white space only, and not so long that it is an error.
 pub(super) fn is_blank(rules: Rules, line: &[u8]) -> bool {
     line.trim_ascii().is_empty() && line.len() <= LONGEST_LINE_BYTES && !rules.broken(Rule::BlankLinesAreSkipped)
@@ -134,6 +148,9 @@ pub(super) fn parse(rules: Rules, columns: &Columns, line: &[u8]) -> Result<Row,
     }
     if line.len() > longest {
         return Err("LineTooLong");
+    }
+    if ends_in_quotes(rules, line) {
+        return Err("OpenQuote");
     }
     let fields = split(rules, line);
     if rules.broken(Rule::Utf8IsDemandedOfNoOtherField) && fields.iter().any(|field| str::from_utf8(field).is_err()) {

@@ -407,7 +407,10 @@ mod tests {
             ("deposit,1,1", Some("NoAmount")),
             ("deposit,1,x,1e3", Some("BadNumber")),
             ("dispute,65536,1,1e3", Some("BadNumber")),
-            ("\"deposit,1,1,5", Some("UnknownType")),
+            ("\"deposit,1,1,5", Some("OpenQuote")),
+            ("deposit,1,1,\"5", Some("OpenQuote")),
+            ("deposit,1,1,5,\"note", Some("OpenQuote")),
+            ("deposit,1,1,5,the \"note", None),
         ] {
             assert_eq!(error_of_the_last(rows), error, "{rows}");
         }

@@ -27,6 +27,7 @@ pub enum Rule {
     LongestLineIsAccepted,
     LongerLinesAreErrors,
     LineBreaksEndQuotedFields,
+    OpenQuotesAreErrors,
     LoneCarriageReturnsEndNothing,
     QuotesProtectCommas,
     DoubledQuotesAreOneQuote,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -13,16 +14,28 @@ pub(super) trait Socket: AsFd + Send + Sync {}
 
 impl<T: AsFd + Send + Sync> Socket for T {}
 
+/// Steps of the clock after which a connection is idle.
+pub(super) const IDLE_STEPS: u32 = 8;
+
 /// The open connections.
 #[derive(Default)]
 pub(super) struct Live {
     open: Mutex<Open>,
     ended: Condvar,
+    /// Steps so far. Not the time itself, which costs more to read than a row to apply.
+    clock: AtomicU64,
+}
+
+/// What is known of an open connection.
+struct Place {
+    socket: Arc<dyn Socket>,
+    /// The step in which it was last heard of.
+    heard: AtomicU64,
 }
 
 #[derive(Default)]
 struct Open {
-    sockets: HashMap<u64, Arc<dyn Socket>>,
+    places: HashMap<u64, Arc<Place>>,
     next: u64,
     /// Connections that come now are late.
     closing: Option<Shutdown>,
@@ -31,7 +44,15 @@ struct Open {
 /// Keeps a connection among the open ones.
 pub(super) struct Seat {
     live: Arc<Live>,
+    place: Arc<Place>,
     number: u64,
+}
+
+impl Seat {
+    /// The client has sent something, or taken its answers.
+    pub(super) fn heard(&self) {
+        self.place.heard.store(self.live.clock.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
 }
 
 impl Live {
@@ -41,13 +62,13 @@ impl Live {
 
     /// How many are open.
     pub(super) fn count(&self) -> usize {
-        self.open().sockets.len()
+        self.open().places.len()
     }
 
     /// Enters a connection; `None` if there are `most` already.
     pub(super) fn enter(self: &Arc<Self>, socket: Arc<dyn Socket>, most: usize) -> Option<Seat> {
         let mut open = self.open();
-        if open.sockets.len() >= most {
+        if open.places.len() >= most {
             return None;
         }
         let number = open.next;
@@ -55,15 +76,31 @@ impl Live {
         if let Some(how) = open.closing {
             shut(&*socket, how);
         }
-        open.sockets.insert(number, socket);
-        Some(Seat { live: Arc::clone(self), number })
+        // One that waits for a thread is not idle: it is heard of when it is served.
+        let place = Arc::new(Place { socket, heard: AtomicU64::new(u64::MAX) });
+        open.places.insert(number, Arc::clone(&place));
+        Some(Seat { live: Arc::clone(self), place, number })
+    }
+
+    /// One step of the clock. Connections that were not heard of for [`IDLE_STEPS`] look ended; those that do not take their answers
+    /// either are cut off after as many more.
+    pub(super) fn step(&self) {
+        let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
+        for place in self.open().places.values() {
+            let idle = now.saturating_sub(place.heard.load(Ordering::Relaxed));
+            if idle > u64::from(2 * IDLE_STEPS) {
+                shut(&*place.socket, Shutdown::Both);
+            } else if idle > u64::from(IDLE_STEPS) {
+                shut(&*place.socket, Shutdown::Read);
+            }
+        }
     }
 
     /// Shuts all of them, and those that still come.
     pub(super) fn shut(&self, how: Shutdown) {
         let mut open = self.open();
         open.closing = Some(how);
-        open.sockets.values().for_each(|socket| shut(&**socket, how));
+        open.places.values().for_each(|place| shut(&*place.socket, how));
     }
 
     /// Waits until none is left; false if some are at `deadline`.
@@ -71,9 +108,9 @@ impl Live {
         let left = deadline.saturating_duration_since(Instant::now());
         let (open, _) = self
             .ended
-            .wait_timeout_while(self.open(), left, |open| !open.sockets.is_empty())
+            .wait_timeout_while(self.open(), left, |open| !open.places.is_empty())
             .unwrap_or_else(PoisonError::into_inner);
-        open.sockets.is_empty()
+        open.places.is_empty()
     }
 }
 
@@ -81,12 +118,12 @@ impl Drop for Seat {
     fn drop(&mut self) {
         let mut open = self.live.open();
         // The socket itself is closed without the lock.
-        let socket = open.sockets.remove(&self.number);
-        if open.sockets.is_empty() {
+        let place = open.places.remove(&self.number);
+        if open.places.is_empty() {
             self.live.ended.notify_all();
         }
         drop(open);
-        drop(socket);
+        drop(place);
     }
 }
 

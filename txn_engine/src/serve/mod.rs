@@ -3,6 +3,9 @@
 //! One engine, one way to read a row and one conversation for all modes; what differs is who waits for the bytes of a connection: a
 //! thread of its own, one of a fixed pool, or a task of tokio. Each line is `type,client,tx,amount`; a header line as the first one is
 //! welcome, so that a file can be sent as it is. `stats` is answered with what the server has spent so far, as JSON.
+//!
+//! `ok` says that the row is applied in memory. Nothing is durable before [`Server::drain`] has given the state and the caller has dumped
+//! it: a server that dies takes all rows since its start with it, those that were answered too.
 
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
@@ -13,10 +16,10 @@ use tokio::runtime::Builder;
 use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::limits;
 use crate::session::Session;
 
 mod conversation;
-mod limits;
 mod listen;
 mod live;
 mod options;
@@ -25,11 +28,14 @@ mod stats;
 mod tasks;
 mod threads;
 
-pub use limits::raise_open_files;
+pub use crate::limits::raise_open_files;
 pub use options::{Mode, Options};
 pub use stats::Stats;
 
 use shared::{Counts, Desk, Shared};
+
+/// A look at all connections takes some of this.
+const SHORTEST_STEP: Duration = Duration::from_millis(10);
 
 /// A server that runs.
 pub struct Server {
@@ -57,8 +63,12 @@ impl Server {
             Mode::Null => Desk::Null,
             _ => Desk::Engine(Box::new(Engine::resume(session))),
         };
-        let most = limits::most_connections(options);
-        let shared = Arc::new(Shared { desk, counts: Counts::default(), live: Arc::default(), most });
+        if options.mode == Mode::Pool {
+            limits::expect_threads(options.pool)?;
+        }
+        let most = options.most();
+        let step = (!options.idle.is_zero()).then(|| (options.idle / live::IDLE_STEPS).max(SHORTEST_STEP));
+        let shared = Arc::new(Shared { desk, counts: Counts::default(), live: Arc::default(), most, step });
         let on_threads = |listener, pool| threads::Acceptor::start(listener, &shared, pool).map(Front::Threads);
         let on_tasks = |listener, builder| tasks::Acceptor::start(listener, &shared, builder).map(Front::Tasks);
         let front = match options.mode {

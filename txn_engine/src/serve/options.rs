@@ -1,6 +1,11 @@
 //! How to serve.
 
 use std::net::SocketAddr;
+use std::time::Duration;
+
+#[cfg(feature = "cli")]
+use crate::arguments::seconds;
+use crate::limits;
 
 /// Who waits for the bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,4 +39,23 @@ pub struct Options {
     /// Refuse more connections at once than this; the machine's limits hold besides
     #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub most_connections: Option<usize>,
+    /// Seconds after which a connection is closed that sends nothing, or does not take its answers; 0 for never
+    #[cfg_attr(feature = "cli", arg(long, default_value = "300", value_name = "SECONDS", value_parser = seconds))]
+    pub idle: Duration,
+}
+
+impl Options {
+    /// How many connections there may be at once, and what stands against more.
+    pub(super) fn most(&self) -> (usize, &'static str) {
+        let mut most = (limits::most_files(), "no more files can be opened (ulimit -n)");
+        if let (Mode::Threads, Some(threads)) = (self.mode, limits::most_threads())
+            && threads < most.0
+        {
+            most = (threads, "no more threads can be started (vm.max_map_count)");
+        }
+        match self.most_connections {
+            Some(asked) if asked < most.0 => (asked, "there are as many connections as allowed (--most-connections)"),
+            _ => most,
+        }
+    }
 }

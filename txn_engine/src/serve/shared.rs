@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::live::Live;
 use super::stats::Stats;
@@ -14,6 +15,8 @@ pub(super) struct Shared {
     pub(super) counts: Counts,
     /// How many connections there may be, and why no more.
     pub(super) most: (usize, &'static str),
+    /// Between two steps of the clock that idle connections are measured by; `None` if they may stay.
+    pub(super) step: Option<Duration>,
 }
 
 /// Who answers.

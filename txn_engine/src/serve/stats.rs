@@ -61,9 +61,7 @@ impl Stats {
             (here.rss_kib, here.peak_rss_kib) = (process.rss_kib, process.peak_rss_kib);
             here.threads = process.threads;
         }
-        // Only counted: a library that reads all 65,000 of them takes megabytes, which would then stand in the peak.
-        let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
-        here.maps = memchr::memchr_iter(b'\n', &maps).count() as u64;
+        here.maps = usage::maps() as u64;
         here
     }
 }

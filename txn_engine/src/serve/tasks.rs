@@ -9,6 +9,7 @@ use std::thread;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use tokio::time::Interval;
 
 use super::conversation::{Conversation, Scratch};
 use super::listen;
@@ -58,10 +59,15 @@ impl Acceptor {
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
+    let mut clock = shared.step.map(tokio::time::interval);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = &mut stopped => return,
+            () = tick(&mut clock) => {
+                shared.live.step();
+                continue;
+            }
         };
         match accepted {
             Ok((stream, _)) => admit(stream, &shared),
@@ -69,6 +75,13 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
             // The connection is gone before it was taken.
             Err(_) => {}
         }
+    }
+}
+
+async fn tick(clock: &mut Option<Interval>) {
+    match clock {
+        Some(clock) => drop(clock.tick().await),
+        None => std::future::pending().await,
     }
 }
 
@@ -93,17 +106,18 @@ thread_local! {
 
 async fn serve(stream: Arc<TcpStream>, shared: Arc<Shared>, seat: Seat) {
     // A connection that breaks ends; nobody else is concerned.
-    let _ = converse(&stream, &shared).await;
+    let _ = converse(&stream, &shared, &seat).await;
     drop(stream);
     drop(seat);
 }
 
-async fn converse(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Result<()> {
     let mut conversation = Conversation::default();
     loop {
+        seat.heard();
         stream.readable().await?;
         let (ended, unsent) = SCRATCH.with_borrow_mut(|scratch| step(stream, shared, &mut conversation, scratch))?;
-        send(stream, &unsent).await?;
+        send(stream, &unsent, || seat.heard()).await?;
         if ended {
             return Ok(());
         }
@@ -118,7 +132,7 @@ fn step(
     scratch: &mut Scratch,
 ) -> io::Result<(bool, Box<[u8]>)> {
     scratch.answers.clear();
-    let length = match stream.try_read(&mut scratch.input) {
+    let length = match read(stream, &mut scratch.input) {
         Ok(length) => length,
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok((false, Box::default())),
         Err(error) => return Err(error),
@@ -139,9 +153,22 @@ fn step(
     Ok((length == 0, answers.into()))
 }
 
+/// Reads what is there. A read that does not fill the buffer has taken all of it, and tokio is told: else the next wait would end at once, and
+/// each answer would cost one more read that finds nothing.
+fn read(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut taken = None;
+    let result = stream.try_io(Interest::READABLE, || {
+        let length = (&*SockRef::from(stream)).read(buffer)?;
+        taken = Some(length);
+        if (1..buffer.len()).contains(&length) { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+    });
+    taken.map_or_else(|| result.map(|()| 0), Ok)
+}
+
 /// Sends what a client did not take at once; until it does, nothing more is read from it.
-async fn send(stream: &TcpStream, mut unsent: &[u8]) -> io::Result<()> {
+async fn send(stream: &TcpStream, mut unsent: &[u8], heard: impl Fn()) -> io::Result<()> {
     while !unsent.is_empty() {
+        heard();
         stream.writable().await?;
         match stream.try_write(unsent) {
             Ok(sent) => unsent = &unsent[sent..],

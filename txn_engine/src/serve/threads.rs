@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::{self, Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -33,7 +34,14 @@ impl Acceptor {
         let pool = pool.map(|threads| start_pool(threads, shared)).transpose()?;
         let (shared, queue) = (Arc::clone(shared), pool.as_ref().map(|(queue, _)| queue.clone()));
         let accept = move || {
-            while wait(&listener, &woken) {
+            let mut clock = shared.step.map(|step| (step, Instant::now() + step));
+            while wait(&listener, &woken, clock.map(|(_, next)| next)) {
+                if let Some((step, next)) = &mut clock
+                    && *next <= Instant::now()
+                {
+                    shared.live.step();
+                    *next = Instant::now() + *step;
+                }
                 match listener.accept() {
                     Ok((stream, _)) => admit(stream, &shared, queue.as_ref()),
                     Err(error) if listen::is_shortage(&error) => thread::sleep(listen::SHORTAGE_PAUSE),
@@ -68,13 +76,19 @@ fn start_pool(threads: usize, shared: &Arc<Shared>) -> Result<Pool, Error> {
     Ok(pool)
 }
 
-/// Waits for a connection; false if there is to be none.
-fn wait(listener: &TcpListener, woken: &UnixStream) -> bool {
+/// Waits for a connection, until `then` at the latest; false if there is to be none.
+fn wait(listener: &TcpListener, woken: &UnixStream, then: Option<Instant>) -> bool {
     let mut wanted = [PollFd::new(listener.as_fd(), PollFlags::POLLIN), PollFd::new(woken.as_fd(), PollFlags::POLLIN)];
     // Interrupted by a signal, it is called again: accept then finds nothing.
-    let _ = poll(&mut wanted, PollTimeout::NONE);
+    let _ = poll(&mut wanted, then.map_or(PollTimeout::NONE, timeout));
     let ended = wanted[1].revents().is_some_and(|events| !events.is_empty());
     !ended
+}
+
+/// Until `then`, in whole milliseconds that do not end before it.
+fn timeout(then: Instant) -> PollTimeout {
+    let left = then.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+    PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
 }
 
 /// A connection that is served, and its place among the open ones.
@@ -115,15 +129,16 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<C
 fn serve(connection: Connection, shared: &Shared) {
     let Connection { stream, seat } = connection;
     // A connection that breaks ends; nobody else is concerned.
-    let _ = converse(&stream, shared);
+    let _ = converse(&stream, shared, &seat);
     drop(stream);
     drop(seat);
 }
 
-fn converse(mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn converse(mut stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Result<()> {
     let mut conversation = Conversation::default();
     let mut scratch = Scratch::new();
     loop {
+        seat.heard();
         let length = match stream.read(&mut scratch.input) {
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -134,6 +149,7 @@ fn converse(mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             conversation.end(&mut scratch.answers);
             return stream.write_all(scratch.answers.as_bytes());
         }
+        seat.heard();
         conversation.take(shared, &mut scratch, length);
         stream.write_all(scratch.answers.as_bytes())?;
     }

@@ -1,7 +1,7 @@
 //! A connection beside the load, for questions.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -15,7 +15,8 @@ pub struct Aside(BufReader<TcpStream>);
 
 impl Aside {
     /// Opens it.
-    pub fn open(address: SocketAddr) -> Result<Self> {
+    pub fn open(address: &str) -> Result<Self> {
+        let address = address.parse().context("the server listens nowhere")?;
         let stream = TcpStream::connect_timeout(&address, PATIENCE).context("cannot connect to the server")?;
         stream.set_read_timeout(Some(PATIENCE))?;
         Ok(Aside(BufReader::new(stream)))

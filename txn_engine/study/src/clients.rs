@@ -31,7 +31,7 @@ struct Clients {
 pub fn observe(case: &TestCase<'_, Setting>, count: usize) -> Result<Observation> {
     let spawn = case.arm.trim_start_matches("spawn_");
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
-    command.args(["clients", "--as", spawn, "--rows", &ROWS_EACH.to_string()]);
+    command.args(["clients", "--json", "--force", "--as", spawn, "--rows", &ROWS_EACH.to_string()]);
     command.args(["--clients", &count.to_string(), "--seed", &case.seed.to_string()]);
     let done = command.output().context("cannot start the clients")?;
     let mut metrics = Metrics::from([("clients_count", count as f64)]);

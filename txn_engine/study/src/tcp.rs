@@ -76,7 +76,7 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
     }
     let server = Server::of_this_program(&arguments)?;
     let load = Load {
-        address: server.address().parse().context("the server listens nowhere")?,
+        address: server.address().to_owned(),
         clients: tcp.connections,
         rate: tcp.rate,
         duration: WINDOW,
@@ -86,7 +86,7 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
         first_tx: FIRST_TX,
         patience: PATIENCE,
     };
-    let mut aside = Aside::open(load.address)?;
+    let mut aside = Aside::open(&load.address)?;
     // At the beginning, with all connections there, and with all answers there.
     let mut seen = vec![Seen::now(&mut aside)];
     let answers = load.run(|_| seen.push(Seen::now(&mut aside)))?;

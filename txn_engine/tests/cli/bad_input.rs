@@ -85,6 +85,30 @@ fn binary_garbage_ends_the_run_with_one_line() {
 }
 
 #[test]
+fn a_quote_that_is_never_closed_is_no_amount() {
+    // In the amount, before it, in a field that nobody needs, and on the last line, which has no line break.
+    for open in ["deposit,2,1,\"5", "\"deposit,2,1,5", "deposit,2,1,5,\"note", "deposit,2,1,5,a,\"b\",\"c\","] {
+        let closed = open.ends_with("\",");
+        for (text, line) in
+            [(format!("{HEADER}{open}\ndeposit,1,2,7\n"), 2), (format!("{HEADER}deposit,1,2,7\n{open}"), 3)]
+        {
+            let folder = Folder::with("open.csv", text);
+            for (engine, _) in Setup::NAMED {
+                let run = folder.txn_engine(&format!("--engine {engine} --strict open.csv")).assert();
+                if closed {
+                    run.success().stdout(contains("2,5.0000"));
+                } else {
+                    let said = contains(format!("line {line}: a quote is not closed")).and(contains("1 OpenQuote"));
+                    run.code(1).stdout(contains("1,7.0000").and(contains("\n2,").not())).stderr(said);
+                }
+            }
+        }
+    }
+    let folder = Folder::with("header.csv", "type,client,tx,\"amount\ndeposit,1,1,5\n");
+    folder.txn_engine("header.csv").assert().code(2).stderr(one_line().and(contains("not closed")));
+}
+
+#[test]
 fn row_errors_leave_the_exit_code_alone_unless_strict_is_asked_for() {
     let folder = Folder::with("repeated.csv", repeated_deposits(2));
     let accounts = "client,available,held,total,locked\n1,1.0000,0.0000,1.0000,false\n";
@@ -119,12 +143,14 @@ fn the_first_twenty_row_errors_are_printed_with_their_lines_and_all_are_counted(
 fn every_kind_of_parse_error_is_counted_by_its_name() {
     let long = "x".repeat(65_537);
     let rows = format!(
-        "{HEADER}{long}\n,1,1,1\n\ntransfer,1,1,1\ndeposit,one,1,1\ndeposit,1,1,1e3\ndeposit,1,1,\ndeposit,1,1,0\n"
+        "{HEADER}{long}\n,1,1,1\n\ntransfer,1,1,1\ndeposit,one,1,1\ndeposit,1,1,1e3\ndeposit,1,1,\ndeposit,1,1,0\n\
+         deposit,1,1,\"5\n"
     );
     let folder = Folder::with("odd.csv", [rows.as_bytes(), b"deposit,\xFF,1,1\n"].concat());
-    let mut stderr = contains("line 2: ").and(contains("line 10: ")).boxed();
+    let mut stderr = contains("line 2: ").and(contains("line 11: ")).boxed();
     for kind in [
         ErrorKind::LineTooLong,
+        ErrorKind::OpenQuote,
         ErrorKind::MissingField,
         ErrorKind::UnknownType,
         ErrorKind::BadNumber,

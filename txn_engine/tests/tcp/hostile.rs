@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::Shutdown;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::client::Client;
 use crate::rows::{accounts_after, deposits, rejected};
-use crate::{MODES, Server};
+use crate::{MODES, Server, wait_for};
 
 const UNFINISHED: &str = "unfinished: the last line has no line break and was not applied";
 /// Of the server's memory, while somebody sends it far more than this.
@@ -60,7 +60,7 @@ fn binary_garbage_is_answered_line_by_line() {
         let mut answers = hostile.end();
         assert_eq!(answers.pop().as_deref(), Some(UNFINISHED), "{mode}");
         assert_eq!(answers.len(), lines, "{mode}");
-        let errors = ["UnknownType", "MissingField", "NotUtf8"].map(rejected);
+        let errors = ["UnknownType", "MissingField", "NotUtf8", "OpenQuote"].map(rejected);
         assert!(answers.iter().all(|answer| errors.contains(answer)), "{mode}: {answers:?}");
         honest.is_served();
         honest.alone_in(server);
@@ -247,5 +247,45 @@ fn connections_that_say_nothing_hold_nobody_up() {
         honest.is_served();
         let right = format!("{}deposit,2,2000,50\nwithdrawal,2,3000,50\n", honest.rows);
         assert_eq!(server.stop().accounts(), accounts_after(&right), "{mode}");
+    }
+}
+
+#[test]
+fn connections_that_are_idle_are_closed_and_those_that_are_not_stay() {
+    for mode in MODES {
+        let server = Server::start(&format!("{mode} --idle 1"));
+        let mut honest = Honest::at(&server);
+        let opened = Instant::now();
+        let mut silent = server.connect();
+        assert_eq!(silent.ask("resolve,9,9"), rejected("AccountNotFound"));
+        let mut unfinished = server.connect();
+        unfinished.send("deposit,2,2000,5");
+        let deaf = deaf(&server);
+        let mut ended = None;
+        wait_for("idle connections to end", || {
+            honest.is_served();
+            let open = honest.client.stats()["open"].as_u64();
+            if open < Some(4) {
+                ended.get_or_insert_with(|| opened.elapsed());
+            }
+            open == Some(1)
+        });
+        assert!(ended >= Some(Duration::from_millis(900)), "{mode}: closed after {ended:?}");
+        assert_eq!(silent.rest(), Vec::<String>::new(), "{mode}");
+        assert_eq!(unfinished.rest(), [UNFINISHED], "{mode}");
+        drop(deaf);
+        honest.alone_in(server);
+    }
+}
+
+#[test]
+fn without_a_limit_idle_connections_stay() {
+    for mode in MODES {
+        let server = Server::start(&format!("{mode} --idle 0"));
+        let mut silent = server.connect();
+        assert_eq!(silent.ask("deposit,1,1,1"), "ok", "{mode}");
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(silent.ask("deposit,1,2,1"), "ok", "{mode}");
+        server.stop();
     }
 }

@@ -1,10 +1,12 @@
 //! The load generator: it sends when rows are due, whatever the server does, and hides nothing.
 
-use std::io::Read;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assert_cmd::cargo::cargo_bin;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use socket2::{Domain, Socket, Type};
@@ -146,6 +148,36 @@ fn nobody_there_is_one_clear_line() {
 }
 
 #[test]
+fn a_host_is_found_by_name_whichever_of_its_addresses_answers() {
+    let typed = "--clients 3 --rate 100 --duration 0.2 --warm-up 0 --json";
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let mut server = Running::start(txn_engine(&format!("serve --addr {address}")));
+        let mut line = String::new();
+        BufReader::new(server.0.stdout.take().expect("it is piped")).read_line(&mut line).expect("it is text");
+        let Some((_, port)) = line.trim_end().rsplit_once(':') else {
+            assert_eq!(address, "[::1]:0", "only an address of version 6 may be missing");
+            continue;
+        };
+        let known = ("localhost", 0).to_socket_addrs().is_ok_and(|mut all| all.any(|one| one.is_ipv6()));
+        if address == "[::1]:0" && !known {
+            continue;
+        }
+        let (code, said) = run(&format!("load --addr localhost:{port} {typed}"));
+        assert_eq!(code, Some(0), "{address}: {said}");
+    }
+}
+
+#[test]
+fn more_connections_than_files_are_one_clear_line() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 200; exec \"$0\" load --clients 1000"]).arg(cargo_bin!("txn_engine"));
+    let output = command.output().expect("there is a shell");
+    let said = String::from_utf8(output.stderr).expect("it is text");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said, "txn_engine: cannot open 1000 connections: 136 are the most here (ulimit -n)\n");
+}
+
+#[test]
 fn a_patience_that_no_clock_holds_is_an_error_or_kept_to() {
     let server = Server::start("--mode tokio");
     for typed in ["--patience 1e19", "--warm-up 1e19 --duration 1e19"] {
@@ -201,7 +233,7 @@ fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
     for mode in MODES {
         let server = Server::start(mode);
         let load = Load {
-            address: server.address,
+            address: server.address.to_string(),
             clients: 20,
             rate: 1000.0,
             duration: Duration::from_millis(300),
@@ -268,7 +300,7 @@ fn the_outcome_can_be_read_by_a_person() {
 #[test]
 fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
     let outcome = |typed: &str| {
-        let (code, outcome) = Loading(Running::start(txn_engine(&format!("clients {typed}")))).outcome();
+        let (code, outcome) = Loading(Running::start(txn_engine(&format!("clients --json {typed}")))).outcome();
         assert_eq!(code, Some(0), "{outcome}");
         assert!(number(&outcome["work_s"]) <= number(&outcome["whole_s"]), "{outcome}");
         outcome
@@ -284,4 +316,37 @@ fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
     if cfg!(target_os = "linux") {
         assert!(number(&threads["there"]["threads"]) > 50.0 && number(&tasks["there"]["threads"]) < 50.0, "{tasks}");
     }
+}
+
+#[test]
+fn clients_are_described_in_prose_unless_json_is_asked_for() {
+    let (code, text) = Loading(Running::start(txn_engine("clients --as tasks --clients 50"))).wait();
+    assert_eq!(code, Some(0));
+    assert!(text.starts_with("50 clients, 1000 rows applied in ") && !text.contains('{'), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_had_are_one_line_that_says_why() {
+    let clients = |limit: &str, typed: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{limit}exec \"$0\" {typed}")]).arg(cargo_bin!("txn_engine"));
+        let output = command.stdout(Stdio::piped()).output().expect("there is a shell");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{typed}: {said}");
+        assert!(said.lines().count() == 1 && !said.contains("panicked"), "{typed}: {said}");
+        said
+    };
+    // A quarter of the maps that a process may have are not enough.
+    let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").expect("Linux says so");
+    let threads = maps.trim().parse::<usize>().expect("it is a number") / 4 + 1;
+    for typed in [format!("clients --as threads --clients {threads}"), format!("serve --mode pool --pool {threads}")] {
+        let said = clients("", &typed);
+        assert!(
+            said.contains(&format!("cannot start {threads} threads")) && said.contains("vm.max_map_count"),
+            "{said}"
+        );
+    }
+    let said = clients("ulimit -v 500000; ", "clients --as threads --clients 1000");
+    assert!(said.contains("cannot start 1000 threads: after ") && said.contains("ulimit -v 500000"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! What `do_action("health")` answers.
+//! What `do_action("stats")` answers.
 
 use std::time::Instant;
 
@@ -10,9 +10,7 @@ use crate::produce::Waited;
 
 /// Counts of a server, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Health {
-    /// `serving`.
-    pub status: String,
+pub struct Stats {
     /// Who waits for batches.
     pub mode: String,
     /// Streams in flight.
