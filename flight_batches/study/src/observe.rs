@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use flight_batches::stats::{Stats, Process};
 use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
+use flight_batches::stats::{Process, Stats};
 use flight_batches::table::{Shape, Table, checksum};
 use study_kit::server::Server;
 use study_kit::usage::{kib, settle_allocator};

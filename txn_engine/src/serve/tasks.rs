@@ -1,11 +1,13 @@
 //! Connections as tasks of tokio.
 
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, Read};
 use std::net::TcpListener as StdListener;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
+use socket2::SockRef;
+use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
