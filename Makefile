@@ -55,7 +55,7 @@ calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often 
 ##@ Report
 
 report: ## Write REPORT.md, docs/evidence/, charts/ and the answers in README.md from results/; measures nothing
-	@scripts/report.sh --verdicts $(STUDIES)
+	@scripts/report.sh --answers $(STUDIES)
 
 ##@ Develop
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does:   measures, or calibrates, the studies one after the other, then writes the report and prints the verdicts.
+# Does:   measures, or calibrates, the studies one after the other, then writes the report and prints the answers.
 # Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
@@ -35,7 +35,7 @@ main() {
     [ "$code" -le 1 ] || exit "$code"
     [ "$code" = 0 ] || failed=1
   done
-  if [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" --verdicts "${studies[@]}" || exit; fi
+  if [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" --answers "${studies[@]}" || exit; fi
   exit "$failed"
 }
 

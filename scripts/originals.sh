@@ -89,7 +89,7 @@ main() {
     [ "$code" -le 1 ] || exit "$code"
     [ "$code" = 0 ] || failed=1
   done
-  if [ -z "$fetch" ] && has_results; then "$SCRIPTS/report.sh" --verdicts "${studies[@]}" || exit; fi
+  if [ -z "$fetch" ] && has_results; then "$SCRIPTS/report.sh" --answers "${studies[@]}" || exit; fi
   exit "$failed"
 }
 

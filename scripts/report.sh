@@ -7,18 +7,18 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/report.sh [--verdicts] [--into FOLDER] STUDY...
---verdicts prints the verdict table at the end. --into writes below FOLDER instead of the repository.
+usage: scripts/report.sh [--answers] [--into FOLDER] STUDY...
+--answers prints the answers at the end. --into writes below FOLDER instead of the repository.
 Exit codes: 0 done, 1 done but `report check` found something, 2 could not write the report.
 EOF
 }
 
 main() {
-  local verdicts='' into=. study file files=(README.md) splices=() found=0 report
+  local answers='' into=. study file files=(README.md) splices=() found=0 report
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      --verdicts) verdicts=yes ;;
+      --answers) answers=yes ;;
       --into) [ $# -gt 1 ] || die '--into takes a folder'; into=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) break ;;
@@ -41,7 +41,7 @@ main() {
   done
   "$report" render "$RESULTS" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} ||
     die 'the report could not be written (see above)'
-  [ -z "$verdicts" ] || "$report" verdicts "$RESULTS"
+  [ -z "$answers" ] || "$report" answers "$RESULTS"
   exit "$found"
 }
 

@@ -98,6 +98,11 @@ pub enum Command {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
+    /// Print the answers, and how many claims hold: one screen
+    Answers {
+        /// The results
+        results: PathBuf,
+    },
     /// Print the verdicts on all claims, in both forms
     Verdicts {
         /// The results

@@ -54,6 +54,10 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Seal { folder, cut } => Ok(all(check::seal(&folder, cut))),
         Command::Check { paths } => check_all(&paths),
+        Command::Answers { results } => match publish::studies(&results) {
+            Ok(studies) => print(&render::answers_in_text(&studies)),
+            Err(errors) => Ok(all(Err(errors))),
+        },
         Command::Verdicts { results, study, json } => {
             let mut studies = match publish::studies(&results) {
                 Ok(studies) => studies,

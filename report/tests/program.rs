@@ -15,7 +15,7 @@ mod support;
 #[test]
 fn the_help_of_every_command_explains_itself() {
     report().arg("--help").assert().success().stdout(contains("Examples:").and(contains("Exit codes:")));
-    for command in ["plan", "append", "machine", "seal", "check", "verdicts", "render", "page"] {
+    for command in ["plan", "append", "machine", "seal", "check", "answers", "verdicts", "render", "page"] {
         report().args([command, "--help"]).assert().success().stdout(contains("Usage: report"));
     }
     report().arg("guess").assert().code(2).stderr(contains("unrecognized subcommand"));

@@ -22,8 +22,7 @@ pub fn all(studies: &[StudyView], report: &str) -> String {
 }
 
 fn answer(view: &StudyView, report: &str) -> Option<String> {
-    let document = view.page.document.as_ref()?;
-    let claim = view.judged.claims.iter().find(|claim| claim.id == document.claim)?;
+    let (document, claim) = (view.page.document.as_ref()?, claim_of(view)?);
     let study = &view.judged.study;
     let mut out = format!(
         "### [{}]({report}#{})\n\n> \u{201c}{}\u{201d} — {}, [{}]({}), {}\n\n",
@@ -35,24 +34,36 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
         document.url,
         document.year,
     );
-    for form in Form::VARIANTS {
-        let (role, named) = match form {
-            Form::Published => (Role::Published, "In their set-up"),
-            Form::Fair => (Role::Fair, "At equal work and resources"),
-        };
-        let verdict = match claim.form(*form) {
-            JudgedForm::Absent(_) => "does not apply".to_owned(),
-            JudgedForm::Judged(found) => in_words(found.verdict),
-        };
-        let _ = writeln!(out, "- **{named}: {verdict}** ({}).{}", link(study, &claim.id, EVIDENCE), said(view, role));
+    for (heading, sentence) in verdicts(view, claim) {
+        let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), prose(&sentence));
     }
     for (role, named) in [(Role::Why, "Why"), (Role::Do, "What to do"), (Role::Flips, "When it is otherwise")] {
-        let said = said(view, role);
-        if !said.is_empty() {
-            let _ = writeln!(out, "- **{named}.**{said}");
+        if let Some(sentence) = said(view, role) {
+            let _ = writeln!(out, "- **{named}.** {}", prose(&sentence));
         }
     }
     Some(out)
+}
+
+/// "In their set-up: holds", and what is said of it, for both forms.
+pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] {
+    let forms = [
+        (Form::Published, Role::Published, "In their set-up"),
+        (Form::Fair, Role::Fair, "At equal work and resources"),
+    ];
+    forms.map(|(form, role, named)| {
+        let verdict = match claim.form(form) {
+            JudgedForm::Absent(_) => "does not apply".to_owned(),
+            JudgedForm::Judged(found) => in_words(found.verdict),
+        };
+        (format!("{named}: {verdict}"), said(view, role).unwrap_or_default())
+    })
+}
+
+/// The claim that the answer of a study is about.
+pub fn claim_of(view: &StudyView) -> Option<&JudgedClaim> {
+    let document = view.page.document.as_ref()?;
+    view.judged.claims.iter().find(|claim| claim.id == document.claim)
 }
 
 /// The verdict to somebody who has not read how there come to be so many.
@@ -65,13 +76,11 @@ fn in_words(verdict: Verdict) -> String {
     }
 }
 
-/// The first sentence of the role whose conditions hold and whose figures are known, with a space before it; else nothing.
-fn said(view: &StudyView, role: Role) -> String {
+/// The first sentence of the role whose conditions hold and whose figures are known.
+pub fn said(view: &StudyView, role: Role) -> Option<String> {
     let of_role = view.page.answer.iter().filter(|answer| answer.role == role);
     let mut fitting = of_role.filter(|answer| answer.when.iter().all(|when| holds(view, when)));
-    fitting
-        .find_map(|Answer { text, .. }| filled(view, text))
-        .map_or_else(String::new, |text| format!(" {}", prose(&text)))
+    fitting.find_map(|Answer { text, .. }| filled(view, text))
 }
 
 /// Whether a claim has one of the verdicts that are asked for.
@@ -83,10 +92,14 @@ fn judged<'a>(view: &'a StudyView, id: &str, form: Form) -> Option<&'a Judged> {
     view.judged.claims.iter().find(|claim| claim.id == id)?.form(form).judged()
 }
 
-/// The advice whose condition holds and whose figures are known.
+/// The advice whose condition holds and whose figures are known, each with the claim that it rests on.
 pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
     let fitting = view.page.advice.iter().filter(|advice| advice.when.as_ref().is_none_or(|when| holds(view, when)));
-    fitting.filter_map(|advice| filled(view, &advice.text))
+    fitting.filter_map(|advice| {
+        let text = filled(view, &advice.text)?;
+        let rests = advice.when.as_ref().map(|when| format!(" ({})", link(&view.judged.study, &when.claim, EVIDENCE)));
+        Some(text + &rests.unwrap_or_default())
+    })
 }
 
 /// `text` with a figure in the place of each `{CLAIM.FORM.WHAT}`; `None` if one is not known.

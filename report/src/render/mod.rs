@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use crate::view::StudyView;
 
 pub use parts::EVIDENCE;
-pub use text::verdict_table;
+pub use text::{answers as answers_in_text, verdict_table};
 pub use verdicts::verdicts_json;
 
 /// The first line of every page.

@@ -1,12 +1,14 @@
-//! The verdict table for a terminal.
+//! Answers and verdicts for a terminal.
 
 use std::fmt::Write as _;
 
 use strum::VariantArray as _;
 
+use super::answers;
 use crate::claims::Form;
 use crate::figures;
-use crate::judged::{Counts, Judged, JudgedForm};
+use crate::judged::{Counts, Judged, JudgedClaim, JudgedForm};
+use crate::page::Role;
 use crate::supplement::MARK;
 use crate::view::StudyView;
 
@@ -14,6 +16,34 @@ use crate::view::StudyView;
 const FORM: usize = 12;
 /// Width of the lines that follow an id.
 const WIDTH: usize = 100;
+
+/// What is quoted of each study, whether it holds and what to do, and how many claims do: a screen.
+pub fn answers(studies: &[StudyView]) -> String {
+    let mut text = String::new();
+    for view in studies {
+        let Some(claim) = answers::claim_of(view) else { continue };
+        let _ = writeln!(text, "{}", view.page.title);
+        let verdicts = answers::verdicts(view, claim).map(|(heading, sentence)| format!("{heading}. {sentence}"));
+        let advice = answers::said(view, Role::Do).map(|sentence| format!("Do: {sentence}"));
+        for line in verdicts.into_iter().chain(advice) {
+            text.push_str("  ");
+            push_wrapped(&mut text, &line.replace('`', ""), 4);
+        }
+    }
+    let _ = writeln!(text, "\n{:<16}{:>7}{:>30}{:>30}", "", "claims", "as published", "fair");
+    let all: Vec<&JudgedClaim> = studies.iter().flat_map(|view| &view.judged.claims).collect();
+    let of_studies = studies.iter().map(|view| (view.judged.study.as_str(), view.judged.claims.iter().collect()));
+    for (name, claims) in of_studies.chain([("all", all)]) {
+        let claims: Vec<&JudgedClaim> = claims;
+        let _ = write!(text, "{name:<16}{:>7}", claims.len());
+        for form in Form::VARIANTS {
+            let Counts { holds, does_not_hold, undecided, .. } = Counts::of(claims.iter().copied(), *form);
+            let _ = write!(text, "{:>30}", format!("{holds} hold, {does_not_hold} not, {undecided} open"));
+        }
+        text.push('\n');
+    }
+    text
+}
 
 /// Per claim its id and text, and beneath it per form the verdict, the figure and the cause, or why there is none.
 pub fn verdict_table(studies: &[StudyView]) -> String {
