@@ -92,16 +92,19 @@ fn the_newest_round_says_which_host_comes_first_and_a_study_without_one_there_is
     toy.seal(temp.path(), FIRST, usual);
     slower().seal(temp.path(), SECOND, usual);
     Toy { study: "joy", cpu_model: "Toy 2000", ..Toy::default() }.seal(temp.path(), "20261121T040000Z", usual);
-    let (page, [effects]) = rendered(temp.path(), ["effects.svg"]);
+    let (page, [effects]) = rendered(temp.path(), ["claims.svg"]);
     let named = page.lines().find(|line| line.starts_with("`joy` was measured on host B, not on A: Toy 1000"));
     assert!(named.is_some(), "{page}");
     assert!(
         page.contains(&format!("results/joy/{FIRST}-quick")) && page.contains(&format!("results/toy/{SECOND}-quick"))
     );
-    assert!(effects.contains("measured on another host: joy.") && !effects.contains("joy C1"), "no chart mixes hosts");
+    assert!(
+        effects.contains("Measured on another host, and not drawn: joy.") && !effects.contains("joy C1"),
+        "no chart mixes hosts"
+    );
     // With a round there, it is shown from there, however small.
     Toy { study: "joy", probe_ns: 1.8, ..Toy::default() }.seal(temp.path(), THIRD, usual);
-    let (page, [effects]) = rendered(temp.path(), ["effects.svg"]);
+    let (page, [effects]) = rendered(temp.path(), ["claims.svg"]);
     assert!(!page.contains("was measured on host") && effects.contains("joy C1"), "{page}");
 }
 

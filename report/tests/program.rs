@@ -129,9 +129,9 @@ fn rendering_twice_gives_the_same_bytes() {
     let (once, again) = (temporary(), temporary());
     render(temp.path(), once.path(), &[]).success();
     render(temp.path(), again.path(), &[]).success();
-    let effects = read(once.path(), "charts/effects.svg");
+    let effects = read(once.path(), "charts/claims.svg");
     assert!(effects.contains("published") && !effects.contains("published range"), "one size is a mark, not a range");
-    for file in ["REPORT.md", "charts/effects.svg", "charts/toy-arms.svg"] {
+    for file in ["REPORT.md", "charts/claims.svg", "charts/toy-arms.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }
     let text = read(once.path(), "REPORT.md");

@@ -9,7 +9,7 @@ use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
 use report::claims::Form;
 use report::dataset::Dataset;
-use report::judged::{Estimate, Judged, JudgedClaim, JudgedStudy, Verdict};
+use report::judged::{Estimate, Judged, JudgedClaim, JudgedStudy, Scale, Verdict};
 use report::machine::Machine;
 use report::page::Page;
 use report::render::{self, splice_blocks};
@@ -246,9 +246,8 @@ fn claims_stand_in_both_forms_and_further_tests_in_the_evidence_only() {
     assert!(evidence.contains("| T1-batched | `rows_2000100` |"));
     assert_eq!(evidence.matches("T1-batched").count(), 2, "a line of its own, and one of the table");
     assert!(!report.contains("T1-batched") && evidence.contains("`make claim-T1`"));
-    let charts = all_charts();
-    assert!(charts["effects.svg"].contains("T1 as published") && !charts["claims.svg"].contains("as published"));
-    assert!(answers.contains("(charts/claims.svg)") && charts["claims.svg"].contains("T11 fair"));
+    let picture = &all_charts()["claims.svg"];
+    assert!(answers.contains("(charts/claims.svg)") && picture.contains(">\nT11: ") && !picture.contains("T1-batched"));
 }
 
 #[test]
@@ -443,15 +442,17 @@ fn a_table_of_which_nothing_was_measured_is_a_line() {
 }
 
 #[test]
-fn the_chart_of_effects_has_a_mark_for_every_claim_with_a_figure() {
+fn the_chart_of_claims_has_a_mark_for_every_form_with_a_ratio() {
     let view = fixture::view();
-    let has_figure = |(_, found): &(Form, &Judged)| found.deciding_row().is_some_and(|row| row.estimate.is_some());
+    let has_figure = |(_, found): &(Form, &Judged)| {
+        found.deciding_row().is_some_and(|row| row.estimate.is_some() && matches!(row.scale, Scale::Ratio { .. }))
+    };
     let with_figure = view.judged.claims.iter().flat_map(JudgedClaim::forms).filter(has_figure).count();
-    let picture = &charts::all(&[view])["effects.svg"];
+    let picture = &charts::all(&[view])["claims.svg"];
     // The legend shows three estimates and one published figure of its own.
     assert_eq!(marks(picture, "estimate"), with_figure + 3);
-    assert_eq!(marks(picture, "published"), 4 + 1);
-    assert!(picture.contains("Without a figure: T12 fair (not measured), T13 fair (not testable here)."));
+    assert_eq!(marks(picture, "published"), 3 + 1, "once for both forms");
+    assert!(picture.contains("Without a ratio, and in the tables only: "));
 }
 
 #[test]
@@ -502,7 +503,7 @@ fn without_any_study_and_with_an_empty_one_there_is_still_a_whole_report() {
         {
             assert!(report.contains(title), "{title}");
         }
-        assert!(charts::all(&views)["effects.svg"].contains("No claim has been measured yet."));
+        assert!(charts::all(&views)["claims.svg"].contains("No claim has been measured yet."));
     }
 }
 
@@ -530,7 +531,7 @@ fn open_and_single_figures_are_said_in_words() {
         assert!(report.contains(expected), "{expected}");
     }
     let charts = charts::all(&views);
-    assert_eq!(faults("effects.svg", &charts["effects.svg"]), Vec::<String>::new());
+    assert_eq!(faults("claims.svg", &charts["claims.svg"]), Vec::<String>::new());
 }
 
 #[test]

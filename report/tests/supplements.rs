@@ -8,7 +8,7 @@ use report::plan_file::PlannedRun;
 use report::results;
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, plannable, read, report, temporary,
-    usual,
+    usual, write,
 };
 
 mod support;
@@ -77,20 +77,25 @@ fn tenfold(run: &PlannedRun) -> Outcome {
 }
 
 struct Rendered {
-    report: String,
+    /// With the goals of the study.
+    pages: String,
     chart: String,
-    effects: String,
+    claims: String,
 }
 
 fn rendered(results: &Path) -> Rendered {
-    let (report, [chart, effects]) = support::rendered(results, ["toy-huge.svg", "effects.svg"]);
-    Rendered { report, chart, effects }
+    let (pages, [chart, claims]) = support::rendered(results, ["toy-huge.svg", "claims.svg"]);
+    let folder = temporary();
+    let readme = folder.path().join("README.md");
+    write(folder.path(), "README.md", "<!-- goals-toy:begin -->\n<!-- goals-toy:end -->\n");
+    support::render(results, folder.path(), &[&readme]).success();
+    Rendered { pages: pages + &read(folder.path(), "README.md"), chart, claims }
 }
 
 impl Rendered {
-    /// The line of the report that begins so.
+    /// The line of the pages that begins so.
     fn line(&self, start: &str) -> &str {
-        self.report.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line begins '{start}'"))
+        self.pages.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line begins '{start}'"))
     }
 }
 
@@ -144,7 +149,7 @@ fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial
     assert_eq!(found.line("| giant |"), "| giant | - | - |");
     assert!(found.chart.contains("† huge: from results/toy/20261121T060000Z-full."));
     // A figure without a verdict, which counts nowhere as a test.
-    let claim = found.line("| [C3]");
+    let claim = found.pages.lines().find(|line| line.contains(" <sub>[C3](")).expect("the claim has a line");
     assert!(
         claim.contains("a ÷ b 1.50") && claim.contains("†") && claim.contains("**not measured** (quick)"),
         "{claim}"
@@ -152,7 +157,7 @@ fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial
     let row = found.line("| as published | `huge` | a ÷ b, work time |");
     assert!(row.contains("†") && row.ends_with("| - | - |"), "{row}");
     assert_eq!(found.line("**Expected false positives.**"), alone.line("**Expected false positives.**"));
-    assert_eq!(found.effects, alone.effects);
+    assert_eq!(found.claims, alone.claims);
     assert!(found.line("| steady |").contains("n = 8 † |") && found.line("| steady |").ends_with("| met† |"));
     assert!(found.line("| fast |").ends_with("| met |"));
     // Not all of its scenarios were run.
@@ -168,7 +173,7 @@ fn a_single_block_gives_a_figure_and_decides_nothing() {
     let found = rendered(temp.path());
     let goal = found.line("| steady |");
     assert!(goal.contains("single run †") && goal.ends_with("| **undecided**† |"), "{goal}");
-    assert!(found.line("| [C3]").contains("single run"));
+    assert!(found.line("| as published | `huge` |").contains("| single run |"));
 }
 
 #[test]
@@ -181,10 +186,10 @@ fn of_two_partial_measurements_the_newer_counts_per_scenario() {
     // What the whole one ran is its own.
     assert_eq!(found.line("| big |"), "| big | 1.5 | b |");
     assert!(found.line("| huge |").contains("15.1†") && found.line("| giant |").contains("| 1.5† |"));
-    let notes: Vec<&str> = found.report.lines().filter(|line| line.starts_with("† from")).collect();
+    let notes: Vec<&str> = found.pages.lines().filter(|line| line.starts_with("† from")).collect();
     assert!(notes.iter().any(|note| note.contains("060000Z-full` (2 runs)") && note.ends_with("only `huge`.")));
     assert!(notes.iter().any(|note| note.contains("050000Z-full` (16 runs)") && note.ends_with("only `giant`.")));
-    let goal = found.report.lines().skip_while(|line| !line.starts_with("| everywhere |")).take(2).collect::<String>();
+    let goal = found.pages.lines().skip_while(|line| !line.starts_with("| everywhere |")).take(2).collect::<String>();
     assert!(goal.contains("| **undecided**† |") && goal.contains("`giant`"), "{goal}");
 }
 
@@ -244,7 +249,7 @@ fn what_another_host_measured_stands_in_for_nothing() {
         Toy { cpu_model, probe_ns, ..toy }.seal(temp.path(), stamp, tenfold);
     }
     let found = rendered(temp.path());
-    assert_eq!(found.report, alone.report);
+    assert_eq!(found.pages, alone.pages);
     assert_eq!(found.chart, alone.chart);
 }
 
@@ -259,7 +264,7 @@ fn what_was_asked_another_question_stands_in_for_nothing() {
         Toy { claims, ..toy }.seal(temp.path(), stamp, tenfold);
     }
     let found = rendered(temp.path());
-    assert!(!found.report.contains('†') && !found.chart.contains('†'), "{}", found.report);
+    assert!(!found.pages.contains('†') && !found.chart.contains('†'), "{}", found.pages);
     assert_eq!(found.chart, alone.chart);
 }
 

@@ -1,11 +1,11 @@
-//! A light card to draw on: opaque, so that it reads the same on light and dark pages, and only as large as its content.
+//! A card to draw on, only as large as its content: light on a light page and dark on a dark one.
 
 use strum::IntoStaticStr;
 use svg::node::element::{Description, Element, Group, Text, Title};
 use svg::{Document, Node};
 
-/// Width of every chart in pixels; about what GitHub gives a picture.
-pub const WIDTH: f64 = 900.0;
+/// Width of every chart in pixels: text stays readable where a page gives it 600.
+pub const WIDTH: f64 = 780.0;
 /// Free space around the content of a card.
 pub const PADDING: f64 = 20.0;
 /// Ordinary text; 12 px and more stays readable when the page scales the picture down a little.
@@ -16,20 +16,51 @@ pub const SMALL: f64 = 12.0;
 pub const HEADING: f64 = 16.0;
 
 /// Ink for text.
-pub const INK: &str = "#1f2328";
+pub const INK: &str = "var(--ink)";
 /// Ink for what explains.
-pub const MUTED: &str = "#57606a";
+pub const MUTED: &str = "var(--muted)";
 /// Lines of axes and grids.
-pub const GRID: &str = "#d8dee4";
-/// Bands behind the data.
-pub const BAND: &str = "#e9ecf0";
+pub const GRID: &str = "var(--grid)";
+/// The card itself.
+const CARD: &str = "var(--card)";
+/// A published figure.
+const PUBLISHED: &str = "var(--published)";
 
-/// The colours of Okabe and Ito that hold on white, in the order in which arms take them.
-const PALETTE: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#b85c93", "#8a6d00", "#2f9bd8", "#4d4d4d"];
+/// What the names of colours stand for. Of the arms they are those of Okabe and Ito, lighter on dark.
+const COLOURS: &str = "svg{--card:#ffffff;--ink:#1f2328;--muted:#57606a;--grid:#d8dee4;--published:#8250df;--yes:#0072b2;--no:#c04000;\
+    --claimed:#e6dcf5;--async:#0072b2;--sync:#d55e00;--best:#008a64;--other:#9a4f80;--control:#6e7781}\
+    @media(prefers-color-scheme:dark){svg{--card:#0d1117;--ink:#e6edf3;--muted:#9198a1;--grid:#30363d;--published:#b083f0;--yes:#58a6ff;\
+    --no:#f0883e;--claimed:#2d2440;--async:#58a6ff;--sync:#f0883e;--best:#3fb950;--other:#e08fc0;--control:#8b949e}}";
 
-/// The colour of the arm with this position.
-pub fn colour(position: usize) -> &'static str {
-    PALETTE[position % PALETTE.len()]
+/// Which arms have a colour, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey.
+const ARMS: [(&str, &str); 22] = [
+    ("best", "var(--best)"),
+    ("wal", "var(--best)"),
+    ("rayon", "var(--best)"),
+    ("shared", "var(--best)"),
+    ("vector", "var(--best)"),
+    ("sync_pipelined", "var(--control)"),
+    ("sync_unshared", "var(--control)"),
+    ("async_multi_thread", "var(--control)"),
+    ("async_batched", "var(--control)"),
+    ("spawn_tasks", "var(--async)"),
+    ("spawn_threads", "var(--sync)"),
+    ("spawn_blocking", "var(--other)"),
+    ("async", "var(--async)"),
+    ("tokio", "var(--async)"),
+    ("sync", "var(--sync)"),
+    ("direct", "var(--sync)"),
+    ("thread", "var(--sync)"),
+    ("sys_thread", "var(--sync)"),
+    ("static_split", "var(--sync)"),
+    ("pool", "var(--other)"),
+    ("stock", "var(--async)"),
+    ("pyarrow", "var(--other)"),
+];
+
+/// The colour of an arm, the same in every chart.
+pub fn colour(arm: &str) -> &'static str {
+    ARMS.iter().find(|(begin, _)| arm.starts_with(begin)).map_or("var(--control)", |(_, colour)| colour)
 }
 
 /// Where a text stands relative to its point.
@@ -172,7 +203,7 @@ impl Canvas {
         let corners: &[(f64, f64)] = match mark {
             Mark::Disc => return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], &look),
             Mark::Ring => {
-                let look = [("fill", "#ffffff"), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
+                let look = [("fill", CARD), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
                 return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r - 0.5)], &look);
             }
             Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -186,7 +217,7 @@ impl Canvas {
     /// An outlined diamond: the published figure.
     pub fn published(&mut self, (x, y): (f64, f64)) {
         let path = area(&[(x, y - 6.0), (x + 6.0, y), (x, y + 6.0), (x - 6.0, y)]);
-        let look = [("fill", "#ffffff"), ("stroke", "#d55e00"), ("stroke-width", "2"), ("class", "published")];
+        let look = [("fill", CARD), ("stroke", PUBLISHED), ("stroke-width", "2"), ("class", "published")];
         self.add(Element::new("path"), &[], &[&[("d", path.as_str())], &look[..]].concat());
     }
 
@@ -197,7 +228,7 @@ impl Canvas {
     /// The finished picture, `height` pixels high, with a title and a description for readers who cannot see it.
     pub fn finish(self, height: f64, title: &str, description: &str) -> String {
         let size = [("x", 0.5), ("y", 0.5), ("width", WIDTH - 1.0), ("height", height - 1.0), ("rx", 8.0)];
-        let card = with(Element::new("rect"), &size, &[("fill", "#ffffff"), ("stroke", GRID)]);
+        let card = with(Element::new("rect"), &size, &[("fill", CARD), ("stroke", GRID)]);
         let view = format!("0 0 {} {}", px(WIDTH), px(height));
         let font = "-apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
         let look = [
@@ -209,6 +240,7 @@ impl Canvas {
         let document = with(Document::new(), &[("width", WIDTH), ("height", height)], &look)
             .add(Title::new(readable(title)))
             .add(Description::new().add(svg::node::Text::new(readable(description))))
+            .add(svg::node::element::Style::new(COLOURS))
             .add(card)
             .add(self.content);
         format!("{document}\n")

@@ -95,7 +95,7 @@ impl Plot<'_> {
         let bottom = top + self.height;
         let y_axis = y_axis(bottom, top);
         let (ticks, symbol) = y_axis.labelled(7, fmt::unit_of(self.y.0));
-        let room = widest(self.names.iter().copied(), TEXT).min(WIDTH * 0.3);
+        let room = widest(self.names.iter().copied(), TEXT).min(WIDTH * 0.36);
         let left = PADDING + widest(ticks.iter().map(|(_, label)| label.as_str()), SMALL) + 12.0;
         let right = WIDTH - PADDING - room - self.gap;
         for (tick, label) in &ticks {
@@ -132,7 +132,7 @@ fn direct_labels(canvas: &mut Canvas, mut ends: Vec<End>, (right, room): (f64, f
     for (End { name, position, at: (x, y) }, place) in ends.iter().zip(&places) {
         let place = place.max(top - LABEL);
         canvas.line((x + 6.0, *y), (right + 10.0, place), GRID, 1.0);
-        canvas.estimate((right + 12.0, place), mark(*position), colour(*position));
+        canvas.estimate((right + 12.0, place), mark(*position), colour(name));
         canvas.text(right + 22.0, place + 4.5, &shorten(name, TEXT, room + 1.0), Style::PLAIN);
     }
 }

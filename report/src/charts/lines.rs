@@ -1,6 +1,6 @@
 //! A metric against x over scenarios: a line through the medians per arm, every sample a point.
 
-use super::canvas::{Canvas, colour, mark};
+use super::canvas::{Canvas, colour, dash, mark};
 use super::frame::{End, Frame, Plot, Series, counted, finite_max, median};
 use super::scale::Axis;
 use crate::fmt;
@@ -36,10 +36,10 @@ pub fn draw(title: &str, (x_metric, metric): (&str, &str), log: bool, series: &[
             let mut ends = Vec::new();
             for (position, arm) in series.iter().enumerate() {
                 for point in arm.points().filter(drawable) {
-                    canvas.sample(at(point), mark(position), colour(position));
+                    canvas.sample(at(point), mark(position), colour(&arm.arm));
                 }
                 let line: Vec<(f64, f64)> = medians(arm).iter().filter(drawable).map(at).collect();
-                canvas.polyline(&line, colour(position), 2.0);
+                canvas.dashed(&line, colour(&arm.arm), 2.0, dash(position));
                 ends.extend(line.last().map(|end| End { name: &arm.arm, position, at: *end }));
             }
             ends

@@ -1,13 +1,13 @@
 //! Charts as SVG: pure functions of what was judged and sampled, the same bytes every time.
 //!
-//! - [`effects`]: every claim with its interval;
+//! - [`claims`]: every claim about a ratio with its intervals;
 //! - [`lines`]: a metric against x over scenarios;
 //! - [`percentiles`]: histograms by percentile;
 //! - [`strip`]: every sample of the arms of one scenario;
 //! - [`canvas`], [`scale`] and [`frame`]: the card they are drawn on, its axes, and what stands around lines.
 
 pub mod canvas;
-pub mod effects;
+pub mod claims;
 pub mod frame;
 pub mod lines;
 pub mod percentiles;
@@ -16,25 +16,26 @@ pub mod strip;
 
 use std::collections::BTreeMap;
 
-use strum::VariantArray as _;
-
 use self::frame::Series;
-use crate::claims::Form;
+use crate::anchor::anchor;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 
-/// Every chart by file name: `effects.svg`, `claims.svg` with the fair forms alone, and `STUDY-ID.svg` for each `[[chart]]` of a page.
+/// Every chart by file name: `claims.svg` over all studies, `STUDY-claims.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let mut charts = BTreeMap::from([
-        ("effects.svg".to_owned(), effects::draw(studies, Form::VARIANTS)),
-        ("claims.svg".to_owned(), effects::draw(studies, &[Form::Fair])),
-    ]);
+    let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies))]);
     for view in studies {
+        charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view)));
         for chart in &view.page.chart {
             charts.insert(chart.file_name(&view.judged.study), draw(view, chart));
         }
     }
     charts
+}
+
+/// The name of the chart with the claims of a study.
+pub fn claims_of(view: &StudyView) -> String {
+    format!("{}.svg", anchor(&view.judged.study, "claims"))
 }
 
 fn draw(view: &StudyView, chart: &Chart) -> String {

@@ -116,17 +116,17 @@ fn draw_curves<'a>(canvas: &mut Canvas, curves: &'a [Curve], x_axis: &Axis, y_ax
     for curve in curves {
         let above = curve.range.iter().map(|(decades, _, hi)| at(*decades, *hi));
         let below = curve.range.iter().rev().map(|(decades, lo, _)| at(*decades, *lo));
-        canvas.shade(&above.chain(below).collect::<Vec<_>>(), colour(curve.arm));
+        canvas.shade(&above.chain(below).collect::<Vec<_>>(), colour(&curve.name));
     }
     let mut ends = Vec::new();
     for curve in curves {
         let line: Vec<(f64, f64)> = curve.line.iter().map(|(decades, value)| at(*decades, *value)).collect();
-        canvas.dashed(&line, colour(curve.arm), 2.0, dash(curve.pattern));
+        canvas.dashed(&line, colour(&curve.name), 2.0, dash(curve.pattern));
         let last = curve.line.last().map_or(0.0, |point| point.0);
         for (decades, _) in ticks(last) {
             let place = curve.line.partition_point(|point| point.0 < decades - 1e-9);
             if let Some((x, y)) = line.get(place) {
-                canvas.estimate((*x, *y), mark(curve.arm), colour(curve.arm));
+                canvas.estimate((*x, *y), mark(curve.arm), colour(&curve.name));
             }
         }
         ends.extend(line.last().map(|at| End { name: &curve.name, position: curve.arm, at: *at }));

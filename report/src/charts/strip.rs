@@ -28,7 +28,7 @@ pub fn draw(title: &str, metric: &str, scenario: &str, series: &[Series], note: 
         canvas.line((left, y), (right, y), GRID, 1.0);
         canvas.text(left - 10.0, y + 4.5, &shorten(&arm.arm, TEXT, longest + 1.0), Style::PLAIN.anchored(Anchor::End));
         for (index, value) in values(arm).enumerate() {
-            canvas.sample((axis.at(value), y + jitter(index)), mark(position), colour(position));
+            canvas.sample((axis.at(value), y + jitter(index)), mark(position), colour(&arm.arm));
         }
         if let Some(middle) = median(values(arm)) {
             let x = axis.at(middle);

@@ -6,7 +6,8 @@ use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
 use super::{mirror, slope};
-use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Part, Quantity, Size};
+use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Size};
+use crate::fmt;
 use crate::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
     Standing, Verdict,
@@ -313,11 +314,27 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
     let point = met as f64 / n as f64;
     Row {
-        scale: Scale::Blocks { criterion: format!("{} {bound}", quantity.metric) },
+        scale: Scale::Blocks { criterion: criterion(quantity, bound) },
         estimate: (n > 0).then_some(Estimate { point, lo, hi, n, level: 1.0 - CONFIDENCE }),
         verdict: rules::outcome((met, met + unknown), n, share),
         ..row
     }
+}
+
+/// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".
+fn criterion(quantity: &Quantity, bound: Bound) -> String {
+    let words = fmt::metric_in_words(&quantity.metric);
+    let (of, unit) = match &quantity.of {
+        Of::Ratio { numerator, denominator } => (format!("{words}, {numerator} ÷ {denominator},"), ""),
+        Of::Value { arm, unit, .. } if !unit.is_empty() => (format!("{words} of {arm}"), unit.as_str()),
+        Of::Value { arm, .. } => (format!("{words} of {arm}"), fmt::unit_of(&quantity.metric)),
+        Of::Each(_) => (words, ""),
+    };
+    let (side, limit) = match bound {
+        Bound::AtMost(limit) => ("at most", limit),
+        Bound::AtLeast(limit) => ("at least", limit),
+    };
+    format!("{of} {side} {}", fmt::join(&fmt::plain(limit), fmt::symbol_of(unit)))
 }
 
 /// The share of an effect that what `control` came to in the same blocks amounts to.

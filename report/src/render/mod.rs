@@ -69,7 +69,7 @@ pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     blocks
 }
 
-/// The answers, how many claims hold, and the chart of what is fair.
+/// The answers, how many claims hold, and the chart of the claims.
 fn answers_alone(studies: &[StudyView]) -> String {
     if studies.is_empty() {
         return "Nothing has been measured yet.\n".to_owned();
@@ -78,6 +78,6 @@ fn answers_alone(studies: &[StudyView]) -> String {
         "{}\n{}\n{}",
         answers::all(studies, REPORT),
         answers::tally(studies, REPORT),
-        "![Every claim in its fair form: the effect with its interval and floor](charts/claims.svg)\n",
+        "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n",
     )
 }

@@ -6,6 +6,7 @@ use super::answers;
 use super::markdown::{Table, bullets, cell, prose, text};
 use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
 use crate::anchor::anchor;
+use crate::charts;
 use crate::claims::Form;
 use crate::figures::{self, NOTHING};
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
@@ -27,11 +28,13 @@ pub fn section(view: &StudyView) -> String {
         let _ = write!(out, "### What the original really measured\n\n{}", bullets(&page.measured));
     }
     if !view.judged.claims.is_empty() {
-        let _ = write!(out, "### Claims\n\n{}\n{}", claims(view), elsewhere(view));
-    }
-    if let Some(chart) = page.chart.first() {
-        let title = prose(&chart.title).replace(['[', ']', '`'], "");
-        let _ = write!(out, "![{title}](charts/{})\n\n", chart.file_name(study));
+        let chart = charts::claims_of(view);
+        let _ = write!(
+            out,
+            "### Claims\n\n{}\n![Claims about ratios, as published and fair, with their intervals](charts/{chart})\n\n{}",
+            claims(view),
+            elsewhere(view)
+        );
     }
     let advice = bullets(answers::advice(view));
     if !advice.is_empty() {

@@ -34,6 +34,5 @@ pub fn section(studies: &[StudyView]) -> String {
         answers::all(studies, ""),
         answers::tally(studies, ""),
     );
-    out.push_str("![Every claim as published and fair: the effect with its interval and floor](charts/effects.svg)\n");
     out
 }
