@@ -12,7 +12,8 @@ use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures;
 use crate::fmt;
-use crate::judged::{Counts, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::host;
+use crate::judged::{Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Role, When};
 use crate::view::StudyView;
 
@@ -37,7 +38,7 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
     for (heading, sentence) in verdicts(view, claim) {
         let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), prose(&sentence));
     }
-    for (role, named) in [(Role::Why, "Why"), (Role::Do, "What to do"), (Role::Flips, "When it is otherwise")] {
+    for (role, named) in [(Role::Why, "Why"), (Role::Do, "What to do"), (Role::Flips, "Exceptions")] {
         if let Some(sentence) = said(view, role) {
             let _ = writeln!(out, "- **{named}.** {}", prose(&sentence));
         }
@@ -45,12 +46,9 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
     Some(out)
 }
 
-/// "In their set-up: holds", and what is said of it, for both forms.
+/// "As published: holds", and what is said of it, for both forms.
 pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] {
-    let forms = [
-        (Form::Published, Role::Published, "In their set-up"),
-        (Form::Fair, Role::Fair, "At equal work and resources"),
-    ];
+    let forms = [(Form::Published, Role::Published, "As published"), (Form::Fair, Role::Fair, "Fair")];
     forms.map(|(form, role, named)| {
         let verdict = match claim.form(form) {
             JudgedForm::Absent(_) => "does not apply".to_owned(),
@@ -112,13 +110,11 @@ fn filled(view: &StudyView, text: &str) -> Option<String> {
         let (id, form, what) = (words.next()?, words.next()?, words.next()?);
         let form = Form::VARIANTS.iter().find(|variant| <&str>::from(**variant) == form)?;
         let row = judged(view, id, *form)?.deciding_row()?;
-        let point = row.estimate.filter(|estimate| estimate.point.is_finite())?.point;
-        // "Takes 2.4 times as long" and "is 32 % faster" are of the larger over the smaller.
-        let ratio = point.max(1.0 / point);
+        let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
         let figure = match what {
-            "times" => fmt::number(ratio, 2),
-            "percent" => fmt::number((ratio - 1.0) * 100.0, 2) + " %",
-            "number" => fmt::number(point, 2),
+            "longer" => longer(&estimate),
+            "change" => change(&estimate),
+            "number" => fmt::number(estimate.point, 2),
             "value" => figures::estimate(row).split(" [").next()?.to_owned(),
             _ => return None,
         };
@@ -127,14 +123,36 @@ fn filled(view: &StudyView, text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Per study how many claims hold, do not, or are undecided, in both forms.
+/// "29 % longer (17 to 37)", "16 times as long (14 to 18)": the larger side over the smaller, with the interval.
+fn longer(estimate: &Estimate) -> String {
+    let Estimate { point, lo, hi, .. } = *estimate;
+    let (point, lo, hi) = if point < 1.0 { (1.0 / point, 1.0 / hi, 1.0 / lo) } else { (point, lo, hi) };
+    let (said, words): (fn(f64) -> String, _) = if point < 2.0 {
+        (|x| fmt::number((x - 1.0) * 100.0, 2), " % longer")
+    } else {
+        (|x| fmt::number(x, 2), " times as long")
+    };
+    let interval =
+        if lo.is_finite() && hi.is_finite() { format!(" ({} to {})", said(lo), said(hi)) } else { String::new() };
+    format!("{}{words}{interval}", said(point))
+}
+
+/// "-0.5 % (-4.2 to 5.8)": the first side over the second, less one.
+fn change(estimate: &Estimate) -> String {
+    let print = |x: f64| fmt::number((x - 1.0) * 100.0, 2);
+    format!("{} % ({} to {})", print(estimate.point), print(estimate.lo), print(estimate.hi))
+}
+
+/// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
-    let mut table =
-        Table::new("Study | >Claims | >As published: hold | >do not | >undecided | >Fair: hold | >do not | >undecided");
+    let mut table = Table::new(
+        "Study | >Claims | >As published: hold | >do not | >undecided | >no verdict | >Fair: hold | >do not | >undecided | >no verdict",
+    );
     let mut row = |name: String, claims: &[&JudgedClaim]| {
         let counts = Form::VARIANTS.iter().flat_map(|form| {
-            let Counts { holds, does_not_hold, undecided, .. } = Counts::of(claims.iter().copied(), *form);
-            [holds, does_not_hold, undecided]
+            let Counts { holds, does_not_hold, undecided, not_judged, absent, .. } =
+                Counts::of(claims.iter().copied(), *form);
+            [holds, does_not_hold, undecided, not_judged + absent]
         });
         let counts: Vec<String> = counts.map(|count| count.to_string()).collect();
         table.row([&[name, claims.len().to_string()][..], &counts].concat());
@@ -148,5 +166,14 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     if studies.len() > 1 {
         row("all".to_owned(), &every);
     }
-    table.render()
+    let here = studies.iter().filter(|view| view.origin.is_first_host());
+    let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
+    let machine = here.clone().next().map_or_else(String::new, |view| {
+        format!(" {} on {}.", fmt::plural(runs, "run", "runs"), cell(&host::in_words(&view.machine)))
+    });
+    format!(
+        "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \
+         a control failed or our mirror and the authors' code disagree.{machine}\n",
+        table.render()
+    )
 }

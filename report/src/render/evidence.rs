@@ -20,7 +20,7 @@ pub fn page(view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
     let runs = fmt::plural(view.judged.runs, "run", "runs");
     let mut out = format!(
-        "{GENERATED}\n# {}: the evidence\n\nWhat it comes to stands in [REPORT.md](../../REPORT.md#{}), whether it can be trusted in \
+        "{GENERATED}\n# {}: the evidence\n\nIts conclusions are in [REPORT.md](../../REPORT.md#{}), whether it can be trusted in \
          [TRUST.md](TRUST.md#{}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in the [glossary](../GLOSSARY.md).\n\n\
          Profile {}, {runs}, {} inside them; samples in {}.\n\n",
         prose(&page.title),
@@ -76,7 +76,7 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         let said = form.in_words();
         let _ = write!(out, " {}{}: {}.", said[..1].to_uppercase(), &said[1..], verdict(claim.form(*form)));
     }
-    let _ = write!(out, " Once more: `make claim-{id}`.\n\n");
+    let _ = write!(out, " To measure it again: `make claim-{id}`.\n\n");
     for test in &claim.further {
         let text = prose(test.text.trim_end_matches('.'));
         let _ = writeln!(out, "- Further test {}, not counted: {text}. {}.", prose(&test.id), verdict(&test.form));
@@ -141,8 +141,7 @@ fn verdict(form: &JudgedForm) -> String {
 
 /// The evidence, each row with the form or further test that it belongs to.
 fn rows(judged: &[(&str, &Judged)]) -> String {
-    let mut table =
-        Table::new("Test | Scenario | What | Ours | Blocks | >Interval covers | Medians | >Floor | Verdict");
+    let mut table = Table::new("Test | Scenario | What | Ours | Blocks | >Coverage | Medians | >Floor | Verdict");
     for (label, found) in judged {
         for row in &found.rows {
             table.row([
