@@ -118,6 +118,11 @@ const fn tasks(count: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Collect, clock: false })
 }
 
+/// A quarter of the published roots each: a duet tells more by many short turns than by few long ones.
+const fn turns(count: usize) -> Setting {
+    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / 4, rounds: 1, work: Work::Collect, clock: false })
+}
+
 /// What is counted in cycles.
 const fn cycles(count: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Vector, clock: true })
@@ -150,9 +155,9 @@ const ALONE: &str =
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Beside the duets their arms alone, which must agree with them.
-    Scenario::new("duet_1", tasks(1), &[always(1.3, ALONE), measured(0.09, ONE)]),
-    Scenario::new("duet_4", tasks(4), &[
-        always(2.5, "tokio_cores~sys_thread_cores"), measured(0.18, "sys_thread_cores tokio_cores"),
+    Scenario::new("duet_1", turns(1), &[always(1.1, ALONE), measured(0.05, ONE)]),
+    Scenario::new("duet_4", turns(4), &[
+        always(2.0, "tokio_cores~sys_thread_cores"), measured(0.08, "sys_thread_cores tokio_cores"),
     ]),
     Scenario::new("n_2", tasks(2), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),

@@ -25,7 +25,7 @@ impl Study for SqrtTasks {
     const DUET_HANDICAP: f64 = 1.10;
 
     fn pairs(_: &Setting, _: &str) -> usize {
-        6
+        20
     }
 
     /// Makes sure that `cargo run` finds nothing left to build; the other scenarios need no input.
