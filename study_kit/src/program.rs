@@ -39,7 +39,7 @@ enum Verb {
     },
     /// Write a scenario's input
     Prepare {
-        /// The scenario, as `arms` lists it
+        /// The scenario, as arms lists it
         #[arg(long)]
         scenario: String,
         /// Seed of the input

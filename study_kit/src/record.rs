@@ -18,7 +18,7 @@ use crate::metrics::Metrics;
 /// Which test case to run, and where its record goes: the options of `run`.
 #[derive(Debug, Clone, Args)]
 pub struct Request {
-    /// The scenario, as `arms` lists it
+    /// The scenario, as arms lists it
     #[arg(long)]
     pub scenario: String,
     /// The arm, with @aa or @slow for a control
