@@ -87,6 +87,12 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let judged: Vec<(&str, &Judged)> =
         tests.iter().filter_map(|(label, form)| Some((label.as_str(), form.judged()?))).collect();
     if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
+        for (label, found) in &judged {
+            if let Some(part) = only_part(found) {
+                let _ = writeln!(out, "- {}: {}.", prose(label), prose(part));
+            }
+        }
+        out.push('\n');
         out.push_str(&rows(&judged));
         out.push('\n');
     }
@@ -112,7 +118,11 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
         let scenario = code(&mirror.scenario);
         let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
         table.row([
-            if mirror.part.is_empty() { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
+            if only_part(found).is_some() || mirror.part.is_empty() {
+                scenario
+            } else {
+                format!("{}: {scenario}", cell(&mirror.part))
+            },
             original(claim),
             text(&figures::times(&mirror.theirs)),
             text(&figures::times(&mirror.ours)),
@@ -139,13 +149,23 @@ fn verdict(form: &JudgedForm) -> String {
     }
 }
 
+/// What the rows of a form are about, if all are about one thing: said once, above the table, which would be wide with it.
+fn only_part(found: &Judged) -> Option<&str> {
+    let first = found.rows.first().map(|row| row.part.as_str())?;
+    (!first.is_empty() && found.rows.iter().all(|row| row.part == first)).then_some(first)
+}
+
 /// The evidence, each row with the form or further test that it belongs to.
 fn rows(judged: &[(&str, &Judged)]) -> String {
     let mut table = Table::new("Test | Scenario | What | Ours | Blocks | >Coverage | Medians | >Floor | Verdict");
     for (label, found) in judged {
         for row in &found.rows {
             table.row([
-                if row.part.is_empty() { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
+                if only_part(found).is_some() || row.part.is_empty() {
+                    cell(label)
+                } else {
+                    cell(&format!("{label}: {}", row.part))
+                },
                 code(&row.scenario),
                 text(&figures::what(&row.scale)),
                 marked(text(&figures::estimate(row)), found.mark),
