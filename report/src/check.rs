@@ -140,13 +140,10 @@ fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
         .collect()
 }
 
-/// Advice depends on claims that there are: otherwise it would never be shown.
+/// What a page says depends on claims that there are: otherwise it would never be said.
 fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
-    let named = page.advice.iter().filter_map(|advice| advice.when.as_ref()).map(|when| &when.claim);
-    let unknown = named.filter(|claim| claims.claim(claim).is_none());
-    unknown
-        .map(|claim| Error::file(file, format!("advice depends on the claim {claim}, which claims.toml lacks")))
-        .collect()
+    let unknown = page.claims().filter(|claim| claims.claim(claim).is_none());
+    unknown.map(|claim| Error::file(file, format!("it rests on the claim {claim}, which claims.toml lacks"))).collect()
 }
 
 /// plan.json is of these files; a partial measurement holds its scenarios and no others.

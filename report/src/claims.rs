@@ -56,6 +56,7 @@ pub struct Claims {
     EnumString,
     IntoStaticStr,
     VariantArray,
+    VariantNames,
     Serialize,
     Deserialize,
 )]

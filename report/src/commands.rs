@@ -197,11 +197,11 @@ fn show_plans(
 ) -> Result<ExitCode, Error> {
     let plans: Vec<Made> =
         folders.iter().map(|folder| make_plan(folder, terms.clone(), trials)).collect::<Result<_, _>>()?;
-    // Without results, or with such as cannot be read, nothing is known of the noise.
-    let before = results.and_then(|results| publish::studies(results).ok()).unwrap_or_default();
     for made in &plans {
         print(&format!("{}\n{}", made.claims.study, made.plan.table()))?;
-        if let Some(view) = before.iter().find(|view| view.judged.study == made.claims.study) {
+        // Without results, or with such as cannot be read, nothing is known of the noise.
+        let before = results.and_then(|results| publish::studies(&results.join(&made.claims.study)).ok());
+        for view in before.into_iter().flatten() {
             let table = power::table(&made.claims, &made.terms.profile, &view.judged);
             if !table.is_empty() {
                 print(&format!(

@@ -34,6 +34,12 @@ pub fn unit_of(metric: &str) -> &'static str {
         .unwrap_or("")
 }
 
+/// `text` with a capital at its beginning.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
     let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];

@@ -259,6 +259,13 @@ impl Judged {
     }
 }
 
+impl JudgedStudy {
+    /// The claim called `id`.
+    pub fn claim(&self, id: &str) -> Option<&JudgedClaim> {
+        self.claims.iter().find(|claim| claim.id == id)
+    }
+}
+
 impl JudgedClaim {
     /// What was found in a form.
     pub fn form(&self, form: Form) -> &JudgedForm {

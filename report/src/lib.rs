@@ -2,7 +2,7 @@
 //!
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
-//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`plan_file`], [`runs`], [`record`],
+//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`sentence`], [`plan_file`], [`runs`], [`record`],
 //!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`], [`power`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
@@ -42,6 +42,7 @@ pub mod rules;
 pub mod runs;
 pub mod seals;
 pub mod selection;
+pub mod sentence;
 pub mod stats;
 pub mod supplement;
 pub mod view;

@@ -10,6 +10,7 @@ use crate::claims::Form;
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
 use crate::rules::Verdict;
+use crate::sentence::Sentence;
 
 /// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -67,8 +68,8 @@ pub struct Document {
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     pub role: Role,
-    /// With `{T2.fair.times}` and the like where a judged figure is to stand; without the figure it is not said.
-    pub text: String,
+    /// Not said without its figures.
+    pub text: Sentence,
     /// Conditions; none holds always.
     #[serde(default)]
     pub when: Vec<When>,
@@ -94,7 +95,8 @@ pub enum Role {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    pub text: String,
+    /// Not said without its figures.
+    pub text: Sentence,
     /// Shown only then; always if absent.
     pub when: Option<When>,
 }
@@ -249,6 +251,15 @@ pub enum ChartKind {
 }
 
 impl Page {
+    /// The claims that it names: what it says depends on them.
+    pub fn claims(&self) -> impl Iterator<Item = &String> {
+        let when = self.answer.iter().flat_map(|answer| &answer.when);
+        let when = when.chain(self.advice.iter().filter_map(|advice| advice.when.as_ref()));
+        let said = self.answer.iter().map(|answer| &answer.text).chain(self.advice.iter().map(|advice| &advice.text));
+        let document = self.document.iter().map(|document| &document.claim);
+        document.chain(when.map(|when| &when.claim)).chain(said.flat_map(Sentence::claims))
+    }
+
     /// Reads page.toml; `name` stands in messages.
     ///
     /// # Errors

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::claims::{Asked, Claims, Form, Part, Size};
+use crate::claims::{Claims, Form, Part, Size};
 use crate::fmt;
 use crate::judged::{JudgedStudy, Row, Scale};
 use crate::stats::signed_rank::FEWEST;
-use crate::stats::{Interval, Pair, estimate};
+use crate::stats::{CONFIDENCE, Interval, Pair, estimate};
 
 /// Simulated rounds per number of blocks.
 const ROUNDS: usize = 400;
@@ -17,8 +17,6 @@ const ROUNDS: usize = 400;
 const ENOUGH: f64 = 0.8;
 /// Numbers of blocks that are tried where the planned one is too small.
 const MORE: [usize; 6] = [8, 12, 18, 24, 36, 60];
-/// Of every interval.
-const CONFIDENCE: f64 = 0.95;
 
 /// For each ratio of published size: the blocks that `profile` has for it, the noise in `before`, and how often that finds it, one per line.
 ///
@@ -68,11 +66,8 @@ impl Expected {
         else {
             return None;
         };
-        let claim = claims.claims.iter().find(|claim| claim.id == id)?;
-        let asked = if form == Form::Fair { &claim.fair } else { &claim.published };
-        let Asked::Parts(parts) = asked else { return None };
         let is_of = |part: &&Part| part.text == row.part && part.quantity.scenarios(profile).contains(&row.scenario);
-        let part = parts.iter().find(is_of)?;
+        let part = claims.asked(id, form)?.parts().iter().find(is_of)?;
         let blocks = *part.quantity.blocks.get(profile)?;
         let half = (estimated.hi.ln() - estimated.lo.ln()) / 2.0;
         if estimated.n < FEWEST || !half.is_finite() || blocks < FEWEST {

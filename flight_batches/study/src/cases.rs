@@ -69,9 +69,9 @@ const TABLE_ROWS: usize = 1_000_000;
 /// Requests in a window, each of the whole table: `d10_r5k_c1000` is 10 ms per batch, batches of 5,000 rows, 1,000 requests.
 const fn window(delay_ms: u32, rows: usize, requests: usize) -> Setting {
     // Streams that two cores cannot keep up with take a second and more to get under way: their windows are worth that.
-    let full = requests >= 100 && rows * requests / delay_ms as usize >= 4_000;
+    let saturated = requests >= 100 && rows * requests / delay_ms as usize >= 4_000;
     // A whole number of every delay, so that a stream which keeps up brings as many batches wherever its window begins.
-    let window = Duration::from_millis(if full { 900 } else { 300 });
+    let window = Duration::from_millis(if saturated { 900 } else { 300 });
     let extent = Extent::Window { warm_up: Duration::ZERO, window };
     Setting { delay_us: delay_ms * 1000, rows, requests, batches: None, extent, table_rows: TABLE_ROWS }
 }

@@ -47,10 +47,7 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
         }
     };
     let measured: Vec<Round> = std::iter::once(round(now)).chain(others.iter().map(round)).collect();
-    let verdict_in = |study: &JudgedStudy, id: &str, form: Form| {
-        let claim = study.claims.iter().find(|claim| claim.id == id)?;
-        Some(claim.form(form).judged()?.verdict)
-    };
+    let verdict_in = |study: &JudgedStudy, id: &str, form: Form| Some(study.claim(id)?.form(form).judged()?.verdict);
     let profile = now.profile.clone();
     let mut repeats = Vec::new();
     for claim in &mut now.claims {

@@ -4,10 +4,8 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use strum::VariantArray as _;
-
 use super::markdown::{Table, cell, prose};
-use super::parts::{EVIDENCE, link};
+use super::parts::{Counted, EVIDENCE, counted, link};
 use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures;
@@ -15,6 +13,7 @@ use crate::fmt;
 use crate::host;
 use crate::judged::{Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Role, When};
+use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
 
 /// An answer per study that quotes a document; `report` is the document with the studies, empty for this one.
@@ -48,20 +47,18 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
 
 /// "As published: holds", and what is said of it, for both forms.
 pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] {
-    let forms = [(Form::Published, Role::Published, "As published"), (Form::Fair, Role::Fair, "Fair")];
-    forms.map(|(form, role, named)| {
+    [(Form::Published, Role::Published), (Form::Fair, Role::Fair)].map(|(form, role)| {
         let verdict = match claim.form(form) {
             JudgedForm::Absent(_) => "does not apply".to_owned(),
             JudgedForm::Judged(found) => in_words(found.verdict),
         };
-        (format!("{named}: {verdict}"), said(view, role).unwrap_or_default())
+        (format!("{}: {verdict}", fmt::capitalised(form.in_words())), said(view, role).unwrap_or_default())
     })
 }
 
 /// The claim that the answer of a study is about.
 pub fn claim_of(view: &StudyView) -> Option<&JudgedClaim> {
-    let document = view.page.document.as_ref()?;
-    view.judged.claims.iter().find(|claim| claim.id == document.claim)
+    view.judged.claim(&view.page.document.as_ref()?.claim)
 }
 
 /// The verdict to somebody who has not read how there come to be so many.
@@ -87,7 +84,7 @@ fn holds(view: &StudyView, when: &When) -> bool {
 }
 
 fn judged<'a>(view: &'a StudyView, id: &str, form: Form) -> Option<&'a Judged> {
-    view.judged.claims.iter().find(|claim| claim.id == id)?.form(form).judged()
+    view.judged.claim(id)?.form(form).judged()
 }
 
 /// The advice whose condition holds and whose figures are known, each with the claim that it rests on.
@@ -100,27 +97,23 @@ pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
     })
 }
 
-/// `text` with a figure in the place of each `{CLAIM.FORM.WHAT}`; `None` if one is not known.
-fn filled(view: &StudyView, text: &str) -> Option<String> {
-    let mut parts = text.split('{');
-    let mut out = parts.next()?.to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once('}')?;
-        let mut words = name.split('.');
-        let (id, form, what) = (words.next()?, words.next()?, words.next()?);
-        let form = Form::VARIANTS.iter().find(|variant| <&str>::from(**variant) == form)?;
-        let row = judged(view, id, *form)?.deciding_row()?;
-        let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
-        let figure = match what {
-            "longer" => longer(&estimate),
-            "change" => change(&estimate),
-            "number" => fmt::number(estimate.point, 2),
-            "value" => figures::estimate(row).split(" [").next()?.to_owned(),
-            _ => return None,
+/// A sentence with its figures; `None` if one is not known.
+fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
+    let said = |piece: &Piece| {
+        let (claim, form, what) = match piece {
+            Piece::Words(words) => return Some(words.clone()),
+            Piece::Figure { claim, form, what } => (claim, *form, what),
         };
-        out.extend([&figure, rest]);
-    }
-    Some(out)
+        let row = judged(view, claim, form)?.deciding_row()?;
+        let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
+        Some(match what {
+            What::Longer => longer(&estimate),
+            What::Change => change(&estimate),
+            What::Number => fmt::number(estimate.point, 2),
+            What::Value => figures::estimate(row).split(" [").next()?.to_owned(),
+        })
+    };
+    sentence.pieces.iter().map(said).collect()
 }
 
 /// "29 % longer (17 to 37)", "16 times as long (14 to 18)": the larger side over the smaller, with the interval.
@@ -148,23 +141,16 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     let mut table = Table::new(
         "Study | >Claims | >As published: hold | >do not | >undecided | >no verdict | >Fair: hold | >do not | >undecided | >no verdict",
     );
-    let mut row = |name: String, claims: &[&JudgedClaim]| {
-        let counts = Form::VARIANTS.iter().flat_map(|form| {
-            let Counts { holds, does_not_hold, undecided, not_judged, absent, .. } =
-                Counts::of(claims.iter().copied(), *form);
-            [holds, does_not_hold, undecided, not_judged + absent]
-        });
-        let counts: Vec<String> = counts.map(|count| count.to_string()).collect();
-        table.row([&[name, claims.len().to_string()][..], &counts].concat());
-    };
-    let mut every = Vec::new();
-    for view in studies {
-        let claims: Vec<&JudgedClaim> = view.judged.claims.iter().collect();
-        row(format!("[{}]({report}#{})", cell(&view.judged.study), anchor(&view.judged.study, "")), &claims);
-        every.extend(claims);
-    }
-    if studies.len() > 1 {
-        row("all".to_owned(), &every);
+    for Counted { name, claims, counts } in counted(studies) {
+        let name = match name {
+            "all" => name.to_owned(),
+            study => format!("[{}]({report}#{})", cell(study), anchor(study, "")),
+        };
+        let of_form = |Counts { holds, does_not_hold, undecided, not_judged, absent, .. }: Counts| {
+            [holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string())
+        };
+        let cells = [name, claims.to_string()].into_iter().chain(counts.into_iter().flat_map(of_form));
+        table.row(cells.collect::<Vec<_>>());
     }
     let here = studies.iter().filter(|view| view.origin.is_first_host());
     let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();

@@ -73,8 +73,7 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         .chain(claim.further.iter().map(|test| (test.id.clone(), &test.form)))
         .collect();
     for form in Form::VARIANTS {
-        let said = form.in_words();
-        let _ = write!(out, " {}{}: {}.", said[..1].to_uppercase(), &said[1..], verdict(claim.form(*form)));
+        let _ = write!(out, " {}: {}.", fmt::capitalised(form.in_words()), verdict(claim.form(*form)));
     }
     let _ = write!(out, " To measure it again: `make claim-{id}`.\n\n");
     for test in &claim.further {
@@ -204,8 +203,7 @@ fn causes(label: &str, found: &Judged) -> String {
 /// leads to the figures.
 fn evidence(cause: &Cause, is_stated: bool) -> String {
     let standing = if is_stated { cause.standing.in_words() } else { Verdict::Undecided.into_str() };
-    let (first, rest) = standing.split_at(1);
-    let standing = first.to_uppercase() + rest;
+    let standing = fmt::capitalised(standing);
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };

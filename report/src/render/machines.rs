@@ -112,8 +112,9 @@ fn elsewhere(view: &StudyView) -> String {
     for claim in &view.judged.claims {
         for (form, found) in claim.forms() {
             let on = |judged: &JudgedStudy| {
-                let other = judged.claims.iter().find(|other| other.id == claim.id);
-                or_nothing(other.and_then(|other| other.form(form).judged()), |found| found.verdict.to_string())
+                or_nothing(judged.claim(&claim.id).and_then(|other| other.form(form).judged()), |found| {
+                    found.verdict.to_string()
+                })
             };
             let mut cells =
                 vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];

@@ -4,10 +4,11 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::markdown::{cell, code};
 use crate::anchor::anchor;
+use crate::claims::Form;
 use crate::figures::NOTHING;
 use crate::fmt;
 use crate::host;
-use crate::judged::{Judged, JudgedClaim};
+use crate::judged::{Counts, Judged, JudgedClaim};
 use crate::rounds::letter;
 use crate::supplement::MARK;
 use crate::view::StudyView;
@@ -72,4 +73,31 @@ pub fn supplements(view: &StudyView) -> String {
         );
         out
     })
+}
+
+/// What becomes of the claims of a study, or of all.
+pub struct Counted<'a> {
+    /// The study, or "all".
+    pub name: &'a str,
+    pub claims: usize,
+    /// As published, then fair.
+    pub counts: [Counts; 2],
+}
+
+/// Counts the claims of each study, and of all if there are several.
+pub fn counted(studies: &[StudyView]) -> Vec<Counted<'_>> {
+    let count = |name, views: &'_ [StudyView]| {
+        let claims = || views.iter().flat_map(|view| &view.judged.claims);
+        Counted {
+            name,
+            claims: claims().count(),
+            counts: [Form::Published, Form::Fair].map(|form| Counts::of(claims(), form)),
+        }
+    };
+    let mut all: Vec<Counted<'_>> =
+        studies.iter().map(|view| count(view.judged.study.as_str(), std::slice::from_ref(view))).collect();
+    if studies.len() > 1 {
+        all.push(count("all", studies));
+    }
+    all
 }

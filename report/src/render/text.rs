@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use strum::VariantArray as _;
 
 use super::answers;
+use super::parts::{Counted, counted};
 use crate::claims::Form;
 use crate::figures;
-use crate::judged::{Counts, Judged, JudgedClaim, JudgedForm};
+use crate::judged::{Counts, Judged, JudgedForm};
 use crate::page::Role;
 use crate::supplement::MARK;
 use crate::view::StudyView;
@@ -31,13 +32,9 @@ pub fn answers(studies: &[StudyView]) -> String {
         }
     }
     let _ = writeln!(text, "\n{:<16}{:>7}{:>30}{:>30}", "", "claims", "as published", "fair");
-    let all: Vec<&JudgedClaim> = studies.iter().flat_map(|view| &view.judged.claims).collect();
-    let of_studies = studies.iter().map(|view| (view.judged.study.as_str(), view.judged.claims.iter().collect()));
-    for (name, claims) in of_studies.chain([("all", all)]) {
-        let claims: Vec<&JudgedClaim> = claims;
-        let _ = write!(text, "{name:<16}{:>7}", claims.len());
-        for form in Form::VARIANTS {
-            let Counts { holds, does_not_hold, undecided, .. } = Counts::of(claims.iter().copied(), *form);
+    for Counted { name, claims, counts } in counted(studies) {
+        let _ = write!(text, "{name:<16}{claims:>7}");
+        for Counts { holds, does_not_hold, undecided, .. } in counts {
             let _ = write!(text, "{:>30}", format!("{holds} hold, {does_not_hold} not, {undecided} open"));
         }
         text.push('\n');

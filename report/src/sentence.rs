@@ -1,0 +1,90 @@
+//! A sentence with places for judged figures: "async takes {T2.fair.longer}".
+
+use serde::Deserialize;
+use strum::{Display, EnumString, VariantNames};
+
+use crate::claims::Form;
+use crate::files::chosen;
+
+/// What a page says of its verdicts. A place that cannot be filled is refused when the page is read, not left out when it is printed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Sentence {
+    /// In their order.
+    pub pieces: Vec<Piece>,
+}
+
+/// A piece of a sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    Words(String),
+    /// A figure of the row that decides a claim's form.
+    Figure {
+        claim: String,
+        form: Form,
+        what: What,
+    },
+}
+
+/// How a figure is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "lowercase")]
+pub enum What {
+    /// "29 % longer (17 to 37)": the larger side over the smaller.
+    Longer,
+    /// "-0.5 % (-4.2 to 5.8)": the first side over the second, less one.
+    Change,
+    /// "1.29".
+    Number,
+    /// "3.1 ms": with its unit.
+    Value,
+}
+
+impl Sentence {
+    /// The claims that its figures are of.
+    pub fn claims(&self) -> impl Iterator<Item = &String> {
+        self.pieces.iter().filter_map(|piece| if let Piece::Figure { claim, .. } = piece { Some(claim) } else { None })
+    }
+}
+
+impl TryFrom<String> for Sentence {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut parts = text.split('{');
+        let mut pieces: Vec<Piece> = parts.next().map(|words| Piece::Words(words.to_owned())).into_iter().collect();
+        for part in parts {
+            let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
+            let [claim, form, what] = place.split('.').collect::<Vec<_>>()[..] else {
+                return Err(format!("a figure is {{CLAIM.FORM.WHAT}}, not {{{place}}}"));
+            };
+            let (form, what) = (chosen("form", form)?, chosen("figure", what)?);
+            pieces.push(Piece::Figure { claim: claim.to_owned(), form, what });
+            pieces.push(Piece::Words(words.to_owned()));
+        }
+        Ok(Sentence { pieces })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_or_refused() {
+        let read = |text: &str| Sentence::try_from(text.to_owned());
+        let sentence = read("Takes {T2.fair.longer}, or {S1.published.value}.").expect("both places are well");
+        assert_eq!(sentence.claims().collect::<Vec<_>>(), ["T2", "S1"]);
+        assert_eq!(sentence.pieces.len(), 5);
+        assert_eq!(read("nothing").expect("no place").pieces, [Piece::Words("nothing".to_owned())]);
+        for (text, part) in [
+            ("{T2.fair.longer", "lacks its '}'"),
+            ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
+            ("{T2.unfair.longer}", "published or fair"),
+            ("{T2.fair.shorter}", "longer, change, number or value"),
+        ] {
+            let error = read(text).expect_err(text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}
