@@ -118,9 +118,9 @@ const fn tasks(count: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Collect, clock: false })
 }
 
-/// A quarter of the published roots each: a duet tells more by many short turns than by few long ones.
-const fn turns(count: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / 4, rounds: 1, work: Work::Collect, clock: false })
+/// A part of the published roots each: a duet tells more by many short turns than by few long ones.
+const fn turns(count: usize, part: usize) -> Setting {
+    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / part, rounds: 1, work: Work::Collect, clock: false })
 }
 
 /// What is counted in cycles.
@@ -150,15 +150,18 @@ const EXECUTORS: &str = "sys_thread static_split atomic_counter tokio_inside tok
 /// On one thread, as duets.
 const ALONE: &str =
     "async_await~sys_thread_1 tokio_1~sys_thread_1 sys_thread_1~sys_thread_1@aa sys_thread_1@slow~sys_thread_1";
+const ALONE_AS_PUBLISHED: &str = "async_await~sys_thread_1 tokio_1~sys_thread_1 sys_thread_1~sys_thread_1@aa";
 
 /// Every scenario. The executors' ones are without a thread per task where that would take minutes.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Beside the duets their arms alone, which must agree with them.
-    Scenario::new("duet_1", turns(1), &[always(1.1, ALONE), measured(0.05, ONE)]),
-    Scenario::new("duet_4", turns(4), &[
+    Scenario::new("duet_1", turns(1, 4), &[always(1.1, ALONE), measured(0.05, ONE)]),
+    Scenario::new("duet_4", turns(4, 4), &[
         always(2.0, "tokio_cores~sys_thread_cores"), measured(0.08, "sys_thread_cores tokio_cores"),
     ]),
+    Scenario::built("dev", "dev_duet_1", turns(1, 20), &[always(0.95, ALONE_AS_PUBLISHED)]),
+    Scenario::built("dev", "dev_duet_4", turns(4, 20), &[always(1.8, "tokio_cores~sys_thread_cores")]),
     Scenario::new("n_2", tasks(2), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),
