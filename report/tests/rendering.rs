@@ -397,7 +397,7 @@ fn a_chart_of_percentiles_names_what_is_left_out_and_its_ticks_end_with_the_coun
 fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
     let report = report();
     assert!(report.contains("| 100 ms | WAL Pool | 166.9x | Direct Blocking = tokio_rusqlite |"), "{report}");
-    assert!(report.contains("| 1 h | - | - | - |"));
+    assert!(report.contains("Not measured in this profile: 1 h.") && !report.contains("| 1 h |"), "{report}");
     let mut view = fixture::view();
     view.page.table[1].row[0].scenario = "rows_2000100".to_owned();
     view.page.table[1].column.truncate(2);
@@ -405,7 +405,7 @@ fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
         column.best = Some(vec!["broken".to_owned()]);
         column.metric = Some("work_s".to_owned());
     }
-    assert!(report_md(&[view]).contains("| 100 ms | failed | - |"));
+    assert!(report_md(&[view]).contains("| 100 ms | failed |"));
 }
 
 #[test]
@@ -417,16 +417,17 @@ fn a_cell_may_be_what_divides_the_time_of_another_arm() {
         table.column[0].dividend = Some(dividend.to_owned());
         table.row[0].dividend = row.map(str::to_owned);
         let report = report_md(&[view]);
-        let line = report.lines().find(|line| line.starts_with("| 100,100 | ")).unwrap().to_owned();
-        line.trim_matches(['|', ' ']).rsplit(' ').next().unwrap().to_owned()
+        let line = report.lines().find(|line| line.starts_with("| 100,100 | "))?.to_owned();
+        line.trim_matches(['|', ' ']).rsplit(' ').next().map(str::to_owned)
     };
-    assert_eq!(ratio("async", None), "1.000");
+    assert_eq!(ratio("async", None).as_deref(), Some("1.000"));
     let other = ratio("sync", None);
-    assert!(other.parse::<f64>().is_ok_and(|ratio| ratio > 0.0 && (ratio - 1.0).abs() > 0.001), "{other}");
+    let parsed = other.as_ref().and_then(|other| other.parse::<f64>().ok());
+    assert!(parsed.is_some_and(|ratio| ratio > 0.0 && (ratio - 1.0).abs() > 0.001), "{other:?}");
     assert_eq!(ratio("row", Some("sync")), other);
-    assert_eq!(ratio("row", Some("async")), "1.000");
+    assert_eq!(ratio("row", Some("async")).as_deref(), Some("1.000"));
     // An arm that did not run divides nothing.
-    assert_eq!(ratio("absent", None), "-");
+    assert_eq!(ratio("absent", None), None);
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn a_scenario_that_the_whole_measurement_did_not_run_comes_marked_from_a_partial
     assert!(found.line("Profile `quick`").contains("20261121T050000Z-quick"));
     assert_eq!(found.line("| big |"), "| big | 1.5 | b |");
     assert_eq!(found.line("| huge |"), "| huge | 15.0† | b† |");
-    assert_eq!(found.line("| giant |"), "| giant | - | - |");
+    assert_eq!(found.line("Not measured in this profile"), "Not measured in this profile: giant.");
     assert!(found.chart.contains("† huge: from results/toy/20261121T060000Z-full."));
     // A figure without a verdict, which counts nowhere as a test.
     let claim = found.pages.lines().find(|line| line.contains(" <sub>[C3](")).expect("the claim has a line");
@@ -218,7 +218,7 @@ fn an_arm_that_the_whole_measurement_did_not_run_comes_from_another_one() {
     let found = rendered(temp.path());
     assert!(found.line("Profile `quick`").contains("20261121T060000Z-quick"));
     assert_eq!(found.line("† from").split("profile").nth(1), Some(" `full`, only `big` (1 arm)."));
-    assert_eq!(found.line("| big |"), "| big | 10.0† | - | 1.5 | b |", "blocks of two measurements are no pairs");
+    assert_eq!(found.line("| big |"), "| big | 10.0† | 1.5 | b |", "blocks of two measurements are no pairs");
     assert!(found.chart.contains("† big: from results/toy/20261121T050000Z-full."));
     // What is judged together comes from one measurement.
     let goal = found.line("| third |");

@@ -1,5 +1,7 @@
 //! The little Markdown that the report needs: escaped text, tables, sections.
 
+use crate::figures::NOTHING;
+
 /// A tilde that cannot strike text out; not every reader of Markdown knows `\~`.
 const TILDE: &str = "&#126;";
 
@@ -64,9 +66,13 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The table as Markdown, ending in a line break.
+    /// The table as Markdown, ending in a line break, without the columns that say nothing in any row.
     pub fn render(&self) -> String {
-        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let says = |at: &usize| self.rows.is_empty() || self.rows.iter().any(|row| row[*at] != NOTHING);
+        let columns: Vec<usize> = (0..self.header.len()).filter(says).collect();
+        let line = |cells: &Vec<String>| {
+            format!("| {} |\n", columns.iter().map(|at| cells[*at].as_str()).collect::<Vec<_>>().join(" | "))
+        };
         [&self.header, &self.rule].into_iter().chain(&self.rows).map(line).collect()
     }
 }
@@ -109,5 +115,9 @@ mod tests {
         let mut table = Table::new("one | >two");
         table.row(["x".to_owned()]);
         assert_eq!(table.render(), "| one | two |\n| --- | --: |\n| x |  |\n");
+        let mut table = Table::new("one | nothing | some");
+        table.row(["x".to_owned(), NOTHING.to_owned(), NOTHING.to_owned()]);
+        table.row(["y".to_owned(), NOTHING.to_owned(), "1".to_owned()]);
+        assert_eq!(table.render(), "| one | some |\n| --- | --- |\n| x | - |\n| y | 1 |\n");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::markdown::{Table, cell, prose};
-use crate::figures::or_nothing;
+use crate::figures::{NOTHING, or_nothing};
 use crate::page::{Better, Column};
 use crate::view::StudyView;
 use crate::{fmt, page, stats};
@@ -20,36 +20,61 @@ struct Entry {
     blocks: usize,
 }
 
-/// The table with its title and note.
+/// The table with its title and note, without the rows and columns of which nothing was measured.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
-    let first = Table::default().column(cell(&layout.row_header), "---");
-    let mut table = layout.column.iter().fold(first, |table, column| table.column(cell(&column.header), "--:"));
+    let title = prose(&layout.title);
     let entries: Vec<Vec<Option<Entry>>> = layout.row.iter().map(|row| row_of(view, layout, row)).collect();
+    let (shown, left_out): (Vec<_>, Vec<_>) =
+        (0..layout.row.len()).partition(|row| entries[*row].iter().any(Option::is_some));
     let measured = || entries.iter().flatten().flatten();
-    if measured().next().is_none() {
-        return format!("**{}**: nothing of it was measured in this profile.\n\n", prose(&layout.title));
+    if shown.is_empty() {
+        return format!("**{title}**: nothing of it was measured in this profile.\n\n");
     }
     let (has_single, has_several) =
         (measured().any(|entry| entry.blocks == 1), measured().any(|entry| entry.blocks > 1));
     let is_marked = has_single && has_several;
-    for (position, (row, entries)) in layout.row.iter().zip(entries).enumerate() {
-        let mut cells = vec![cell(&row.label)];
-        for (column, entry) in layout.column.iter().zip(entries) {
-            let said = |entry: Entry| entry.text + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
-            cells.push(match &column.values {
-                Some(printed) => or_nothing(printed.get(position), |printed| cell(printed)),
-                None => or_nothing(entry, said),
-            });
-        }
-        table.row(cells);
+    let columns = columns(layout, &entries, &shown);
+    let first = Table::default().column(cell(&layout.row_header), "---");
+    let mut table = columns.iter().fold(first, |table, at| table.column(cell(&layout.column[*at].header), "--:"));
+    for row in shown {
+        let said = |entry: &Entry| entry.text.clone() + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
+        let cell_of = |at: &usize| match &layout.column[*at].values {
+            Some(printed) => or_nothing(printed.get(row), |printed| cell(printed)),
+            None => or_nothing(entries[row][*at].as_ref(), said),
+        };
+        let label = cell(&layout.row[row].label);
+        table.row(std::iter::once(label).chain(columns.iter().map(cell_of)).collect::<Vec<_>>());
     }
     let runs = match (has_single, is_marked) {
         (_, true) => format!("{SINGLE} A single run; the other figures are medians.\n\n"),
         (true, false) => "Every figure of ours is a single run.\n\n".to_owned(),
         (false, _) => String::new(),
     };
+    let of_ours =
+        layout.column.iter().enumerate().filter(|(at, column)| column.values.is_none() && !columns.contains(at));
+    let headers = of_ours.map(|(_, column)| &column.header);
+    let missing: Vec<String> =
+        left_out.iter().map(|row| &layout.row[*row].label).chain(headers).map(|name| prose(name)).collect();
+    let missing = if missing.is_empty() {
+        String::new()
+    } else {
+        format!("Not measured in this profile: {}.\n\n", missing.join("; "))
+    };
     let note = layout.note.as_deref().map(|note| format!("{}\n\n", prose(note))).unwrap_or_default();
-    format!("**{}**\n\n{}\n{runs}{note}", prose(&layout.title), table.render())
+    format!("**{title}**\n\n{}\n{runs}{note}{missing}", table.render())
+}
+
+/// The columns that say something in the rows `shown`. Printed texts go with the figures of ours that they stand behind.
+fn columns(layout: &page::Table, entries: &[Vec<Option<Entry>>], shown: &[usize]) -> Vec<usize> {
+    let mut last = true;
+    let is_shown = |at: &usize| match &layout.column[*at].values {
+        None => {
+            last = shown.iter().any(|row| entries[*row][*at].is_some());
+            last
+        }
+        Some(printed) => last && shown.iter().any(|row| printed.get(*row).is_some_and(|text| text != NOTHING)),
+    };
+    (0..layout.column.len()).filter(is_shown).collect()
 }
 
 /// What the cells of a row say; nothing of those that are printed texts.

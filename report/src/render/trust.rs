@@ -3,7 +3,7 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::GENERATED;
-use super::markdown::{Table, cell, code, text};
+use super::markdown::{Table, bullets, cell, code, text};
 use super::parts::link;
 use crate::anchor::anchor;
 use crate::figures::{self, NOTHING, or_nothing};
@@ -135,7 +135,9 @@ fn controls(judged: &JudgedStudy) -> String {
         return "This study has no controls.\n\n".to_owned();
     }
     let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | >Layouts, sd | Result");
-    for control in &judged.controls {
+    let (missing, measured): (Vec<&JudgedControl>, Vec<&JudgedControl>) =
+        judged.controls.iter().partition(|control| control.state == ControlState::NotMeasured);
+    for control in measured {
         table.row([
             cell(&control.id),
             if control.planted.is_some() { "planted" } else { "A/A" }.to_owned(),
@@ -160,7 +162,9 @@ fn controls(judged: &JudgedStudy) -> String {
     if count(ControlState::CouldNotTell) > 0 {
         let _ = write!(counts, ", {} could not tell", count(ControlState::CouldNotTell));
     }
-    format!("{counts}.\n\n{}\n", table.render())
+    let missing: Vec<String> =
+        missing.into_iter().map(|control| format!("{}: {}", cell(&control.id), result(control))).collect();
+    format!("{counts}.\n\n{}\n{}", table.render(), bullets(missing))
 }
 
 fn result(control: &JudgedControl) -> String {
