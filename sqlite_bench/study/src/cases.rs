@@ -10,7 +10,7 @@ use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Scenario, always, full, measured, originals, smoke};
 
-use crate::designs::{AwaitedLock, Deadpool, LockedByTask, ParkingLot, Reads, Store};
+use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, LockedByTask, ParkingLot, Reads, Store};
 use crate::designs::{checked_out, hold_outside, insert_and_drop_oldest};
 
 /// The crate's arms and those that exist only to be compared.
@@ -23,7 +23,7 @@ type SpawnBlocking = OnThread<Mutex<Connection>>;
 
 /// The arms that exist only to be compared.
 #[rustfmt::skip]
-pub static ARMS: [Arm; 14] = [
+pub static ARMS: [Arm; 15] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
         |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)).committing_statements(),
     Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
@@ -45,6 +45,7 @@ pub static ARMS: [Arm; 14] = [
     Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",
         |setup| checked_out(setup, Store::Wal, Reads::Inline)),
     Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", Deadpool::open),
+    Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", AsyncSqlite::open),
     Arm::new(Role::NegativeControl, "memdb", "Several connections to one memdb database: its locks are those of a file without WAL",
         |setup| checked_out(setup, Store::Memdb, Reads::Blocking)),
     Arm::new(Role::NegativeControl, "shared_cache", "Several connections to one shared cache: tables are locked, and nobody waits",
@@ -106,7 +107,7 @@ const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
-    sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool \
+    sb_parking_lot sb_tokio_mutex sb_hold_outside sb_hold_in_txn sb_indexed sb_constant wal_threads wal_blocking wal_inline deadpool async_sqlite \
     memdb shared_cache rollback";
 const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
 
@@ -119,7 +120,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
     Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, "direct spawn_blocking tokio_rusqlite")]),
     Scenario::new("open_100ms", open(ms(100), ms(2_000), false),
-        &[measured(2.2, OPEN), measured(2.2, "wal_threads_40 wal_blocking wal_inline deadpool")]),
+        &[measured(2.2, OPEN), measured(2.2, "wal_threads_40 wal_blocking wal_inline deadpool async_sqlite")]),
     Scenario::new("open_100ms_disk", open(ms(100), ms(2_000), true), &[measured(2.2, "wal_threads")]),
     Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_inline")]),
     // The published hold and think time at a hundredth: a worker that syncs forty of them takes turns with readers for twenty holds.

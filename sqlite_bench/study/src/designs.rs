@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_sqlite::PoolBuilder;
 use deadpool_sqlite::{Config, Hook, HookError, Pool, PoolConfig, Runtime};
 use parking_lot::lock_api::{Mutex, RawMutex};
 use rusqlite::{Connection, OpenFlags};
@@ -243,5 +244,42 @@ impl Database for Deadpool {
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         interact(&self.writing, work).await
+    }
+}
+
+/// WAL through async-sqlite: a thread per connection, one pool for reading and one connection for writing.
+pub struct AsyncSqlite {
+    reading: async_sqlite::Pool,
+    writing: async_sqlite::Pool,
+}
+
+impl AsyncSqlite {
+    /// Opens the databases of `setup`.
+    pub fn open(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
+        let pool = |database, size| {
+            let pool = PoolBuilder::new().path(setup.file(database)).num_conns(size).open_blocking().map_err(failed)?;
+            let pragmas = |connection: &Connection| {
+                connection.busy_timeout(BUSY_TIMEOUT)?;
+                connection.execute_batch("PRAGMA synchronous = FULL")
+            };
+            pool.conn_for_each_blocking(pragmas).into_iter().collect::<Result<(), _>>().map_err(failed)?;
+            Ok::<_, AccessError>(pool)
+        };
+        let open = |database| {
+            schema::create(&Store::Wal.connect(setup, database)?, JoinIndex::Present, setup.seed)?;
+            Ok(AsyncSqlite { reading: pool(database, setup.readers)?, writing: pool(database, 1)? })
+        };
+        let each = (0..setup.databases).map(open).collect::<Result<_, AccessError>>()?;
+        Ok(Arc::new(Databases { each, put: transact }))
+    }
+}
+
+impl Database for AsyncSqlite {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.reading.conn(work).await.map_err(failed)
+    }
+
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.writing.conn(work).await.map_err(failed)
     }
 }
