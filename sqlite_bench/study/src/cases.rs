@@ -120,9 +120,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
     Scenario::new("no_hold", closed(ms(0), ms(1_000)), &[measured(1.1, "direct spawn_blocking tokio_rusqlite")]),
     Scenario::new("open_100ms", open(ms(100), ms(2_000), false),
-        &[measured(2.2, OPEN), measured(2.2, "wal_threads_40 wal_blocking wal_inline deadpool async_sqlite")]),
+        &[measured(2.2, OPEN), measured(2.2, "wal_threads_idle wal_threads_40 wal_blocking wal_inline deadpool async_sqlite")]),
     Scenario::new("open_100ms_disk", open(ms(100), ms(2_000), true), &[measured(2.2, "wal_threads")]),
-    Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_inline")]),
+    Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_threads_idle wal_inline")]),
     // The published hold and think time at a hundredth: a worker that syncs forty of them takes turns with readers for twenty holds.
     Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)),
         &[measured(6.5, "direct"), measured(1.2, "tokio_rusqlite wal_threads")]),
@@ -139,7 +139,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("pause_1ms_100ms", pausing(ms(1), ms(100)), &[originals(12.2, PUBLISHED), originals(37.0, "original")]),
     Scenario::new("pause_1ms_1s", pausing(ms(1), ms(1_000)), &[originals(12.7, PUBLISHED), originals(39.0, "original")]),
     Scenario::new("smoke", closed(ms(20), ms(300)), &[smoke(0.46, EVERY_ARM)]),
-    Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_40")]),
+    Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_idle wal_threads_40")]),
     Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),
     Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
 ];

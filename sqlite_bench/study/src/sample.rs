@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use sqlite_bench::bench::Bench;
 use sqlite_bench::design::find;
 use sqlite_bench::driver::Operations;
-use sqlite_bench::workload::{Loop, Workload};
+use sqlite_bench::workload::{Loop, Workload, Writes};
 use sqlite_bench::{cli, metrics};
 use study_kit::usage::settle_allocator;
 use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
@@ -18,8 +18,20 @@ use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
 use crate::cases::{SCENARIOS, Setting, arms};
 use crate::commits;
 
-/// Databases of the arms whose name ends in `_40`.
-const MANY_DATABASES: usize = 40;
+type Change = fn(&mut Workload);
+
+/// What an arm of this name's end is driven by, if not by its scenario alone.
+const VARIANTS: [(&str, Change); 2] = [
+    // The same reads, spread over more databases.
+    ("_40", |workload| {
+        if let Loop::Open { reads_per_s } = &mut workload.reads {
+            *reads_per_s *= workload.databases as f64 / 40.0;
+        }
+        workload.databases = 40;
+    }),
+    // The same reads, and nothing else.
+    ("_idle", |workload| workload.writes = Writes::Never),
+];
 /// Most writes in a commit of `group_commit`.
 const BATCH: NonZero<usize> = NonZero::new(256).unwrap();
 
@@ -58,13 +70,12 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
     // The hold takes on what the whole cycle gets longer by.
     let cycle = workload.write_cycle();
     workload.hold += cycle.mul_f64(case.handicap).saturating_sub(cycle);
-    let (name, databases) = case.arm.strip_suffix("_40").map_or((case.arm, None), |name| (name, Some(MANY_DATABASES)));
-    if let Some(databases) = databases {
-        // The same reads, spread over more databases.
-        if let Loop::Open { reads_per_s } = &mut workload.reads {
-            *reads_per_s *= workload.databases as f64 / databases as f64;
+    let mut name = case.arm;
+    for (end, apply) in VARIANTS {
+        if let Some(stem) = name.strip_suffix(end) {
+            apply(&mut workload);
+            name = stem;
         }
-        workload.databases = databases;
     }
     let folder = if on_disk { data::folder } else { data::memory_folder }(SqliteBench::NAME);
     let bench = Bench { arm: find(&arms(), name)?, workload, folder, seed: case.seed };
