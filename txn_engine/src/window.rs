@@ -42,7 +42,8 @@ pub(crate) fn read(text: &[u8], columns: [usize; 4], line: u64) -> Option<(Row, 
     let client = client.digits().and_then(|number| u16::try_from(number).ok())?;
     let tx = tx.id()?;
     let fixed = amount.fixed_amount();
-    let amount = if kind.needs_amount() & fixed.is_none() { amount.other_amount()? } else { fixed };
+    let is_other = kind.needs_amount() & fixed.is_none() & !amount.is_empty();
+    let amount = if is_other { Some(amount.other_amount()?) } else { fixed };
     Some((Row { line, amount: amount.filter(|_| kind.needs_amount()), tx, client, kind }, line_break + 1))
 }
 
@@ -72,6 +73,10 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
+    fn is_empty(&self) -> bool {
+        self.end <= self.start
+    }
+
     fn bytes(&self) -> &[u8] {
         self.text.get(self.start..self.end).unwrap_or_default()
     }
@@ -92,7 +97,7 @@ impl Field<'_> {
 
     #[cold]
     fn long_id(&self) -> Option<u32> {
-        if self.bytes().is_empty() { None } else { parse_id(self.bytes()) }
+        if self.is_empty() { None } else { parse_id(self.bytes()) }
     }
 
     /// An amount with all decimals and one to eight digits before the point, if it is one.
@@ -108,10 +113,9 @@ impl Field<'_> {
         (has_point & whole.is_some() & fraction.is_some()).then_some(Amount::from_units(units))
     }
 
-    /// An amount in any form, or that there is none.
     #[cold]
-    fn other_amount(&self) -> Option<Option<Amount>> {
-        if self.bytes().is_empty() { Some(None) } else { Amount::parse(self.bytes()).map(Some) }
+    fn other_amount(&self) -> Option<Amount> {
+        Amount::parse(self.bytes())
     }
 
     /// One to eight digits as a number, without a loop.

@@ -149,7 +149,8 @@ fn every_setup_agrees_on_files_that_span_many_blocks() {
 fn the_best_setups_read_a_row_that_lies_across_the_border_of_two_blocks_at_every_byte() {
     let folder = Folder::new();
     // Rows up to the end of the first block and some more, moved by a byte at a time.
-    let rows: String = (1..6_500).map(|n| format!("deposit,{},{n},{n}.0625\n", n % 9)).collect();
+    let rows: Vec<String> = (1..6_500).map(|n| format!("deposit,{},{n},{n}.0625\n", n % 9)).collect();
+    let rows = rows.concat();
     for shift in 0..26 {
         let text = format!("type,client,tx,amount{}\n{rows}dispute,1,6499,\n", " ".repeat(shift));
         assert!(text.len() > 128 * 1024, "it is a single block");

@@ -21,7 +21,7 @@ const WAITING_PER_WORKER: usize = 4;
 
 /// Rows that one core reads before it applies them: few enough to stay in the first-level cache.
 const BATCH: usize = 256;
-/// Rows between the one that is applied and the one whose memory is fetched.
+/// Rows between the one that is applied and the one whose account is fetched.
 const AHEAD: usize = 8;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
@@ -81,6 +81,7 @@ struct Queue {
 struct Books {
     ledger: Ledger,
     tally: Tally,
+    /// What is added to the lines of entries, which count from the start of their block if it was read apart.
     line: u64,
 }
 
