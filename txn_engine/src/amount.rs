@@ -3,8 +3,8 @@
 use std::fmt;
 
 /// Units per whole: four decimals.
-const SCALE: i64 = 10_000;
-const DECIMALS: usize = 4;
+pub(crate) const SCALE: i64 = 10_000;
+pub(crate) const DECIMALS: usize = 4;
 /// Whole digits that cannot overflow even if every byte stands for 255.
 const SAFE_DIGITS: usize = 12;
 

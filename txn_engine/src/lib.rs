@@ -53,6 +53,7 @@ pub mod setup;
 pub mod stress;
 mod transactions;
 pub mod usage;
+mod window;
 
 pub use error::{Error, ErrorKind, ErrorLog};
 pub use process::{Options, Outcome, process_files};

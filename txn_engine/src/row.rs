@@ -58,12 +58,50 @@ impl Kind {
         }
     }
 
+    /// The kind whose name, in any case, is the first `len` bytes of `word`.
+    #[inline]
+    pub(crate) fn of_word(word: u128, len: usize) -> Option<Self> {
+        let name = &NAMES[(word >> 32) as usize % NAMES.len()];
+        ((word | SMALL) & name.mask == name.word && len == name.len).then_some(name.kind)
+    }
+
     /// Whether the row's amount counts.
     #[must_use]
     pub fn needs_amount(self) -> bool {
         matches!(self, Kind::Deposit | Kind::Withdrawal)
     }
 }
+
+/// Bit 5 set makes a letter small, and makes no letter of anything else.
+const SMALL: u128 = u128::from_ne_bytes([0x20; 16]);
+
+/// A kind's name as one number.
+#[derive(Clone, Copy)]
+struct Name {
+    word: u128,
+    /// The bytes that count.
+    mask: u128,
+    len: usize,
+    kind: Kind,
+}
+
+/// The names by the low half of their fifth letter, which tells them apart.
+static NAMES: [Name; 16] = {
+    let mut names = [Name { word: 0, mask: 0, len: usize::MAX, kind: Kind::Deposit }; 16];
+    let mut n = 0;
+    while n < Kind::ALL.len() {
+        let (kind, name) = (Kind::ALL[n], Kind::ALL[n].name().as_bytes());
+        let (mut bytes, mut at) = ([0; 16], 0);
+        while at < name.len() {
+            bytes[at] = name[at];
+            at += 1;
+        }
+        names[name[4] as usize % 16] =
+            Name { word: u128::from_le_bytes(bytes), mask: (1 << (8 * name.len())) - 1, len: name.len(), kind };
+        n += 1;
+    }
+    names
+};
 
 /// A row whose fields could be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +149,31 @@ impl Entry {
             Entry::Unreadable { line, .. } => *line += lines,
         }
     }
+}
+
+/// ASCII digits, leading zeros allowed, no sign.
+#[inline]
+pub(crate) fn parse_id(text: &[u8]) -> Option<u32> {
+    // Zeros in front carry no value; what is left of a 32-bit number has at most ten digits.
+    let digits = if text.len() <= 10 { text } else { significant(text) };
+    if digits.len() > 10 {
+        return None;
+    }
+    let mut bad = 0;
+    let mut id = 0_u64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        bad |= u8::from(digit > 9);
+        id = id * 10 + u64::from(digit);
+    }
+    if bad == 0 { u32::try_from(id).ok() } else { None }
+}
+
+#[cold]
+fn significant(text: &[u8]) -> &[u8] {
+    let zeros = text.iter().take_while(|&&byte| byte == b'0').count();
+    // One digit is left of a long zero.
+    &text[zeros.min(text.len() - 1)..]
 }
 
 #[cfg(test)]

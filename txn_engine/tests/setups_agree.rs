@@ -146,6 +146,23 @@ fn every_setup_agrees_on_files_that_span_many_blocks() {
 }
 
 #[test]
+fn the_best_setups_read_a_row_that_lies_across_the_border_of_two_blocks_at_every_byte() {
+    let folder = Folder::new();
+    // Rows up to the end of the first block and some more, moved by a byte at a time.
+    let rows: Vec<String> = (1..6_500).map(|n| format!("deposit,{},{n},{n}.0625\n", n % 9)).collect();
+    let rows = rows.concat();
+    for shift in 0..26 {
+        let text = format!("type,client,tx,amount{}\n{rows}dispute,1,6499,\n", " ".repeat(shift));
+        assert!(text.len() > 128 * 1024, "it is a single block");
+        let right = without_operations(&process(text.as_bytes()).expect("the header is valid"));
+        let path = folder.file("shifted.csv", text.as_bytes());
+        for setup in [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES] {
+            assert_equal(setup, &in_words_of_the_oracle(&outcome(setup, std::slice::from_ref(&path))), &right);
+        }
+    }
+}
+
+#[test]
 fn every_setup_gives_the_sequential_answer_on_several_files_with_clients_and_ids_of_their_own() {
     let folder = Folder::new();
     let mut oracle = Oracle::new();

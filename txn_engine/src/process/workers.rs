@@ -19,21 +19,32 @@ use crate::row::Entry;
 /// Blocks per worker that may wait for their turn: enough to ride out an uneven block, little enough to stay in the cache.
 const WAITING_PER_WORKER: usize = 4;
 
+/// Rows that one core reads before it applies them: few enough to stay in the first-level cache.
+const BATCH: usize = 256;
+/// Rows between the one that is applied and the one whose account is fetched.
+const AHEAD: usize = 8;
+
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
 pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
     let mut all = Tally::default();
     for input in inputs {
-        let mut tally = Tally::default();
+        let mut books = Books { ledger, tally: Tally::default(), line: 0 };
         if workers.get() == 1 {
+            let mut entries = Vec::with_capacity(BATCH);
             read_entries(input, job.setup.reading, |entry| {
-                tally.take(&entry, |row| ledger.process(row));
+                entries.push(entry);
+                if entries.len() == BATCH {
+                    books.apply(&mut entries);
+                }
                 true
             })?;
+            books.apply(&mut entries);
         } else {
-            let books = Books { ledger, tally, line: input.blocks.next_line() };
-            Books { ledger, tally, .. } = in_parallel(books, input, job.setup.reading, workers)?;
+            books.line = input.blocks.next_line();
+            books = in_parallel(books, input, job.setup.reading, workers)?;
         }
-        all.append(tally);
+        ledger = books.ledger;
+        all.append(books.tally);
     }
     Ok((ledger, all))
 }
@@ -70,6 +81,7 @@ struct Queue {
 struct Books {
     ledger: Ledger,
     tally: Tally,
+    /// What is added to the lines of entries, which count from the start of their block if it was read apart.
     line: u64,
 }
 
@@ -168,14 +180,15 @@ impl Shared {
         let mut books = lock(&self.books);
         loop {
             let due = queue.next;
-            let Some(parsed) = queue.waiting.remove(&due) else {
+            let Some(mut parsed) = queue.waiting.remove(&due) else {
                 break;
             };
             drop(queue);
-            let spare = books.apply(parsed);
+            books.apply(&mut parsed.entries);
+            books.line += parsed.lines;
             queue = lock(&self.queue);
             queue.next += 1;
-            queue.spare.push(spare);
+            queue.spare.push(parsed.entries);
             self.room.notify_all();
         }
         queue.applying = false;
@@ -183,14 +196,16 @@ impl Shared {
 }
 
 impl Books {
-    /// Applies a block and returns its emptied list.
-    fn apply(&mut self, parsed: Parsed) -> Vec<Entry> {
-        let Parsed { mut entries, lines } = parsed;
-        for mut entry in entries.drain(..) {
+    /// Applies `entries` and empties the list.
+    fn apply(&mut self, entries: &mut Vec<Entry>) {
+        for n in 0..entries.len() {
+            if let Some(Entry::Row(row)) = entries.get(n + AHEAD) {
+                self.ledger.fetch(row);
+            }
+            let mut entry = entries[n];
             entry.shift(self.line);
             self.tally.take(&entry, |row| self.ledger.process(row));
         }
-        self.line += lines;
-        entries
+        entries.clear();
     }
 }
