@@ -165,6 +165,16 @@ impl<W: Write> ParallelZipWriter<W> {
 
     entry_calls!(EntryKind::Pieces);
 
+    /// Like [`add_entry`](Self::add_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `add_entry`, and if an option is out of range.
+    pub fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+        self.start_entry_with_options(name, options)?;
+        self.write_data(data)?;
+        self.end_entry()
+    }
+
     /// Adds data to the open entry. Waits when the budget is used up.
     ///
     /// # Errors
