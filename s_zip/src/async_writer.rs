@@ -9,7 +9,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task;
 
 use crate::calls::{constructors, entry_calls};
-use crate::core::{Core, EntryKind};
+use crate::core::{Core, EntryKind, WHOLE_BYTES};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
 
@@ -92,6 +92,20 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     entry_calls!(EntryKind::File, async .await);
 
+    /// Like [`add_entry`](Self::add_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `add_entry`, and if an option is out of range.
+    pub async fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+        let name = self.core()?.admit(EntryKind::File, name, &options)?;
+        if data.len() <= WHOLE_BYTES {
+            return self.perform(Op::Add(name, options, data.len()), data).await;
+        }
+        self.perform(Op::Open(EntryKind::File, name, options), &[]).await?;
+        self.write_data(data).await?;
+        self.perform(Op::Close, &[]).await
+    }
+
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
     ///
     /// # Errors
@@ -124,7 +138,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// If the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
         self.core()?;
-        self.perform(Op::Finish).await?;
+        self.perform(Op::Finish, &[]).await?;
         if self.policy == CompressionPolicy::Offload {
             self.offload().await?;
         }
@@ -158,29 +172,34 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     async fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
         let name = self.core()?.admit(kind, name, &options)?;
-        self.perform(Op::Open(kind, name, options)).await
+        self.perform(Op::Open(kind, name, options), &[]).await
     }
 
-    async fn perform(&mut self, op: Op) -> Result<()> {
+    async fn perform(&mut self, op: Op, data: &[u8]) -> Result<()> {
         self.busy = true;
-        let result = self.perform_by_policy(op).await;
+        let result = self.perform_by_policy(op, data).await;
         self.leave(result)
     }
 
-    async fn perform_by_policy(&mut self, op: Op) -> Result<()> {
+    async fn perform_by_policy(&mut self, op: Op, data: &[u8]) -> Result<()> {
         match self.policy {
             CompressionPolicy::Inline => {
-                op.apply(self.core.as_mut().ok_or(Error::Poisoned)?)?;
-                self.drain().await
+                op.apply(self.core.as_mut().ok_or(Error::Poisoned)?, data)?;
+                self.drain().await?;
+                if !data.is_empty() {
+                    self.give_way().await;
+                }
+                Ok(())
             }
             CompressionPolicy::BlockInPlace => {
                 let core = self.core.as_mut().ok_or(Error::Poisoned)?;
                 let made = &mut self.batch.made;
-                task::block_in_place(|| op.apply(core).and_then(|()| collect(core, made)))?;
+                task::block_in_place(|| op.apply(core, data).and_then(|()| collect(core, made)))?;
                 self.send_made().await
             }
             CompressionPolicy::Offload => {
                 self.batch.ops.push(op);
+                self.batch.data.extend_from_slice(data);
                 if self.batch.is_full() { self.offload().await } else { Ok(()) }
             }
         }
@@ -192,13 +211,17 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             data = &data[taken..];
             self.drain().await?;
             // Before the return, too: a caller that brings small pieces must not keep the thread either.
-            if self.turn.elapsed() >= TURN {
-                task::yield_now().await;
-                self.turn = Instant::now();
-            }
+            self.give_way().await;
             if data.is_empty() {
                 return Ok(());
             }
+        }
+    }
+
+    async fn give_way(&mut self) {
+        if self.turn.elapsed() >= TURN {
+            task::yield_now().await;
+            self.turn = Instant::now();
         }
     }
 
@@ -278,16 +301,29 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 /// A call that was admitted.
 enum Op {
     Open(EntryKind, Box<str>, EntryOptions),
-    /// So many bytes of the batch's data.
+    /// A file with so many bytes, all there are.
+    Add(Box<str>, EntryOptions, usize),
+    /// So many bytes for the open entry.
     Data(usize),
+    Close,
     Finish,
 }
 
 impl Op {
-    fn apply(self, core: &mut Core) -> Result<()> {
+    /// How much of the batch's data belongs to it.
+    fn data_bytes(&self) -> usize {
+        match self {
+            Op::Add(_, _, bytes) | Op::Data(bytes) => *bytes,
+            _ => 0,
+        }
+    }
+
+    fn apply(self, core: &mut Core, data: &[u8]) -> Result<()> {
         match self {
             Op::Open(kind, name, options) => core.open(kind, name, options),
+            Op::Add(name, options, _) => core.add(name, options, data),
             Op::Data(_) => Ok(()),
+            Op::Close => core.close(),
             Op::Finish => core.finish(),
         }
     }
@@ -321,19 +357,19 @@ impl Batch {
         match self.ops.last()? {
             Op::Open(kind, ..) => Some(*kind != EntryKind::Directory),
             Op::Data(_) => Some(true),
-            Op::Finish => Some(false),
+            Op::Add(..) | Op::Close | Op::Finish => Some(false),
         }
     }
 
     fn apply(&mut self, core: &mut Core) -> Result<()> {
         let mut data = self.data.as_slice();
         for op in self.ops.drain(..) {
-            if let Op::Data(bytes) = op {
-                let (now, later) = data.split_at(bytes);
-                data = later;
+            let (now, later) = data.split_at(op.data_bytes());
+            data = later;
+            if let Op::Data(_) = op {
                 write_collecting(core, now, &mut self.made)?;
             } else {
-                op.apply(core)?;
+                op.apply(core, now)?;
                 collect(core, &mut self.made)?;
             }
         }

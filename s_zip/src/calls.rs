@@ -79,6 +79,16 @@ macro_rules! entry_calls {
             self.open($kind, name, options) $($dot $wait)?
         }
 
+        /// Adds an entry whose data is all here. Up to 4 MiB it has its sizes in its local header, and with the feature `libdeflate` that
+        /// compressor, which is faster and makes less of most data, but cannot give way meanwhile (4 MiB: some 50 ms). More is written as by
+        /// [`start_entry`](Self::start_entry) and [`write_data`](Self::write_data).
+        ///
+        /// # Errors
+        /// As `start_entry`.
+        pub $($async)? fn add_entry(&mut self, name: &str, data: &[u8]) -> Result<()> {
+            self.add_entry_with_options(name, data, EntryOptions::new()) $($dot $wait)?
+        }
+
         /// Adds a directory. A slash at the end of the name may be left out.
         ///
         /// # Errors

@@ -7,6 +7,8 @@ use std::collections::HashSet;
 
 use crc32fast::Hasher;
 
+#[cfg(feature = "libdeflate")]
+use crate::at_once;
 use crate::buffer::Buffer;
 use crate::encoder::{Encoder, Ending};
 use crate::error::{Error, Result};
@@ -17,6 +19,8 @@ use crate::time::{DOS_EPOCH, DosDateTime};
 
 /// Data is compressed in blocks of this many bytes.
 pub(crate) const BLOCK_BYTES: usize = 64 * 1024;
+/// Up to so many bytes, an entry that comes whole is made in memory.
+pub(crate) const WHOLE_BYTES: usize = 4 * 1024 * 1024;
 const MAX_COMMENT_BYTES: usize = u16::MAX as usize;
 const REGULAR_FILE: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
@@ -203,6 +207,32 @@ impl Core {
         Ok(taken)
     }
 
+    /// Adds a file that was admitted, with all its data: as nothing is sent meanwhile, its sizes are known in time.
+    pub fn add(&mut self, name: Box<str>, options: EntryOptions, data: &[u8]) -> Result<()> {
+        self.open(EntryKind::File, name, options)?;
+        let mut blocks = if self.compress_at_once(data)? { &[] } else { data }.chunks(BLOCK_BYTES).peekable();
+        while let Some(block) = blocks.next() {
+            self.step(block, if blocks.peek().is_some() { Ending::Open } else { Ending::Finish })?;
+        }
+        self.close()
+    }
+
+    /// Compresses all the data of the open entry if there is a better way than block by block.
+    fn compress_at_once(&mut self, data: &[u8]) -> Result<bool> {
+        #[cfg(feature = "libdeflate")]
+        if let Some(Open { header, crc, body: Body::Encoded(Compression::Deflate(level @ 1..)), .. }) = &mut self.open
+            && !at_once::repeats(data)
+        {
+            let result = self.encoder.at_once.deflate(*level, data, &mut self.out);
+            header.compressed = result.inspect_err(|_| self.poisoned = true)?;
+            header.uncompressed = data.len() as u64;
+            crc.update(data);
+            return Ok(true);
+        }
+        let _ = data;
+        Ok(false)
+    }
+
     /// Adds a piece of the entry's Deflate stream that stands for `raw` bytes with this CRC.
     #[cfg(feature = "parallel")]
     pub fn write_piece(&mut self, piece: &[u8], raw: u64, crc32: u32) -> Result<()> {
@@ -304,7 +334,8 @@ impl Core {
             return Err(broken(&open.header.name, format!("{size} bytes"), got));
         }
         let result = if open.begun { Ok(()) } else { self.encoder.begin(compression) };
-        open.begun = true;
+        // After its end, the compressor holds nothing of the entry.
+        open.begun = ending != Ending::Finish;
         let before = self.out.len();
         let result = result.and_then(|()| self.encoder.step(compression, block, &mut self.out, ending));
         open.header.compressed += (self.out.len() - before) as u64;
@@ -368,7 +399,7 @@ impl Core {
     }
 
     /// Completes the open entry, if there is one, and enters it into the central directory.
-    fn close(&mut self) -> Result<()> {
+    pub fn close(&mut self) -> Result<()> {
         match &self.open {
             None => return Ok(()),
             Some(open) if matches!(open.body, Body::Encoded(_)) && (open.begun || !self.staged.is_empty()) => {

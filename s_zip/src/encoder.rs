@@ -2,6 +2,8 @@
 
 use flate2::{Compress, FlushCompress, Status};
 
+#[cfg(feature = "libdeflate")]
+use crate::at_once::AtOnce;
 use crate::buffer::Buffer;
 use crate::error::{Cause, Error, Result};
 use crate::options::Compression;
@@ -27,6 +29,8 @@ pub(crate) enum Ending {
 #[derive(Default)]
 pub(crate) struct Encoder {
     deflate: Option<(u32, Compress)>,
+    #[cfg(feature = "libdeflate")]
+    pub at_once: AtOnce,
     #[cfg(feature = "zstd")]
     zstd: Option<(u32, zstd::stream::raw::Encoder<'static>)>,
 }
@@ -142,6 +146,6 @@ fn zstandard(
     }
 }
 
-fn compressor_error(error: impl Into<Cause>) -> Error {
+pub(crate) fn compressor_error(error: impl Into<Cause>) -> Error {
     Error::Compressor(error.into())
 }

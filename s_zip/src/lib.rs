@@ -22,6 +22,8 @@
 
 #[cfg(feature = "async")]
 pub mod async_writer;
+#[cfg(feature = "libdeflate")]
+mod at_once;
 mod buffer;
 mod calls;
 #[cfg(feature = "cli")]

@@ -25,7 +25,7 @@ use crate::writer;
 /// Bytes of an entry that one worker compresses at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
 /// Blocks under way per thread unless a budget is given: enough to bridge a slow block or a slow sink.
-const BLOCKS_PER_THREAD: usize = 16;
+const BLOCKS_PER_THREAD: usize = 8;
 /// The most that Deflate can look back, and so what primes the next block.
 const WINDOW_BYTES: usize = 32 * 1024;
 
@@ -38,7 +38,7 @@ pub struct ParallelOptions {
 }
 
 impl ParallelOptions {
-    /// Deflate of level 6, a thread per core, 4 MiB of data under way per thread.
+    /// Deflate of level 6, a thread per core, 2 MiB of data under way per thread.
     #[must_use]
     pub fn new() -> Self {
         ParallelOptions { level: 6, jobs: None, budget_bytes: None }
@@ -164,6 +164,16 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     entry_calls!(EntryKind::Pieces);
+
+    /// Like [`add_entry`](Self::add_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `add_entry`, and if an option is out of range.
+    pub fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+        self.start_entry_with_options(name, options)?;
+        self.write_data(data)?;
+        self.end_entry()
+    }
 
     /// Adds data to the open entry. Waits when the budget is used up.
     ///

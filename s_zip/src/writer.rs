@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::calls::{constructors, entry_calls};
-use crate::core::{Core, EntryKind};
+use crate::core::{Core, EntryKind, WHOLE_BYTES};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
 
@@ -37,6 +37,22 @@ impl<W: Write> StreamingZipWriter<W> {
     }
 
     entry_calls!(EntryKind::File);
+
+    /// Like [`add_entry`](Self::add_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `add_entry`, and if an option is out of range.
+    pub fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+        let name = self.core.admit(EntryKind::File, name, &options)?;
+        if data.len() <= WHOLE_BYTES {
+            self.core.add(name, options, data)?;
+        } else {
+            self.core.open(EntryKind::File, name, options)?;
+            self.write_data(data)?;
+            self.core.close()?;
+        }
+        self.drain()
+    }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
     ///

@@ -64,6 +64,8 @@ pub enum Arm {
     PollRuntime,
     /// This crate's sync writer.
     BestSync,
+    /// The same, given each entry whole, by `add_entry`.
+    BestAtOnce,
     /// This crate's async writer, compressing in the task.
     BestAsync,
     /// The same under `block_in_place`, files too.
@@ -141,6 +143,7 @@ pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> 
             Ok(buffered.into_inner().map_err(IntoInnerError::into_error)?)
         }
         Arm::BestSync => own::write_sync(input, sink),
+        Arm::BestAtOnce => own::write_at_once(input, sink),
         Arm::BestParallel => own::write_parallel(input, sink),
         Arm::ZipCrate => own::write_zip_crate(input, sink),
         _ => bail!("an async arm was called as a sync one"),
@@ -290,12 +293,15 @@ const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
 ];
 const ARMS_ENTRIES_50: &[Arms] = &[
     always(0.03, "sync async_buffered sync_buffered sync_reused sync_static sync_buffer_8k sync_buffer_32k disguised"),
-    always(0.03, "best_sync best_async best_async_in_place best_async_offload best_parallel zip_crate async_zip"),
+    always(
+        0.03,
+        "best_sync best_at_once best_async best_async_in_place best_async_offload best_parallel zip_crate async_zip",
+    ),
     always(0.08, "async async_current_thread async_static"),
     always(0.68, "async~sync"),
     always(0.13, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
-    measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate"),
+    measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate best_at_once~zip_crate"),
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
@@ -369,8 +375,8 @@ const ARMS_CALLS_1M: &[Arms] = &[
 ];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
-    always(0.02, "best_sync best_async zip_crate async_zip"),
-    measured(0.19, "best_sync~zip_crate async_zip~best_async"),
+    always(0.02, "best_sync best_at_once best_async zip_crate async_zip"),
+    measured(0.19, "best_sync~zip_crate best_at_once~zip_crate async_zip~best_async"),
 ];
 
 /// Every scenario.

@@ -37,6 +37,16 @@ pub fn write_sync<S: Write>(input: &Input, sink: S) -> Result<S> {
     write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
 }
 
+/// The same, given each entry whole.
+pub fn write_at_once<S: Write>(input: &Input, sink: S) -> Result<S> {
+    let mut writer = StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?;
+    let data = input.entry();
+    for index in 0..input.shape.entries {
+        writer.add_entry(&Input::name(index), &data)?;
+    }
+    Ok(writer.finish()?)
+}
+
 /// This crate's async writer.
 pub async fn write_async<S: AsyncWrite + Unpin>(input: &Input, sink: S, policy: CompressionPolicy) -> Result<S> {
     let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, LEVEL)?;

@@ -99,6 +99,7 @@ impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
             Call::Start(name, options) => self.start_entry_with_options(name, options.clone()),
             Call::Directory(name, options) => self.add_directory_with_options(name, options.clone()),
             Call::Data(data) => self.write_data(data),
+            Call::Add(name, data, options) => self.add_entry_with_options(name, data, options.clone()),
             Call::Flush => panic!("this writer has no flush"),
             Call::Comment(comment) => self.set_comment(*comment),
         }
@@ -138,7 +139,8 @@ pub fn threads() -> Runtime {
 pub fn assert_poisoned(mut writer: Box<dyn AnyWriter>) {
     let start = Call::Start("later".to_owned(), EntryOptions::new());
     let directory = Call::Directory("later".to_owned(), EntryOptions::new());
-    for call in [start, directory, Call::Data(b"later"), Call::Data(b""), Call::Flush, Call::Comment("later")] {
+    let add = Call::Add("later".to_owned(), b"later", EntryOptions::new());
+    for call in [start, directory, add, Call::Data(b"later"), Call::Data(b""), Call::Flush, Call::Comment("later")] {
         if writer.flushes() || !matches!(call, Call::Flush) {
             assert!(matches!(writer.call(&call), Err(Error::Poisoned)));
         }

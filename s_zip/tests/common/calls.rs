@@ -16,6 +16,7 @@ pub struct Plan {
 }
 
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Item {
     pub name: &'static str,
     pub directory: bool,
@@ -26,6 +27,8 @@ pub struct Item {
     pub promises_size: bool,
     pub promises_crc: bool,
     pub data: Data,
+    /// Given by `add_entry`, and then not flushed.
+    pub whole: bool,
     /// In 256ths of the data: where to flush.
     pub flush: Option<u8>,
 }
@@ -49,6 +52,7 @@ pub enum Call<'a> {
     Start(String, EntryOptions),
     Directory(String, EntryOptions),
     Data(&'a [u8]),
+    Add(String, &'a [u8], EntryOptions),
     Flush,
     Comment(&'a str),
 }
@@ -119,6 +123,10 @@ impl Plan {
                 calls.push(Call::Directory(name, options));
                 continue;
             }
+            if item.whole {
+                calls.push(Call::Add(name, data, options));
+                continue;
+            }
             calls.push(Call::Start(name, options));
             let flush_at = item.flush.map_or(data.len(), |part| data.len() * usize::from(part) / 256);
             let (before, after) = data.split_at(flush_at);
@@ -158,6 +166,7 @@ pub fn apply<W: Write>(writer: &mut StreamingZipWriter<W>, call: &Call) -> Resul
         Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()),
         Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()),
         Call::Data(data) => writer.write_data(data),
+        Call::Add(name, data, options) => writer.add_entry_with_options(name, data, options.clone()),
         Call::Flush => writer.flush(),
         Call::Comment(comment) => writer.set_comment(*comment),
     }
@@ -182,6 +191,7 @@ pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
         Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()).await,
         Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()).await,
         Call::Data(data) => writer.write_data(data).await,
+        Call::Add(name, data, options) => writer.add_entry_with_options(name, data, options.clone()).await,
         Call::Flush => writer.flush().await,
         Call::Comment(comment) => writer.set_comment(*comment),
     }
@@ -209,6 +219,7 @@ pub fn small_mixture() -> Vec<Call<'static>> {
         Call::Data(&text[..20]),
         Call::Start("empty".to_owned(), EntryOptions::new()),
         Call::Flush,
+        Call::Add("whole".to_owned(), text, EntryOptions::new()),
         Call::Start("stored".to_owned(), stored().comment("ü")),
         Call::Data(noise),
         Call::Start("announced".to_owned(), stored().size(400).crc32(crc32fast::hash(noise))),
@@ -228,7 +239,7 @@ pub fn small_mixture() -> Vec<Call<'static>> {
     calls
 }
 
-/// An archive of some 470 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
+/// An archive of some 620 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
 pub fn large_mixture() -> Vec<Call<'static>> {
     let noise: &[u8] = Box::leak(Data { kind: Kind::Noise, len: 150_000, seed: 8 }.bytes().into_boxed_slice());
     let stored = || EntryOptions::new().compression(Compression::None);
@@ -244,6 +255,7 @@ pub fn large_mixture() -> Vec<Call<'static>> {
         Call::Data(&noise[..50_000]),
         Call::Flush,
         Call::Data(&noise[50_000..100_000]),
+        Call::Add("whole".to_owned(), noise, EntryOptions::new()),
         Call::Start("last".to_owned(), EntryOptions::new()),
         Call::Data(b"small"),
     ]

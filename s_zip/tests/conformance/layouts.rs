@@ -27,6 +27,8 @@ pub struct Entry {
     pub options: EntryOptions,
     /// Data is written in pieces of this many bytes.
     pub piece: usize,
+    /// Added in one call.
+    pub whole: bool,
     /// The writer is flushed after these pieces.
     pub flushes: Vec<usize>,
     pub comment: String,
@@ -49,6 +51,7 @@ impl Entry {
             data,
             options: EntryOptions::new(),
             piece: usize::MAX,
+            whole: false,
             flushes: Vec::new(),
             comment: String::new(),
             mode: 0o100_644,
@@ -69,6 +72,10 @@ impl Entry {
 
     fn stored(self) -> Self {
         self.compression(Compression::None, 0)
+    }
+
+    fn whole(self) -> Self {
+        Entry { whole: true, ..self }
     }
 
     fn descriptor(self) -> Self {
@@ -118,7 +125,16 @@ fn noise(len: usize) -> Vec<u8> {
 /// Every layout, small ones first.
 pub fn all() -> Vec<Layout> {
     let mut layouts = single_entries();
-    layouts.extend([mixed(), folders(), names_and_comments(), times_and_modes(), levels(), flushes(), pieces()]);
+    layouts.extend([
+        mixed(),
+        folders(),
+        names_and_comments(),
+        times_and_modes(),
+        levels(),
+        flushes(),
+        pieces(),
+        whole(),
+    ]);
     layouts.extend([65_534, 65_535, 65_536, 70_000].map(many));
     #[cfg(feature = "zstd")]
     layouts.push(zstd());
@@ -265,6 +281,24 @@ fn pieces() -> Layout {
     )
 }
 
+fn whole() -> Layout {
+    let entry = |name: &str, data| Entry::new(name, data).whole();
+    let mut entries = vec![
+        entry("empty", Vec::new()),
+        entry("small", text(5000)).comment("ä").time(1_709_251_199, "2024-02-29 23:59:58").mode(0o755),
+        entry("large", noise(LARGE)),
+        entry("announced", text(LARGE)).announced(),
+        entry("zeros", vec![0; LARGE]),
+        entry("stored", noise(LARGE)).stored(),
+        entry("stored, announced", noise(LARGE)).stored().announced(),
+        entry("streamed", noise((4 << 20) + 1)).descriptor(),
+    ];
+    entries.extend(
+        (0..=9).map(|level| entry(&format!("level-{level}"), text(LARGE)).compression(Compression::Deflate(level), 8)),
+    );
+    Layout::new("whole", entries)
+}
+
 fn many(entries: usize) -> Layout {
     Layout::new(
         format!("many-{entries}"),
@@ -307,6 +341,10 @@ impl Layout {
         let mut calls = Vec::new();
         for entry in &self.entries {
             let (name, options) = (entry.name.clone(), entry.options.clone());
+            if entry.whole {
+                calls.push(Call::Add(name, &entry.data, options));
+                continue;
+            }
             calls.push(if entry.is_folder() { Call::Directory(name, options) } else { Call::Start(name, options) });
             let mut pieces = entry.data.chunks(entry.piece);
             for index in 0.. {

@@ -11,3 +11,4 @@ mod promises;
 mod properties;
 mod refusals;
 mod scale;
+mod whole;

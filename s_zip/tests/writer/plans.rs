@@ -38,20 +38,30 @@ fn item() -> impl Strategy<Value = Item> {
     let comment = prop::sample::select(vec!["", "", "note", "größer"]).prop_map(str::to_owned);
     let flush = prop_oneof![6 => Just(None), 1 => any::<u8>().prop_map(Some)];
     let text = (name, comment, modified, prop::option::of(0..0o10_000_u32));
-    let rest =
-        (prop::bool::weighted(0.1), prop::option::of(compression()), any::<bool>(), any::<bool>(), data(), flush);
-    (text, rest).prop_map(|((name, comment, modified, mode), (directory, compression, size, crc, data, flush))| Item {
-        name,
-        directory,
-        compression,
-        modified,
-        mode,
-        comment,
-        promises_size: size && !directory,
-        promises_crc: crc && !directory,
-        data,
+    let rest = (
+        prop::bool::weighted(0.1),
+        prop::bool::weighted(0.3),
+        prop::option::of(compression()),
+        any::<bool>(),
+        any::<bool>(),
+        data(),
         flush,
-    })
+    );
+    (text, rest).prop_map(
+        |((name, comment, modified, mode), (directory, whole, compression, size, crc, data, flush))| Item {
+            name,
+            directory,
+            compression,
+            modified,
+            mode,
+            comment,
+            promises_size: size && !directory,
+            promises_crc: crc && !directory,
+            data,
+            whole,
+            flush: flush.filter(|_| !whole),
+        },
+    )
 }
 
 pub fn plan() -> impl Strategy<Value = Plan> {
