@@ -40,9 +40,9 @@ impl Budget {
         Arc::new(Budget { memory, held: AtomicUsize::new(0) })
     }
 
-    /// Rows that the next message of one among so many streams may have.
-    pub fn rows(&self, streams: usize, row_bytes: usize) -> usize {
-        self.memory.rows(streams, self.held.load(Ordering::Relaxed), row_bytes)
+    /// Rows that the next message of one among so many streams may have, of at most `most` bytes.
+    pub fn rows(&self, streams: usize, row_bytes: usize, most: usize) -> usize {
+        self.memory.rows(streams, self.held.load(Ordering::Relaxed), row_bytes, most)
     }
 
     /// The messages of a stream, each made when there is room for it.

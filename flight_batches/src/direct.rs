@@ -62,7 +62,7 @@ fn rows_of_a_message(batch: &RecordBatch) -> usize {
 
 struct Encoder {
     schema: SchemaRef,
-    encoder: StreamEncoder,
+    ipc: StreamEncoder,
     /// Whether the encoder has said its schema, with which it begins.
     begun: bool,
 }
@@ -74,15 +74,15 @@ impl Encoder {
         if schema.flattened_fields().iter().any(|field| is_dictionary(field.data_type())) {
             return None;
         }
-        let encoder = StreamEncoder::try_new(&schema).ok()?;
-        Some(Encoder { schema, encoder, begun: false })
+        let ipc = StreamEncoder::try_new(&schema).ok()?;
+        Some(Encoder { schema, ipc, begun: false })
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<Message> {
         if self.schema != batch.schema() {
             return Err(ArrowError::SchemaError("a batch has another schema than its stream".to_owned()).into());
         }
-        let mut buffers = self.encoder.encode(batch)?.into_iter();
+        let mut buffers = self.ipc.encode(batch)?.into_iter();
         if !std::mem::replace(&mut self.begun, true) {
             header(&mut buffers)?;
         }

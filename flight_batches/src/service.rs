@@ -147,15 +147,19 @@ impl Batches {
         match shared {
             None => {
                 let inner = Arc::clone(&self.inner);
+                let (encoding, row_bytes) = (inner.options.encoding, inner.table.row_bytes());
+                // Header and padding of a column are within that of 32 of its values.
+                let direct = Memory::DIRECT_MESSAGE_BYTES.saturating_sub(32 * row_bytes).max(Memory::MESSAGE_BYTES);
+                let most = if encoding == Encoding::Stock { Memory::MESSAGE_BYTES } else { direct };
                 let pieces = numbers.flat_map(move |number| {
                     let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
                     // Each piece is cut when the one before has gone.
                     stream::iter(slices(batch, move || {
-                        inner.budget.rows(inner.streams.load(Ordering::Relaxed), inner.table.row_bytes())
+                        inner.budget.rows(inner.streams.load(Ordering::Relaxed), row_bytes, most)
                     }))
                 });
                 let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
-                let anew = match self.inner.options.encoding {
+                let anew = match encoding {
                     Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
                     Encoding::Direct | Encoding::Shared => direct::one_for_each(schema, pieces),
                 };

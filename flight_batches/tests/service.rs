@@ -109,6 +109,19 @@ async fn messages_get_smaller_as_streams_get_more_and_lose_nothing() {
 }
 
 #[tokio::test]
+async fn clients_with_their_usual_limits_take_direct_messages_of_any_table() {
+    for columns in [1, 50, 5000, 20_000] {
+        let shape = Shape { rows: 6_000_000 / 8 / columns, columns, seed: 1 };
+        let server = serve(shape, options(Mode::Async, 1, Encoding::Direct), 1).await;
+        let batches = fetch(server.channel().await, &ticket(shape.rows, 0.0, None)).await.unwrap();
+        assert_eq!(
+            concat_batches(&batches[0].schema(), &batches).unwrap(),
+            Table::new(shape).unwrap().batch(0, shape.rows)
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_pool_serves_requests_in_the_order_of_their_arrival() {
     let server = serve(SHAPE, options(Mode::Pool, 0, Encoding::Stock), 1).await;
     let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
