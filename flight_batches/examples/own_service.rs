@@ -1,33 +1,37 @@
 //! Somebody's own Flight service over any stream of record batches, whose values go out without a copy.
 //!
-//! Two lines do it: `Outgoing::response` around the messages, and the layer `uncopied` around the service.
+//! Two lines do it: `Outgoing::response` around the messages of the batches, and `serve_routes` around the service.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use arrow_array::{Int64Array, RecordBatch};
-use arrow_flight::encode::FlightDataEncoderBuilder;
 use arrow_flight::error::FlightError;
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
 use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightClient, FlightData, FlightDescriptor, FlightInfo, HandshakeRequest,
     HandshakeResponse, PollInfo, PutResult, SchemaResult, Ticket,
 };
-use arrow_schema::{DataType, Field, Schema};
-use flight_batches::uncopied::{Outgoing, uncopied};
-use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use flight_batches::direct::messages;
+use flight_batches::serve::{Limits, serve_routes};
+use flight_batches::uncopied::Outgoing;
+use futures::stream::{self, BoxStream, TryStreamExt};
 use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::transport::{Endpoint, Server};
+use tonic::service::Routes;
+use tonic::transport::Endpoint;
 use tonic::{Request, Response, Status, Streaming};
-use tower::util::MapResponseLayer;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 type Answers<T> = BoxStream<'static, Result<T, Status>>;
 
+fn schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("number", DataType::Int64, false)]))
+}
+
 /// Where batches come from: here numbers, in your program a file, a query, a channel.
 fn batches() -> impl stream::Stream<Item = Result<RecordBatch, FlightError>> + Send + 'static {
-    let schema = Arc::new(Schema::new(vec![Field::new("number", DataType::Int64, false)]));
+    let schema = schema();
     stream::iter((0..10_i64).map(move |batch| {
         let numbers = Int64Array::from_iter_values(batch * 1000..(batch + 1) * 1000);
         Ok(RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(numbers)])?)
@@ -47,8 +51,7 @@ impl FlightService for Numbers {
     type DoExchangeStream = Answers<FlightData>;
 
     async fn do_get(&self, _: Request<Ticket>) -> Result<Response<Self::DoGetStream>, Status> {
-        let messages = FlightDataEncoderBuilder::new().build(batches()).map_err(Status::from);
-        Ok(Outgoing::response(messages.boxed()))
+        Ok(Outgoing::response(messages(schema(), batches()).map_err(Status::from)))
     }
 
     async fn handshake(
@@ -87,9 +90,8 @@ impl FlightService for Numbers {
 async fn sum() -> Result<i64, Error> {
     let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let endpoint = format!("http://{}", listener.local_addr()?);
-    let server =
-        Server::builder().layer(MapResponseLayer::new(uncopied)).add_service(FlightServiceServer::new(Numbers));
-    tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
+    let routes = Routes::new(FlightServiceServer::new(Numbers));
+    tokio::spawn(serve_routes(listener, routes, Limits::default(), std::future::pending()));
 
     let mut client = FlightClient::new(Endpoint::from_shared(endpoint)?.connect().await?);
     let received: Vec<RecordBatch> = client.do_get(Ticket::new("")).await?.try_collect().await?;

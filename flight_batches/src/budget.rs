@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
-use arrow_flight::FlightData;
 use bytes::Bytes;
 use futures::stream::{self, Stream, StreamExt};
 use futures::task::AtomicWaker;
 
 use crate::slices::Memory;
+use crate::uncopied::Message;
 
 /// The memory of all streams.
 pub struct Budget {
@@ -28,9 +28,9 @@ struct Share {
     waker: AtomicWaker,
 }
 
-/// Bytes that count until they are dropped.
-struct Counted {
-    bytes: Bytes,
+/// So many bytes, which count until this is dropped.
+struct Held {
+    bytes: usize,
     share: Arc<Share>,
 }
 
@@ -40,15 +40,15 @@ impl Budget {
         Arc::new(Budget { memory, held: AtomicUsize::new(0) })
     }
 
-    /// Rows that the next message of one among so many streams may have.
-    pub fn rows(&self, streams: usize, row_bytes: usize) -> usize {
-        self.memory.rows(streams, self.held.load(Ordering::Relaxed), row_bytes)
+    /// Rows that the next message of one among so many streams may have, of at most `most` bytes.
+    pub fn rows(&self, streams: usize, row_bytes: usize, most: usize) -> usize {
+        self.memory.rows(streams, self.held.load(Ordering::Relaxed), row_bytes, most)
     }
 
     /// The messages of a stream, each made when there is room for it.
-    pub fn within<E, S>(self: &Arc<Self>, mut messages: S) -> impl Stream<Item = Result<FlightData, E>> + use<E, S>
+    pub fn within<E, S>(self: &Arc<Self>, mut messages: S) -> impl Stream<Item = Result<Message, E>> + use<E, S>
     where
-        S: Stream<Item = Result<FlightData, E>> + Unpin,
+        S: Stream<Item = Result<Message, E>> + Unpin,
     {
         let (held, waker) = (AtomicUsize::new(0), AtomicWaker::new());
         let share = Arc::new(Share { budget: Arc::clone(self), held, waker });
@@ -73,25 +73,46 @@ impl Share {
         if room() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    fn count(self: &Arc<Self>, mut message: FlightData) -> FlightData {
-        let bytes = std::mem::take(&mut message.data_body);
-        self.budget.held.fetch_add(bytes.len(), Ordering::SeqCst);
-        self.held.fetch_add(bytes.len(), Ordering::SeqCst);
-        message.data_body = Bytes::from_owner(Counted { bytes, share: Arc::clone(self) });
+    fn count(self: &Arc<Self>, mut message: Message) -> Message {
+        let bytes = message.values.iter().map(Bytes::len).sum();
+        self.budget.held.fetch_add(bytes, Ordering::SeqCst);
+        self.held.fetch_add(bytes, Ordering::SeqCst);
+        message.held = Some(Box::new(Held { bytes, share: Arc::clone(self) }));
         message
     }
 }
 
-impl AsRef<[u8]> for Counted {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.share.budget.held.fetch_sub(self.bytes, Ordering::SeqCst);
+        self.share.held.fetch_sub(self.bytes, Ordering::SeqCst);
+        self.share.waker.wake();
     }
 }
 
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.share.budget.held.fetch_sub(self.bytes.len(), Ordering::SeqCst);
-        self.share.held.fetch_sub(self.bytes.len(), Ordering::SeqCst);
-        self.share.waker.wake();
+#[cfg(test)]
+mod tests {
+    use arrow_flight::FlightData;
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_message_counts_until_its_last_byte_is_let_go() {
+        let budget = Budget::new(Memory { bytes: 100 << 10 });
+        let piece = || Bytes::from(vec![0; 20 << 10]);
+        let message = || Message { values: vec![piece(), piece()], ..Message::default() };
+        let mut within = budget.within(stream::iter([message(), message(), message()]).map(Ok::<_, ()>)).boxed();
+        let mut next = || within.next().now_or_never().map(|message| message.unwrap().unwrap());
+        // 40 of 100 KiB are taken, and a message may have 64.
+        let first = next().unwrap();
+        assert!(next().is_none());
+        let first = FlightData::from(first).data_body.slice(1..2);
+        assert!(next().is_none());
+        drop(first);
+        let second = next().unwrap();
+        assert!(next().is_none());
+        drop(second);
+        assert!(next().is_some());
     }
 }

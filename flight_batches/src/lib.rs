@@ -10,6 +10,7 @@
 //! | [`budget`] | what messages take until they are sent, slow readers included |
 //! | [`encoded`] | batches as messages, encoded once and shared by all requests |
 //! | [`service`], [`stats`] | the Flight service, and what it counts |
+//! | [`direct`] | batches as messages for each request anew, sent from where their values are |
 //! | [`uncopied`] | messages that go out without a copy of their values |
 //! | [`serve`] | a server that listens, and drains when told to |
 //! | [`load`] | the client: so many real streams, counted and checked |
@@ -21,6 +22,7 @@ pub mod bench;
 pub mod budget;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod direct;
 pub mod encoded;
 pub mod load;
 pub mod pace;

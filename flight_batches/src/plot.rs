@@ -1,16 +1,9 @@
 //! Plots of the results: throughput and latency against concurrent requests, a pair of pictures per delay.
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | `chart` | what a plot shows: lines of points, made of the rows of one delay |
-//! | `axis` | from where to where, and which values deserve a tick |
-//! | `picture` | a chart drawn |
 
-mod axis;
 mod chart;
-mod picture;
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +12,10 @@ use plotters::backend::{BitMapBackend, SVGBackend};
 use plotters::drawing::IntoDrawingArea;
 
 use self::chart::{Chart, QUANTITIES};
-use self::picture::Failure;
 use crate::results::Row;
+
+/// What the library that draws may say.
+type Failure = Box<dyn Error + Send + Sync>;
 
 /// Why there is no plot.
 #[derive(Debug, thiserror::Error)]
@@ -85,13 +80,13 @@ pub fn draw(rows: &[Row], out: &Path) -> Result<Vec<PathBuf>, PlotError> {
 
 /// Twice as large as its page, so that it is sharp on fine screens.
 fn png(chart: &Chart, file: &Path) -> Result<(), Failure> {
-    picture::paint(&BitMapBackend::new(file, picture::size(chart)).into_drawing_area(), chart)
+    chart.paint(&BitMapBackend::new(file, chart.size()).into_drawing_area())
 }
 
 fn svg(chart: &Chart, file: &Path) -> Result<(), Failure> {
-    let (width, height) = picture::size(chart);
+    let (width, height) = chart.size();
     let mut text = String::new();
-    picture::paint(&SVGBackend::with_string(&mut text, (width, height)).into_drawing_area(), chart)?;
+    chart.paint(&SVGBackend::with_string(&mut text, (width, height)).into_drawing_area())?;
     // The units stay, the size on the page is half of it.
     let page = format!("width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\"", width / 2, height / 2, chart.title);
     Ok(fs::write(file, text.replacen(&format!("width=\"{width}\" height=\"{height}\""), &page, 1))?)

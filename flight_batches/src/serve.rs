@@ -5,19 +5,25 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
+use futures::TryFutureExt;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio_stream::wrappers::TcpListenerStream;
 use tonic::server::NamedService;
-use tonic::transport::Server;
+use tonic::service::Routes;
 use tonic_health::ServingStatus;
-use tower::util::MapResponseLayer;
+use tower::ServiceExt;
 
 use crate::service::Batches;
-use crate::uncopied::uncopied;
+use crate::uncopied::in_pieces;
 
 /// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// After one could not be let in.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
 
 /// Why a server cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -30,9 +36,6 @@ pub enum ServeError {
         /// The cause.
         source: io::Error,
     },
-    /// The transport failed.
-    #[error("the server broke off")]
-    Transport(#[from] tonic::transport::Error),
 }
 
 /// Listens on `address`; port 0 takes one that is free.
@@ -60,25 +63,10 @@ impl Default for Limits {
 
 /// Serves until `stop` is ready, besides Flight the health service of gRPC. Streams that are in flight then have the grace of `limits`;
 /// says whether all have ended in it. Those that have not end with the runtime.
-///
-/// # Errors
-/// If the transport fails.
-pub async fn serve(
-    listener: TcpListener,
-    batches: Batches,
-    limits: Limits,
-    stop: impl Future<Output = ()>,
-) -> Result<bool, ServeError> {
+pub async fn serve(listener: TcpListener, batches: Batches, limits: Limits, stop: impl Future<Output = ()>) -> bool {
     let (mut reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<FlightServiceServer<Batches>>().await;
-    let router = Server::builder()
-        .tcp_nodelay(true)
-        .http2_keepalive_interval(Some(KEEPALIVE))
-        .max_concurrent_streams(limits.streams_per_connection)
-        .layer(MapResponseLayer::new(uncopied))
-        .add_service(health)
-        .add_service(FlightServiceServer::new(batches));
-    let (drain, draining) = oneshot::channel::<()>();
+    let routes = Routes::new(health).add_service(FlightServiceServer::new(batches));
     let stopped = async {
         stop.await;
         for name in ["", FlightServiceServer::<Batches>::NAME] {
@@ -86,14 +74,35 @@ pub async fn serve(
             // Ends the streams of those who watch, which the server would wait for.
             reporter.clear_service_status(name).await;
         }
-        drop(drain);
     };
-    let too_late = async {
-        let _ = draining.await;
-        tokio::time::sleep(limits.grace).await;
+    serve_routes(listener, routes, limits, stopped).await
+}
+
+/// The same of any services, without a health service of its own. Not tonic's server: there a body has one piece at a time.
+pub async fn serve_routes(
+    listener: TcpListener,
+    routes: Routes,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) -> bool {
+    let mut http = http2::Builder::new(TokioExecutor::new());
+    http.timer(TokioTimer::new()).keep_alive_interval(KEEPALIVE).max_concurrent_streams(limits.streams_per_connection);
+    let routes = routes.prepare();
+    let service = service_fn(move |request| routes.clone().oneshot(request).map_ok(in_pieces));
+    let connections = GracefulShutdown::new();
+    let accept = async {
+        loop {
+            let Ok((socket, _)) = listener.accept().await else {
+                // Somebody has gone again, or there are no descriptors for the time being.
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+                continue;
+            };
+            // A connection that is slower without it is none to refuse.
+            let _ = socket.set_nodelay(true);
+            tokio::spawn(connections.watch(http.serve_connection(TokioIo::new(socket), service.clone())));
+        }
     };
-    tokio::select! {
-        served = router.serve_with_incoming_shutdown(TcpListenerStream::new(listener), stopped) => Ok(served.map(|()| true)?),
-        () = too_late => Ok(false),
-    }
+    tokio::select! { () = accept => {}, () = stop => {} }
+    drop(listener);
+    tokio::time::timeout(limits.grace, connections.shutdown()).await.is_ok()
 }

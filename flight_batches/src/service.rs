@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use arrow_flight::encode::FlightDataEncoderBuilder;
-use arrow_flight::error::FlightError;
 use arrow_flight::flight_service_server::FlightService;
 use arrow_flight::{
     Action, ActionType, Criteria, Empty, FlightData, FlightDescriptor, FlightEndpoint, FlightInfo, HandshakeRequest,
@@ -17,13 +15,14 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::budget::Budget;
+use crate::direct::{self, stock};
 use crate::encoded::{Encoded, Messages};
 use crate::produce::{Mode, Order, Pool, Waiting, produce};
 use crate::slices::{Memory, slices};
 use crate::stats::{Process, Stats};
 use crate::table::Table;
 use crate::ticket::Ticket;
-use crate::uncopied::Outgoing;
+use crate::uncopied::{Message, Outgoing};
 
 /// The name of the only flight.
 pub const FLIGHT: &str = "table";
@@ -32,6 +31,8 @@ pub const FLIGHT: &str = "table";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Encoding {
+    /// For every request anew; the values are sent from where the table has them.
+    Direct,
     /// By arrow-flight's encoder, for every request anew.
     Stock,
     /// Once per size of batch; all requests share the bytes.
@@ -128,7 +129,7 @@ impl Batches {
     /// The messages of batches of so many rows, if all requests are to share them.
     async fn encoded(&self, rows: usize) -> Result<Option<Arc<Messages>>, Status> {
         let inner = Arc::clone(&self.inner);
-        if inner.options.encoding == Encoding::Stock {
+        if inner.options.encoding != Encoding::Shared {
             return Ok(None);
         }
         // Encoding the whole table is no work for a thread that serves.
@@ -139,31 +140,35 @@ impl Batches {
     }
 
     /// The messages that answer `ticket`.
-    async fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<FlightData, Status>>, Status> {
+    async fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<Message, Status>>, Status> {
         let rows = ticket.records_per_batch;
         let shared = self.encoded(rows).await?;
         let numbers = self.numbers(ticket)?;
         match shared {
             None => {
                 let inner = Arc::clone(&self.inner);
+                let (encoding, row_bytes) = (inner.options.encoding, inner.table.row_bytes());
+                // Header and padding of a column are within that of 32 of its values.
+                let direct = Memory::DIRECT_MESSAGE_BYTES.saturating_sub(32 * row_bytes).max(Memory::MESSAGE_BYTES);
+                let most = if encoding == Encoding::Stock { Memory::MESSAGE_BYTES } else { direct };
                 let pieces = numbers.flat_map(move |number| {
                     let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
                     // Each piece is cut when the one before has gone.
                     stream::iter(slices(batch, move || {
-                        inner.budget.rows(inner.streams.load(Ordering::Relaxed), inner.table.row_bytes())
+                        inner.budget.rows(inner.streams.load(Ordering::Relaxed), row_bytes, most)
                     }))
                 });
-                // The encoder takes a slice for as large as the table behind it and would cut it into hundreds of messages.
-                let encoder = FlightDataEncoderBuilder::new()
-                    .with_schema(self.inner.table.schema())
-                    .with_max_flight_data_size(usize::MAX);
-                let messages = encoder.build(pieces.map(Ok::<_, FlightError>)).map_err(Status::from);
-                Ok(self.inner.budget.within(messages).boxed())
+                let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
+                let anew = match encoding {
+                    Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
+                    Encoding::Direct | Encoding::Shared => direct::one_for_each(schema, pieces),
+                };
+                Ok(self.inner.budget.within(anew.map_err(Status::from)).boxed())
             }
             Some(shared) => {
                 let schema = shared.schema.clone();
-                let messages = numbers.flat_map(move |number| stream::iter(shared.batches[number].clone())).map(Ok);
-                Ok(stream::once(async move { Ok(schema) }).chain(messages).boxed())
+                let messages = numbers.flat_map(move |number| stream::iter(shared.batches[number].clone()));
+                Ok(stream::once(async { schema }).chain(messages).map(Message::from).map(Ok).boxed())
             }
         }
     }
@@ -255,7 +260,7 @@ impl FlightService for Batches {
         let messages = messages.inspect(move |_| {
             let _ = &in_flight;
         });
-        Ok(Outgoing::response(messages.boxed()))
+        Ok(Outgoing::response(messages))
     }
 
     async fn do_put(&self, _: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {

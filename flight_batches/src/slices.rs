@@ -13,15 +13,17 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Larger ones are no faster, and clients take 4 MiB by default.
-    const MESSAGE_BYTES: usize = 1 << 20;
+    /// Larger ones are no faster where values are copied.
+    pub const MESSAGE_BYTES: usize = 1 << 20;
+    /// Where they are not, what is spent is spent per message and column. Clients take 4 MiB by default, with what is not values.
+    pub const DIRECT_MESSAGE_BYTES: usize = (4 << 20) - (16 << 10);
     /// Below this a message is mostly header.
     pub(crate) const LEAST_MESSAGE_BYTES: usize = 64 << 10;
 
-    /// Rows of a message among so many streams, whose messages take `held` bytes already.
-    pub fn rows(self, streams: usize, held: usize, row_bytes: usize) -> usize {
+    /// Rows of a message of at most `most` bytes among so many streams, whose messages take `held` bytes already.
+    pub fn rows(self, streams: usize, held: usize, row_bytes: usize, most: usize) -> usize {
         let free = self.bytes.saturating_sub(held);
-        let bytes = (self.bytes / streams.max(1)).min(free).clamp(Self::LEAST_MESSAGE_BYTES, Self::MESSAGE_BYTES);
+        let bytes = (self.bytes / streams.max(1)).min(free).clamp(Self::LEAST_MESSAGE_BYTES, most);
         (bytes / row_bytes.max(1)).max(1)
     }
 }

@@ -1,35 +1,78 @@
 //! Messages on their way out without a copy of their values.
 //!
 //! tonic's encoder writes every message into a buffer of its own, values and all, which is the largest part of what a server spends on a
-//! batch. Here the values stay where they are: of each message only what precedes them is written, and both go out as two pieces of the
-//! response's body. What arrives is byte for byte what tonic would have sent, which a test holds against tonic's encoder.
+//! batch. Here the values stay where they are: of each message only what precedes them is written, and all goes out as the pieces of a
+//! [`Rope`]. What arrives is byte for byte what tonic would have sent, which a test holds against tonic's encoder.
 
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::iter;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_flight::FlightData;
-use bytes::{BufMut, Bytes, BytesMut};
-use futures::stream::{self, BoxStream, Stream, StreamExt};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use http_body::Frame;
-use http_body_util::StreamBody;
-use prost::Message;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use prost::Message as _;
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::{Response, Status};
 
-/// The messages of a response.
-pub type Messages = BoxStream<'static, Result<FlightData, Status>>;
+/// A message whose values may lie in pieces, each where it is.
+#[derive(Debug, Default)]
+pub struct Message {
+    /// All but the values.
+    pub head: FlightData,
+    /// The values.
+    pub values: Vec<Bytes>,
+    /// Is dropped when the transport has dropped the message.
+    pub(crate) held: Option<Box<dyn Any + Send + Sync>>,
+}
 
-/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`uncopied`] that
-/// is tonic's encoder, which takes a clone as its stream.
+impl From<FlightData> for Message {
+    fn from(mut head: FlightData) -> Self {
+        let values = vec![std::mem::take(&mut head.data_body)];
+        Message { head, values, held: None }
+    }
+}
+
+/// Copies the values, unless they are in one piece.
+impl From<Message> for FlightData {
+    fn from(Message { head, mut values, held }: Message) -> Self {
+        let bytes = if values.len() == 1 { values.remove(0) } else { values.concat().into() };
+        FlightData { data_body: Bytes::from_owner(Kept { bytes, _held: held }), ..head }
+    }
+}
+
+struct Kept {
+    bytes: Bytes,
+    _held: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+type Messages = BoxStream<'static, Result<Message, Status>>;
+
+/// Travels with a response whose body is to be made of these messages. The first clone that is asked has them: without [`in_pieces`] or
+/// [`uncopied`] that is tonic's encoder, which takes a clone as its stream.
 #[derive(Clone)]
 pub struct Outgoing(Arc<Mutex<Option<Messages>>>);
 
 impl Outgoing {
-    /// A response with these messages.
-    pub fn response(messages: Messages) -> Response<Messages> {
-        let outgoing = Outgoing(Arc::new(Mutex::new(Some(messages))));
+    /// A response with these messages, each a [`Message`] or a [`FlightData`].
+    pub fn response<M: Into<Message> + 'static>(
+        messages: impl Stream<Item = Result<M, Status>> + Send + 'static,
+    ) -> Response<BoxStream<'static, Result<FlightData, Status>>> {
+        let outgoing = Outgoing(Arc::new(Mutex::new(Some(messages.map_ok(Into::into).boxed()))));
         let travels = outgoing.clone();
-        let later = move || outgoing.take().unwrap_or_else(|| stream::empty().boxed());
+        let later = move || outgoing.take().unwrap_or_else(|| stream::empty().boxed()).map_ok(FlightData::from);
         let mut response = Response::new(stream::once(async move { later() }).flatten().boxed());
         response.extensions_mut().insert(travels);
         response
@@ -40,32 +83,87 @@ impl Outgoing {
     }
 }
 
-/// Gives a response the body that travels with it as [`Outgoing`], if one does: for [`tower::util::MapResponseLayer`].
+/// Bytes in pieces, which the transport hands to the system together.
+#[derive(Debug, Default)]
+pub struct Rope {
+    pieces: VecDeque<Bytes>,
+    bytes: usize,
+    _held: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl FromIterator<Bytes> for Rope {
+    fn from_iter<I: IntoIterator<Item = Bytes>>(pieces: I) -> Self {
+        let pieces: VecDeque<Bytes> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        Rope { bytes: pieces.iter().map(Bytes::len).sum(), pieces, _held: None }
+    }
+}
+
+impl Buf for Rope {
+    fn remaining(&self) -> usize {
+        self.bytes
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.pieces.front().map_or(&[], Bytes::as_ref)
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let filled = slices.iter_mut().zip(&self.pieces).map(|(slice, piece)| *slice = IoSlice::new(piece));
+        filled.count()
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        self.bytes -= count;
+        while let Some(piece) = self.pieces.front_mut().filter(|_| count > 0) {
+            let of_piece = count.min(piece.len());
+            piece.advance(of_piece);
+            count -= of_piece;
+            // What has been sent is let go at once.
+            self.pieces.pop_front_if(|piece| piece.is_empty());
+        }
+    }
+}
+
+/// A response as it goes out: if messages travel with it as [`Outgoing`] these in their pieces, otherwise what tonic has made.
+pub fn in_pieces(mut response: http::Response<Body>) -> http::Response<UnsyncBoxBody<Rope, Status>> {
+    let outgoing = response.extensions_mut().remove::<Outgoing>();
+    match outgoing.and_then(|outgoing| outgoing.take()) {
+        Some(messages) => response.map(|_| StreamBody::new(frames(messages)).boxed_unsync()),
+        None => {
+            response.map(|body| body.map_frame(|frame| frame.map_data(|data| Rope::from_iter([data]))).boxed_unsync())
+        }
+    }
+}
+
+/// The same for a server of tonic's: the layer [`tower::util::MapResponseLayer`]. A body there has one piece at a time, so that values in
+/// several are copied into one.
 pub fn uncopied(mut response: http::Response<Body>) -> http::Response<Body> {
     let outgoing = response.extensions_mut().remove::<Outgoing>();
     if let Some(messages) = outgoing.and_then(|outgoing| outgoing.take()) {
-        *response.body_mut() = Body::new(StreamBody::new(frames(messages)));
+        let joined = messages.map_ok(|message| FlightData::from(message).into()).boxed();
+        let pieces = frames(joined).map_ok(|frame| match frame.into_data() {
+            Ok(rope) => rope.pieces.into_iter().map(Frame::data).collect(),
+            Err(frame) => vec![frame.map_data(|rope: Rope| rope.pieces.into_iter().next().unwrap_or_default())],
+        });
+        let pieces = pieces.map_ok(|frames| stream::iter(frames).map(Ok::<_, Status>)).try_flatten();
+        *response.body_mut() = Body::new(StreamBody::new(pieces));
     }
     response
 }
 
-/// What a body is made of: two pieces per message, at the end the status.
-fn frames(messages: Messages) -> impl Stream<Item = Result<Frame<Bytes>, Status>> + Send {
-    let parts = stream::unfold(Some(messages), async |messages| {
+/// What a body is made of: the messages, at the end the status.
+fn frames(messages: Messages) -> impl Stream<Item = Result<Frame<Rope>, Status>> + Send {
+    stream::unfold(Some(messages), async |messages| {
         let mut messages = messages?;
-        let sent = messages.next().await.unwrap_or_else(|| Err(Status::ok(""))).and_then(pieces);
+        let sent = messages.next().await.unwrap_or_else(|| Err(Status::ok(""))).and_then(rope);
         Some(match sent {
-            Ok(pieces) => {
-                let filled = pieces.into_iter().filter(|piece| !piece.is_empty());
-                (filled.map(|piece| Ok(Frame::data(piece))).collect(), Some(messages))
-            }
-            Err(status) => (vec![trailers(&status)], None),
+            Ok(rope) => (Ok(Frame::data(rope)), Some(messages)),
+            Err(status) => (trailers(&status), None),
         })
-    });
-    parts.flat_map(stream::iter)
+    })
 }
 
-fn trailers(status: &Status) -> Result<Frame<Bytes>, Status> {
+fn trailers(status: &Status) -> Result<Frame<Rope>, Status> {
     let mut trailers = http::HeaderMap::new();
     status.add_header(&mut trailers)?;
     Ok(Frame::trailers(trailers))
@@ -75,28 +173,28 @@ fn trailers(status: &Status) -> Result<Frame<Bytes>, Status> {
 ///
 /// # Errors
 /// If it is longer than gRPC can say.
-fn pieces(mut message: FlightData) -> Result<[Bytes; 2], Status> {
+fn rope(Message { head, values, held }: Message) -> Result<Rope, Status> {
     /// Whether it is compressed, and its length.
     const PREFIX_BYTES: usize = 1 + 4;
     /// Field 1000, the last of the message, as bytes with their length before them.
     const VALUES_KEY: usize = 1000 << 3 | 2;
     const MOST_VARINT_BYTES: usize = 10;
 
-    let values = std::mem::take(&mut message.data_body);
-    let mut head = BytesMut::with_capacity(PREFIX_BYTES + message.encoded_len() + 2 * MOST_VARINT_BYTES);
-    head.put_bytes(0, PREFIX_BYTES);
+    let values_bytes = values.iter().map(Bytes::len).sum::<usize>();
+    let mut bytes = BytesMut::with_capacity(PREFIX_BYTES + head.encoded_len() + 2 * MOST_VARINT_BYTES);
+    bytes.put_bytes(0, PREFIX_BYTES);
     let unwritten = |error: prost::EncodeError| Status::internal(error.to_string());
-    message.encode(&mut head).map_err(unwritten)?;
-    if !values.is_empty() {
+    head.encode(&mut bytes).map_err(unwritten)?;
+    if values_bytes > 0 {
         // Both are numbers of variable length, which is what prost calls a length delimiter.
-        prost::encode_length_delimiter(VALUES_KEY, &mut head).map_err(unwritten)?;
-        prost::encode_length_delimiter(values.len(), &mut head).map_err(unwritten)?;
+        prost::encode_length_delimiter(VALUES_KEY, &mut bytes).map_err(unwritten)?;
+        prost::encode_length_delimiter(values_bytes, &mut bytes).map_err(unwritten)?;
     }
-    let length = head.len() - PREFIX_BYTES + values.len();
+    let length = bytes.len() - PREFIX_BYTES + values_bytes;
     let length =
         u32::try_from(length).map_err(|_| Status::resource_exhausted(format!("a message of {length} bytes")))?;
-    (&mut head[1..PREFIX_BYTES]).put_u32(length);
-    Ok([head.freeze(), values])
+    (&mut bytes[1..PREFIX_BYTES]).put_u32(length);
+    Ok(Rope { _held: held, ..iter::once(bytes.freeze()).chain(values).collect() })
 }
 
 #[cfg(test)]
@@ -110,12 +208,21 @@ mod tests {
     type Sent = (Vec<u8>, Option<http::HeaderMap>);
 
     /// Everything that a body sends.
-    async fn sent(body: impl http_body::Body<Data = Bytes, Error = Status>) -> Sent {
+    async fn sent(body: impl http_body::Body<Data = impl Buf, Error = Status>) -> Sent {
         let mut body = std::pin::pin!(body);
         let (mut bytes, mut trailers) = (Vec::new(), None);
         while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
             match frame.unwrap().into_data() {
-                Ok(data) => bytes.extend_from_slice(&data),
+                Ok(mut data) => {
+                    // As the transport takes it: some pieces at once.
+                    while data.has_remaining() {
+                        let mut pieces = [IoSlice::new(&[]); 3];
+                        let filled = data.chunks_vectored(&mut pieces);
+                        let some: Vec<u8> = pieces[..filled].iter().flat_map(|piece| piece.iter().copied()).collect();
+                        data.advance(some.len());
+                        bytes.extend(some);
+                    }
+                }
                 Err(frame) => trailers = frame.into_trailers().ok(),
             }
         }
@@ -141,12 +248,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_out_is_what_tonic_sends(messages in messages(), failed in any::<bool>()) {
+        fn what_goes_out_is_what_tonic_sends(messages in messages(), piece in 1_usize..5000, failed in any::<bool>()) {
             let items: Vec<Result<FlightData, Status>> =
                 messages.into_iter().map(Ok).chain(failed.then(|| Err(Status::data_loss("gone")))).collect();
+            // The values of ours lie in pieces.
+            let in_pieces = |mut message: Message| {
+                let values = std::mem::take(&mut message.values).concat();
+                Message { values: values.chunks(piece).map(Bytes::copy_from_slice).collect(), ..message }
+            };
+            let cut: Vec<_> = items.iter().cloned().map(|item| item.map(Message::from).map(in_pieces)).collect();
             let encoder = ProstCodec::<FlightData, FlightData>::default().encoder();
             let (ours, theirs) = futures::executor::block_on(async {
-                let ours = sent(StreamBody::new(frames(stream::iter(items.clone()).boxed()))).await;
+                let ours = sent(StreamBody::new(frames(stream::iter(cut).boxed()))).await;
                 let theirs = EncodeBody::new_server(encoder, stream::iter(items), None, SingleMessageCompressionOverride::default(), Some(usize::MAX));
                 (ours, sent(theirs).await)
             });

@@ -35,7 +35,7 @@ fn what_means_nothing_is_refused_with_the_choices() {
         .assert()
         .code(2)
         .stderr(contains("[possible values: async, sync, pool, spawn_blocking, sleep_in_poll]"));
-    flight("serve --encoding raw").assert().code(2).stderr(contains("[possible values: stock, shared]"));
+    flight("serve --encoding raw").assert().code(2).stderr(contains("[possible values: direct, stock, shared]"));
     flight("serve --prefetch some").assert().code(2).stderr(contains("a number of batches, or all"));
     flight("serve --rows 0").assert().code(2).stderr(contains("--rows"));
     flight("serve --addr 127.0.0.1:0 --rows 1000000000000000")

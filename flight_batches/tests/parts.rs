@@ -30,15 +30,17 @@ fn a_producer_that_was_held_up_does_not_catch_up() {
 
 #[test]
 fn messages_of_all_streams_fit_into_the_memory() {
+    const MOST: usize = Memory::MESSAGE_BYTES;
     let memory = Memory { bytes: 64 << 20 };
-    assert_eq!(memory.rows(1, 0, 400), (1 << 20) / 400, "the largest message");
-    assert_eq!(memory.rows(64, 0, 400), (1 << 20) / 400);
-    assert_eq!(memory.rows(256, 0, 400), (256 << 10) / 400);
-    assert_eq!(memory.rows(1_000_000, 0, 400), (64 << 10) / 400, "the smallest message");
-    assert_eq!(memory.rows(1, (64 << 20) - (128 << 10), 400), (128 << 10) / 400, "what is left");
-    assert_eq!(memory.rows(1, 1 << 30, 400), (64 << 10) / 400, "nothing is left");
-    assert_eq!(memory.rows(1_000_000, 0, 1 << 20), 1, "a row at least");
-    assert_eq!(memory.rows(0, 0, 0), 1 << 20);
+    assert_eq!(memory.rows(1, 0, 400, Memory::DIRECT_MESSAGE_BYTES), Memory::DIRECT_MESSAGE_BYTES / 400);
+    assert_eq!(memory.rows(1, 0, 400, MOST), (1 << 20) / 400, "the largest message");
+    assert_eq!(memory.rows(64, 0, 400, MOST), (1 << 20) / 400);
+    assert_eq!(memory.rows(256, 0, 400, MOST), (256 << 10) / 400);
+    assert_eq!(memory.rows(1_000_000, 0, 400, MOST), (64 << 10) / 400, "the smallest message");
+    assert_eq!(memory.rows(1, (64 << 20) - (128 << 10), 400, MOST), (128 << 10) / 400, "what is left");
+    assert_eq!(memory.rows(1, 1 << 30, 400, MOST), (64 << 10) / 400, "nothing is left");
+    assert_eq!(memory.rows(1_000_000, 0, 1 << 20, MOST), 1, "a row at least");
+    assert_eq!(memory.rows(0, 0, 0, MOST), 1 << 20);
 }
 
 #[test]

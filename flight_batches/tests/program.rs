@@ -150,7 +150,7 @@ fn clients_that_do_not_read_take_no_more_memory_than_they_may() {
     const CLIENTS: usize = 500;
     // Each stream has its least message, and a connection costs some KiB; the allocator keeps some of what was freed. Seen: 116 to 140 MB.
     const MOST_KIB: u64 = (64 << 10) + CLIENTS as u64 * (64 + 48) + (32 << 10);
-    for encoding in ["stock", "shared"] {
+    for encoding in ["direct", "stock", "shared"] {
         let server = Program::start(&format!("--rows 20000 --cols 50 --memory 64 --encoding {encoding}"));
         let runtime = runtime();
         let connections = runtime.block_on(Connections::open(&server.endpoint, 1)).unwrap();

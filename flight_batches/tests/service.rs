@@ -17,6 +17,7 @@ use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::{Ticket, TicketError};
+use flight_batches::uncopied::uncopied;
 use futures::{StreamExt, TryStreamExt};
 use nix::sys::signal::Signal;
 use proptest::prelude::*;
@@ -24,6 +25,9 @@ use rand::{RngExt, SeedableRng};
 use strum::VariantArray;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Code;
+use tonic::body::Body;
+use tonic::codegen::http;
+use tower::util::MapResponseLayer;
 
 const SHAPE: Shape = Shape { rows: 1000, columns: 5, seed: 7 };
 
@@ -64,15 +68,23 @@ async fn who_counts_the_batches_gets_full_ones_and_the_table_again() {
 
 #[tokio::test]
 async fn in_a_server_of_somebody_elses_it_serves_the_same() {
-    let table = Table::new(SHAPE).unwrap();
-    let batches = Batches::new(table.clone(), options(Mode::Async, 1, Encoding::Stock), None);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let router = tonic::transport::Server::builder().add_service(FlightServiceServer::new(batches.clone()));
-    tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
-    let fetched = fetch(common::channel(&endpoint).await, &ticket(300, 0.0, None)).await.unwrap();
-    assert_eq!(concat_batches(&table.schema(), &fetched).unwrap(), table.batch(0, SHAPE.rows));
-    assert_eq!(batches.stats().begun_streams, 1);
+    // Columns that are pieces of their own.
+    let table = Table::new(Shape { rows: 5000, ..SHAPE }).unwrap();
+    // With the layer and without.
+    let layers: [fn(http::Response<Body>) -> http::Response<Body>; 2] = [uncopied, |response| response];
+    for (layer, &encoding) in
+        layers.into_iter().flat_map(|layer| Encoding::VARIANTS.iter().map(move |all| (layer, all)))
+    {
+        let batches = Batches::new(table.clone(), options(Mode::Async, 1, encoding), None);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let mut server = tonic::transport::Server::builder().layer(MapResponseLayer::new(layer));
+        let router = server.add_service(FlightServiceServer::new(batches.clone()));
+        tokio::spawn(router.serve_with_incoming(TcpListenerStream::new(listener)));
+        let fetched = fetch(common::channel(&endpoint).await, &ticket(2000, 0.0, None)).await.unwrap();
+        assert_eq!(concat_batches(&table.schema(), &fetched).unwrap(), table.batch(0, 5000));
+        assert_eq!(batches.stats().begun_streams, 1);
+    }
 }
 
 #[tokio::test]
@@ -94,6 +106,19 @@ async fn messages_get_smaller_as_streams_get_more_and_lose_nothing() {
     assert_eq!(concat_batches(&table.schema(), &among).unwrap(), table.batch(0, 20_000));
     drop(held);
     server.streams(0).await;
+}
+
+#[tokio::test]
+async fn clients_with_their_usual_limits_take_direct_messages_of_any_table() {
+    for columns in [1, 50, 5000, 20_000] {
+        let shape = Shape { rows: 6_000_000 / 8 / columns, columns, seed: 1 };
+        let server = serve(shape, options(Mode::Async, 1, Encoding::Direct), 1).await;
+        let batches = fetch(server.channel().await, &ticket(shape.rows, 0.0, None)).await.unwrap();
+        assert_eq!(
+            concat_batches(&batches[0].schema(), &batches).unwrap(),
+            Table::new(shape).unwrap().batch(0, shape.rows)
+        );
+    }
 }
 
 #[tokio::test]

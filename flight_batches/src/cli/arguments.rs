@@ -69,8 +69,8 @@ pub struct Serving {
     /// Batches worked on ahead of the one that is asked for, or all
     #[arg(long, default_value = "1", value_parser = prefetch)]
     pub prefetch: usize,
-    /// stock (by arrow-flight, for each request) or shared (once, all requests share the bytes)
-    #[arg(long, default_value = "stock", value_parser = one_of::<Encoding>())]
+    /// direct (for each request, values from where they are), stock (by arrow-flight) or shared (once, all requests share the bytes)
+    #[arg(long, default_value = "direct", value_parser = one_of::<Encoding>())]
     pub encoding: Encoding,
     /// Rows of the table
     #[arg(long, default_value = "1000000")]

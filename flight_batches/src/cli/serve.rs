@@ -40,10 +40,10 @@ pub fn serve(serving: &Serving) -> anyhow::Result<ExitCode> {
         let (drain, draining) = oneshot::channel::<()>();
         let served = serve::serve(listener, batches.clone(), limits, async { drop(draining.await) });
         tokio::select! {
-            served = served => served,
-            in_time = cut_off(&batches, drain, serving) => Ok(in_time),
+            in_time = served => in_time,
+            in_time = cut_off(&batches, drain, serving) => in_time,
         }
-    })?;
+    });
     if !in_time {
         warn(&format!("cut off {} streams\n", batches.stats().streams));
     }

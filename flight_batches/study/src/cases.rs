@@ -41,6 +41,7 @@ pub const ARMS: &[(&str, Subject)] = &[
     ("spawn_blocking", Ours(Mode::SpawnBlocking, "0", Encoding::Stock)),
     ("sleep_in_poll", Ours(Mode::SleepInPoll, "0", Encoding::Stock)),
     ("stock", Ours(Mode::Async, "1", Encoding::Stock)),
+    ("best_anew", Ours(Mode::Async, "1", Encoding::Direct)),
     ("shared", Ours(Mode::Async, "1", Encoding::Shared)),
     ("pyarrow", Pyarrow),
     ("loopback", Loopback),
@@ -138,8 +139,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("timers_1ms", whole(1_000, 100, 2, 400), &[measured(0.85, "async_p1 sync_p1")]),
     // No batch comes before all have asked.
     scenario("all_2000", whole(2_000_000, 10_000, 2_000, 2), &[measured(10.0, "async_p1 sync_p1")]),
-    scenario("nodelay_c4", no_delay(4), &[always(1.6, "stock shared pyarrow loopback")]),
-    scenario("nodelay_c16", no_delay(16), &[always(1.6, "stock shared pyarrow loopback")]),
+    scenario("nodelay_c4", no_delay(4), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
+    scenario("nodelay_c16", no_delay(16), &[always(1.6, "stock best_anew shared pyarrow loopback")]),
     // The rest of the published grid, and its requests to their end.
     scenario("d1_r1k_c100", window(1, 1_000, 100), &[full(1.6, "async sync")]),
     scenario("d1_r1k_c500", window(1, 1_000, 500), &[full(1.9, "async sync")]),

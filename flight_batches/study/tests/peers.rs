@@ -61,7 +61,8 @@ fn expected(records: usize, batches: Option<usize>) -> i64 {
 #[test]
 fn a_pyarrow_client_reads_our_servers() {
     let Some(python) = python() else { return };
-    for options in ["--mode async", "--mode sync", "--mode pool", "--mode async --encoding shared"] {
+    let encodings = ["--encoding stock", "--encoding shared", "--encoding direct --mode sync"];
+    for options in ["--mode async", "--mode sync", "--mode pool"].into_iter().chain(encodings) {
         let server = ours(options);
         for (arguments, records, batches) in [
             ("--rows 10000 --delay 0", 10_000, None),

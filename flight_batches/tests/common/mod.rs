@@ -43,7 +43,7 @@ pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
     let (stop, stopped) = oneshot::channel();
     let service = batches.clone();
     tokio::spawn(async move {
-        serve::serve(listener, service, Limits::default(), async { drop(stopped.await) }).await.unwrap();
+        serve::serve(listener, service, Limits::default(), async { drop(stopped.await) }).await;
     });
     Served { endpoint, batches, stop: Some(stop) }
 }
