@@ -106,7 +106,10 @@ fn a_record_is_appended_to_its_file() {
 
 #[test]
 fn what_cannot_be_run_says_why() {
-    study("run --scenario n_9 --arm tokio_1").assert().code(2).stderr(contains("choose one of duet_1, duet_4, dev_duet_1"));
+    study("run --scenario n_9 --arm tokio_1")
+        .assert()
+        .code(2)
+        .stderr(contains("choose one of duet_1, duet_4, dev_duet_1"));
     study("run --scenario null_1k --arm tokio_1").assert().code(2).stderr(contains("does not run in null_1k"));
     study("run --scenario null_1k --arm rayon@fast").assert().code(2).stderr(contains("does not run in null_1k"));
     study("run --scenario cargo --arm program --versus cargo_run")
