@@ -1,13 +1,17 @@
 //! The async writer: the same core, the same bytes; only the moving of bytes awaits.
 
+use std::future::poll_fn;
 use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::fs::File;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::task;
+use tokio::task::{self, JoinHandle};
 
+use crate::async_write::poll_send;
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Core, EntryKind, WHOLE_BYTES};
 use crate::error::{Error, Result};
@@ -38,7 +42,7 @@ pub enum CompressionPolicy {
 pub const OFFLOAD_BYTES: usize = 512 * 1024;
 
 /// After this long, compression gives way to other tasks, or to other threads.
-const TURN: Duration = Duration::from_micros(250);
+pub(crate) const TURN: Duration = Duration::from_micros(250);
 
 /// Writes an archive to an async sink from front to back: a file, a socket, a pipe, the body of a response.
 ///
@@ -58,16 +62,18 @@ const TURN: Duration = Duration::from_micros(250);
 /// half sent cannot be taken back. Every later call then fails with [`Error::Poisoned`].
 #[must_use = "an archive is complete only after finish()"]
 pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
-    sink: W,
-    policy: CompressionPolicy,
+    pub(crate) sink: W,
+    pub(crate) policy: CompressionPolicy,
     /// Absent while the blocking pool has it: a future dropped then leaves none behind.
-    core: Option<Box<Core>>,
+    pub(crate) core: Option<Box<Core>>,
     /// A call has begun and not come back: if another finds it so, its future was dropped or the sink failed.
-    busy: bool,
+    pub(crate) busy: bool,
     /// What `Offload` gathers before it hops, and what is sent after: bytes made by the policies that work in chunks.
-    batch: Batch,
+    pub(crate) batch: Batch,
+    /// What the blocking pool is doing with the core and the batch.
+    pub(crate) job: Option<Job>,
     /// When the task last gave way.
-    turn: Instant,
+    pub(crate) turn: Instant,
 }
 
 constructors!(AsyncStreamingZipWriter<W: AsyncWrite, Unpin>, async .await);
@@ -80,6 +86,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             core: Some(Box::new(core)),
             busy: false,
             batch: Batch::default(),
+            job: None,
             turn: Instant::now(),
         }
     }
@@ -153,7 +160,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     /// The core, if all is well: nothing broke before, and the policy can be followed here. Asked first, so that a refusal changes nothing.
-    fn core(&mut self) -> Result<&mut Core> {
+    pub(crate) fn core(&mut self) -> Result<&mut Core> {
         match &mut self.core {
             Some(core) if !self.busy => {
                 core.check()?;
@@ -237,34 +244,59 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     async fn write_offloaded(&mut self, mut data: &[u8]) -> Result<()> {
-        if !self.batch.opens_entry().unwrap_or_else(|| self.core.as_ref().is_some_and(|core| core.takes_data())) {
-            return Err(Error::NoEntry);
-        }
-        while !data.is_empty() {
-            let taken = data.len().min(OFFLOAD_BYTES - self.batch.data.len());
-            self.batch.push_data(&data[..taken]);
+        loop {
+            let taken = self.gather(data)?;
             data = &data[taken..];
             if self.batch.is_full() {
                 self.offload().await?;
             }
+            if data.is_empty() {
+                return Ok(());
+            }
         }
-        Ok(())
+    }
+
+    /// Takes as much of `data` as the batch has room for.
+    pub(crate) fn gather(&mut self, data: &[u8]) -> Result<usize> {
+        if !self.batch.opens_entry().unwrap_or_else(|| self.core.as_ref().is_some_and(|core| core.takes_data())) {
+            return Err(Error::NoEntry);
+        }
+        let taken = data.len().min(OFFLOAD_BYTES - self.batch.data.len());
+        self.batch.push_data(&data[..taken]);
+        Ok(taken)
     }
 
     /// Has the blocking pool do all that was gathered, then sends what it made.
     async fn offload(&mut self) -> Result<()> {
+        self.start_job()?;
+        poll_fn(|context| self.poll_job(context)).await
+    }
+
+    pub(crate) fn start_job(&mut self) -> Result<()> {
         let handle = Handle::try_current().map_err(|_| Error::NeedsRuntime)?;
         let mut core = self.core.take().ok_or(Error::Poisoned)?;
         let mut batch = std::mem::take(&mut self.batch);
-        let job = handle.spawn_blocking(move || {
+        self.job = Some(handle.spawn_blocking(move || {
             let result = batch.apply(&mut core);
             (core, batch, result)
-        });
-        let (core, batch, result) = job.await.map_err(|error| Error::Workers(error.into()))?;
-        self.core = Some(core);
-        self.batch = batch;
-        self.send_made().await?;
-        result
+        }));
+        Ok(())
+    }
+
+    /// Waits for the blocking pool, if it has something to do, and sends what it made.
+    pub(crate) fn poll_job(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Some(job) = &mut self.job {
+            let done = ready!(Pin::new(job).poll(context));
+            self.job = None;
+            let (core, batch, result) = done.map_err(|error| Error::Workers(error.into()))?;
+            (self.core, self.batch) = (Some(core), batch);
+            result?;
+        }
+        while !self.batch.made.is_empty() {
+            let sent = ready!(poll_send(&mut self.sink, &mut self.busy, context, &self.batch.made))?;
+            self.batch.made.drain(..sent);
+        }
+        Poll::Ready(Ok(()))
     }
 
     async fn flush_all(&mut self) -> Result<()> {
@@ -329,16 +361,18 @@ impl Op {
     }
 }
 
+type Job = JoinHandle<(Box<Core>, Batch, Result<()>)>;
+
 /// Calls gathered for the blocking pool, and the bytes it made of them.
 #[derive(Default)]
-struct Batch {
+pub(crate) struct Batch {
     ops: Vec<Op>,
     data: Vec<u8>,
     made: Vec<u8>,
 }
 
 impl Batch {
-    fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         /// Entries without data cost memory, too.
         const OPS: usize = 4096;
         self.data.len() >= OFFLOAD_BYTES || self.ops.len() >= OPS

@@ -21,6 +21,8 @@
 //! [`time`] for what they hold. `cli` (feature `cli`) is the program.
 
 #[cfg(feature = "async")]
+mod async_write;
+#[cfg(feature = "async")]
 pub mod async_writer;
 #[cfg(feature = "libdeflate")]
 mod at_once;

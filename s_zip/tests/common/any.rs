@@ -31,6 +31,9 @@ pub enum By {
     Sync,
     #[cfg(feature = "async")]
     Async(CompressionPolicy),
+    /// The same, given its data as tokio's `AsyncWrite`.
+    #[cfg(feature = "async")]
+    AsyncWrite(CompressionPolicy),
     /// With two threads.
     #[cfg(feature = "parallel")]
     Parallel,
@@ -46,6 +49,12 @@ impl By {
         By::Async(POLICIES[1]),
         #[cfg(feature = "async")]
         By::Async(POLICIES[2]),
+        #[cfg(feature = "async")]
+        By::AsyncWrite(POLICIES[0]),
+        #[cfg(feature = "async")]
+        By::AsyncWrite(POLICIES[1]),
+        #[cfg(feature = "async")]
+        By::AsyncWrite(POLICIES[2]),
     ];
 
     pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
@@ -53,9 +62,10 @@ impl By {
         match self {
             By::Sync => Box::new(StreamingZipWriter::from_writer_with_options(sink, options).unwrap()),
             #[cfg(feature = "async")]
-            By::Async(policy) => {
+            By::Async(policy) | By::AsyncWrite(policy) => {
                 let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options).unwrap();
-                Box::new(Awaited(writer.compression_policy(policy)))
+                let writer = writer.compression_policy(policy);
+                if let By::Async(_) = self { Box::new(Awaited(writer)) } else { Box::new(Polled(Awaited(writer))) }
             }
             #[cfg(feature = "parallel")]
             By::Parallel => {
@@ -128,6 +138,27 @@ impl AnyWriter for Awaited {
 
     fn end(self: Box<Self>) -> Result<()> {
         RUNTIME.block_on(self.0.finish()).map(drop)
+    }
+}
+
+/// Takes its data as `AsyncWrite`.
+#[cfg(feature = "async")]
+struct Polled(Awaited);
+
+#[cfg(feature = "async")]
+impl AnyWriter for Polled {
+    fn call(&mut self, call: &Call) -> Result<()> {
+        let Call::Data(data) = call else { return self.0.call(call) };
+        if data.is_empty() {
+            // Nobody asks for anything then.
+            return self.0.call(call);
+        }
+        let written = RUNTIME.block_on(tokio::io::copy(&mut &**data, &mut self.0.0));
+        written.map(drop).map_err(|error| *error.into_inner().unwrap().downcast().unwrap())
+    }
+
+    fn end(self: Box<Self>) -> Result<()> {
+        Box::new(self.0).end()
     }
 }
 
