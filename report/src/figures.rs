@@ -101,11 +101,7 @@ pub fn figure(row: &Row) -> String {
         out.push(' ');
     }
     out.push_str(&figure_of(row, estimate));
-    let sides = sides(row);
-    if !sides.is_empty() && !matches!(row.scale, Scale::Value { .. }) {
-        out.push_str("; ");
-        out.push_str(&sides);
-    }
+    out.push_str(&sides_behind(row));
     if row.failed > 0 {
         out.push_str("; ");
         out.push_str(&failed(row.failed));
@@ -118,13 +114,20 @@ pub fn short(row: &Row) -> String {
     let Some(estimate) = &row.estimate else {
         return NOTHING.to_owned();
     };
-    let sides = Some(sides(row)).filter(|sides| !sides.is_empty() && !matches!(row.scale, Scale::Value { .. }));
     let figure = match &row.scale {
         Scale::Blocks { .. } => figure_of(row, estimate),
         _ => self::estimate(row),
     };
-    [lead(&row.scale), figure].join(" ").trim().to_owned()
-        + &sides.map(|sides| format!("; {sides}")).unwrap_or_default()
+    [lead(&row.scale), figure].join(" ").trim().to_owned() + &sides_behind(row)
+}
+
+/// "; 1.75 s against 1.33 s". A value is its own median, and those of one scenario say nothing of a slope.
+fn sides_behind(row: &Row) -> String {
+    match (&row.scale, sides(row)) {
+        (Scale::Value { .. } | Scale::Slope { .. }, _) => String::new(),
+        (_, sides) if sides.is_empty() => sides,
+        (_, sides) => format!("; {sides}"),
+    }
 }
 
 fn figure_of(row: &Row, estimate: &Estimate) -> String {
@@ -222,7 +225,9 @@ pub fn form_cause(found: &Judged) -> String {
 fn has_effect(found: &Judged) -> bool {
     use Verdict::{Happens, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Opposite};
     let stated = [Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Opposite, Happens];
-    matches!(found.kind, "ratio" | "outcome" | "every") && stated.contains(&found.verdict)
+    // That something can be done asks for no cause, unless one was named.
+    let asks = matches!(found.kind, "ratio" | "every") || found.kind == "outcome" && !found.causes.is_empty();
+    asks && stated.contains(&found.verdict)
 }
 
 /// A goal's standing over its rows as printed in tables; unmet ones stand out.

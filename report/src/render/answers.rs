@@ -11,7 +11,7 @@ use crate::claims::Form;
 use crate::figures;
 use crate::fmt;
 use crate::host;
-use crate::judged::{Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::judged::{Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Role, When};
 use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
@@ -50,7 +50,7 @@ pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] 
     [(Form::Published, Role::Published), (Form::Fair, Role::Fair)].map(|(form, role)| {
         let verdict = match claim.form(form) {
             JudgedForm::Absent(_) => "does not apply".to_owned(),
-            JudgedForm::Judged(found) => in_words(found.verdict),
+            JudgedForm::Judged(found) => in_words(found),
         };
         (format!("{}: {verdict}", fmt::capitalised(form.in_words())), said(view, role).unwrap_or_default())
     })
@@ -62,8 +62,10 @@ pub fn claim_of(view: &StudyView) -> Option<&JudgedClaim> {
 }
 
 /// The verdict to somebody who has not read how there come to be so many.
-fn in_words(verdict: Verdict) -> String {
-    match verdict {
+fn in_words(found: &Judged) -> String {
+    let holds_somewhere = found.rows.iter().any(|row| row.verdict.count() == Count::Holds);
+    match found.verdict {
+        verdict if verdict.count() == Count::DoesNotHold && holds_somewhere => "does not hold everywhere".to_owned(),
         Verdict::Happens | Verdict::TheCause => "holds".to_owned(),
         Verdict::Opposite => "the opposite holds".to_owned(),
         Verdict::DoesNotHappen | Verdict::NotTheCause | Verdict::NotBetter => "does not hold".to_owned(),
