@@ -195,15 +195,19 @@ impl Core {
             return Err(Error::NoEntry);
         }
         // A block that lies in `data` whole is compressed from there; only odd ends are copied.
-        if self.staged.is_empty() && data.len() >= BLOCK_BYTES {
+        let taken = if self.staged.is_empty() && data.len() >= BLOCK_BYTES {
             self.step(&data[..BLOCK_BYTES], Ending::Open)?;
-            return Ok(BLOCK_BYTES);
-        }
-        let taken = data.len().min(BLOCK_BYTES - self.staged.len());
-        self.staged.extend_from_slice(&data[..taken]);
-        if self.staged.len() == BLOCK_BYTES {
-            self.step_staged(Ending::Open)?;
-        }
+            BLOCK_BYTES
+        } else {
+            let taken = data.len().min(BLOCK_BYTES - self.staged.len());
+            self.staged.extend_from_slice(&data[..taken]);
+            if self.staged.len() == BLOCK_BYTES {
+                self.step_staged(Ending::Open)?;
+            }
+            taken
+        };
+        // Now, so that it does not matter when the buffer is emptied.
+        self.commit_if_large()?;
         Ok(taken)
     }
 
@@ -262,10 +266,7 @@ impl Core {
         if self.out.len() < self.options.buffer_bytes {
             return Ok(None);
         }
-        // Entries that are complete go first, so that whether an entry fits the buffer does not depend on those before it.
-        if self.open.as_ref().is_some_and(|open| !open.committed && open.header_at == 0) {
-            self.commit()?;
-        }
+        self.commit_if_large()?;
         Ok(Some(self.ready()))
     }
 
@@ -348,6 +349,13 @@ impl Core {
         self.staged = staged;
         self.staged.clear();
         result
+    }
+
+    /// Commits the open entry if it fills the buffer, whatever stands before it.
+    fn commit_if_large(&mut self) -> Result<()> {
+        let bytes = self.out.len();
+        let large = |open: &Open| !open.committed && bytes - open.header_at >= self.options.buffer_bytes;
+        if self.open.as_ref().is_some_and(large) { self.commit() } else { Ok(()) }
     }
 
     /// Makes the open entry's header final before its data is complete: sizes and CRC will follow the data.
