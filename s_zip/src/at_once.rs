@@ -11,8 +11,8 @@ use crate::error::Result;
 pub(crate) struct AtOnce(Option<(u32, Compressor)>);
 
 impl AtOnce {
-    /// Compresses `data` to the end of `out`, and says to how many bytes.
-    pub fn deflate(&mut self, level: u32, data: &[u8], out: &mut Buffer) -> Result<u64> {
+    /// Compresses `data` to the end of `out`.
+    pub fn deflate(&mut self, level: u32, data: &[u8], out: &mut Buffer) -> Result<()> {
         let compressor = match &mut self.0 {
             Some((of, made)) if *of == level => made,
             other => {
@@ -26,7 +26,7 @@ impl AtOnce {
         let room = out.room(compressor.deflate_compress_bound(data.len()));
         let written = compressor.deflate_compress(data, room).map_err(compressor_error)?;
         out.advance(written);
-        Ok(written as u64)
+        Ok(())
     }
 }
 

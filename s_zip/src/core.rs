@@ -7,8 +7,6 @@ use std::collections::HashSet;
 
 use crc32fast::Hasher;
 
-#[cfg(feature = "libdeflate")]
-use crate::at_once;
 use crate::buffer::Buffer;
 use crate::encoder::{Encoder, Ending};
 use crate::error::{Error, Result};
@@ -53,7 +51,6 @@ pub(crate) struct Core {
 pub(crate) enum EntryKind {
     File,
     /// A file whose data comes by [`write_piece`](Core::write_piece), as one Deflate stream.
-    #[cfg(feature = "parallel")]
     Pieces,
     Directory,
 }
@@ -78,7 +75,6 @@ struct Open {
 enum Body {
     Encoded(Compression),
     /// Compressed elsewhere.
-    #[cfg(feature = "parallel")]
     Pieces,
     Directory,
 }
@@ -118,7 +114,6 @@ impl Core {
         check_comment(&options.comment)?;
         let compression = options.compression.unwrap_or(self.options.compression);
         compression.check()?;
-        #[cfg(feature = "parallel")]
         if kind == EntryKind::Pieces && compression != self.options.compression {
             return Err(Error::OneCompression);
         }
@@ -132,7 +127,6 @@ impl Core {
     pub fn open(&mut self, kind: EntryKind, name: Box<str>, options: EntryOptions) -> Result<()> {
         let body = match kind {
             EntryKind::File => Body::Encoded(options.compression.unwrap_or(self.options.compression)),
-            #[cfg(feature = "parallel")]
             EntryKind::Pieces => Body::Pieces,
             EntryKind::Directory => Body::Directory,
         };
@@ -151,7 +145,6 @@ impl Core {
             comment: options.comment.into_boxed_str(),
             method: match body {
                 Body::Encoded(compression) => compression.method(),
-                #[cfg(feature = "parallel")]
                 Body::Pieces => METHOD_DEFLATE,
                 Body::Directory => METHOD_STORED,
             },
@@ -214,31 +207,18 @@ impl Core {
     /// Adds a file that was admitted, with all its data: as nothing is sent meanwhile, its sizes are known in time.
     pub fn add(&mut self, name: Box<str>, options: EntryOptions, data: &[u8]) -> Result<()> {
         self.open(EntryKind::File, name, options)?;
-        let mut blocks = if self.compress_at_once(data)? { &[] } else { data }.chunks(BLOCK_BYTES).peekable();
-        while let Some(block) = blocks.next() {
-            self.step(block, if blocks.peek().is_some() { Ending::Open } else { Ending::Finish })?;
+        if let Some(Open { header, crc, body: Body::Encoded(compression), .. }) = &mut self.open {
+            let before = self.out.len();
+            let result = self.encoder.whole(*compression, data, &mut self.out);
+            header.compressed = (self.out.len() - before) as u64;
+            header.uncompressed = data.len() as u64;
+            crc.update(data);
+            result.inspect_err(|_| self.poisoned = true)?;
         }
         self.close()
     }
 
-    /// Compresses all the data of the open entry if there is a better way than block by block.
-    fn compress_at_once(&mut self, data: &[u8]) -> Result<bool> {
-        #[cfg(feature = "libdeflate")]
-        if let Some(Open { header, crc, body: Body::Encoded(Compression::Deflate(level @ 1..)), .. }) = &mut self.open
-            && !at_once::repeats(data)
-        {
-            let result = self.encoder.at_once.deflate(*level, data, &mut self.out);
-            header.compressed = result.inspect_err(|_| self.poisoned = true)?;
-            header.uncompressed = data.len() as u64;
-            crc.update(data);
-            return Ok(true);
-        }
-        let _ = data;
-        Ok(false)
-    }
-
     /// Adds a piece of the entry's Deflate stream that stands for `raw` bytes with this CRC.
-    #[cfg(feature = "parallel")]
     pub fn write_piece(&mut self, piece: &[u8], raw: u64, crc32: u32) -> Result<()> {
         self.check()?;
         let Some(open) = &mut self.open else { return Err(Error::NoEntry) };

@@ -3,8 +3,9 @@
 use flate2::{Compress, FlushCompress, Status};
 
 #[cfg(feature = "libdeflate")]
-use crate::at_once::AtOnce;
+use crate::at_once::{self, AtOnce};
 use crate::buffer::Buffer;
+use crate::core::BLOCK_BYTES;
 use crate::error::{Cause, Error, Result};
 use crate::options::Compression;
 
@@ -30,7 +31,7 @@ pub(crate) enum Ending {
 pub(crate) struct Encoder {
     deflate: Option<(u32, Compress)>,
     #[cfg(feature = "libdeflate")]
-    pub at_once: AtOnce,
+    at_once: AtOnce,
     #[cfg(feature = "zstd")]
     zstd: Option<(u32, zstd::stream::raw::Encoder<'static>)>,
 }
@@ -55,6 +56,22 @@ impl Encoder {
                         Some((level, zstd::stream::raw::Encoder::new(level.cast_signed()).map_err(compressor_error)?));
                 }
             },
+        }
+        Ok(())
+    }
+
+    /// Compresses all the `data` of an entry to the end of `out`, by the way that is best for it.
+    pub fn whole(&mut self, compression: Compression, data: &[u8], out: &mut Buffer) -> Result<()> {
+        #[cfg(feature = "libdeflate")]
+        if let Compression::Deflate(level @ 1..) = compression
+            && !at_once::repeats(data)
+        {
+            return self.at_once.deflate(level, data, out);
+        }
+        self.begin(compression)?;
+        let mut blocks = data.chunks(BLOCK_BYTES).peekable();
+        while let Some(block) = blocks.next() {
+            self.step(compression, block, out, if blocks.peek().is_some() { Ending::Open } else { Ending::Finish })?;
         }
         Ok(())
     }

@@ -46,11 +46,12 @@ pub enum Error {
         "a name or comment holds the bytes PK\\x05\\x06, by which readers find the end of an archive: leave them out"
     )]
     EndInText,
-    /// The parallel writer has one compression.
-    #[error(
-        "the parallel writer compresses all entries alike: leave out the entry's compression, or use another writer"
-    )]
+    /// The parallel and the concurrent writer have one compression.
+    #[error("this writer compresses all entries alike: leave out the entry's compression, or use StreamingZipWriter")]
     OneCompression,
+    /// The archive was to end before its entries.
+    #[error("an entry is still open: finish every entry before the archive")]
+    OpenEntries,
     /// The entry has other data than was promised.
     #[error("the entry {name:?} was announced with {announced} and got {got}")]
     BrokenPromise { name: String, announced: String, got: String },

@@ -1,7 +1,8 @@
 //! A streaming ZIP writer, sync and async from one core, and a reader that trusts nothing.
 //!
 //! Both writers make the same bytes from the same calls, from front to back, in constant memory: [`StreamingZipWriter`] to any
-//! [`std::io::Write`], [`AsyncStreamingZipWriter`] to any [`tokio::io::AsyncWrite`]; [`ParallelZipWriter`] compresses on all cores.
+//! [`std::io::Write`], [`AsyncStreamingZipWriter`] to any [`tokio::io::AsyncWrite`]; [`ParallelZipWriter`] compresses on all cores, [`ConcurrentZipWriter`] takes
+//! entries from several threads at once.
 //! [`StreamingZipReader`] lists, tests and extracts, within limits.
 //!
 //! ```
@@ -30,6 +31,7 @@ mod buffer;
 mod calls;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod concurrent;
 mod core;
 mod encoder;
 pub mod error;
@@ -46,6 +48,7 @@ pub mod writer;
 
 #[cfg(feature = "async")]
 pub use async_writer::{AsyncStreamingZipWriter, CompressionPolicy};
+pub use concurrent::{ConcurrentZipWriter, EntryWriter};
 pub use error::{Error, Result};
 #[cfg(feature = "async")]
 pub use in_place_file::InPlaceFile;

@@ -15,6 +15,7 @@ use super::plan::{self, Item, Source};
 use super::terminal::complain;
 #[cfg(feature = "async")]
 use crate::async_writer::AsyncStreamingZipWriter;
+use crate::core::WHOLE_BYTES;
 use crate::error::Result as WriterResult;
 use crate::options::{EntryOptions, WriterOptions};
 #[cfg(feature = "parallel")]
@@ -59,6 +60,7 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
 /// The calls that the writers share, each waited for.
 trait Writer {
     fn start(&mut self, name: &str, options: EntryOptions) -> WriterResult<()>;
+    fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> WriterResult<()>;
     fn folder(&mut self, name: &str, options: EntryOptions) -> WriterResult<()>;
     fn data(&mut self, data: &[u8]) -> WriterResult<()>;
     fn end(self, comment: &str) -> WriterResult<()>;
@@ -77,6 +79,11 @@ macro_rules! writer {
         impl Writer for $type {
             fn start(&mut $self, name: &str, options: EntryOptions) -> WriterResult<()> {
                 let $call = $writer.start_entry_with_options(name, options);
+                $wait
+            }
+
+            fn add(&mut $self, name: &str, data: &[u8], options: EntryOptions) -> WriterResult<()> {
+                let $call = $writer.add_entry_with_options(name, data, options);
                 $wait
             }
 
@@ -107,7 +114,7 @@ writer!(Awaited<'_>, |self| self.writer, |call| self.runtime.block_on(call));
 
 /// Writes everything, and says whether no file changed meanwhile.
 fn pack(mut writer: impl Writer, items: Vec<Item>, comment: &str) -> Result<bool, Error> {
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let (mut buffer, mut whole) = (vec![0; BUFFER_BYTES], Vec::new());
     let mut steady = true;
     for Item { name, source, options } in items {
         match source {
@@ -117,8 +124,16 @@ fn pack(mut writer: impl Writer, items: Vec<Item>, comment: &str) -> Result<bool
                 let file = File::open(&path).with_context(fail)?;
                 let state = || file.metadata().map(|found| (found.len(), found.modified().ok())).with_context(fail);
                 let before = state()?;
-                writer.start(&name, options)?;
-                copy((&file).take(most), &mut writer, &mut buffer, fail)?;
+                let mut from = (&file).take(most);
+                whole.clear();
+                from.by_ref().take(WHOLE_BYTES as u64 + 1).read_to_end(&mut whole).with_context(fail)?;
+                if whole.len() <= WHOLE_BYTES {
+                    writer.add(&name, &whole, options)?;
+                } else {
+                    writer.start(&name, options)?;
+                    writer.data(&whole)?;
+                    copy(from, &mut writer, &mut buffer, fail)?;
+                }
                 if state()? != before {
                     complain(&format!("{} changed while it was read: pack it again", path.display()));
                     steady = false;

@@ -74,8 +74,12 @@ pub enum Arm {
     BestAsyncOffload,
     /// This crate's parallel writer on all cores.
     BestParallel,
+    /// This crate's concurrent writer, entries from as many threads as there are cores.
+    BestConcurrent,
     /// The `zip` crate.
     ZipCrate,
+    /// The `rawzip` crate.
+    Rawzip,
     /// The `async_zip` crate.
     AsyncZip,
 }
@@ -126,7 +130,7 @@ impl Arm {
 }
 
 /// One archive by a sync arm.
-pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> {
+pub fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {
     const FRESH: Encoders = Encoders::Fresh;
     let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
     match arm {
@@ -145,7 +149,9 @@ pub fn sync_arm<S: Write + Seek>(arm: Arm, input: &Input, sink: S) -> Result<S> 
         Arm::BestSync => own::write_sync(input, sink),
         Arm::BestAtOnce => own::write_at_once(input, sink),
         Arm::BestParallel => own::write_parallel(input, sink),
+        Arm::BestConcurrent => own::write_concurrent(input, sink),
         Arm::ZipCrate => own::write_zip_crate(input, sink),
+        Arm::Rawzip => own::write_rawzip(input, sink),
         _ => bail!("an async arm was called as a sync one"),
     }
 }
@@ -295,13 +301,16 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     always(0.03, "sync async_buffered sync_buffered sync_reused sync_static sync_buffer_8k sync_buffer_32k disguised"),
     always(
         0.03,
-        "best_sync best_at_once best_async best_async_in_place best_async_offload best_parallel zip_crate async_zip",
+        "best_sync best_at_once best_async best_async_in_place best_async_offload best_parallel best_concurrent zip_crate rawzip async_zip",
     ),
     always(0.08, "async async_current_thread async_static"),
     always(0.68, "async~sync"),
     always(0.13, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
-    measured(0.13, "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate best_at_once~zip_crate"),
+    measured(
+        0.13,
+        "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip",
+    ),
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
@@ -375,8 +384,8 @@ const ARMS_CALLS_1M: &[Arms] = &[
 ];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
-    always(0.02, "best_sync best_at_once best_async zip_crate async_zip"),
-    measured(0.19, "best_sync~zip_crate best_at_once~zip_crate async_zip~best_async"),
+    always(0.02, "best_sync best_at_once best_async zip_crate rawzip async_zip"),
+    measured(0.19, "best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip async_zip~best_async"),
 ];
 
 /// Every scenario.
@@ -431,7 +440,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("data_log", Shape::calls(Log, 256 * KIB, 64 * KIB), DATA),
     file("data_csv", Shape::calls(Csv, 256 * KIB, 64 * KIB), DATA),
     file("data_random", Shape::calls(Random, 256 * KIB, 64 * KIB), DATA),
-    file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel")]),
+    file("cores_entries", LOG_200, &[always(0.34, "best_sync"), always(0.21, "best_parallel best_concurrent")]),
     file("cores_30m", large(15, 256 * KIB), &[measured(0.46, "best_sync"), measured(0.26, "best_parallel")]),
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
     archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),

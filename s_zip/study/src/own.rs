@@ -1,12 +1,20 @@
 //! This crate's writers and their peers, each used as its documentation shows.
 
 use std::io::{BufWriter, Write};
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use async_zip::ZipEntryBuilder;
 use async_zip::base::write::ZipFileWriter;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use s_zip::format::LIMIT_32;
-use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, ParallelOptions, ParallelZipWriter, StreamingZipWriter};
+use s_zip::{
+    AsyncStreamingZipWriter, CompressionPolicy, ConcurrentZipWriter, ParallelOptions, ParallelZipWriter,
+    StreamingZipWriter,
+};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use zip::write::SimpleFileOptions;
 
@@ -58,6 +66,32 @@ pub fn write_parallel<S: Write>(input: &Input, sink: S) -> Result<S> {
     write_entries!(input, ParallelZipWriter::from_writer(sink, ParallelOptions::new().level(LEVEL))?)
 }
 
+/// This crate's concurrent writer: as many threads as there are cores, each of which takes the next entry when it is done with one.
+pub fn write_concurrent<S: Write + Send>(input: &Input, sink: S) -> Result<S> {
+    let writer = ConcurrentZipWriter::from_writer_with_compression(sink, LEVEL)?;
+    let next = Mutex::new(0..input.shape.entries);
+    let start = || {
+        let index = next.lock().unwrap_or_else(PoisonError::into_inner).next()?;
+        Some(writer.start_entry(&Input::name(index)))
+    };
+    let work = || -> Result<()> {
+        while let Some(entry) = start() {
+            let mut entry = entry?;
+            for data in input.calls() {
+                entry.write_all(data)?;
+            }
+            entry.finish()?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..thread::available_parallelism().map_or(1, NonZero::get)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?)
+    })?;
+    Ok(writer.finish()?)
+}
+
 /// The `zip` crate, streaming into a buffered sink.
 pub fn write_zip_crate<S: Write>(input: &Input, sink: S) -> Result<S> {
     let mut writer = zip::ZipWriter::new_stream(BufWriter::with_capacity(PEER_BUFFER_BYTES, sink));
@@ -74,6 +108,24 @@ pub fn write_zip_crate<S: Write>(input: &Input, sink: S) -> Result<S> {
     let mut stream = writer.finish()?.into_inner();
     stream.flush()?;
     Ok(stream.into_inner().map_err(std::io::IntoInnerError::into_error)?)
+}
+
+/// The `rawzip` crate into a buffered sink, with flate2 as its documentation has it.
+pub fn write_rawzip<S: Write>(input: &Input, sink: S) -> Result<S> {
+    let mut archive = rawzip::ZipArchiveWriter::new(BufWriter::with_capacity(PEER_BUFFER_BYTES, sink));
+    for index in 0..input.shape.entries {
+        let name = Input::name(index);
+        let (mut entry, config) =
+            archive.new_file(&name).compression_method(rawzip::CompressionMethod::Deflate).start()?;
+        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::new(LEVEL)));
+        for data in input.calls() {
+            writer.write_all(data)?;
+        }
+        let (encoder, descriptor) = writer.finish()?;
+        encoder.finish()?;
+        entry.finish(descriptor)?;
+    }
+    Ok(archive.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?)
 }
 
 /// The `async_zip` crate into a buffered sink, each entry given whole.

@@ -1,0 +1,397 @@
+//! Entries that are written at the same time: each compressed on the thread that writes it, joined in the order in which they were started.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::buffer::Buffer;
+use crate::core::{BLOCK_BYTES, Core, EntryKind, WHOLE_BYTES};
+use crate::encoder::{Encoder, Ending};
+use crate::error::{Error, Result};
+use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::writer;
+
+/// Compressed data that may wait for its turn unless another budget is given, in bytes.
+const BUDGET_BYTES: usize = 64 * 1024 * 1024;
+
+/// Writes an archive to a sink from front to back, of entries that arrive at the same time: downloads, rows of several queries, files that
+/// threads read. Each thread compresses what it writes.
+///
+/// The archive is, byte for byte, the one that [`StreamingZipWriter`](crate::StreamingZipWriter) makes of the same entries, in the order
+/// in which they were started here.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let writer = s_zip::ConcurrentZipWriter::from_writer(Vec::new());
+/// std::thread::scope(|scope| {
+///     for name in ["north.csv", "south.csv"] {
+///         let mut entry = writer.start_entry(name)?;
+///         scope.spawn(move || {
+///             entry.write_all(b"a,b\n1,2\n").unwrap();
+///             entry.finish().unwrap();
+///         });
+///     }
+///     Ok::<(), s_zip::Error>(())
+/// })?;
+/// let archive: Vec<u8> = writer.finish()?;
+/// # Ok::<(), s_zip::Error>(())
+/// ```
+///
+/// The first entry that is not complete goes to the sink as it grows. The compressed data of those behind it waits, up to a
+/// [budget](Self::budget_bytes), and who writes more then waits, too: an entry must not need a later one to go on. In async code an entry
+/// belongs on a thread of its own (`tokio::task::spawn_blocking`).
+#[must_use = "an archive is complete only after finish()"]
+pub struct ConcurrentZipWriter<W: Write> {
+    shared: Arc<Shared<W>>,
+}
+
+/// An entry of a [`ConcurrentZipWriter`]: data goes in by [`Write`]. Flushing does nothing, because other entries may stand before it.
+///
+/// Dropped without [`finish`](Self::finish), it leaves the archive incomplete.
+#[must_use = "an entry is complete only after finish()"]
+pub struct EntryWriter<W: Write> {
+    shared: Arc<Shared<W>>,
+    number: u64,
+    compression: Compression,
+    encoder: Encoder,
+    begun: bool,
+    /// Data that does not fill a block yet.
+    staged: Vec<u8>,
+    finished: bool,
+}
+
+struct Shared<W> {
+    state: Mutex<State<W>>,
+    /// The first place went on, or nothing goes on any more.
+    moved: Condvar,
+}
+
+struct State<W> {
+    core: Core,
+    /// Until the archive is complete.
+    sink: Option<W>,
+    compression: Compression,
+    /// What was started and is not complete in the core, in order.
+    places: VecDeque<Place>,
+    /// The number of the first place.
+    first: u64,
+    /// Bytes that wait in all places.
+    waiting: usize,
+    budget_bytes: usize,
+    spare: Vec<Encoder>,
+}
+
+/// Where an entry stands in the archive.
+struct Place {
+    /// How the core is to open it, until it has.
+    opening: Option<(EntryKind, Box<str>, EntryOptions)>,
+    pieces: VecDeque<Piece>,
+    complete: bool,
+}
+
+/// Data of an entry, compressed in one step.
+struct Piece {
+    bytes: Buffer,
+    data_bytes: u64,
+    crc32: u32,
+    ending: Ending,
+}
+
+impl<W: Write> ConcurrentZipWriter<W> {
+    /// Writes to any sink with Deflate of level 6. The sink needs no buffer of its own.
+    pub fn from_writer(sink: W) -> Self {
+        Self::from_parts(sink, Core::default(), WriterOptions::new().compression)
+    }
+
+    /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best). All entries have the same.
+    ///
+    /// # Errors
+    /// If the level is out of range.
+    pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
+        let compression = Compression::Deflate(level);
+        Ok(Self::from_parts(sink, Core::new(WriterOptions::new().compression(compression))?, compression))
+    }
+
+    fn from_parts(sink: W, core: Core, compression: Compression) -> Self {
+        let state = State {
+            core,
+            sink: Some(sink),
+            compression,
+            places: VecDeque::new(),
+            first: 0,
+            waiting: 0,
+            budget_bytes: BUDGET_BYTES,
+            spare: Vec::new(),
+        };
+        ConcurrentZipWriter { shared: Arc::new(Shared { state: Mutex::new(state), moved: Condvar::new() }) }
+    }
+
+    /// Bytes of compressed data that may wait for their turn: 64 MiB unless set. Each entry may exceed it by one block.
+    pub fn budget_bytes(self, bytes: usize) -> Self {
+        self.shared.lock().budget_bytes = bytes;
+        self
+    }
+
+    /// Opens an entry behind those that were started before, which may be open.
+    ///
+    /// # Errors
+    /// If the name is empty, unsafe, too long or taken (nothing is written then), or the sink failed.
+    pub fn start_entry(&self, name: &str) -> Result<EntryWriter<W>> {
+        self.start_entry_with_options(name, EntryOptions::new())
+    }
+
+    /// Like [`start_entry`](Self::start_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `start_entry`, and if an option is out of range or asks for another compression.
+    pub fn start_entry_with_options(&self, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
+        let mut state = self.shared.lock();
+        let number = state.start(EntryKind::Pieces, name, options)?;
+        Ok(EntryWriter {
+            shared: Arc::clone(&self.shared),
+            number,
+            compression: state.compression,
+            encoder: state.spare.pop().unwrap_or_default(),
+            begun: false,
+            staged: Vec::new(),
+            finished: false,
+        })
+    }
+
+    /// Adds an entry whose data is all here, as [`StreamingZipWriter::add_entry`](crate::StreamingZipWriter::add_entry) does.
+    ///
+    /// # Errors
+    /// As [`start_entry`](Self::start_entry).
+    pub fn add_entry(&self, name: &str, data: &[u8]) -> Result<()> {
+        self.add_entry_with_options(name, data, EntryOptions::new())
+    }
+
+    /// Like [`add_entry`](Self::add_entry) with options of its own.
+    ///
+    /// # Errors
+    /// As `add_entry`, and if an option is out of range or asks for another compression.
+    pub fn add_entry_with_options(&self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+        let mut entry = self.start_entry_with_options(name, options)?;
+        if data.len() <= WHOLE_BYTES {
+            return entry.finish_with(data);
+        }
+        entry.write_data(data)?;
+        entry.finish()
+    }
+
+    /// Adds a directory. A slash at the end of the name may be left out.
+    ///
+    /// # Errors
+    /// As [`start_entry`](Self::start_entry).
+    pub fn add_directory(&self, name: &str) -> Result<()> {
+        self.add_directory_with_options(name, EntryOptions::new())
+    }
+
+    /// Like [`add_directory`](Self::add_directory) with options of its own.
+    ///
+    /// # Errors
+    /// As `add_directory`, and if an option is out of range.
+    pub fn add_directory_with_options(&self, name: &str, options: EntryOptions) -> Result<()> {
+        let mut state = self.shared.lock();
+        let number = state.start(EntryKind::Directory, name, options)?;
+        self.shared.hand_over(state, number, None, true)
+    }
+
+    /// Sets the archive's comment of at most 65,535 bytes, written at its end.
+    ///
+    /// # Errors
+    /// If it is longer, or holds the signature of an end record.
+    pub fn set_comment(&self, comment: impl Into<String>) -> Result<()> {
+        let mut state = self.shared.lock();
+        state.core.check()?;
+        state.core.set_comment(comment.into())
+    }
+
+    /// Completes the archive, flushes the sink and gives it back.
+    ///
+    /// # Errors
+    /// If an entry is still open, or the sink fails.
+    pub fn finish(self) -> Result<W> {
+        let mut state = self.shared.lock();
+        state.core.check()?;
+        if !state.places.is_empty() {
+            // Whoever still holds an entry learns that nothing comes of it.
+            state.core.poison();
+            self.shared.moved.notify_all();
+            return Err(Error::OpenEntries);
+        }
+        let mut sink = state.sink.take().ok_or(Error::Poisoned)?;
+        writer::finish(&mut state.core, &mut sink)?;
+        Ok(sink)
+    }
+}
+
+impl<W: Write> EntryWriter<W> {
+    /// Completes the entry.
+    ///
+    /// # Errors
+    /// If it breaks a promise of its options, or the sink fails.
+    pub fn finish(mut self) -> Result<()> {
+        let last = if self.begun || !self.staged.is_empty() {
+            let staged = std::mem::take(&mut self.staged);
+            Some(self.compress(&staged, Ending::Finish)?)
+        } else {
+            None
+        };
+        self.hand_over(last, true)
+    }
+
+    /// Completes an entry that has these data and no other.
+    fn finish_with(mut self, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return self.finish();
+        }
+        let piece = self.compress_whole(data)?;
+        self.hand_over(Some(piece), true)
+    }
+
+    fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
+        while !data.is_empty() {
+            let taken = if self.staged.is_empty() && data.len() >= BLOCK_BYTES {
+                let piece = self.compress(&data[..BLOCK_BYTES], Ending::Open)?;
+                self.hand_over(Some(piece), false)?;
+                BLOCK_BYTES
+            } else {
+                let taken = data.len().min(BLOCK_BYTES - self.staged.len());
+                self.staged.extend_from_slice(&data[..taken]);
+                if self.staged.len() == BLOCK_BYTES {
+                    let staged = std::mem::take(&mut self.staged);
+                    let piece = self.compress(&staged, Ending::Open)?;
+                    self.staged = staged;
+                    self.staged.clear();
+                    self.hand_over(Some(piece), false)?;
+                }
+                taken
+            };
+            data = &data[taken..];
+        }
+        Ok(())
+    }
+
+    fn compress(&mut self, block: &[u8], ending: Ending) -> Result<Piece> {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.encoder.begin(self.compression)?;
+        }
+        let mut bytes = Buffer::default();
+        self.encoder.step(self.compression, block, &mut bytes, ending)?;
+        Ok(Piece { bytes, data_bytes: block.len() as u64, crc32: crc32fast::hash(block), ending })
+    }
+
+    fn compress_whole(&mut self, data: &[u8]) -> Result<Piece> {
+        let mut bytes = Buffer::default();
+        self.encoder.whole(self.compression, data, &mut bytes)?;
+        Ok(Piece { bytes, data_bytes: data.len() as u64, crc32: crc32fast::hash(data), ending: Ending::Finish })
+    }
+
+    fn hand_over(&mut self, piece: Option<Piece>, complete: bool) -> Result<()> {
+        let mut state = self.shared.lock();
+        if complete {
+            self.finished = true;
+            state.spare.push(std::mem::take(&mut self.encoder));
+        }
+        self.shared.hand_over(state, self.number, piece, complete)
+    }
+}
+
+impl<W: Write> Shared<W> {
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts `piece` into its place, and whatever has its turn into the archive.
+    fn hand_over(
+        &self,
+        state: MutexGuard<'_, State<W>>,
+        number: u64,
+        piece: Option<Piece>,
+        complete: bool,
+    ) -> Result<()> {
+        let has_to_wait = |state: &mut State<W>| {
+            piece.is_some() && number != state.first && state.waiting > state.budget_bytes && state.core.check().is_ok()
+        };
+        let mut state = self.moved.wait_while(state, has_to_wait).unwrap_or_else(PoisonError::into_inner);
+        state.core.check()?;
+        let first = state.first;
+        let result = state.put(number, piece, complete);
+        if result.is_err() {
+            state.core.poison();
+        }
+        if result.is_err() || state.first != first {
+            self.moved.notify_all();
+        }
+        result
+    }
+}
+
+impl<W: Write> State<W> {
+    /// A place at the end.
+    fn start(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<u64> {
+        let name = self.core.admit(kind, name, &options)?;
+        self.places.push_back(Place { opening: Some((kind, name, options)), pieces: VecDeque::new(), complete: false });
+        Ok(self.first + self.places.len() as u64 - 1)
+    }
+
+    fn put(&mut self, number: u64, piece: Option<Piece>, complete: bool) -> Result<()> {
+        let index = usize::try_from(number - self.first).unwrap_or(usize::MAX);
+        let Some(place) = self.places.get_mut(index) else { return Err(Error::NoEntry) };
+        self.waiting += piece.as_ref().map_or(0, |piece| piece.bytes.len());
+        place.pieces.extend(piece);
+        place.complete |= complete;
+        while self.go_on()? {}
+        Ok(())
+    }
+
+    /// Moves what the first place has to the core, and says whether the next one is the first now.
+    fn go_on(&mut self) -> Result<bool> {
+        let State { core, sink, places, waiting, .. } = self;
+        let sink = sink.as_mut().ok_or(Error::Poisoned)?;
+        let Some(place) = places.front_mut() else { return Ok(false) };
+        if let Some((kind, name, options)) = place.opening.take() {
+            core.open(kind, name, options)?;
+            writer::drain(core, sink)?;
+        }
+        while let Some(piece) = place.pieces.pop_front() {
+            *waiting -= piece.bytes.len();
+            core.write_piece(piece.bytes.as_slice(), piece.data_bytes, piece.crc32)?;
+            // After the last piece, the header gets its sizes before anything leaves.
+            if piece.ending != Ending::Finish {
+                writer::drain(core, sink)?;
+            }
+        }
+        if !place.complete {
+            return Ok(false);
+        }
+        core.close()?;
+        writer::drain(core, sink)?;
+        places.pop_front();
+        self.first += 1;
+        Ok(true)
+    }
+}
+
+/// Data for the entry, so that `io::copy` and `write!` work.
+impl<W: Write> Write for EntryWriter<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.write_data(data).map_err(io::Error::other)?;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W: Write> Drop for EntryWriter<W> {
+    fn drop(&mut self) {
+        if !self.finished {
+            self.shared.lock().core.poison();
+            self.shared.moved.notify_all();
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The concurrent writer: the bytes of the sync one whoever is fast, within its budget, and nobody left waiting.
+
+mod common;
+
+use std::io::Write;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use common::calls::{Data, Kind};
+use common::sinks::{Manner, Sink};
+use proptest::prelude::*;
+use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result, StreamingZipWriter};
+
+/// Longer than any call takes that has nothing to wait for.
+const A_WHILE: Duration = Duration::from_millis(200);
+const TOO_LONG: Duration = Duration::from_mins(1);
+
+#[derive(Debug, Clone)]
+struct Item {
+    data: Data,
+    directory: bool,
+    /// Given by `add_entry`.
+    whole: bool,
+    chunk: usize,
+}
+
+fn options(index: usize, data: &[u8]) -> EntryOptions {
+    let plain = EntryOptions::new().modified_unix(1_700_000_000).unix_mode(0o600).comment("ü");
+    if index.is_multiple_of(2) { plain } else { plain.size(data.len() as u64).crc32(crc32fast::hash(data)) }
+}
+
+fn one_after_another(level: u32, items: &[Item], data: &[Vec<u8>]) -> Vec<u8> {
+    let mut writer = StreamingZipWriter::from_writer_with_compression(Vec::new(), level).unwrap();
+    for (index, (item, data)) in items.iter().zip(data).enumerate() {
+        let (name, options) = (format!("{index}"), options(index, data));
+        if item.directory {
+            writer.add_directory(&name).unwrap();
+        } else if item.whole {
+            writer.add_entry_with_options(&name, data, options).unwrap();
+        } else {
+            writer.start_entry_with_options(&name, options).unwrap();
+            writer.write_data(data).unwrap();
+        }
+    }
+    writer.set_comment("the whole").unwrap();
+    writer.finish().unwrap()
+}
+
+/// Each entry on a thread of its own; those that are added whole start when the calling thread comes to them.
+fn all_at_once(level: u32, budget: usize, items: &[Item], data: &[Vec<u8>]) -> Vec<u8> {
+    let writer = ConcurrentZipWriter::from_writer_with_compression(Vec::new(), level).unwrap().budget_bytes(budget);
+    thread::scope(|scope| {
+        for (index, (item, data)) in items.iter().zip(data).enumerate() {
+            let (name, options) = (format!("{index}"), options(index, data));
+            if item.directory {
+                writer.add_directory(&name).unwrap();
+            } else if item.whole {
+                writer.add_entry_with_options(&name, data, options).unwrap();
+            } else {
+                let mut entry = writer.start_entry_with_options(&name, options).unwrap();
+                scope.spawn(move || {
+                    data.chunks(item.chunk).for_each(|chunk| entry.write_all(chunk).unwrap());
+                    entry.finish().unwrap();
+                });
+            }
+        }
+    });
+    writer.set_comment("the whole").unwrap();
+    writer.finish().unwrap()
+}
+
+fn item() -> impl Strategy<Value = Item> {
+    // Nothing, some of a block, whole blocks and a byte more or less, more than the output buffer.
+    let blocks = (0..5_usize, -1..=1_isize).prop_map(|(blocks, odd)| (blocks * 65_536).saturating_add_signed(odd));
+    let len = prop_oneof![1 => Just(0_usize), 4 => 0..30_000_usize, 3 => blocks, 1 => 0..400_000_usize];
+    let kind = prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)];
+    let chunk = prop_oneof![1_000..5_000_usize, 60_000..1_000_000_usize];
+    (kind, len, any::<u64>(), chunk, 0..10_u8).prop_map(|(kind, len, seed, chunk, manner)| Item {
+        data: Data { kind, len, seed },
+        directory: manner == 0,
+        whole: manner < 4,
+        chunk,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_archive_is_that_of_the_sync_writer(
+        items in prop::collection::vec(item(), 0..8),
+        level in prop_oneof![0..=9_u32, Just(6)],
+        budget in prop_oneof![Just(0_usize), 0..2_000_000_usize],
+    ) {
+        let data: Vec<Vec<u8>> = items.iter().map(|item| if item.directory { Vec::new() } else { item.data.bytes() }).collect();
+        let wanted = one_after_another(level, &items, &data);
+        common::readers::agree(&wanted, &common::archive::parse(&wanted));
+        prop_assert!(all_at_once(level, budget, &items, &data) == wanted);
+    }
+}
+
+#[test]
+fn more_than_is_compressed_whole_is_streamed() {
+    let data = Data { kind: Kind::Zeros, len: (4 << 20) + 1, seed: 0 };
+    let items = [Item { data, directory: false, whole: true, chunk: 1 }];
+    let data = [data.bytes()];
+    assert!(all_at_once(1, 0, &items, &data) == one_after_another(1, &items, &data));
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    Data { kind: Kind::Noise, len, seed: 7 }.bytes()
+}
+
+fn names(bytes: &[u8]) -> Vec<String> {
+    common::archive::parse(bytes).entries.iter().map(|entry| entry.name.clone()).collect()
+}
+
+#[test]
+fn one_thread_may_write_several_entries_in_any_order() {
+    let writer = ConcurrentZipWriter::from_writer(Vec::new());
+    let mut first = writer.start_entry("first").unwrap();
+    let mut second = writer.start_entry("second").unwrap();
+    writer.add_entry("third", &noise(300_000)).unwrap();
+    second.write_all(&noise(300_000)).unwrap();
+    first.write_all(b"late").unwrap();
+    second.finish().unwrap();
+    first.finish().unwrap();
+    assert_eq!(names(&writer.finish().unwrap()), ["first", "second", "third"]);
+}
+
+#[test]
+fn the_first_entry_goes_to_the_sink_as_it_grows() {
+    let sink = Sink::new(Manner::GOOD);
+    let writer = ConcurrentZipWriter::from_writer(sink.clone());
+    let mut first = writer.start_entry("first").unwrap();
+    let mut second = writer.start_entry("second").unwrap();
+    second.write_all(&noise(1_000_000)).unwrap();
+    assert_eq!(sink.len(), 0, "it is not its turn");
+    first.write_all(&noise(1_000_000)).unwrap();
+    assert!((800_000..1_000_200).contains(&sink.len()), "{}", sink.len());
+    first.finish().unwrap();
+    assert!(sink.len() > 1_800_000, "{}", sink.len());
+    second.finish().unwrap();
+    writer.finish().unwrap();
+}
+
+/// What a thread says that writes more than may wait, once it is through; `meanwhile` happens while it waits.
+fn while_one_waits(meanwhile: impl FnOnce(s_zip::EntryWriter<Sink>)) -> Result<()> {
+    let writer = ConcurrentZipWriter::from_writer(Sink::new(Manner::GOOD)).budget_bytes(200_000);
+    let first = writer.start_entry("first").unwrap();
+    let mut second = writer.start_entry("second").unwrap();
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let result = second.write_all(&noise(1_000_000));
+        sender.send(result.map_err(|error| *error.into_inner().unwrap().downcast().unwrap())).unwrap();
+        let _ = second.finish();
+    });
+    assert_eq!(receiver.recv_timeout(A_WHILE).map(|_: Result<()>| ()), Err(RecvTimeoutError::Timeout), "it waits");
+    meanwhile(first);
+    receiver.recv_timeout(TOO_LONG).expect("it goes on")
+}
+
+#[test]
+fn who_exceeds_the_budget_waits_for_its_turn() {
+    while_one_waits(|first| first.finish().unwrap()).unwrap();
+}
+
+#[test]
+fn who_waits_learns_that_the_archive_is_lost() {
+    assert!(matches!(while_one_waits(drop), Err(Error::Poisoned)));
+    let broken = while_one_waits(|mut first| {
+        first.write_all(b"x").unwrap();
+        drop(first);
+    });
+    assert!(matches!(broken, Err(Error::Poisoned)));
+}
+
+#[test]
+fn an_entry_dropped_unfinished_leaves_no_archive() {
+    let writer = ConcurrentZipWriter::from_writer(Vec::new());
+    drop(writer.start_entry("a").unwrap());
+    assert!(matches!(writer.start_entry("b").map(drop), Err(Error::Poisoned)));
+    assert!(matches!(writer.add_entry("b", b"x"), Err(Error::Poisoned)));
+    assert!(matches!(writer.add_directory("b"), Err(Error::Poisoned)));
+    assert!(matches!(writer.set_comment("b"), Err(Error::Poisoned)));
+    assert!(matches!(writer.finish(), Err(Error::Poisoned)));
+}
+
+#[test]
+fn an_archive_does_not_end_before_its_entries() {
+    let writer = ConcurrentZipWriter::from_writer(Vec::new());
+    let mut entry = writer.start_entry("a").unwrap();
+    assert!(matches!(writer.finish(), Err(Error::OpenEntries)));
+    assert!(entry.write_all(&noise(70_000)).is_err());
+    assert!(matches!(entry.finish(), Err(Error::Poisoned)));
+}
+
+#[test]
+fn a_sink_may_fail_anywhere() {
+    let data = [noise(1_000), noise(400_000), Vec::new(), noise(50_000)];
+    let write = |sink: &Sink| -> Result<()> {
+        let writer = ConcurrentZipWriter::from_writer(sink.clone()).budget_bytes(0);
+        let entries: Vec<_> = (0..)
+            .zip(&data)
+            .map(|(index, data)| Ok((writer.start_entry(&format!("{index}"))?, data)))
+            .collect::<Result<_>>()?;
+        let results: Vec<Result<()>> = thread::scope(|scope| {
+            let write = |(mut entry, data): (s_zip::EntryWriter<Sink>, &Vec<u8>)| match entry.write_all(data) {
+                Ok(()) => entry.finish(),
+                Err(error) => Err(*error.into_inner().unwrap().downcast().unwrap()),
+            };
+            let threads: Vec<_> = entries.into_iter().map(|entry| scope.spawn(move || write(entry))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let end = writer.finish().map(drop);
+        match results.into_iter().find(|result| matches!(result, Err(Error::Sink(_)))) {
+            Some(failure) => {
+                assert!(matches!(end, Err(Error::Poisoned)), "{end:?}");
+                failure
+            }
+            None => end,
+        }
+    };
+    let sink = Sink::new(Manner::GOOD);
+    write(&sink).unwrap();
+    let wanted = sink.bytes();
+    let ends = [1, 30, wanted.len() - 30, wanted.len() - 1];
+    for limit in (0..wanted.len()).step_by(wanted.len() / 20).chain(ends) {
+        let sink = Sink::new(Manner { limit, ..Manner::GOOD });
+        assert!(matches!(write(&sink), Err(Error::Sink(_))), "{limit} bytes are not enough");
+        assert!(sink.bytes() == wanted[..limit], "a prefix");
+    }
+}
+
+#[test]
+fn a_broken_promise_is_an_error_and_poisons() {
+    let plain = EntryOptions::new;
+    for promise in [plain().size(4), plain().size(2), plain().crc32(1)] {
+        let writer = ConcurrentZipWriter::from_writer(Vec::new());
+        let mut entry = writer.start_entry_with_options("a", promise.clone()).unwrap();
+        entry.write_all(b"abc").unwrap();
+        assert!(matches!(entry.finish(), Err(Error::BrokenPromise { .. })));
+        assert!(matches!(writer.finish(), Err(Error::Poisoned)));
+        let writer = ConcurrentZipWriter::from_writer(Vec::new());
+        assert!(matches!(writer.add_entry_with_options("a", b"abc", promise), Err(Error::BrokenPromise { .. })));
+    }
+}
+
+#[test]
+fn a_refused_call_changes_nothing() {
+    let long = "x".repeat(65_536);
+    let writer = ConcurrentZipWriter::from_writer(Vec::new());
+    writer.add_directory("folder").unwrap();
+    let entry = writer.start_entry("a").unwrap();
+    for name in ["", "/a", "../a", "a\\b", "b/", "a", "folder"] {
+        assert!(writer.start_entry(name).is_err(), "{name}");
+        assert!(writer.add_entry(name, b"").is_err(), "{name}");
+    }
+    assert!(matches!(writer.add_directory("a"), Err(Error::DuplicateName { .. })));
+    assert!(matches!(writer.set_comment(&*long), Err(Error::LongComment { .. })));
+    for compression in [Compression::None, Compression::Deflate(2)] {
+        let refused = writer.start_entry_with_options("b", EntryOptions::new().compression(compression));
+        assert!(matches!(refused.map(drop), Err(Error::OneCompression)));
+    }
+    entry.finish().unwrap();
+    writer.add_entry("b", b"").unwrap();
+    assert_eq!(names(&writer.finish().unwrap()), ["folder/", "a", "b"]);
+    let refused = ConcurrentZipWriter::from_writer_with_compression(Vec::new(), 10).map(drop);
+    assert!(matches!(refused, Err(Error::BadLevel { .. })));
+}
