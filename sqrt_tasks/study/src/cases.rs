@@ -156,34 +156,34 @@ const ALONE_AS_PUBLISHED: &str = "async_await~sys_thread_1 tokio_1~sys_thread_1 
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Beside the duets their arms alone, which must agree with them.
-    Scenario::new("duet_1", turns(1, 4), &[always(1.1, ALONE), measured(0.05, ONE)]),
+    Scenario::new("duet_1", turns(1, 4), &[always(0.17, ALONE), measured(0.06, ONE)]),
     Scenario::new("duet_4", turns(4, 4), &[
-        always(2.0, "tokio_cores~sys_thread_cores"), measured(0.08, "sys_thread_cores tokio_cores"),
+        always(0.2, "tokio_cores~sys_thread_cores"), measured(0.06, "sys_thread_cores tokio_cores"),
     ]),
-    Scenario::built("dev", "dev_duet_1", turns(1, 20), &[always(0.95, ALONE_AS_PUBLISHED)]),
-    Scenario::built("dev", "dev_duet_4", turns(4, 20), &[always(1.8, "tokio_cores~sys_thread_cores")]),
+    Scenario::built("dev", "dev_duet_1", turns(1, 20), &[always(0.55, ALONE_AS_PUBLISHED)]),
+    Scenario::built("dev", "dev_duet_4", turns(4, 20), &[always(0.95, "tokio_cores~sys_thread_cores")]),
     Scenario::new("n_2", tasks(2), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),
     ]),
     Scenario::new("n_8", tasks(8), &[
-        quick(0.69, ONE_CONTROLLED), quick(0.35, MORE),
+        quick(0.34, ONE_CONTROLLED), quick(0.2, MORE),
         quick(0.24, LIGHT_ONE), quick(0.13, LIGHT_CORES), quick(0.19, HEAVY_ONE), quick(0.098, HEAVY_CORES),
     ]),
     // Of few tasks one thread ends a task later than the other.
     Scenario::new("n_24", tasks(24), &[
-        quick(2.1, "sys_thread_1 sys_thread_1@aa"), quick(1.05, "sys_thread_cores"),
-        quick(0.57, "sum_1 reuse_large_1"), quick(0.29, "sum_cores reuse_large_cores"),
+        quick(0.95, "sys_thread_1 sys_thread_1@aa"), quick(0.52, "sys_thread_cores"),
+        quick(0.4, "sum_1 reuse_large_1"), quick(0.25, "sum_cores reuse_large_cores"),
     ]),
-    Scenario::new("n_96", tasks(96), &[quick(8.3, "sys_thread_1"), quick(4.2, "sys_thread_cores")]),
+    Scenario::new("n_96", tasks(96), &[quick(3.8, "sys_thread_1"), quick(2.0, "sys_thread_cores")]),
     Scenario::new("n_200", tasks(200), &[
         full(17.0, ONE_CONTROLLED), full(8.5, MORE),
         full(5.7, LIGHT_ONE), full(2.9, LIGHT_CORES), full(4.4, HEAVY_ONE), full(2.2, HEAVY_CORES),
     ]),
     Scenario::new("n_1000", tasks(1000), &[full(85.0, ONE), full(43.0, MORE)]),
     Scenario::built("dev", "dev_2", tasks(2), &[
-        smoke_quick(0.85, ONE_CONTROLLED), smoke_quick(0.43, MORE), smoke_quick(0.13, LIGHT_ONE),
-        smoke_quick(0.07, LIGHT_CORES), smoke_quick(0.61, HEAVY_ONE), smoke_quick(0.31, HEAVY_CORES),
+        smoke_quick(0.46, ONE_CONTROLLED), smoke_quick(0.28, MORE), smoke_quick(0.13, LIGHT_ONE),
+        smoke_quick(0.07, LIGHT_CORES), smoke_quick(0.4, HEAVY_ONE), smoke_quick(0.25, HEAVY_CORES),
     ]),
     Scenario::built("dev", "dev_200", tasks(200), &[
         full(84.0, ONE_CONTROLLED), full(42.0, MORE),
