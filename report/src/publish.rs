@@ -37,17 +37,18 @@ pub fn studies(results: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
 
 fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
     let folder = shown.decides;
-    let mut judged = judge(folder, results);
-    judge::compare(&mut judged, &shown.others.iter().map(|other| judge(other, results)).collect::<Vec<_>>());
-    for &(host, originals) in &shown.originals {
-        judge::mirrors(
-            &mut judged,
-            &folder.claims,
-            evidence(originals, &originals.dataset()),
-            &originals.below(results),
-            host,
-        );
-    }
+    let originals: Vec<_> = shown.originals.iter().map(|&(host, folder)| (host, folder, folder.dataset())).collect();
+    // A mirror that does not do what the authors' code does is no more to be believed in another round than in this one.
+    let checked = |folder: &Folder| {
+        let mut judged = judge(folder, results);
+        for (host, originals, data) in &originals {
+            let below = originals.below(results);
+            judge::mirrors(&mut judged, &folder.claims, evidence(originals, data), &below, *host);
+        }
+        judged
+    };
+    let mut judged = checked(folder);
+    judge::compare(&mut judged, &shown.others.iter().map(|other| checked(other)).collect::<Vec<_>>());
     let supplements = supplement::read(folder, &shown.supplements, results);
     judge::add(&mut judged, &folder.claims, &supplements);
     let mut data = folder.dataset();
@@ -68,7 +69,7 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
                 .into_iter()
                 .filter(|source| source.part != SUPPLEMENT || is_taken(&source.folder))
                 .collect(),
-            elsewhere: shown.elsewhere.iter().map(|(host, folder)| (*host, judge(folder, results))).collect(),
+            elsewhere: shown.elsewhere.iter().map(|(host, folder)| (*host, checked(folder))).collect(),
         },
         supplements,
     }
