@@ -11,7 +11,7 @@ use crate::claims::Form;
 use crate::figures;
 use crate::fmt;
 use crate::host;
-use crate::judged::{Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::judged::{ControlState, Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Role, When};
 use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
@@ -125,7 +125,7 @@ fn longer(estimate: &Estimate) -> String {
     let (said, words): (fn(f64) -> String, _) = if point < 2.0 {
         (|x| fmt::number((x - 1.0) * 100.0, 2), " % longer")
     } else {
-        (|x| fmt::number(x, 2), " times as long")
+        (|x| fmt::number(x, 3), " times as long")
     };
     let interval =
         if lo.is_finite() && hi.is_finite() { format!(" ({} to {})", said(lo), said(hi)) } else { String::new() };
@@ -157,11 +157,26 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     let here = studies.iter().filter(|view| view.origin.is_first_host());
     let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
     let machine = here.clone().next().map_or_else(String::new, |view| {
-        format!(" {} on {}.", fmt::plural(runs, "run", "runs"), cell(&host::in_words(&view.machine)))
+        let profile = view.origin.rounds.first().map_or("", |source| &source.profile);
+        let words = cell(&host::in_words(&view.machine));
+        format!(" {} of the profile {profile} on {words}.", fmt::plural(runs, "run", "runs"))
     });
+    let controls = || here.clone().flat_map(|view| &view.judged.controls);
+    let count = |state| controls().filter(|control| control.state == state).count();
+    let controls = format!(
+        " Of {}, {} passed, {} failed, {} could not tell for noise.",
+        fmt::plural(
+            controls().filter(|control| control.state != ControlState::NotMeasured).count(),
+            "control",
+            "controls"
+        ),
+        count(ControlState::Passed),
+        count(ControlState::Failed),
+        count(ControlState::CouldNotTell)
+    );
     format!(
         "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \
-         a control failed or our mirror and the authors' code disagree.{machine}\n",
+         a control failed or our mirror and the authors' code disagree.{machine}{controls}\n",
         table.render()
     )
 }

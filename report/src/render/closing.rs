@@ -15,7 +15,7 @@ const THREATS: [&str; 7] = [
     "The code is written anew, so this replicates the published claims and does not reproduce the published measurements: a difference may \
      come from our code as well as from their method.",
     "Frequency scaling and hyper-threads are not under our control in a virtual machine; what could be read of them stands in MACHINES.md.",
-    "Inputs are generated, from three seeds. They have the published shape, not the variety of real data.",
+    "Inputs are generated, from two or three seeds. They have the published shape, not the variety of real data.",
     "The interval of a claim says how sure its figure is on this machine at this time. It does not cover a change of machine, input or version.",
 ];
 

@@ -77,7 +77,7 @@ fn text(rows: &[Drawn], file: u16) -> Vec<u8> {
 fn every_mirror_gives_the_answer_of_the_oracle_on_random_rows() {
     let mirrors = mirrors();
     let occurred = RefCell::new(BTreeMap::<&str, u64>::new());
-    let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let done = runner.run(&[rows(), rows(), rows()], |files| {
         let texts: Vec<_> = files.iter().zip(0..).map(|(rows, file)| text(rows, file)).collect();
