@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use crate::cases;
-use crate::claims::Claims;
 use crate::error::Error;
 use crate::files;
 use crate::hyperfine::Export;
-use crate::plan::Terms;
 use crate::plan_file::{self, PlannedRun};
 use crate::record::Record;
 use crate::results::{load, read_meta};
@@ -19,17 +16,12 @@ use crate::runs::{GnuTime, MemoryRun, Run, in_words};
 use crate::seals;
 use crate::selection;
 
-/// The JSON of a value that is not there.
-const NULL: &str = "null";
-
 /// What a command left.
 #[derive(Debug, Clone, Default)]
 pub struct Left {
-    /// Its exit code.
     pub exit: i32,
     /// What measured it from outside: the export of hyperfine, or the line of GNU time.
     pub measured: Option<PathBuf>,
-    /// What the study recorded.
     pub record: Option<PathBuf>,
 }
 
@@ -84,9 +76,7 @@ fn add_seals(folder: &Path, plan: &[PlannedRun], log: &Log) -> Result<(), Error>
 /// If it is not the next of the passes that the plan promises, or what it left is not of it: nothing is added then.
 pub fn memory(folder: &Path, pass: u32, scenario: &str, arm: &str, left: &Left) -> Result<Option<String>, Error> {
     let meta = read_meta(folder)?;
-    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
-    let (_, cases) = load(folder, "cases.tsv", cases::parse)?;
-    let promised = selection::memory_passes(&cases, &claims, &Terms::from(&meta));
+    let promised = selection::promised(folder)?;
     let log = Log::open(folder.join("memory.jsonl"))?;
     let name_of = |run: &PlannedRun| format!("{} {} {}", run.run, run.case.scenario, run.case.arm);
     let next = log.next(&promised, name_of, &format!("memory-{pass} {scenario} {arm}"))?;
@@ -125,18 +115,17 @@ impl Left {
         path: Option<&Path>,
         part: fn(&str) -> &str,
     ) -> Result<(Option<T>, String), Error> {
-        let Some(path) = path else {
-            return Ok((None, NULL.to_owned()));
-        };
+        let nothing = || Ok((None, "null".to_owned()));
+        let Some(path) = path else { return nothing() };
         let bytes = files::bytes_if_there(path)?;
         // Between the tokens of JSON a line break is a space, and within them there is none.
         let line = part(String::from_utf8_lossy(&bytes).trim()).replace(['\r', '\n'], "");
         if line.is_empty() {
-            return Ok((None, NULL.to_owned()));
+            return nothing();
         }
         match files::json(&line) {
             Ok(value) => Ok((Some(value), line)),
-            Err(_) if self.exit != 0 => Ok((None, NULL.to_owned())),
+            Err(_) if self.exit != 0 => nothing(),
             Err(error) => Err(Error::line(path, 1, in_words(&error))),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cases::{self, Case};
+use crate::cases::Case;
 use crate::claims::{Claims, Kind, Of};
 use crate::claims_file::ORIGINALS;
 use crate::error::Error;
@@ -448,11 +448,8 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     if memory.exists() {
         write_whole(&memory, &passes)?;
     }
-    let (meta, (_, claims), (_, cases)) =
-        (read_meta(path)?, load(path, "claims.toml", Claims::parse)?, load(path, "cases.tsv", cases::parse)?);
-    let promised = selection::memory_passes(&cases, &claims, &Terms::from(&meta)).len();
-    let is_whole = last.lines == plan.len() && passes.lines().count() >= promised;
-    Ok(write_whole(&path.join("plan.json"), &PlanMeta { cut: !is_whole, ..meta }.to_text())?)
+    let is_whole = last.lines == plan.len() && passes.lines().count() >= selection::promised(path)?.len();
+    Ok(write_whole(&path.join("plan.json"), &PlanMeta { cut: !is_whole, ..read_meta(path)? }.to_text())?)
 }
 
 /// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.

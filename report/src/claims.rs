@@ -1,6 +1,7 @@
 //! What is judged, as claims.toml says it: claims, each in two forms, with what a form inherits written out.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
@@ -11,9 +12,7 @@ use crate::rules::{Band, Control, Direction};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "a list of scenarios, or a table with a list for quick and one for full")]
 pub enum ByProfile<T> {
-    /// The same whatever the profile.
     All(T),
-    /// By the name of the profile.
     Each(BTreeMap<String, T>),
 }
 
@@ -35,11 +34,9 @@ pub struct Claims {
     pub study: String,
     /// Seconds that the plan of a profile may take, by profile.
     pub budget_s: BTreeMap<String, f64>,
-    /// The claims, in order.
     pub claims: Vec<Claim>,
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
     pub controls: Vec<ControlCase>,
-    /// Our own aims.
     pub goals: Vec<Goal>,
 }
 
@@ -52,13 +49,13 @@ pub struct Claims {
     Eq,
     PartialOrd,
     Ord,
+    Serialize,
+    Deserialize,
     Display,
     EnumString,
     IntoStaticStr,
     VariantArray,
     VariantNames,
-    Serialize,
-    Deserialize,
 )]
 #[strum(serialize_all = "lowercase", const_into_str)]
 #[serde(rename_all = "lowercase")]
@@ -87,11 +84,8 @@ pub struct Quantity {
     /// A metric of the record, or `process_s`.
     pub metric: String,
     pub scenarios: ByProfile<Vec<String>>,
-    /// The arms it is made of.
     pub of: Of,
-    /// Whether a smaller value is the better one.
     pub lower_is_better: bool,
-    /// Process or duet.
     pub replicate: Replicate,
     pub blocks: Blocks,
 }
@@ -100,20 +94,12 @@ pub struct Quantity {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Of {
     /// Of two arms of one block.
-    Ratio {
-        /// Above the line.
-        numerator: String,
-        /// Below it.
-        denominator: String,
-    },
-    /// Of one arm.
+    Ratio { numerator: String, denominator: String },
     Value {
         arm: String,
         /// An arm whose value is subtracted.
         minus: Option<String>,
-        /// A metric of the arm to divide by.
         per: Option<String>,
-        /// Multiplies the value.
         factor: f64,
         /// Of the value, for print.
         unit: String,
@@ -142,8 +128,17 @@ impl Of {
     }
 }
 
+/// Which of two values is the better one; page.toml says it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    Higher,
+    Lower,
+}
+
 /// Where the samples of a quantity come from: what one number of it is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Replicate {
     /// Whole processes.
@@ -162,7 +157,6 @@ pub struct Claim {
     pub original: String,
     pub published: Asked,
     pub fair: Asked,
-    /// Tests for the evidence only.
     pub further: Vec<Further>,
 }
 
@@ -170,7 +164,6 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Further {
     pub id: String,
-    /// What it shows.
     pub text: String,
     pub asked: Asked,
 }
@@ -192,13 +185,10 @@ pub struct Part {
     /// What tells it from the other parts; empty if there are none.
     pub text: String,
     pub kind: Kind,
-    /// Smallest ratio less one that matters.
     pub margin: f64,
-    /// What is measured.
     pub quantity: Quantity,
     /// Id of the A/A control that gives the floor.
     pub aa: Option<String>,
-    /// Causes to be checked.
     pub causes: Vec<Cause>,
     /// The authors' own code, whose effect it must show.
     pub mirrors: Option<Mirrors>,
@@ -207,9 +197,7 @@ pub struct Part {
 /// The authors' own code beside the arms that mirror it, measured in the same blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mirrors {
-    /// What is measured of their code.
     pub theirs: Quantity,
-    /// And of the mirror.
     pub ours: Quantity,
     /// In what condition their code is measured once more, to show why the mirror shows something else, and what is measured there.
     pub but: Option<(String, Quantity)>,
@@ -226,17 +214,11 @@ pub enum Kind {
     /// A value within a range.
     Band(Band),
     /// How a value changes with another metric.
-    Slope {
-        /// The other metric.
-        x: String,
-        /// What is claimed of the slope.
-        aim: Aim,
-    },
+    Slope { x: String, aim: Aim },
     /// Another claim's effect has this cause.
     Cause {
         /// Id of the claim, or further test, whose effect is explained.
         explains: String,
-        /// Which form of that claim.
         form: Form,
         /// Whose cause the control isolates.
         control: Control,
@@ -245,7 +227,6 @@ pub enum Kind {
     Outcome {
         /// What a block's value must meet.
         bound: Bound,
-        /// The share.
         share: f64,
     },
     /// A difference in every scenario.
@@ -274,19 +255,15 @@ impl Size {
 /// What is claimed of a slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Aim {
-    /// It lies in a range.
     Band(Band),
-    /// It goes one way, or none.
     Direction(Direction),
 }
 
 /// A limit of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Display)]
 pub enum Bound {
-    /// This or less.
     #[strum(to_string = "<= {0}")]
     AtMost(f64),
-    /// This or more.
     #[strum(to_string = ">= {0}")]
     AtLeast(f64),
 }
@@ -304,11 +281,8 @@ impl Bound {
 /// A cause that the report may state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
-    /// In a few words.
     pub short: String,
-    /// A sentence.
     pub text: String,
-    /// Its evidence.
     pub quantity: Quantity,
     /// For a counter; a control arm without it is judged by the share it explains.
     pub bound: Option<Bound>,
@@ -320,7 +294,6 @@ pub struct ControlCase {
     pub id: String,
     /// The planted ratio; `None` for A/A.
     pub planted: Option<f64>,
-    /// Smallest ratio less one that matters.
     pub margin: f64,
     /// The copy over the arm.
     pub quantity: Quantity,
@@ -330,11 +303,8 @@ pub struct ControlCase {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
     pub id: String,
-    /// In words.
     pub text: String,
-    /// What is measured.
     pub quantity: Quantity,
-    /// What it should meet.
     pub bound: Bound,
 }
 
@@ -365,11 +335,9 @@ impl Quantity {
         matches!(self.of, Of::Ratio { .. })
     }
 
-    /// The same, however often and wherever it is written.
-    fn without_blocks(mut self) -> Self {
-        self.blocks.clear();
-        self.line = 0;
-        self
+    /// The same, however often it is measured and wherever it is written.
+    fn asked(&self) -> Self {
+        Quantity { blocks: Blocks::new(), line: 0, ..self.clone() }
     }
 
     /// The arms of the test cases it needs, as cases.tsv names them.
@@ -497,55 +465,37 @@ impl Claims {
 
     /// Whether both ask the same, be it in other words or with other numbers of blocks: a later round may be larger or smaller than the one before.
     pub fn ask_as(&self, other: &Claims) -> bool {
-        self.without_blocks() == other.without_blocks()
+        self.question() == other.question()
     }
 
     /// Whether both measure the same for what the claim `id` asks in `form`, or for the further test of this id.
     pub fn measure_as(&self, other: &Claims, id: &str, form: Form) -> bool {
         let quantities = |claims: &Claims| -> Vec<Quantity> {
             let parts = claims.asked(id, form).into_iter().flat_map(Asked::parts);
-            parts.map(|part| part.quantity.clone().without_blocks()).collect()
+            parts.map(|part| part.quantity.asked()).collect()
         };
         quantities(self) == quantities(other)
     }
 
-    /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written.
-    fn without_blocks(&self) -> Claims {
-        let mut claims = self.clone();
-        claims.budget_s.clear();
-        let strip = |quantity: &mut Quantity| *quantity = quantity.clone().without_blocks();
-        for claim in &mut claims.claims {
-            claim.text.clear();
-            claim.original.clear();
-            let further = claim.further.iter_mut().map(|test| {
-                test.text.clear();
-                &mut test.asked
-            });
-            for asked in [&mut claim.published, &mut claim.fair].into_iter().chain(further) {
-                let parts = match asked {
-                    Asked::Parts(parts) => parts.as_mut_slice(),
-                    Asked::Absent(why) | Asked::Pending(why) => {
-                        why.clear();
-                        &mut []
-                    }
-                };
-                for part in parts {
-                    part.text.clear();
-                    strip(&mut part.quantity);
-                    // What is compared with a test is no part of what it asks.
-                    part.mirrors = None;
-                    for cause in &mut part.causes {
-                        cause.short.clear();
-                        cause.text.clear();
-                        strip(&mut cause.quantity);
-                    }
-                }
-            }
-        }
-        claims.controls.iter_mut().for_each(|control| strip(&mut control.quantity));
-        // A goal is about our own crate: no verdict depends on it.
-        claims.goals.clear();
-        claims
+    /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written. What is compared with a test is no
+    /// part of what it asks, nor are goals, which are about our own crates. A new field has to be named here.
+    fn question(&self) -> impl PartialEq {
+        let part = |Part { text: _, kind, margin, quantity, aa, causes, mirrors: _ }: &Part| {
+            let causes = causes.iter().map(|Cause { short: _, text: _, quantity, bound }| (quantity.asked(), *bound));
+            (kind.clone(), *margin, quantity.asked(), aa.clone(), causes.collect::<Vec<_>>())
+        };
+        let asked = |form: &Asked| (discriminant(form), form.parts().iter().map(part).collect::<Vec<_>>());
+        let test = |Further { id, text: _, asked: form }: &Further| (id.clone(), asked(form));
+        let claim = |Claim { id, text: _, original: _, published, fair, further }: &Claim| {
+            (id.clone(), asked(published), asked(fair), further.iter().map(test).collect::<Vec<_>>())
+        };
+        let control = |ControlCase { id, planted, margin, quantity }: &ControlCase| {
+            (id.clone(), *planted, *margin, quantity.asked())
+        };
+        let Claims { study, budget_s: _, claims, controls, goals: _ } = self;
+        let claims: Vec<_> = claims.iter().map(claim).collect();
+        let controls: Vec<_> = controls.iter().map(control).collect();
+        (study.clone(), claims, controls)
     }
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.

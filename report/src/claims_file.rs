@@ -6,21 +6,20 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::str::FromStr;
 
 use serde::de::{DeserializeOwned, IntoDeserializer};
-use strum::{EnumString, VariantNames};
+use strum::VariantNames;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::claims::{
-    Aim, Asked, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part,
-    Quantity, Replicate, Size,
+    Aim, Asked, Better, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of,
+    Part, Quantity, Replicate, Size,
 };
 use crate::error::Error;
-use crate::files::{Schema, TomlFile, chosen};
+use crate::files::{Schema, TomlFile};
 use crate::record::unit;
-use crate::rules::{Band, Control, Direction};
+use crate::rules::Band;
 
 /// Keys that a table keeps to itself.
 const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours but";
@@ -36,14 +35,6 @@ const EITHER: [&str; 4] = ["ratio arm arms", "size size_band", "at_least at_most
 
 fn is_in(keys: &str, key: &str) -> bool {
     keys.split(' ').any(|other| other == key)
-}
-
-/// Which value is the better one.
-#[derive(Debug, Clone, Copy, PartialEq, EnumString, VariantNames)]
-#[strum(serialize_all = "lowercase")]
-enum Better {
-    Lower,
-    Higher,
 }
 
 /// A key with its value.
@@ -95,8 +86,7 @@ impl Claims {
             };
             budget_s.insert(profile.to_owned(), seconds);
         }
-        let claims = top.tables("claim")?.into_iter().map(|table| reader.claim(&reader.table(file, "claim", table)?));
-        let claims = claims.collect::<Result<_, _>>()?;
+        let claims = top.each(&reader, ("claim", "claim"), |table| reader.claim(&table))?;
         if let Some(planted) = top.table("planted")? {
             let planted = reader.table(file, "planted", planted)?;
             for replicate in [Replicate::Process, Replicate::Duet] {
@@ -108,8 +98,7 @@ impl Claims {
                 }
             }
         }
-        let goals = top.tables("goal")?.into_iter().map(|table| goal(&reader.table(file, "goal", table)?));
-        let goals = goals.collect::<Result<_, _>>()?;
+        let goals = top.each(&reader, ("goal", "goal"), |table| goal(&table))?;
         reader.refuse_unread(file)?;
         let claims = Claims { study, budget_s, claims, controls: reader.controls.into_inner(), goals };
         claims.check_names(file)?;
@@ -137,21 +126,19 @@ impl Claims {
                     }
                     None => return Err(fault(format!("'{explains}', which is no claim or further test of this file"))),
                 };
-                let of_ratios: Vec<&Quantity> =
-                    parts.iter().map(|part| &part.quantity).filter(|quantity| quantity.is_ratio()).collect();
-                if of_ratios.is_empty() {
+                let mut effects: Vec<&Quantity> = parts.iter().map(|part| &part.quantity).collect();
+                effects.retain(|effect| effect.is_ratio());
+                if effects.is_empty() {
                     return Err(fault(format!("'{explains}', which is no claim about a ratio")));
                 }
-                let replicate = part.quantity.replicate;
-                let of_ratios: Vec<&Quantity> =
-                    of_ratios.into_iter().filter(|quantity| quantity.replicate == replicate).collect();
-                if of_ratios.is_empty() {
-                    let own = replicate.into_str();
+                effects.retain(|effect| effect.replicate == part.quantity.replicate);
+                if effects.is_empty() {
+                    let own = part.quantity.replicate.into_str();
                     return Err(fault(format!(
                         "'{explains}', which is no effect with replicate = \"{own}\" like its own"
                     )));
                 }
-                if let Some(scenario) = elsewhere(&part.quantity, &of_ratios) {
+                if let Some(scenario) = elsewhere(&part.quantity, &effects) {
                     return Err(fault(format!("'{explains}' in {scenario}, where that is not measured")));
                 }
             }
@@ -193,6 +180,11 @@ impl<'a> Scope<'a> {
         self.entries.contains_key(key)
     }
 
+    /// Whether it says what its quantity is made of.
+    fn names_arms(&self) -> bool {
+        self.has("ratio") || self.has("arm")
+    }
+
     /// The value of a key as it is written, if it is there.
     fn raw(&self, key: &str) -> Option<Spanned<DeValue<'a>>> {
         self.entries.get(key).map(|entry| {
@@ -215,28 +207,31 @@ impl<'a> Scope<'a> {
         self.take(key)?.ok_or_else(|| self.fault(format!("needs the key '{key}'")))
     }
 
-    /// The value of a key that is one of few names.
-    fn choice<T: FromStr + VariantNames>(&self, key: &str) -> Result<Option<T>, Error> {
-        let text: Option<String> = self.take(key)?;
-        let read = |text: String| chosen(key, &text).map_err(|what| self.fault_at(key, format!("is wrong: {what}")));
-        text.map(read).transpose()
+    /// Whether the value of a key is a table.
+    fn is_table(&self, key: &str) -> bool {
+        matches!(self.entries.get(key).map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)))
     }
 
     /// The table of a key, if it is there.
     fn table(&self, key: &str) -> Result<Option<Spanned<DeValue<'a>>>, Error> {
-        match self.raw(key) {
-            Some(value) if !matches!(value.get_ref(), DeValue::Table(_)) => {
-                Err(self.fault_at(key, format!("needs a table in '{key}'")))
-            }
-            value => Ok(value),
+        if self.has(key) && !self.is_table(key) {
+            return Err(self.fault_at(key, format!("needs a table in '{key}'")));
         }
+        Ok(self.raw(key))
     }
 
-    /// The tables of a key; none if it is not there.
-    fn tables(&self, key: &str) -> Result<Vec<Spanned<DeValue<'a>>>, Error> {
+    /// What `read` makes of each table of a key, which messages call `name`; nothing if it is not there.
+    fn each<T>(
+        &self,
+        reader: &Reader<'a>,
+        (key, name): (&str, &str),
+        read: impl Fn(Scope<'a>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
         match self.raw(key).map(Spanned::into_inner) {
             None => Ok(Vec::new()),
-            Some(DeValue::Array(tables)) => Ok(tables.into_iter().collect()),
+            Some(DeValue::Array(tables)) => {
+                tables.into_iter().map(|table| read(reader.table(self.file, name, table)?)).collect()
+            }
             Some(_) => Err(self.fault_at(key, format!("needs a list of tables in '{key}'"))),
         }
     }
@@ -306,10 +301,10 @@ impl<'a> Scope<'a> {
     }
 
     fn scenarios(&self) -> Result<ByProfile<Vec<String>>, Error> {
-        match self.entries.get("scenarios").map(|entry| entry.value.get_ref()) {
-            Some(DeValue::Table(_)) => Ok(ByProfile::Each(self.by_profile("scenarios")?)),
-            _ => Ok(ByProfile::All(self.need("scenarios")?)),
+        if self.is_table("scenarios") {
+            return Ok(ByProfile::Each(self.by_profile("scenarios")?));
         }
+        Ok(ByProfile::All(self.need("scenarios")?))
     }
 
     /// Two arms, written as `a / b`.
@@ -343,7 +338,7 @@ impl<'a> Scope<'a> {
         if let Of::Value { unit: printed, .. } = &mut quantity.of {
             *printed = self.take("unit")?.unwrap_or_else(|| unit(&quantity.metric).unwrap_or("s").to_owned());
         }
-        if let Some(replicate) = self.choice("replicate")? {
+        if let Some(replicate) = self.take("replicate")? {
             quantity.replicate = replicate;
         }
         if quantity.is_duet() && !quantity.is_ratio() {
@@ -363,7 +358,7 @@ impl<'a> Scope<'a> {
             metric,
             scenarios: self.scenarios()?,
             of,
-            lower_is_better: self.choice("better")?.unwrap_or(Better::Lower) == Better::Lower,
+            lower_is_better: self.take("better")?.unwrap_or(Better::Lower) == Better::Lower,
             replicate: Replicate::Process,
             blocks: self.by_profile("blocks")?,
         })
@@ -380,7 +375,7 @@ impl<'a> Scope<'a> {
             "band" => Ok(Kind::Band(self.band("band")?.ok_or_else(|| lacks("band = [lo, hi]"))?)),
             "slope" => {
                 let x = self.take("x")?.ok_or_else(|| lacks("x, a metric"))?;
-                let aim = match (self.band("band")?, self.choice::<Direction>("direction")?) {
+                let aim = match (self.band("band")?, self.take("direction")?) {
                     (Some(band), None) => Aim::Band(band),
                     (None, Some(direction)) => Aim::Direction(direction),
                     _ => return Err(lacks("either band or direction (up, down or flat)")),
@@ -391,8 +386,7 @@ impl<'a> Scope<'a> {
                 let whole: String = self.take("explains")?.ok_or_else(|| lacks("explains, the id of a claim"))?;
                 let named = whole.rsplit_once('.').and_then(|(id, form)| Some((id.to_owned(), form.parse().ok()?)));
                 let (explains, form) = named.unwrap_or((whole, form));
-                let control = self.choice::<Control>("control")?;
-                let control = control.ok_or_else(|| lacks("control = \"claimed\" or \"rival\""))?;
+                let control = self.take("control")?.ok_or_else(|| lacks("control = \"claimed\" or \"rival\""))?;
                 Ok(Kind::Cause { explains, form, control })
             }
             "outcome" => {
@@ -460,12 +454,12 @@ impl<'a> Reader<'a> {
             self.asked(&self.table(claim.file, &named, table)?.test_within(claim), form)
         };
         let (published, fair) = (form(Form::Published)?, form(Form::Fair)?);
-        let further = |table| {
-            let scope = self.table(claim.file, "a further test", table)?.test_within(claim);
+        let further = |table: Scope<'a>| {
+            let scope = table.test_within(claim);
             // Alone in the evidence a test about a cause explains what is fair.
             Ok(Further { id: scope.need("id")?, text: scope.need("text")?, asked: self.asked(&scope, Form::Fair)? })
         };
-        let further: Vec<Further> = claim.tables("further")?.into_iter().map(further).collect::<Result<_, Error>>()?;
+        let further = claim.each(self, ("further", "a further test"), further)?;
         let claim_read = Claim { id, text, original, published, fair, further };
         if claim_read.parts().next().is_none() {
             // Nothing is asked that could mean what the claim says.
@@ -485,11 +479,7 @@ impl<'a> Reader<'a> {
         if !test.has("part") {
             return Ok(Asked::Parts(vec![self.part(test, form)?]));
         }
-        let tables = test.tables("part")?;
-        let parts = tables
-            .into_iter()
-            .map(|table| self.part(&self.table(test.file, &test.name, table)?.test_within(test), form));
-        let parts: Vec<Part> = parts.collect::<Result<_, _>>()?;
+        let parts = test.each(self, ("part", &test.name), |table| self.part(&table.test_within(test), form))?;
         if parts.is_empty() {
             Err(test.fault_at("part", "needs at least one part in 'part'"))
         } else {
@@ -511,8 +501,7 @@ impl<'a> Reader<'a> {
                 kind.into_str()
             )));
         }
-        let causes = scope.tables("cause")?.into_iter().map(|table| self.cause(scope, &quantity, table));
-        let causes = causes.collect::<Result<_, _>>()?;
+        let causes = scope.each(self, ("cause", "a cause"), |table| Self::cause(scope, &quantity, table))?;
         let text = if scope.has("id") { None } else { scope.take("text")? };
         let (text, margin) = (text.unwrap_or_default(), scope.margin(&quantity)?);
         let mirrors = self.mirrors(scope, &quantity)?;
@@ -523,42 +512,29 @@ impl<'a> Reader<'a> {
 
     /// The authors' own code that the arms of a test mirror: `mirrors = "a / b"` in the same runs, or a table of what else is measured there.
     fn mirrors(&self, test: &Scope<'a>, ours: &Quantity) -> Result<Option<Mirrors>, Error> {
-        let is_table =
-            matches!(test.entries.get("mirrors").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
-        if !is_table {
+        if !test.is_table("mirrors") {
             let theirs = test.ratio("mirrors")?.map(|of| Quantity { of, ..ours.clone() });
             return Ok(theirs.map(|theirs| Mirrors { theirs, ours: ours.clone(), but: None }));
         }
-        let Some(table) = test.table("mirrors")? else { return Ok(None) };
-        let own = self.table(test.file, &format!("mirrors of {}", test.name), table)?;
-        let names_arms = ["ratio", "arm"].iter().any(|key| own.has(key));
-        if !names_arms {
-            return Err(own.fault("needs arms of the authors' code: ratio = \"a / b\", or arm"));
+        // What is measured in a table of this key, where it does not say itself how.
+        let inner = |outer: &Scope<'a>, key: &str| -> Result<Option<Scope<'a>>, Error> {
+            let Some(table) = outer.table(key)? else { return Ok(None) };
+            let own = self.table(test.file, &format!("{key} of {}", outer.name), table)?;
+            Ok(Some(own.within(outer, |_, key| is_in(MEASURED, key))))
+        };
+        let Some(scope) = inner(test, "mirrors")? else { return Ok(None) };
+        if !scope.names_arms() {
+            return Err(scope.fault("needs arms of the authors' code: ratio = \"a / b\", or arm"));
         }
-        let scope = own.within(test, |_, key| is_in(MEASURED, key));
         let theirs = scope.quantity()?;
-        let ours = match scope.table("ours")? {
-            None => ours.clone(),
-            Some(table) => {
-                let named = format!("ours of {}", scope.name);
-                self.table(test.file, &named, table)?.within(&scope, |_, key| is_in(MEASURED, key)).quantity()?
-            }
-        };
-        let but = match scope.table("but")? {
-            None => None,
-            Some(table) => {
-                let named = format!("but of {}", scope.name);
-                let scope = self.table(test.file, &named, table)?.within(&scope, |_, key| is_in(MEASURED, key));
-                Some((scope.need("text")?, scope.quantity()?))
-            }
-        };
+        let ours = inner(&scope, "ours")?.map_or_else(|| Ok(ours.clone()), |scope| scope.quantity())?;
+        let but = inner(&scope, "but")?.map(|scope| Ok((scope.need("text")?, scope.quantity()?))).transpose()?;
         let (scenarios, blocks) = (theirs.scenarios.clone(), theirs.blocks.clone());
         Ok(Some(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs, but }))
     }
 
-    fn cause(&self, outer: &Scope<'a>, effect: &Quantity, table: Spanned<DeValue<'a>>) -> Result<Cause, Error> {
-        let own = self.table(outer.file, "a cause", table)?;
-        let names_arms = ["ratio", "arm"].iter().any(|key| own.has(key));
+    fn cause(outer: &Scope<'a>, effect: &Quantity, own: Scope<'a>) -> Result<Cause, Error> {
+        let names_arms = own.names_arms();
         let is_inherited = |own: &Scope<'a>, key: &str| match key {
             // A counter of one arm cannot come from a duet, even if the claim does.
             "replicate" => !own.has("arm"),
@@ -589,7 +565,7 @@ impl<'a> Reader<'a> {
     /// The id of the A/A control that a part asks for: by default, where it has a floor, of its denominator.
     fn aa(&self, test: &Scope<'a>, part: &Part) -> Result<Option<String>, Error> {
         let mut quantity = part.quantity.clone();
-        let is_table = matches!(test.entries.get("aa").map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)));
+        let is_table = test.is_table("aa");
         let mut arm: Option<String> = None;
         if is_table {
             if let Some(table) = test.table("aa")? {

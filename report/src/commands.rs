@@ -19,7 +19,7 @@ use report::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use report::power;
 use report::publish;
 use report::render;
-use report::results::{load, read_meta};
+use report::results::load;
 use report::selection;
 
 use crate::cli::{Append, Command, Profile};
@@ -123,9 +123,7 @@ fn select_cases(folder: &Path, profile: Profile, judged: bool) -> Result<String,
 
 /// The passes under GNU time that the plan of a folder promises, one per line.
 fn promised_passes(folder: &Path) -> Result<String, Error> {
-    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
-    let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
-    let promised = selection::memory_passes(&cases, &claims, &Terms::from(&read_meta(folder)?));
+    let (promised, listed) = (selection::promised(folder)?, files::read(&folder.join("cases.tsv"))?);
     let line = |run: &PlannedRun| {
         let Case { scenario, arm, .. } = &run.case;
         let pass = run.run.trim_start_matches("memory-");

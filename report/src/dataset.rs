@@ -41,11 +41,6 @@ impl Dataset {
         }
     }
 
-    /// Every test case that has samples: scenario, arm and its samples in the order of their blocks.
-    pub fn cases(&self) -> impl Iterator<Item = (&str, &str, &[Sample])> {
-        self.samples.iter().map(|((scenario, arm), samples)| (scenario.as_str(), arm.as_str(), samples.as_slice()))
-    }
-
     /// The samples of a test case, in the order of their blocks; empty if it did not run.
     pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
         // A tuple of references cannot look up a tuple of strings.

@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::fmt;
-use crate::judged::{Estimate, GoalStanding, Judged, Row, Scale, Side, Verdict};
+use crate::judged::{Estimate, Judged, Kept, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -21,13 +21,6 @@ fn printed(scale: &Scale, estimate: &Estimate) -> String {
     let print = printer(scale, estimate);
     let figure = if estimate.point.is_finite() { print(estimate.point) } else { "no figure (failed runs)".to_owned() };
     if has_interval(estimate) { format!("{figure} {}", interval_with(scale, estimate, &*print)) } else { figure }
-}
-
-/// The interval alone, "[1.28, 1.35]"; `None` for a single figure. An open end reads "no upper bound".
-pub fn interval(row: &Row) -> Option<String> {
-    let estimate = row.estimate.as_ref().filter(|estimate| has_interval(estimate))?;
-    let print = printer(&row.scale, estimate);
-    Some(interval_with(&row.scale, estimate, &*print))
 }
 
 /// Whether the estimate has an interval at all; one sample, or too few, has none.
@@ -231,9 +224,9 @@ fn has_effect(found: &Judged) -> bool {
 }
 
 /// A goal's standing over its rows as printed in tables; unmet ones stand out.
-pub fn goal_standing(standing: GoalStanding) -> String {
+pub fn goal_standing(standing: Kept) -> String {
     match standing {
-        GoalStanding::Met | GoalStanding::NotMeasured => standing.into_str().to_owned(),
-        GoalStanding::Missed | GoalStanding::Undecided => format!("**{}**", standing.into_str()),
+        Kept::Met | Kept::NotMeasured => standing.into_str().to_owned(),
+        Kept::Missed | Kept::Undecided => format!("**{}**", standing.into_str()),
     }
 }

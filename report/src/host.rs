@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::machine::Machine;
 
 /// What two rounds of one host have in common to the letter.
-const FACTS: [&str; 8] =
+pub const FACTS: [&str; 8] =
     ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
 
 /// What is alike on one host: the figures of the probe, which differ where the names do not; and how many times the larger of two may be the

@@ -10,11 +10,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "serde_json::Value")]
 pub struct Export {
-    /// Wall time of the process, in seconds.
     pub wall_s: f64,
-    /// Processor time in the program, in seconds.
     pub user_s: f64,
-    /// Processor time in the kernel, in seconds.
     pub system_s: f64,
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use strum::IntoStaticStr;
 
 use crate::claims::{Form, Size};
-pub use crate::rules::{Count, Verdict};
+pub use crate::rules::{ControlState, Count, Verdict};
 pub use crate::stats::Interval as Estimate;
 
 /// What repeating an A/A control showed.
@@ -16,7 +16,6 @@ pub use crate::stats::Interval as Estimate;
 pub struct Calibrated {
     pub control: String,
     pub scenarios: Vec<String>,
-    /// Blocks of a trial.
     pub blocks: usize,
     /// Trials that could be judged.
     pub trials: usize,
@@ -66,10 +65,8 @@ pub struct Row {
     pub floor: Option<f64>,
     /// Smallest ratio - 1 that matters; `None` where nothing is judged by it.
     pub margin: Option<f64>,
-    /// The published size or range.
     pub claimed: Option<Size>,
     pub verdict: Verdict,
-    /// Failed runs among the samples of this row.
     pub failed: usize,
 }
 
@@ -110,7 +107,6 @@ pub struct Mirror {
     pub ours: Estimate,
     /// In what condition their code ran; empty: as it is.
     pub but: String,
-    /// Theirs over ours.
     pub apart: Estimate,
     pub state: MirrorState,
     /// The results folder and the host where both ran; `None` if it is the round itself.
@@ -144,7 +140,7 @@ impl Standing {
             Standing::Share(verdict) => verdict.into_str(),
             Standing::Counter(Kept::Met) => "borne out",
             Standing::Counter(Kept::Missed) => "not borne out",
-            Standing::Counter(Kept::Undecided) => "undecided",
+            Standing::Counter(Kept::Undecided | Kept::NotMeasured) => "undecided",
         }
     }
 
@@ -159,10 +155,13 @@ impl Standing {
 }
 
 /// Whether a value keeps a bound, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kept {
     Missed,
     Undecided,
+    #[strum(serialize = "not measured")]
+    NotMeasured,
     Met,
 }
 
@@ -327,28 +326,12 @@ impl Counts {
 pub struct JudgedControl {
     pub id: String,
     pub row: Row,
-    /// The planted ratio; `None` for A/A.
     pub planted: Option<f64>,
     /// Standard deviation of the arm's log time from layout to layout; `None` where the copies cannot show it.
     pub layout_sd: Option<f64>,
     pub state: ControlState,
     /// Why it is in this state; empty if it passed.
     pub reason: String,
-}
-
-/// What became of a control. Only one that failed makes what it guards invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum ControlState {
-    /// The copies are alike; the planted effect was found.
-    Passed,
-    /// Too much noise, or too few blocks.
-    #[strum(serialize = "could not tell")]
-    CouldNotTell,
-    /// The copies were told apart; the planted effect was missed; in a duet it matters who goes first.
-    Failed,
-    #[strum(serialize = "not measured")]
-    NotMeasured,
 }
 
 /// One of our own aims.
@@ -359,20 +342,9 @@ pub struct JudgedGoal {
     pub rows: Vec<Row>,
     /// `<= 2.5` or `>= 2.5`, with unit.
     pub bound: String,
-    pub standing: GoalStanding,
+    pub standing: Kept,
     /// `†` or `‡` if it was judged on a partial measurement; empty otherwise.
     pub mark: &'static str,
-}
-
-/// Whether a goal was reached, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum GoalStanding {
-    Missed,
-    Undecided,
-    #[strum(serialize = "not measured")]
-    NotMeasured,
-    Met,
 }
 
 /// Several measurements by the same claims on the same kind of machine.
@@ -380,7 +352,6 @@ pub enum GoalStanding {
 pub struct Rounds {
     /// Which: this one first, then those before it, the newest first.
     pub measured: Vec<Round>,
-    /// What they say of each claim.
     pub repeats: Vec<Repeat>,
 }
 
@@ -407,7 +378,6 @@ pub struct Repeat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(const_into_str)]
 pub enum Agreement {
-    /// All are the same.
     #[strum(serialize = "same")]
     Same,
     /// They differ, but none contradicts another: some are open.

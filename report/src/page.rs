@@ -6,7 +6,7 @@ use serde::Deserialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::anchor::anchor;
-use crate::claims::Form;
+use crate::claims::{Better, Form};
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
 use crate::rules::Verdict;
@@ -29,22 +29,16 @@ pub struct Page {
     /// What the original really measured.
     #[serde(default)]
     pub measured: Vec<String>,
-    /// What we kept of it.
     #[serde(default)]
     pub kept: Vec<String>,
-    /// What we changed.
     #[serde(default)]
     pub changed: Vec<String>,
-    /// Threats particular to this study.
     #[serde(default)]
     pub limits: Vec<String>,
-    /// What an engineer should choose.
     #[serde(default)]
     pub advice: Vec<Advice>,
-    /// Tables, in order.
     #[serde(default)]
     pub table: Vec<Table>,
-    /// Charts, in order.
     #[serde(default)]
     pub chart: Vec<Chart>,
 }
@@ -83,7 +77,6 @@ pub enum Role {
     Published,
     /// Whether it holds at equal work and resources.
     Fair,
-    /// Why.
     Why,
     /// What to do in one's own code.
     Do,
@@ -105,11 +98,8 @@ pub struct Advice {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct When {
-    /// Id of a claim.
     pub claim: String,
-    /// Which of its forms.
     pub form: Form,
-    /// Verdicts, one of which it must have.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -117,10 +107,8 @@ pub struct When {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Name for links.
     pub id: String,
     pub title: String,
-    /// What a reader must know to read it.
     pub note: Option<String>,
     /// Whether the study prints it without arguments; the report shows every table.
     #[serde(default)]
@@ -128,10 +116,8 @@ pub struct Table {
     /// Names of arms in cells that name one; an arm without a label keeps its own.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Heading of the first column.
     pub row_header: String,
     pub row: Vec<TableRow>,
-    /// Columns after the first, in order.
     pub column: Vec<Column>,
 }
 
@@ -142,19 +128,12 @@ const ROW: &str = "row";
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
-    /// Text of the first cell.
     pub label: String,
-    /// The scenario of its cells.
     pub scenario: String,
-    /// The arm of its cells.
     pub arm: Option<String>,
     /// The dividend of its cells in columns whose dividend is `row`.
     pub dividend: Option<String>,
-    /// The metric of its cells.
     pub metric: Option<String>,
-    /// Multiplies the values.
-    pub factor: Option<f64>,
-    /// Decimals.
     pub digits: Option<usize>,
 }
 
@@ -163,19 +142,13 @@ pub struct TableRow {
 #[serde(deny_unknown_fields)]
 pub struct Column {
     pub header: String,
-    /// The arm of its cells.
     pub arm: Option<String>,
-    /// The metric of its cells.
     pub metric: Option<String>,
-    /// An arm whose value is subtracted.
     pub minus: Option<String>,
-    /// A metric of the arm to divide by.
     pub per: Option<String>,
     /// An arm whose value of the same block is divided by the cell's: a speed-up, or an efficiency. `row`: the one that the row names.
     pub dividend: Option<String>,
-    /// Multiplies the values.
     pub factor: Option<f64>,
-    /// Decimals.
     pub digits: Option<usize>,
     /// Arms that are compared: the cell names the one with the best median.
     pub best: Option<Vec<String>>,
@@ -196,21 +169,10 @@ impl Column {
             arm: column.arm.or_else(|| row.arm.clone()),
             metric: column.metric.or_else(|| row.metric.clone()),
             dividend: if column.dividend.as_deref() == Some(ROW) { row.dividend.clone() } else { column.dividend },
-            factor: column.factor.or(row.factor),
             digits: column.digits.or(row.digits),
             ..column
         }
     }
-}
-
-/// Which of two medians is the better one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// The higher one: throughput.
-    Higher,
-    /// The lower one: time, memory.
-    Lower,
 }
 
 /// A chart.
@@ -220,17 +182,13 @@ pub struct Chart {
     /// Name of the file, with the study's name in front.
     pub id: String,
     pub title: String,
-    /// What it looks like.
     pub kind: ChartKind,
     /// Scenarios it shows; a strip shows one.
     pub scenarios: Vec<String>,
-    /// Arms it shows.
     pub arms: Vec<String>,
     /// Metric on the value axis; not of `percentiles`.
     pub metric: Option<String>,
-    /// Histogram that `percentiles` shows.
     pub histogram: Option<String>,
-    /// Metric on the other axis of `lines`.
     pub x: Option<String>,
     /// Logarithmic axes; else they start at zero.
     #[serde(default)]
@@ -242,11 +200,8 @@ pub struct Chart {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ChartKind {
-    /// Metric against x, a line per arm.
     Lines,
-    /// A row of points per arm.
     Strip,
-    /// A histogram by percentile, a line per arm.
     Percentiles,
 }
 

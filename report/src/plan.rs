@@ -46,9 +46,7 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Terms {
     pub profile: String,
-    /// Seed from which the order follows.
     pub seed: u64,
-    /// How many layouts of its code each build has.
     pub layouts: NonZeroU64,
     pub part: Part,
 }

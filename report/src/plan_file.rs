@@ -14,13 +14,10 @@ use crate::files::{Schema, hex};
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRun {
     pub run: String,
-    /// Its block within the scenario.
     pub block: u64,
     /// Which of the binaries that differ only in the order of their code.
     pub layout: u64,
-    /// Seed of the input.
     pub seed: u64,
-    /// What is run.
     pub case: Case,
 }
 
@@ -33,9 +30,7 @@ pub struct PlanMeta {
     pub profile: String,
     /// Seed from which the order follows.
     pub seed: u64,
-    /// SHA-256 of claims.toml, cases.tsv and plan.tsv, in this order.
     pub hash: String,
-    /// Expected time of all runs, in seconds.
     pub planned_s: f64,
     /// How many layouts of its code each build has.
     pub layouts: NonZeroU64,
@@ -59,9 +54,7 @@ pub struct PlanMeta {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// Id of the control.
     pub control: String,
-    /// How often all its blocks are run.
     pub trials: usize,
 }
 

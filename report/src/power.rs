@@ -41,7 +41,6 @@ struct Expected {
     blocks: usize,
     /// Standard deviation of one log ratio.
     noise: f64,
-    /// How often the size is found.
     power: f64,
     /// The least blocks that are tried and would do, where the planned ones do not.
     enough: Option<usize>,

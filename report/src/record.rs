@@ -17,16 +17,13 @@ pub struct Record {
     pub scenario: String,
     /// The arm, with suffix; the first arm of a duet.
     pub arm: String,
-    /// The second arm of a duet.
     pub versus: Option<String>,
-    /// Seed of the input.
     pub seed: u64,
     pub block: u64,
     /// Fingerprint of the answer; empty if the arm has none to compare.
     pub digest: String,
     /// Values by name, each of which ends in its unit.
     pub metrics: BTreeMap<String, f64>,
-    /// Alternations of a duet.
     pub pairs: Option<Vec<DuetPair>>,
     pub error: Option<String>,
     /// Compressed histograms in base64 by name, which ends in the unit of their values; not judged.
@@ -37,11 +34,8 @@ pub struct Record {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DuetPair {
-    /// Which arm went first.
     pub order: Order,
-    /// Time of the first arm named, in seconds.
     pub a_s: f64,
-    /// Time of the second, in seconds.
     pub b_s: f64,
 }
 
@@ -49,9 +43,7 @@ pub struct DuetPair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// The first arm named.
     Ab,
-    /// The second.
     Ba,
 }
 

@@ -20,18 +20,14 @@ use crate::seals;
 /// Everything in a results folder, read and not yet checked against each other.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    /// Where it is.
     pub path: PathBuf,
     pub claims: Claims,
-    /// How it is presented.
     pub page: Page,
     pub cases: Vec<Case>,
     pub plan: Vec<PlannedRun>,
-    /// What the plan says of itself.
     pub meta: PlanMeta,
     /// What came of the runs, in the order of the plan.
     pub runs: Vec<Run>,
-    /// What came of the memory passes.
     pub memory: Vec<MemoryRun>,
     pub machine: Machine,
 }

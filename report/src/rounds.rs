@@ -56,8 +56,6 @@ pub struct Source {
     /// Path of its folder, relative to the results root.
     pub folder: String,
     pub host: usize,
-    pub profile: String,
-    /// What part it has.
     pub part: &'static str,
     /// Blocks that were run, and that were planned.
     pub blocks: (usize, usize),
@@ -82,7 +80,6 @@ impl Shown<'_> {
             .map(|(part, host, folder)| Source {
                 folder: folder.below(results),
                 host,
-                profile: folder.meta.profile.clone(),
                 part,
                 blocks: folder.blocks(),
                 machine: folder.machine.clone(),

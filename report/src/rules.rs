@@ -10,7 +10,8 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 use crate::files::chosen;
 use crate::stats::{CONFIDENCE, Interval, binomial};
 
-/// What is said of a claim in one form; its name is the word that is printed, and the order of the glossary.
+/// What is said of a claim in one form; its name is the word that is printed. The worst first, for someone who believes the
+/// claim: what casts doubt on the measurement, then what contradicts the claim, then what leaves it open, and what bears it out last.
 #[derive(
     Debug,
     Default,
@@ -18,6 +19,8 @@ use crate::stats::{CONFIDENCE, Interval, binomial};
     Copy,
     PartialEq,
     Eq,
+    PartialOrd,
+    Ord,
     Hash,
     Deserialize,
     Display,
@@ -29,22 +32,10 @@ use crate::stats::{CONFIDENCE, Interval, binomial};
 #[serde(try_from = "String")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
-    /// It is as claimed: the effect is there, and of the claimed size where one is claimed; the value lies in the range; nothing differs.
-    Holds,
-    /// The effect is there, wholly below the claimed size.
-    #[strum(serialize = "holds, smaller")]
-    HoldsSmaller,
-    /// There, wholly above the claimed size.
-    #[strum(serialize = "holds, larger")]
-    HoldsLarger,
-    /// There; the interval straddles an end of the claimed size.
-    #[strum(serialize = "holds, size open")]
-    HoldsSizeOpen,
-    /// A claimed cause explains over four fifths of the effect.
-    #[strum(serialize = "the cause")]
-    TheCause,
-    /// An outcome is met in more than the claimed share of blocks.
-    Happens,
+    /// A control of this measurement failed.
+    Invalid,
+    /// Two rounds of one host contradict each other.
+    Unstable,
     /// The effect is there, in the other direction.
     Opposite,
     /// Shown to be within the margin, either way.
@@ -59,24 +50,15 @@ pub enum Verdict {
     Lower,
     /// A value wholly above the claimed range.
     Higher,
-    /// A claimed cause explains between a fifth and four fifths.
-    #[strum(serialize = "part of it")]
-    PartOfIt,
     /// A claimed cause explains less than a fifth.
     #[strum(serialize = "not the cause")]
     NotTheCause,
+    /// A claimed cause explains between a fifth and four fifths.
+    #[strum(serialize = "part of it")]
+    PartOfIt,
     /// An outcome is met in fewer blocks than claimed.
     #[strum(serialize = "does not happen")]
     DoesNotHappen,
-    /// The interval allows more than one answer.
-    Undecided,
-    /// The same, but all of it lies outside of the claimed size.
-    #[strum(serialize = "undecided, but not the published size")]
-    UndecidedNotTheSize,
-    /// A control of this measurement failed.
-    Invalid,
-    /// Two rounds of one host contradict each other.
-    Unstable,
     /// The machine is too small or hides what is needed.
     #[strum(serialize = "not testable here")]
     NotTestableHere,
@@ -84,6 +66,27 @@ pub enum Verdict {
     #[default]
     #[strum(serialize = "not measured")]
     NotMeasured,
+    /// The interval allows more than one answer, but all of it lies outside of the claimed size.
+    #[strum(serialize = "undecided, but not the published size")]
+    UndecidedNotTheSize,
+    /// The interval allows more than one answer.
+    Undecided,
+    /// The effect is there, wholly below the claimed size.
+    #[strum(serialize = "holds, smaller")]
+    HoldsSmaller,
+    /// There, wholly above the claimed size.
+    #[strum(serialize = "holds, larger")]
+    HoldsLarger,
+    /// There; the interval straddles an end of the claimed size.
+    #[strum(serialize = "holds, size open")]
+    HoldsSizeOpen,
+    /// It is as claimed: the effect is there, and of the claimed size where one is claimed; the value lies in the range; nothing differs.
+    Holds,
+    /// A claimed cause explains over four fifths of the effect.
+    #[strum(serialize = "the cause")]
+    TheCause,
+    /// An outcome is met in more than the claimed share of blocks.
+    Happens,
 }
 
 /// How a verdict is counted.
@@ -111,18 +114,13 @@ impl TryFrom<String> for Verdict {
 impl Verdict {
     /// How it is counted.
     pub fn count(self) -> Count {
-        use Verdict::{
-            Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Invalid, Lower,
-            NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause,
-            Undecided, UndecidedNotTheSize, Unstable,
-        };
         match self {
-            Holds | HoldsSmaller | HoldsLarger | HoldsSizeOpen | TheCause | Happens => Count::Holds,
-            Opposite | NoDifference | NotBetter | Differs | Lower | Higher | PartOfIt | NotTheCause | DoesNotHappen => {
-                Count::DoesNotHold
+            Verdict::Invalid | Verdict::Unstable | Verdict::UndecidedNotTheSize | Verdict::Undecided => {
+                Count::Undecided
             }
-            Undecided | UndecidedNotTheSize | Invalid | Unstable => Count::Undecided,
-            NotTestableHere | NotMeasured => Count::NotJudged,
+            Verdict::NotTestableHere | Verdict::NotMeasured => Count::NotJudged,
+            doubtful if doubtful < Verdict::NotTestableHere => Count::DoesNotHold,
+            _ => Count::Holds,
         }
     }
 }
@@ -214,14 +212,11 @@ pub fn value(estimate: &Interval, band: Band) -> Verdict {
 }
 
 /// Which way a slope is claimed to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Grows with x.
     Up,
-    /// Shrinks with x.
     Down,
-    /// Does neither.
     Flat,
 }
 
@@ -246,8 +241,8 @@ pub const EXPLAINS: f64 = 0.8;
 pub const EXPLAINS_NOT: f64 = 0.2;
 
 /// Whose cause a control isolates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Control {
     /// The claimed one: what it explains speaks for the claim.
     Claimed,
@@ -317,7 +312,7 @@ pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64, siz
     if verdict == Verdict::Opposite {
         return verdict;
     }
-    if let Some(worst) = refuted.min_by_key(|verdict| rank(*verdict)) {
+    if let Some(worst) = refuted.min() {
         return worst;
     }
     match verdict.count() {
@@ -328,45 +323,38 @@ pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64, siz
     }
 }
 
-/// What two copies of one program show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Copies {
-    /// Within the margin: what is larger, this machine can tell.
-    Alike,
-    /// Wholly beyond the margin: the method sees what is not there.
-    ToldApart,
-    /// The interval allows both.
+/// What became of a control. Only one that failed makes what it guards invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum ControlState {
+    /// The copies are alike; the planted effect was found at its size.
+    Passed,
+    /// Too much noise, or too few blocks.
+    #[strum(serialize = "could not tell")]
     CouldNotTell,
+    /// The copies were told apart; the planted effect was missed; in a duet it matters who goes first.
+    Failed,
+    #[strum(serialize = "not measured")]
+    NotMeasured,
 }
 
-/// Whether two copies of one arm are told apart.
-pub fn aa(estimate: &Interval, margin: f64) -> Copies {
+/// Whether two copies of one arm are told apart: wholly beyond the margin the method sees what is not there.
+pub fn aa(estimate: &Interval, margin: f64) -> ControlState {
     match equal(estimate, margin) {
-        Verdict::Holds => Copies::Alike,
-        Verdict::Differs => Copies::ToldApart,
-        _ => Copies::CouldNotTell,
+        Verdict::Holds => ControlState::Passed,
+        Verdict::Differs => ControlState::Failed,
+        _ => ControlState::CouldNotTell,
     }
 }
 
-/// What became of a planted effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Planted {
-    /// Beyond margin and floor, and of its size.
-    Found,
-    /// Measured as something else: the method distorts.
-    Missed,
-    /// Too much noise for an effect of this size.
-    CouldNotTell,
-}
-
 /// Whether a planted effect of `size` was found. `wide` is the interval that must contain it, of a higher confidence.
-pub fn planted(estimate: &Interval, wide: &Interval, margin: f64, floor: f64, size: f64) -> Planted {
+pub fn planted(estimate: &Interval, wide: &Interval, margin: f64, floor: f64, size: f64) -> ControlState {
     if computable(wide) && (size < wide.lo || wide.hi < size) {
-        Planted::Missed
+        ControlState::Failed
     } else if computable(wide) && ratio(estimate, margin, floor, None) == Verdict::Holds {
-        Planted::Found
+        ControlState::Passed
     } else {
-        Planted::CouldNotTell
+        ControlState::CouldNotTell
     }
 }
 
@@ -384,38 +372,8 @@ pub fn order_matters(first: &Interval, margin: f64) -> bool {
     first.level < 1.0 && (first.lo > limit || first.hi < -limit)
 }
 
-/// The verdict over several scenarios: the worst of theirs. Without verdicts nothing was measured.
-///
-/// Worst for someone who believes the claim: what casts doubt on the measurement, then what contradicts the claim, then what leaves it
-/// open, and what bears it out last. So "holds" means that it holds everywhere.
+/// The verdict over several scenarios: the worst of theirs, so that "holds" means that it holds everywhere. Without verdicts nothing was
+/// measured.
 pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-    verdicts.into_iter().min_by_key(|verdict| rank(*verdict)).unwrap_or_default()
+    verdicts.into_iter().min().unwrap_or_default()
 }
-
-fn rank(verdict: Verdict) -> usize {
-    WORST_FIRST.iter().position(|other| *other == verdict).unwrap_or_default()
-}
-
-const WORST_FIRST: [Verdict; 21] = [
-    Verdict::Invalid,
-    Verdict::Unstable,
-    Verdict::Opposite,
-    Verdict::NoDifference,
-    Verdict::NotBetter,
-    Verdict::Differs,
-    Verdict::Lower,
-    Verdict::Higher,
-    Verdict::NotTheCause,
-    Verdict::PartOfIt,
-    Verdict::DoesNotHappen,
-    Verdict::NotTestableHere,
-    Verdict::NotMeasured,
-    Verdict::UndecidedNotTheSize,
-    Verdict::Undecided,
-    Verdict::HoldsSmaller,
-    Verdict::HoldsLarger,
-    Verdict::HoldsSizeOpen,
-    Verdict::Holds,
-    Verdict::TheCause,
-    Verdict::Happens,
-];

@@ -19,7 +19,6 @@ pub struct Run {
     /// What hyperfine exported; `None` of a failed command.
     #[serde(deserialize_with = "said")]
     pub hyperfine: Option<Export>,
-    /// What the study recorded.
     #[serde(deserialize_with = "said")]
     pub record: Option<Record>,
 }
@@ -32,12 +31,9 @@ pub struct MemoryRun {
     pub scenario: String,
     /// The arm, as cases.tsv names it.
     pub arm: String,
-    /// Exit code of the command.
     pub exit: i32,
-    /// What GNU time measured; `None` where there is none.
     #[serde(deserialize_with = "said")]
     pub time: Option<GnuTime>,
-    /// What the study recorded.
     #[serde(deserialize_with = "said")]
     pub record: Option<Record>,
 }
@@ -46,21 +42,13 @@ pub struct MemoryRun {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GnuTime {
-    /// Highest resident memory, in KiB.
     pub max_rss_kib: f64,
-    /// Page faults served without input or output.
     pub minor_faults_count: f64,
-    /// Page faults that needed it.
     pub major_faults_count: f64,
-    /// Times the process gave the processor up.
     pub voluntary_switches_count: f64,
-    /// Times it was made to.
     pub involuntary_switches_count: f64,
-    /// Wall time, in seconds.
     pub wall_s: f64,
-    /// Processor time in the program, in seconds.
     pub user_s: f64,
-    /// Processor time in the kernel, in seconds.
     pub system_s: f64,
 }
 

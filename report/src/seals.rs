@@ -20,7 +20,6 @@ pub struct Seal {
     pub block: u64,
     /// Lines of runs.jsonl when the block was complete.
     pub lines: usize,
-    /// SHA-256 of that many lines.
     pub sum: String,
 }
 

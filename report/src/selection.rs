@@ -1,11 +1,14 @@
 //! Which test cases of a study a profile runs, and which of them once more under GNU time.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use crate::cases::Case;
+use crate::cases::{self, Case};
 use crate::claims::Claims;
+use crate::error::Error;
 use crate::plan::Terms;
 use crate::plan_file::PlannedRun;
+use crate::results::{load, read_meta};
 
 /// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
 /// is worth half a second of a user's time.
@@ -46,6 +49,16 @@ pub fn passes(terms: &Terms) -> u32 {
     let of_profile = PASSES.iter().find(|(profile, _)| *profile == terms.profile).map_or(0, |(_, passes)| *passes);
     let most = terms.part.blocks_cap.and_then(|cap| u32::try_from(cap).ok()).unwrap_or(u32::MAX);
     if terms.part.calibration.is_some() { 0 } else { of_profile.min(most) }
+}
+
+/// The passes under GNU time that the plan of a folder promises.
+///
+/// # Errors
+/// If a file that they follow from is missing, or not as docs/FORMAT.md says.
+pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
+    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
+    let (_, cases) = load(folder, "cases.tsv", cases::parse)?;
+    Ok(memory_passes(&cases, &claims, &Terms::from(&read_meta(folder)?)))
 }
 
 /// The passes under GNU time that a plan promises, in their order.

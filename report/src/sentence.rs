@@ -10,7 +10,6 @@ use crate::files::chosen;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Sentence {
-    /// In their order.
     pub pieces: Vec<Piece>,
 }
 

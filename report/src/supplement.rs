@@ -20,7 +20,6 @@ pub struct Supplement {
     pub plan_hash: String,
     /// Runs of what is taken from it.
     pub runs: usize,
-    /// Those of them that failed.
     pub failed: usize,
     /// The test cases that are shown from it, by scenario and arm.
     pub cases: BTreeSet<(String, String)>,

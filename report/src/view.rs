@@ -12,13 +12,10 @@ use crate::supplement::{self, Supplement};
 /// A study with everything that is printed about it.
 #[derive(Debug, Clone)]
 pub struct StudyView {
-    /// What the judge found.
     pub judged: JudgedStudy,
-    /// Prose and layout.
     pub page: Page,
     /// The samples behind tables and charts.
     pub data: Dataset,
-    /// The machine.
     pub machine: Machine,
     /// Other measurements that stand in for what the whole one did not run, the newest first.
     pub supplements: Vec<Supplement>,

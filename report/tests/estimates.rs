@@ -411,12 +411,6 @@ mod several_tests {
             );
         }
     }
-
-    #[test]
-    fn expected_false_positives_are_the_sum_of_the_levels_of_the_tests_that_were_possible() {
-        assert_close(holm::expected_false_positives([0.039, 0.048, 1.0]), 0.087);
-        assert_close(holm::expected_false_positives([]), 0.0);
-    }
 }
 
 mod duets {

@@ -39,8 +39,8 @@ fn claims_with_unknown_keys_or_words_are_refused() {
         ["planted.process", "planted.proces", "proces ", "unknown key `proces`"],
         ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
         ["kind = \"ratio\"", "kind = \"ration\"", "kind = \"ration\"", "choose one of ratio, equal, band"],
-        ["size = 1.5\n", "replicate = \"duel\"\n", "\"duel\"", "process or duet"],
-        ["size = 1.5\n", "better = \"smaller\"\n", "\"smaller\"", "lower or higher"],
+        ["size = 1.5\n", "replicate = \"duel\"\n", "\"duel\"", "`process` or `duet`"],
+        ["size = 1.5\n", "better = \"smaller\"\n", "\"smaller\"", "`higher` or `lower`"],
         ["full = 12", "long = 12", "long = 12", "only quick and full judge"],
         [
             "scenarios = [\"big\"]\nsize",

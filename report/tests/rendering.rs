@@ -206,21 +206,6 @@ fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
 }
 
 #[test]
-fn rendering_twice_gives_the_same_bytes() {
-    let (once, again) = ([fixture::view()], [fixture::view()]);
-    assert_eq!(report_md(&once), report_md(&again));
-    assert_eq!(charts::all(&once), charts::all(&again));
-    assert_eq!(splice_blocks(&once), splice_blocks(&again));
-}
-
-#[test]
-fn the_first_line_says_that_the_file_is_generated_and_how() {
-    let report = report();
-    let first = report.lines().next().unwrap_or_default();
-    assert!(first.starts_with("<!--") && first.contains("make report") && first.ends_with("-->"), "{first}");
-}
-
-#[test]
 fn advice_is_shown_only_where_the_verdict_bears_it_out() {
     let report = report();
     assert!(report.contains("Read one file with a pipeline"));

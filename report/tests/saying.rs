@@ -1,6 +1,6 @@
 //! Numbers, and judged rows as text: digits, units and words.
 
-use report::figures::{NOTHING, coverage, estimate, figure, floor, interval};
+use report::figures::{NOTHING, coverage, estimate, figure, floor};
 use report::fmt::{change, decimals, duration, metric_in_words, number, percent, unit_of, value};
 use report::judged::{Estimate, Row, Scale, Side, Verdict};
 
@@ -95,7 +95,6 @@ fn open_ends_and_single_figures_say_so() {
     assert_eq!(estimate(&ratio(0.5, 0.0, 0.7, 8, 0.039)), "0.50 [no lower bound, 0.70]");
     let single = ratio(1.2, 1.2, 1.2, 1, 1.0);
     assert_eq!(figure(&single), "a ÷ b 1.20, single run; 1.75 s against 12.0 ms");
-    assert_eq!(interval(&single), None);
     assert_eq!(figure(&Row { estimate: None, ..single }), NOTHING);
 }
 

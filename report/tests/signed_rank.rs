@@ -3,7 +3,7 @@
 #![expect(clippy::float_cmp, reason = "what is exact must be equal, and infinities have no distance")]
 
 use proptest::prelude::*;
-use report::stats::signed_rank::{Alternative, cumulative, interval_rank, p_value_against, quantile, walsh_averages};
+use report::stats::signed_rank::{Alternative, interval_rank, p_value_against, p_value_beyond, walsh_averages};
 use report::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, estimate, median_estimate};
 
 mod numbers;
@@ -25,18 +25,15 @@ fn depression() -> Vec<f64> {
 
 #[test]
 fn p_values_are_those_that_r_prints_or_that_counting_signs_gives() {
-    use Alternative::{Greater, Less, TwoSided};
+    use Alternative::{Greater, Less};
     let depression = depression();
     for (differences, alternative, expected) in [
         (&depression[..], Greater, 0.019_531_25),
-        (&depression, TwoSided, 0.039_062_5),
         // V = 40 of 45: P(V <= 40) = 1 - P(V <= 4) by symmetry, and 7 of 512 sign choices give at most 4.
         (&depression, Less, 1.0 - 7.0 / 512.0),
         // No differences and only zeros.
-        (&[], TwoSided, 1.0),
         (&[], Less, 1.0),
         (&[], Greater, 1.0),
-        (&[0.0, -0.0, 0.0], TwoSided, 1.0),
         (&[0.0, -0.0, 0.0], Less, 1.0),
         (&[0.0, -0.0, 0.0], Greater, 1.0),
         // Tied sizes share their ranks. Doubled ranks 3, 3, 6: of eight sign choices only the one that was seen reaches the sum of all.
@@ -91,27 +88,14 @@ fn intervals_are_those_of_the_walsh_averages_by_rank() {
 
 #[test]
 fn the_null_distribution_agrees_with_the_published_tables() {
-    assert_close(cumulative(5, 10), 10.0 / 1024.0);
-    assert_close(cumulative(8, 10), 25.0 / 1024.0);
-    assert_close(cumulative(27, 10), 0.5);
-    // A statistic beyond all ranks.
-    assert_close(cumulative(usize::MAX, 5), 1.0);
-    assert_close(cumulative(0, 0), 1.0);
-    // Critical values of the two-sided test at 5 %, one less than the quantile.
+    // Critical values of the two-sided test at 5 %, one less than the rank.
     for (n, critical) in [(6, 0), (8, 3), (10, 8), (12, 13), (15, 25), (20, 52), (25, 89), (30, 137), (50, 434)] {
-        assert_eq!(quantile(0.025, n), critical + 1, "n = {n}");
+        assert_eq!(interval_rank(n, CONFIDENCE).map(|(rank, _)| rank), Some(critical + 1), "n = {n}");
     }
-}
-
-#[test]
-fn the_null_distribution_holds_up_to_two_hundred_pairs() {
-    let most = 200 * 201 / 2;
-    assert_close(cumulative(most, 200), 1.0);
-    assert_close(cumulative(8_000, 200), 1.0 - cumulative(most - 8_001, 200));
+    assert_close(interval_rank(10, CONFIDENCE).expect("ten pairs").1, 50.0 / 1024.0);
     // The normal approximation: mean 10050, standard deviation 819.6.
-    let approximation: usize = 8_444;
-    assert!(quantile(0.025, 200).abs_diff(approximation) <= 3, "{}", quantile(0.025, 200));
-    assert!(interval_rank(200, CONFIDENCE).is_some_and(|(_, level)| level > 0.0499 && level <= 0.05));
+    let (rank, level) = interval_rank(200, CONFIDENCE).expect("two hundred pairs");
+    assert!(rank.abs_diff(8_444) <= 3 && level > 0.0499 && level <= 0.05, "{rank} {level}");
 }
 
 #[test]
@@ -173,7 +157,7 @@ fn unknown_pairs_speak_against_every_alternative() {
     assert!(p_value_against(&pairs, 0.0, Alternative::Greater) > sharp);
     // Less: eight differences above zero. Greater: only the largest, the unknown one, is below.
     assert_close(p_value_against(&pairs, 0.0, Alternative::Less), 1.0);
-    assert_close(p_value_against(&pairs, 0.0, Alternative::Greater), cumulative(8, 8));
+    assert_close(p_value_against(&pairs, 0.0, Alternative::Greater), 25.0 / 256.0);
     assert_close(p_value(&[1.0, f64::NAN], Alternative::Greater), p_value(&[1.0, -9.0], Alternative::Greater));
     assert_close(p_value(&[-1.0, f64::NAN], Alternative::Less), p_value(&[-1.0, 9.0], Alternative::Less));
 }
@@ -259,7 +243,8 @@ proptest! {
         differences in prop::collection::vec(-1.0..1.0_f64, 6..14), centre in -1.0..1.0_f64,
     ) {
         let found = interval(&differences);
-        let p = p_value_against(&exact(&differences), centre, Alternative::TwoSided);
+        let around: Vec<f64> = differences.iter().map(|difference| difference - centre).collect();
+        let p = p_value_beyond(&exact(&around), 0.0);
         prop_assert_eq!(centre < found.lo || centre > found.hi, p <= found.level * (1.0 + 1e-9), "p {}, {:?}", p, found);
     }
 
@@ -268,7 +253,7 @@ proptest! {
         let mut sorted = differences.clone();
         sorted.sort_by(f64::total_cmp);
         prop_assert_eq!(interval(&differences), interval(&sorted));
-        prop_assert_eq!(p_value(&differences, Alternative::TwoSided), p_value(&sorted, Alternative::TwoSided));
+        prop_assert_eq!(p_value(&differences, Alternative::Less), p_value(&sorted, Alternative::Less));
     }
 
     #[test]
@@ -299,7 +284,7 @@ proptest! {
         if let Some(found) = median_estimate(&pairs, CONFIDENCE) {
             prop_assert!(found.lo <= found.point && found.point <= found.hi, "{found:?}");
         }
-        for alternative in [Alternative::TwoSided, Alternative::Less, Alternative::Greater] {
+        for alternative in [Alternative::Less, Alternative::Greater] {
             let p = p_value_against(&pairs, 0.0, alternative);
             prop_assert!(p > 0.0 && p <= 1.0, "{p}");
         }

@@ -6,7 +6,7 @@ use report::rules::Verdict::{
     NoDifference, NotBetter, NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause, Undecided,
     UndecidedNotTheSize, Unstable,
 };
-use report::rules::{self, Band, Control, Copies, Count, Direction, Each, Planted};
+use report::rules::{self, Band, Control, ControlState, Count, Direction, Each};
 use report::stats::Interval;
 use strum::VariantArray as _;
 
@@ -185,8 +185,8 @@ fn an_interval_that_cannot_be_computed_decides_nothing_in_any_kind() {
         }
         assert_eq!(rules::cause(&estimate, Control::Claimed), Undecided);
         assert_eq!(rules::every(&estimate, &[], 0.05, 0.05, None), Undecided);
-        assert_eq!(rules::aa(&estimate, 0.05), Copies::CouldNotTell);
-        assert_eq!(rules::planted(&estimate, &between(1.0, 2.0), 0.05, 0.05, 1.5), Planted::CouldNotTell);
+        assert_eq!(rules::aa(&estimate, 0.05), ControlState::CouldNotTell);
+        assert_eq!(rules::planted(&estimate, &between(1.0, 2.0), 0.05, 0.05, 1.5), ControlState::CouldNotTell);
         assert!(
             !rules::disagree(&estimate, &between(9.0, 9.5), 0.05)
                 && !rules::disagree(&between(9.0, 9.5), &estimate, 0.05)
@@ -340,13 +340,13 @@ mod every {
 fn copies_are_alike_told_apart_or_could_not_be_told() {
     let (low, high) = (1.0 / 1.0625, 1.0625);
     for (lo, hi, copies) in [
-        (low, high, Copies::Alike),
-        (1.01, 1.02, Copies::Alike),
-        (up(high), 1.2, Copies::ToldApart),
-        (0.8, down(low), Copies::ToldApart),
-        (high, 1.2, Copies::CouldNotTell),
+        (low, high, ControlState::Passed),
+        (1.01, 1.02, ControlState::Passed),
+        (up(high), 1.2, ControlState::Failed),
+        (0.8, down(low), ControlState::Failed),
+        (high, 1.2, ControlState::CouldNotTell),
         // An interval so wide has not passed.
-        (0.833, 1.072, Copies::CouldNotTell),
+        (0.833, 1.072, ControlState::CouldNotTell),
     ] {
         assert_eq!(rules::aa(&between(lo, hi), 0.0625), copies, "[{lo}, {hi}]");
     }
@@ -356,18 +356,18 @@ fn copies_are_alike_told_apart_or_could_not_be_told() {
 fn a_planted_effect_is_found_beyond_margin_and_floor_at_its_size_or_missed_or_could_not_be_told() {
     let planted =
         |lo: f64, hi: f64, floor, size| rules::planted(&between(lo, hi), &between(1.0625, 1.25), 0.05, floor, size);
-    assert_eq!(planted(1.08, 1.13, 0.05, 1.10), Planted::Found);
+    assert_eq!(planted(1.08, 1.13, 0.05, 1.10), ControlState::Passed);
     // Its ends are inside.
-    assert_eq!(planted(1.08, 1.13, 0.05, 1.0625), Planted::Found);
-    assert_eq!(planted(1.08, 1.13, 0.05, 1.25), Planted::Found);
-    assert_eq!(planted(1.08, 1.13, 0.05, down(1.0625)), Planted::Missed);
-    assert_eq!(planted(1.08, 1.13, 0.05, up(1.25)), Planted::Missed);
+    assert_eq!(planted(1.08, 1.13, 0.05, 1.0625), ControlState::Passed);
+    assert_eq!(planted(1.08, 1.13, 0.05, 1.25), ControlState::Passed);
+    assert_eq!(planted(1.08, 1.13, 0.05, down(1.0625)), ControlState::Failed);
+    assert_eq!(planted(1.08, 1.13, 0.05, up(1.25)), ControlState::Failed);
     // An estimate of 1.105 does not clear a floor of 11 %, an interval from 1.04 no margin of 5 %.
-    assert_eq!(planted(1.08, 1.13, 0.11, 1.10), Planted::CouldNotTell);
-    assert_eq!(planted(1.04, 1.13, 0.05, 1.10), Planted::CouldNotTell);
+    assert_eq!(planted(1.08, 1.13, 0.11, 1.10), ControlState::CouldNotTell);
+    assert_eq!(planted(1.04, 1.13, 0.05, 1.10), ControlState::CouldNotTell);
     // Seven blocks have an interval of 95 % and none of 99 %: nothing says that the size is right.
     let seven = rules::planted(&between(1.08, 1.13), &point_only(1.10), 0.05, 0.05, 1.10);
-    assert_eq!(seven, Planted::CouldNotTell);
+    assert_eq!(seven, ControlState::CouldNotTell);
 }
 
 #[test]
@@ -393,10 +393,10 @@ fn going_first_matters_only_when_its_interval_is_wholly_beyond_the_margin() {
 #[test]
 fn every_word_is_counted_in_one_way() {
     let with = |count| Verdict::VARIANTS.iter().copied().filter(|verdict| verdict.count() == count).collect::<Vec<_>>();
-    assert_eq!(with(Count::Holds), [Holds, HoldsSmaller, HoldsLarger, HoldsSizeOpen, TheCause, Happens]);
-    let against = [Opposite, NoDifference, NotBetter, Differs, Lower, Higher, PartOfIt, NotTheCause, DoesNotHappen];
+    assert_eq!(with(Count::Holds), [HoldsSmaller, HoldsLarger, HoldsSizeOpen, Holds, TheCause, Happens]);
+    let against = [Opposite, NoDifference, NotBetter, Differs, Lower, Higher, NotTheCause, PartOfIt, DoesNotHappen];
     assert_eq!(with(Count::DoesNotHold), against);
-    assert_eq!(with(Count::Undecided), [Undecided, UndecidedNotTheSize, Invalid, Unstable]);
+    assert_eq!(with(Count::Undecided), [Invalid, Unstable, UndecidedNotTheSize, Undecided]);
     assert_eq!(with(Count::NotJudged), [NotTestableHere, NotMeasured]);
 }
 

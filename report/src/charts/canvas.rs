@@ -67,23 +67,17 @@ pub fn colour(arm: &str) -> &'static str {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Anchor {
-    /// The text begins at the point.
     Start,
-    /// The text is centred on the point.
     Middle,
-    /// The text ends at the point.
     End,
 }
 
 /// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
-    /// Size in pixels.
     pub size: f64,
     pub fill: &'static str,
-    /// Side of the point.
     pub anchor: Anchor,
-    /// Heavy type.
     pub bold: bool,
 }
 
@@ -156,11 +150,6 @@ impl Canvas {
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
         let ends = [("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1), ("stroke-width", width)];
         self.add(Element::new("line"), &ends, &[("stroke", stroke)]);
-    }
-
-    /// A line through several points, not filled.
-    pub fn polyline(&mut self, points: &[(f64, f64)], stroke: &str, width: f64) {
-        self.dashed(points, stroke, width, "");
     }
 
     /// A line through several points in the pattern `dash`, which is empty for one without gaps.

@@ -199,7 +199,7 @@ fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
     canvas.line((lo, y), (hi, y), colour, 2.5);
     for (x, end, inward) in [(lo, found.estimate.lo, 1.0), (hi, found.estimate.hi, -1.0)] {
         if !axis.holds(end) {
-            canvas.polyline(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, 2.0);
+            canvas.dashed(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, 2.0, "");
         }
     }
 }

@@ -56,24 +56,20 @@ impl Frame {
 
 /// The end of a line, which gets a label.
 pub struct End<'a> {
-    /// What the line shows.
     pub name: &'a str,
     /// Position of the arm, which gives colour and mark.
     pub position: usize,
-    /// The point at which it ends.
     pub at: (f64, f64),
 }
 
 /// What stands around the lines of a chart.
 pub struct Plot<'a> {
     pub title: &'a str,
-    /// What is said below the heading.
     pub notes: Vec<String>,
     /// What is said to readers who cannot see it.
     pub description: String,
     /// Height of the frame in pixels.
     pub height: f64,
-    /// Names of the lines, which stand beside their ends.
     pub names: Vec<&'a str>,
     /// Room between the frame and the names.
     pub gap: f64,

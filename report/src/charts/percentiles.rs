@@ -19,13 +19,11 @@ pub struct Curve {
     pub name: String,
     /// Position of the arm among the arms, which gives colour and mark.
     pub arm: usize,
-    /// Which pattern the line has.
     pub pattern: usize,
     /// Decades beyond (2 is the 99th percentile) and the value there.
     pub line: Vec<(f64, f64)>,
     /// Decades beyond, and the lowest and highest value of a single run there; empty of one run.
     pub range: Vec<(f64, f64, f64)>,
-    /// Runs that were added up.
     pub runs: usize,
     /// Failed runs, which are left out.
     pub failed: usize,

@@ -1,11 +1,11 @@
 //! Controls: copies of one arm that must not be told apart, and planted effects that must be found.
 
-use super::evidence::{ALL, Evidence, Yield, paired_estimate, ratio_estimate};
+use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use crate::claims::{ControlCase, Of, Quantity};
 use crate::judged::{ControlState, Estimate, JudgedControl, Row, Verdict};
-use crate::rules::{self, CONTRADICTS, Copies, Planted};
+use crate::rules::{self, CONTRADICTS};
 use crate::stats::signed_rank::p_value_beyond;
-use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, holm, layout};
+use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, estimate, holm, layout};
 
 /// Judges a control.
 pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedControl {
@@ -78,14 +78,16 @@ fn differ(margin: f64) -> String {
 }
 
 fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
-    match rules::aa(estimate, margin) {
-        Copies::Alike => (ControlState::Passed, String::new()),
-        Copies::ToldApart => (ControlState::Failed, differ(margin)),
-        Copies::CouldNotTell if estimate.level < 1.0 => {
-            (ControlState::CouldNotTell, format!("they may differ by more than {:.0} %, or not", margin * 100.0))
+    let state = rules::aa(estimate, margin);
+    let reason = match state {
+        ControlState::Failed => differ(margin),
+        ControlState::CouldNotTell if estimate.level < 1.0 => {
+            format!("they may differ by more than {:.0} %, or not", margin * 100.0)
         }
-        Copies::CouldNotTell => (ControlState::CouldNotTell, "too few blocks for an interval".to_owned()),
-    }
+        ControlState::CouldNotTell => "too few blocks for an interval".to_owned(),
+        ControlState::Passed | ControlState::NotMeasured => String::new(),
+    };
+    (state, reason)
 }
 
 fn planted(
@@ -99,16 +101,18 @@ fn planted(
         return (ControlState::CouldNotTell, "no samples".to_owned());
     };
     let found = format!("99 % interval [{:.3}, {:.3}]", wide.lo, wide.hi);
-    match rules::planted(estimate, &wide, margin, floor, size) {
-        Planted::Found => (ControlState::Passed, String::new()),
-        Planted::Missed => (ControlState::Failed, format!("the planted {size} lies outside of the {found}")),
+    let state = rules::planted(estimate, &wide, margin, floor, size);
+    let reason = match state {
+        ControlState::Failed => format!("the planted {size} lies outside of the {found}"),
         // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out undecided by
         // the same noise, and larger ones are not touched by it.
-        Planted::CouldNotTell => {
+        ControlState::CouldNotTell => {
             let noisy = || format!("too noisy for effects of this size ({found}, floor {:.1} %)", floor * 100.0);
-            (ControlState::CouldNotTell, copies.no_floor().unwrap_or_else(noisy))
+            copies.no_floor().unwrap_or_else(noisy)
         }
-    }
+        ControlState::Passed | ControlState::NotMeasured => String::new(),
+    };
+    (state, reason)
 }
 
 /// The A/A pairs that show the noise of a control: for A/A its own, for a planted one those of the same arm in its scenarios, whichever A/A
@@ -143,7 +147,7 @@ pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f
         if unknown > 0 {
             return Some(format!("in {scenario} one arm goes first in all pairs of {unknown} of {} duets", ran.len()));
         }
-        let first = paired_estimate(&effects, CONFIDENCE)?;
+        let first = estimate(&effects, CONFIDENCE)?;
         let percent = first.point.abs().exp_m1() * 100.0;
         rules::order_matters(&first, margin)
             .then(|| format!("in {scenario} the arm that goes first differs by {percent:.1} %"))

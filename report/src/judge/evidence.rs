@@ -151,12 +151,13 @@ impl<'a> Evidence<'a> {
 
     /// What `quantity` came to as a row in which nothing is decided yet.
     pub(super) fn row(self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
-        let is_ratio = quantity.is_ratio();
+        // Nothing says that values of one sample each are symmetric.
+        let estimate = if quantity.is_ratio() { ratio_estimate } else { median_estimate };
         Row {
             scenario: scenario.to_owned(),
             scale: scale(quantity),
             part: String::new(),
-            estimate: if is_ratio { ratio_estimate(&found.pairs, CONFIDENCE) } else { value_estimate(&found.pairs) },
+            estimate: estimate(&found.pairs, CONFIDENCE),
             sides: self.sides(quantity, scenario),
             floor: None,
             margin: None,
@@ -224,20 +225,10 @@ fn ratio(a: f64, b: f64) -> Pair {
     Pair::exact((a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln())
 }
 
-/// The estimate of paired differences.
-pub(super) fn paired_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate> {
-    estimate(pairs, confidence)
-}
-
 /// The estimate of log ratios as a ratio.
 pub(super) fn ratio_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate> {
-    let Interval { point, lo, hi, n, level } = paired_estimate(pairs, confidence)?;
+    let Interval { point, lo, hi, n, level } = estimate(pairs, confidence)?;
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
-}
-
-/// The estimate of values of one sample each, which nothing says are symmetric.
-pub(super) fn value_estimate(pairs: &[Pair]) -> Option<Estimate> {
-    median_estimate(pairs, CONFIDENCE)
 }
 
 /// What an estimate of `quantity` is an estimate of.

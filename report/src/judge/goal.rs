@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use crate::claims::{Bound, Goal, Of};
-use crate::judged::{Estimate, GoalStanding, JudgedGoal, Kept, Row};
+use crate::judged::{Estimate, JudgedGoal, Kept, Row};
 use crate::rules;
 
 /// Judges a goal: met if the whole interval keeps the bound, missed if none of it does.
@@ -16,24 +16,16 @@ pub(super) fn judge(evidence: Evidence<'_>, goal: &Goal) -> JudgedGoal {
     let scenarios = quantity.scenarios(evidence.profile).iter().filter(|_| measured);
     let rows: Vec<Row> =
         scenarios.map(|scenario| evidence.row(quantity, scenario, &evidence.gather(quantity, scenario))).collect();
-    let standings = rows.iter().map(|row| standing(row.estimate.as_ref(), goal.bound));
+    let standings =
+        rows.iter().map(|row| row.estimate.map_or(Kept::NotMeasured, |estimate| kept(&estimate, goal.bound)));
     JudgedGoal {
         id: goal.id.clone(),
         text: goal.text.clone(),
         bound: format!("{}{unit}", goal.bound),
         // The worst over the scenarios.
-        standing: standings.min().unwrap_or(GoalStanding::NotMeasured),
+        standing: standings.min().unwrap_or(Kept::NotMeasured),
         rows,
         mark: "",
-    }
-}
-
-fn standing(estimate: Option<&Estimate>, bound: Bound) -> GoalStanding {
-    match estimate.map(|estimate| kept(estimate, bound)) {
-        None => GoalStanding::NotMeasured,
-        Some(Kept::Met) => GoalStanding::Met,
-        Some(Kept::Missed) => GoalStanding::Missed,
-        Some(Kept::Undecided) => GoalStanding::Undecided,
     }
 }
 

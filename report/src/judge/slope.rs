@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{ALL, Evidence, Reading, Yield, paired_estimate, read};
+use super::evidence::{ALL, Evidence, Reading, Yield, read};
 use crate::claims::{Aim, Of, Part, Quantity, Size};
 use crate::judged::{Row, Scale, Verdict};
 use crate::rules;
-use crate::stats::{CONFIDENCE, Pair, duet, median, slope};
+use crate::stats::{CONFIDENCE, Pair, duet, estimate, median, slope};
 
 /// The arms that a slope is of, with their sign in the logarithm: one, or two of a ratio.
 type Terms<'a> = [(&'a str, f64)];
@@ -69,7 +69,7 @@ fn row(
         _ => None,
     };
 
-    let estimate = paired_estimate(&slopes, CONFIDENCE);
+    let estimate = estimate(&slopes, CONFIDENCE);
     let xs = || points.iter().map(|point| point.x);
     let range = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
     let margin = slope::margin_over(range, part.margin);

@@ -6,7 +6,7 @@ use super::evidence::Evidence;
 use super::{claim, goal};
 use crate::claims::{Claims, Quantity};
 use crate::dataset::Dataset;
-use crate::judged::{GoalStanding, JudgedStudy, Row, Verdict};
+use crate::judged::{JudgedStudy, Kept, Row, Verdict};
 use crate::supplement::{MARK, Supplement};
 
 /// What of the supplements is about one quantity: all of one profile.
@@ -42,7 +42,7 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
             }
         }
     }
-    for judged in study.goals.iter_mut().filter(|judged| judged.standing == GoalStanding::NotMeasured) {
+    for judged in study.goals.iter_mut().filter(|judged| judged.standing == Kept::NotMeasured) {
         if let Some(goal) = claims.goals.iter().find(|goal| goal.id == judged.id)
             && let Some(found) = find(&goal.quantity)
         {

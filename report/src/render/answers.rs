@@ -157,9 +157,8 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     let here = studies.iter().filter(|view| view.origin.is_first_host());
     let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
     let machine = here.clone().next().map_or_else(String::new, |view| {
-        let profile = view.origin.rounds.first().map_or("", |source| &source.profile);
-        let words = cell(&host::in_words(&view.machine));
-        format!(" {} of the profile {profile} on {words}.", fmt::plural(runs, "run", "runs"))
+        let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
+        format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
     });
     let controls = || here.clone().flat_map(|view| &view.judged.controls);
     let count = |state| controls().filter(|control| control.state == state).count();

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::markdown::{Table, cell, prose};
+use crate::claims::Better;
 use crate::figures::{NOTHING, or_nothing};
-use crate::page::{Better, Column};
+use crate::page::Column;
 use crate::view::StudyView;
 use crate::{fmt, page, stats};
 
@@ -16,7 +17,6 @@ const SINGLE: &str = "¹";
 /// What a cell says.
 struct Entry {
     text: String,
-    /// How many blocks it rests on.
     blocks: usize,
 }
 

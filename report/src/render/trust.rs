@@ -11,7 +11,7 @@ use crate::fmt::{self, plural};
 use crate::host;
 use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
 use crate::rounds::{Origin, letter};
-use crate::stats::{CONFIDENCE, binomial, holm};
+use crate::stats::{CONFIDENCE, binomial};
 use crate::view::StudyView;
 
 /// The page.
@@ -189,12 +189,11 @@ fn false_positives(judged: &JudgedStudy) -> String {
     if count == 0 {
         return "No interval was computed, so there is no false positive to expect.\n\n".to_owned();
     }
-    let expected = holm::expected_false_positives(levels);
     format!(
         "**Expected false positives.** {} computed; by their exact levels {} of them would miss the truth by chance. The floor makes \
          a wrong *holds* or *opposite* rarer than that.\n\n",
         plural(count, "interval was", "intervals were"),
-        fmt::decimals(expected, 2),
+        fmt::decimals(levels.iter().sum(), 2),
     )
 }
 

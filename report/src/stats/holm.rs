@@ -1,4 +1,4 @@
-//! Several tests at once: Holm's adjustment, and how many of them err by chance.
+//! Several tests at once: Holm's adjustment.
 
 /// The p-values adjusted by Holm's step-down procedure, in the order given. One that is not a number counts as 1.
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
@@ -13,10 +13,4 @@ pub fn adjust(p_values: &[f64]) -> Vec<f64> {
         adjusted[index] = largest;
     }
     adjusted
-}
-
-/// How many of several tests miss the truth by chance: the sum of their levels. A level of 1 marks a test that was not possible and is
-/// not counted.
-pub fn expected_false_positives(levels: impl IntoIterator<Item = f64>) -> f64 {
-    levels.into_iter().filter(|level| *level < 1.0).sum()
 }

@@ -119,16 +119,6 @@ fn unless_nan(value: f64, otherwise: f64) -> f64 {
     if value.is_nan() { otherwise } else { value }
 }
 
-/// P(V <= `statistic`) for `n` pairs without effect: R's `psignrank`.
-pub fn cumulative(statistic: usize, n: usize) -> f64 {
-    distribution(1..=n).iter().take(statistic.saturating_add(1)).sum::<f64>().min(1.0)
-}
-
-/// The smallest v with P(V <= v) >= `probability`: R's `qsignrank`.
-pub fn quantile(probability: f64, n: usize) -> usize {
-    first_reaching(&distribution(1..=n), probability)
-}
-
 fn first_reaching(masses: &[f64], probability: f64) -> usize {
     let mut sum = 0.0;
     // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
@@ -157,11 +147,7 @@ pub(super) fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
 /// Which alternative a p-value is against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alternative {
-    /// The middle is not zero.
-    TwoSided,
-    /// The middle is below zero.
     Less,
-    /// The middle is above zero.
     Greater,
 }
 
@@ -171,12 +157,9 @@ pub enum Alternative {
 /// So it agrees with the interval of [`estimate`]: resolution and failed runs can only raise it. `centre` is zero for "no effect", and
 /// minus the logarithm of 1 + floor for "not reversed beyond the floor".
 pub fn p_value_against(pairs: &[Pair], centre: f64, alternative: Alternative) -> f64 {
-    let less = || p_value_less(pairs.iter().map(|pair| pair.hi - centre));
-    let greater = || p_value_less(pairs.iter().map(|pair| centre - pair.lo));
     match alternative {
-        Alternative::Less => less(),
-        Alternative::Greater => greater(),
-        Alternative::TwoSided => (2.0 * less().min(greater())).min(1.0),
+        Alternative::Less => p_value_less(pairs.iter().map(|pair| pair.hi - centre)),
+        Alternative::Greater => p_value_less(pairs.iter().map(|pair| centre - pair.lo)),
     }
 }
 

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use report::claims::Claims;
-use report::plan::Terms;
 use report::plan_file::{self, PlannedRun};
 use report::seals;
 use serde_json::{Value, json};
@@ -259,7 +257,7 @@ impl Toy {
         let line = match outcome {
             Outcome::Took(work_s, peak_rss_kib) => {
                 let hour: f64 = stamp[9..11].parse().expect("a stamp has its hour there");
-                let metrics = json!({ "work_s": work_s, "peak_rss_kib": peak_rss_kib, "system_s": hour / 1000.0 });
+                let metrics = json!({ "peak_rss_kib": peak_rss_kib, "system_s": hour / 1000.0, "work_s": work_s });
                 let digest = format!("{}-{}", run.case.scenario, run.seed);
                 let record = self.record(run, &run.run, &digest, &metrics);
                 json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
@@ -292,7 +290,7 @@ impl Toy {
             "block": run.block, "digest": digest, "metrics": metrics,
         });
         if let Some((arm, versus)) = run.case.arm.split_once('~') {
-            let pairs = ["ab", "ba", "ba", "ab"].map(|order| json!({ "order": order, "a_s": 0.14, "b_s": 0.1 }));
+            let pairs = ["ab", "ba", "ba", "ab"].map(|order| json!({ "a_s": 0.14, "b_s": 0.1, "order": order }));
             (record["arm"], record["versus"], record["pairs"]) = (json!(arm), json!(versus), json!(pairs));
         }
         record
@@ -313,10 +311,7 @@ pub fn planned(folder: &Path) -> Vec<PlannedRun> {
 
 /// The passes under GNU time that a folder's plan promises.
 pub fn promised(folder: &Path) -> Vec<PlannedRun> {
-    let claims = Claims::parse(&read(folder, "claims.toml"), "claims.toml").expect("the claims are well formed");
-    let cases = report::cases::parse(&read(folder, "cases.tsv"), "cases.tsv").expect("the cases are well formed");
-    let meta = report::results::read_meta(folder).expect("plan.json can be read");
-    report::selection::memory_passes(&cases, &claims, &Terms::from(&meta))
+    report::selection::promised(folder).expect("the folder is planned")
 }
 
 /// Writes seals.tsv as it would have been written while measuring.
