@@ -70,9 +70,10 @@ pub fn write_parallel<S: Write>(input: &Input, sink: S) -> Result<S> {
 pub fn write_concurrent<S: Write + Send>(input: &Input, sink: S) -> Result<S> {
     let writer = ConcurrentZipWriter::from_writer_with_compression(sink, LEVEL)?;
     let next = Mutex::new(0..input.shape.entries);
+    // The lock is held until the entry has its place: the archive is checked in the order of the names.
     let start = || {
-        let index = next.lock().unwrap_or_else(PoisonError::into_inner).next()?;
-        Some(writer.start_entry(&Input::name(index)))
+        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(writer.start_entry(&Input::name(next.next()?)))
     };
     let work = || -> Result<()> {
         while let Some(entry) = start() {
