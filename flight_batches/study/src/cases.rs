@@ -130,7 +130,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("short_10ms", whole(10_000, 1_000, 20, 20), &[measured(0.42, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
     scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
     // What else could wait for a batch, at a load that all could carry.
-    scenario("ways", window(10, 1_000, 40), &[always(1.6, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
+    scenario("ways", whole(10_000, 1_000, 40, 20), &[always(0.65, "async_p0 async_p1 async_p4 sync sync_p1 sync_p4 pool spawn_blocking sleep_in_poll")]),
     scenario("ways_600", window(100, 100, 600), &[measured(2.0, "async_p0 sync spawn_blocking")]),
     scenario("pool_model", whole(10_000, 1_000, 40, 20), &[measured(0.65, "pool pool_p1")]),
     scenario("below_10ms", whole(10_000, 1_000, 10, 50), &[measured(0.95, "async_p1 sync_p1")]),

@@ -42,7 +42,7 @@ fn a_sink_may_fail_at_every_byte_of_a_small_archive() {
 
 #[test]
 fn a_sink_may_fail_anywhere_in_a_large_archive() {
-    every_writer_fails(&large_mixture(), &MANNERS[2..], |by| if by == By::Sync { 15_013 } else { 30_011 });
+    every_writer_fails(&large_mixture(), &MANNERS[2..], |by| if by == By::Sync { 40_009 } else { 80_021 });
 }
 
 #[test]
