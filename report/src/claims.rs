@@ -477,12 +477,11 @@ impl Claims {
         quantities(self) == quantities(other)
     }
 
-    /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written. What is compared with a test is no
-    /// part of what it asks, nor are goals, which are about our own crates. A new field has to be named here.
+    /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written. What explains a test or is
+    /// compared with it is no part of what it asks, nor are goals, which are about our own crates. A new field has to be named here.
     fn question(&self) -> impl PartialEq {
-        let part = |Part { text: _, kind, margin, quantity, aa, causes, mirrors: _ }: &Part| {
-            let causes = causes.iter().map(|Cause { short: _, text: _, quantity, bound }| (quantity.asked(), *bound));
-            (kind.clone(), *margin, quantity.asked(), aa.clone(), causes.collect::<Vec<_>>())
+        let part = |Part { text: _, kind, margin, quantity, aa, causes: _, mirrors: _ }: &Part| {
+            (kind.clone(), *margin, quantity.asked(), aa.clone())
         };
         let asked = |form: &Asked| (discriminant(form), form.parts().iter().map(part).collect::<Vec<_>>());
         let test = |Further { id, text: _, asked: form }: &Further| (id.clone(), asked(form));

@@ -335,8 +335,11 @@ impl<'a> Scope<'a> {
             _ => return Err(self.fault("needs arms: either ratio = \"a / b\", or arm, or (slopes only) arms")),
         };
         let mut quantity = self.samples(of)?;
-        if let Of::Value { unit: printed, .. } = &mut quantity.of {
-            *printed = self.take("unit")?.unwrap_or_else(|| unit(&quantity.metric).unwrap_or("s").to_owned());
+        if let Of::Value { unit: printed, per, .. } = &mut quantity.of {
+            let own = unit(&quantity.metric).unwrap_or("s");
+            // Seconds per second are no seconds.
+            let cancels = per.as_deref().is_some_and(|per| unit(per) == Some(own));
+            *printed = self.take("unit")?.unwrap_or_else(|| if cancels { "ratio" } else { own }.to_owned());
         }
         if let Some(replicate) = self.take("replicate")? {
             quantity.replicate = replicate;

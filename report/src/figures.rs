@@ -6,7 +6,7 @@ use crate::judged::{Estimate, Judged, Kept, Row, Scale, Side, Verdict};
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
 
-/// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 ns [160 ns, 201 ns]"; a single figure stands alone.
+/// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 [160, 201] ns"; a single figure stands alone.
 pub fn estimate(row: &Row) -> String {
     or_nothing(row.estimate.as_ref(), |estimate| printed(&row.scale, estimate))
 }
@@ -17,10 +17,21 @@ pub fn times(estimate: &Estimate) -> String {
     printed(&Scale::Ratio { numerator, denominator, metric }, estimate)
 }
 
+/// The same without the interval; `None` if there is no figure.
+pub fn point(row: &Row) -> Option<String> {
+    let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
+    let (print, symbol) = printer(&row.scale, &estimate);
+    Some(fmt::join(&print(estimate.point), &symbol))
+}
+
 fn printed(scale: &Scale, estimate: &Estimate) -> String {
-    let print = printer(scale, estimate);
-    let figure = if estimate.point.is_finite() { print(estimate.point) } else { "no figure (failed runs)".to_owned() };
-    if has_interval(estimate) { format!("{figure} {}", interval_with(scale, estimate, &*print)) } else { figure }
+    let (print, symbol) = printer(scale, estimate);
+    let interval = if has_interval(estimate) { interval_with(scale, estimate, &*print) } else { String::new() };
+    if estimate.point.is_finite() {
+        return fmt::join(&(print(estimate.point) + &interval), &symbol);
+    }
+    let figure = "no figure (failed runs)".to_owned();
+    if interval.is_empty() { figure } else { figure + &fmt::join(&interval, &symbol) }
 }
 
 /// Whether the estimate has an interval at all; one sample, or too few, has none.
@@ -33,11 +44,11 @@ fn interval_with(scale: &Scale, estimate: &Estimate, print: &dyn Fn(f64) -> Stri
     let open_below = estimate.lo == f64::NEG_INFINITY || (matches!(scale, Scale::Ratio { .. }) && estimate.lo <= 0.0);
     let lo = if open_below { "no lower bound".to_owned() } else { print(estimate.lo) };
     let hi = if estimate.hi == f64::INFINITY { "no upper bound".to_owned() } else { print(estimate.hi) };
-    format!("[{lo}, {hi}]")
+    format!(" [{lo}, {hi}]")
 }
 
-/// Prints every number of one estimate with the same unit and decimals: as many as the width of its interval bears.
-fn printer(scale: &Scale, estimate: &Estimate) -> Box<dyn Fn(f64) -> String> {
+/// Prints every number of one estimate with the same decimals, as many as the width of its interval bears, and the unit of them all.
+fn printer(scale: &Scale, estimate: &Estimate) -> (Box<dyn Fn(f64) -> String>, String) {
     let width = Some(estimate.hi - estimate.lo).filter(|width| has_interval(estimate) && width.is_finite());
     let unit = match scale {
         Scale::Ratio { .. } | Scale::Slope { .. } => "",
@@ -50,7 +61,7 @@ fn printer(scale: &Scale, estimate: &Estimate) -> Box<dyn Fn(f64) -> String> {
         None => (1.0, fmt::symbol_of(unit).to_owned()),
     };
     let places = fmt::interval_places(estimate.point / divisor, width.map(|width| width / divisor));
-    Box::new(move |x| fmt::join(&fmt::decimals_or_power(x / divisor, places), &symbol))
+    (Box::new(move |x| fmt::decimals_or_power(x / divisor, places)), symbol)
 }
 
 /// What the estimate is of: "async ÷ sync, work time", "explained share of T2".

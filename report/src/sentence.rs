@@ -17,10 +17,11 @@ pub struct Sentence {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     Words(String),
-    /// A figure of the row that decides a claim's form.
+    /// A figure of a claim's form: of its row of this scenario, or of the row that decides it.
     Figure {
         claim: String,
         form: Form,
+        scenario: Option<String>,
         what: What,
     },
 }
@@ -31,12 +32,16 @@ pub enum Piece {
 pub enum What {
     /// "29 % longer (17 to 37)": the larger side over the smaller.
     Longer,
-    /// "-0.5 % (-4.2 to 5.8)": the first side over the second, less one.
+    /// "0.5 % less (4.2 less to 5.8 more)": the first side against the second.
     Change,
     /// "1.29".
     Number,
     /// "3.1 ms": with its unit.
     Value,
+    /// The change that the authors' own code shows where it was run beside its mirror.
+    Theirs,
+    /// The change that the mirror shows there.
+    Ours,
 }
 
 impl Sentence {
@@ -54,11 +59,13 @@ impl TryFrom<String> for Sentence {
         let mut pieces: Vec<Piece> = parts.next().map(|words| Piece::Words(words.to_owned())).into_iter().collect();
         for part in parts {
             let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
-            let [claim, form, what] = place.split('.').collect::<Vec<_>>()[..] else {
-                return Err(format!("a figure is {{CLAIM.FORM.WHAT}}, not {{{place}}}"));
+            let (claim, form, scenario, what) = match place.split('.').collect::<Vec<_>>()[..] {
+                [claim, form, what] => (claim.to_owned(), form, None, what),
+                [claim, form, scenario, what] => (claim.to_owned(), form, Some(scenario.to_owned()), what),
+                _ => return Err(format!("a figure is {{CLAIM.FORM.WHAT}} or {{CLAIM.FORM.SCENARIO.WHAT}}, not {{{place}}}")),
             };
             let (form, what) = (chosen("form", form)?, chosen("figure", what)?);
-            pieces.push(Piece::Figure { claim: claim.to_owned(), form, what });
+            pieces.push(Piece::Figure { claim, form, scenario, what });
             pieces.push(Piece::Words(words.to_owned()));
         }
         Ok(Sentence { pieces })
@@ -72,7 +79,7 @@ mod tests {
     #[test]
     fn places_are_read_or_refused() {
         let read = |text: &str| Sentence::try_from(text.to_owned());
-        let sentence = read("Takes {T2.fair.longer}, or {S1.published.value}.").expect("both places are well");
+        let sentence = read("Takes {T2.fair.longer}, or {S1.published.hold_1s.value}.").expect("both places are well");
         assert_eq!(sentence.claims().collect::<Vec<_>>(), ["T2", "S1"]);
         assert_eq!(sentence.pieces.len(), 5);
         assert_eq!(read("nothing").expect("no place").pieces, [Piece::Words("nothing".to_owned())]);
@@ -80,7 +87,7 @@ mod tests {
             ("{T2.fair.longer", "lacks its '}'"),
             ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
             ("{T2.unfair.longer}", "published or fair"),
-            ("{T2.fair.shorter}", "longer, change, number or value"),
+            ("{T2.fair.shorter}", "longer, change, number, value, theirs or ours"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

@@ -155,7 +155,7 @@ fn a_cause_inherits_the_samples_of_its_part_and_its_arms_only_where_it_has_none(
         (
             "{}",
             "metric = \"cpu_s\", arm = \"a\", per = \"work_s\", at_most = 1",
-            "a-None:Some(\"work_s\")*1s cpu_s s process 12 <= 1",
+            "a-None:Some(\"work_s\")*1ratio cpu_s s process 12 <= 1",
         ),
         // A counter of one arm comes from processes, whatever its claim does.
         (

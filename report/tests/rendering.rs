@@ -244,7 +244,7 @@ fn an_answer_says_what_the_verdicts_bear_out_with_their_figures() {
             && line("> ").ends_with("(https://example.org/engines), 2025")
     );
     let published = line("- **As published: holds, smaller** ([T2](docs/evidence/made_up.md#made_up-t2)). Sync takes ");
-    assert!(published.contains(" % longer (") && published.ends_with(" more."), "{published}");
+    assert!(published.contains(" % longer (") && published.ends_with(")."), "{published}");
     assert!(line("- **Fair: ").ends_with("A message takes 412 ns."), "{answers}");
     assert!(line("- **What to do.** Measure it.").ends_with("it.") && !answers.contains("Never said"), "{answers}");
 }

@@ -101,11 +101,11 @@ fn open_ends_and_single_figures_say_so() {
 #[test]
 fn values_share_one_unit_and_shares_are_percentages() {
     let time = Scale::Value { metric: "work_s".into(), of: "channel".into(), per: None, unit: "ns".into() };
-    assert_eq!(estimate(&row(time, 1_840.0, 900.0, 2_010.0, 12, 0.042)), "1.8 µs [0.9 µs, 2.0 µs]");
+    assert_eq!(estimate(&row(time, 1_840.0, 900.0, 2_010.0, 12, 0.042)), "1.8 [0.9, 2.0] µs");
     let share = figure(&row(Scale::Share { of: "T2".into() }, 0.873, 0.7, 1.02, 12, 0.042));
-    assert!(share.starts_with("share of T2 87 % [70 %, 102 %], n = 12"), "{share}");
+    assert!(share.starts_with("share of T2 87 [70, 102] %, n = 12"), "{share}");
     let blocks = row(Scale::Blocks { criterion: "failed requests".into() }, 0.875, 0.47, 1.0, 8, 0.05);
-    assert_eq!(figure(&Row { sides: vec![], ..blocks }), "in 7 of 8 blocks (88 % [47 %, 100 %])");
+    assert_eq!(figure(&Row { sides: vec![], ..blocks }), "in 7 of 8 blocks (88 [47, 100] %)");
 }
 
 #[test]

@@ -102,17 +102,27 @@ pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
 /// A sentence with its figures; `None` if one is not known.
 fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
     let said = |piece: &Piece| {
-        let (claim, form, what) = match piece {
+        let (claim, form, scenario, what) = match piece {
             Piece::Words(words) => return Some(words.clone()),
-            Piece::Figure { claim, form, what } => (claim, *form, what),
+            Piece::Figure { claim, form, scenario, what } => (claim, *form, scenario.as_ref(), what),
         };
-        let row = judged(view, claim, form)?.deciding_row()?;
-        let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
+        let found = judged(view, claim, form)?;
+        let row = match scenario {
+            Some(scenario) => found.rows.iter().find(|row| row.scenario == *scenario)?,
+            None => found.deciding_row()?,
+        };
+        let mirror = || found.mirrors.iter().find(|mirror| scenario.is_none_or(|scenario| mirror.scenario == *scenario));
+        let estimate = match what {
+            What::Theirs => Some(mirror()?.theirs),
+            What::Ours => Some(mirror()?.ours),
+            _ => row.estimate,
+        };
+        let estimate = estimate.filter(|estimate| estimate.point.is_finite())?;
         Some(match what {
             What::Longer => longer(&estimate),
-            What::Change => change(&estimate),
+            What::Change | What::Theirs | What::Ours => change(&estimate),
             What::Number => fmt::number(estimate.point, 2),
-            What::Value => figures::estimate(row).split(" [").next()?.to_owned(),
+            What::Value => figures::point(row)?,
         })
     };
     sentence.pieces.iter().map(said).collect()
@@ -132,10 +142,17 @@ fn longer(estimate: &Estimate) -> String {
     format!("{}{words}{interval}", said(point))
 }
 
-/// "-0.5 % (-4.2 to 5.8)": the first side over the second, less one.
+/// "0.5 % less (4.2 less to 5.8 more)", "13 % more (3.4 to 28)": the first side against the second, with the interval.
 fn change(estimate: &Estimate) -> String {
-    let print = |x: f64| fmt::number((x - 1.0) * 100.0, 2);
-    format!("{} % ({} to {})", print(estimate.point), print(estimate.lo), print(estimate.hi))
+    let Estimate { point, lo, hi, .. } = *estimate;
+    let size = |x: f64| fmt::number((x - 1.0).abs() * 100.0, 2);
+    let word = |x: f64| if x < 1.0 { "less" } else { "more" };
+    let interval = match (word(lo), word(hi)) {
+        ("less", "more") => format!("{} less to {} more", size(lo), size(hi)),
+        ("less", _) => format!("{} to {}", size(hi), size(lo)),
+        _ => format!("{} to {}", size(lo), size(hi)),
+    };
+    format!("{} % {} ({interval})", size(point), word(point))
 }
 
 /// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
@@ -163,7 +180,7 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     let controls = || here.clone().flat_map(|view| &view.judged.controls);
     let count = |state| controls().filter(|control| control.state == state).count();
     let controls = format!(
-        " Of {}, {} passed, {} failed, {} could not tell for noise.",
+        " Of {}, {} passed, {} failed, {} could not tell for noise; no effect counts that does not exceed it.",
         fmt::plural(
             controls().filter(|control| control.state != ControlState::NotMeasured).count(),
             "control",
