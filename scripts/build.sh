@@ -30,8 +30,10 @@ build() {
   case $name in
     release)
       arguments=--release
-      # In haste one build serves all that measure: the one that the tests have made.
-      if [ "${FAST_BUILDS:-}" = yes ] && [ "$crate" != "${crate%_study}" ]; then named=(--manifest-path "$ROOT/Cargo.toml" --workspace); fi ;;
+      # In haste one build serves all that measure: the one that the tests have made, whose features are those of all targets.
+      case ${FAST_BUILDS:-}:$crate in
+        yes:*_study | yes:report) named=(--manifest-path "$ROOT/Cargo.toml" --workspace) arguments+=' --all-targets' ;;
+      esac ;;
     dev) if [ "${FAST_BUILDS:-}" = yes ]; then build_dev_fast "$crate"; return; fi ;;
     *)
       row=$(build_row "$crate" "$name")

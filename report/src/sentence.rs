@@ -62,7 +62,11 @@ impl TryFrom<String> for Sentence {
             let (claim, form, scenario, what) = match place.split('.').collect::<Vec<_>>()[..] {
                 [claim, form, what] => (claim.to_owned(), form, None, what),
                 [claim, form, scenario, what] => (claim.to_owned(), form, Some(scenario.to_owned()), what),
-                _ => return Err(format!("a figure is {{CLAIM.FORM.WHAT}} or {{CLAIM.FORM.SCENARIO.WHAT}}, not {{{place}}}")),
+                _ => {
+                    return Err(format!(
+                        "a figure is {{CLAIM.FORM.WHAT}} or {{CLAIM.FORM.SCENARIO.WHAT}}, not {{{place}}}"
+                    ));
+                }
             };
             let (form, what) = (chosen("form", form)?, chosen("figure", what)?);
             pieces.push(Piece::Figure { claim, form, scenario, what });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, JudgedClaim, JudgedStudy, Row, Scale};
 use crate::machine::Machine;
-use crate::page::Page;
+use crate::page::{Chart, Page};
 use crate::rounds::Origin;
 use crate::supplement::{self, Supplement};
 
@@ -62,6 +62,12 @@ impl StudyView {
         });
         let parts: Vec<String> = parts.collect();
         (!parts.is_empty()).then(|| parts.join(" "))
+    }
+
+    /// Whether anything that a chart shows was run.
+    pub fn ran(&self, chart: &Chart) -> bool {
+        let ran = |scenario: &String| chart.arms.iter().any(|arm| !self.data.samples(scenario, arm).is_empty());
+        chart.scenarios.iter().any(ran)
     }
 
     /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.

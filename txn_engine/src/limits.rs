@@ -11,6 +11,8 @@ use crate::usage;
 const OWN_FILES: usize = 64;
 /// Memory maps of a thread: its stack and the stack for its signals, each with a guard.
 const MAPS_PER_THREAD: usize = 4;
+/// Address space that a thread's stack reserves, by std's default.
+const STACK_MIB: usize = 2;
 /// Maps that are left to everything else. A thread that finds none for its signal stack ends the whole program.
 const OWN_MAPS: usize = 1500;
 
@@ -36,25 +38,28 @@ pub(crate) fn most_threads() -> Option<usize> {
 
 /// Says what stands against so many threads more, if that is known: to start them anyway ends the whole program, not in words.
 pub(crate) fn expect_threads(threads: usize) -> Result<(), Error> {
-    match most_maps() {
-        Some(most) if threads.saturating_mul(MAPS_PER_THREAD).saturating_add(usage::maps()) > most => {
-            Err(Error::Threads {
-                threads,
-                reason: format!(
-                    "each takes {MAPS_PER_THREAD} memory maps, a process may have {most} (vm.max_map_count)"
-                ),
-            })
+    let most_mib = soft_limit(Resource::RLIMIT_AS).map(|most| usize::try_from(most >> 20).unwrap_or(usize::MAX));
+    let reason = match (most_maps(), most_mib) {
+        (Some(most), _) if threads.saturating_mul(MAPS_PER_THREAD).saturating_add(usage::maps()) > most => {
+            format!("each takes {MAPS_PER_THREAD} memory maps, a process may have {most} (vm.max_map_count)")
         }
-        _ => Ok(()),
-    }
+        (_, Some(most)) if threads.saturating_mul(STACK_MIB) > most => {
+            format!("each reserves {STACK_MIB} MiB of address space, a process may have {most} (ulimit -v)")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Threads { threads, reason })
+}
+
+/// A limit of this process; `None` where there is none.
+fn soft_limit(resource: Resource) -> Option<u64> {
+    let soft = getrlimit(resource).ok()?.0;
+    (soft != RLIM_INFINITY).then_some(soft)
 }
 
 /// Why the thread after the first `started` of so many was not to be had: what the system says, and its limits, which it does not tell apart.
 pub(crate) fn no_thread(threads: usize, started: usize, error: &io::Error) -> Error {
-    let limit = |name: &str, resource, unit: u64| {
-        let soft = getrlimit(resource).ok()?.0;
-        (soft != RLIM_INFINITY).then(|| format!("{name} {}", soft / unit))
-    };
+    let limit = |name: &str, resource, unit: u64| soft_limit(resource).map(|soft| format!("{name} {}", soft / unit));
     let setting = |name: &str, file: &str| Some(format!("{name} {}", fs::read_to_string(file).ok()?.trim()));
     let limits = [
         limit("ulimit -u", Resource::RLIMIT_NPROC, 1),

@@ -21,12 +21,13 @@ use crate::anchor::anchor;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 
-/// Every chart by file name: `claims.svg` over all studies, `STUDY-claims.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page.
+/// Every chart by file name: `claims.svg` over all studies, `STUDY-claims.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page of
+/// which anything was run.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies))]);
     for view in studies {
         charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view)));
-        for chart in &view.page.chart {
+        for chart in view.page.chart.iter().filter(|chart| view.ran(chart)) {
             charts.insert(chart.file_name(&view.judged.study), draw(view, chart));
         }
     }

@@ -111,7 +111,8 @@ fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
             Some(scenario) => found.rows.iter().find(|row| row.scenario == *scenario)?,
             None => found.deciding_row()?,
         };
-        let mirror = || found.mirrors.iter().find(|mirror| scenario.is_none_or(|scenario| mirror.scenario == *scenario));
+        let mirror =
+            || found.mirrors.iter().find(|mirror| scenario.is_none_or(|scenario| mirror.scenario == *scenario));
         let estimate = match what {
             What::Theirs => Some(mirror()?.theirs),
             What::Ours => Some(mirror()?.ours),

@@ -12,6 +12,7 @@ use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt;
 use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
+use crate::page::Chart;
 use crate::rounds::letter;
 use crate::view::StudyView;
 
@@ -53,11 +54,16 @@ pub fn page(view: &StudyView) -> String {
     if !page.chart.is_empty() {
         out.push_str("## Charts\n\n");
     }
-    for chart in &page.chart {
+    let (drawn, empty): (Vec<&Chart>, Vec<_>) = page.chart.iter().partition(|chart| view.ran(chart));
+    for chart in drawn {
         let file = chart.file_name(name);
         // Brackets would end the alternative text early.
         let title = prose(&chart.title).replace(['[', ']', '`'], "");
         let _ = write!(out, "![{title}](../../charts/{file})\n\n");
+    }
+    if !empty.is_empty() {
+        let titles: Vec<String> = empty.iter().map(|chart| prose(&chart.title)).collect();
+        let _ = write!(out, "Not drawn, because nothing of it was run: {}.\n\n", titles.join("; "));
     }
     out
 }

@@ -348,5 +348,5 @@ fn threads_that_cannot_be_had_are_one_line_that_says_why() {
         );
     }
     let said = clients("ulimit -v 500000; ", "clients --as threads --clients 1000");
-    assert!(said.contains("cannot start 1000 threads: after ") && said.contains("ulimit -v 500000"), "{said}");
+    assert!(said.contains("cannot start 1000 threads: each reserves ") && said.contains("488 (ulimit -v)"), "{said}");
 }
