@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cases::Case;
-use crate::claims::{Claims, Kind, Of};
+use crate::claims::{Asked, Claims, Kind, Of};
 use crate::claims_file::ORIGINALS;
 use crate::error::Error;
 use crate::files::{self, TomlFile, write_whole};
@@ -20,6 +20,7 @@ use crate::results::{Folder, Texts, load, read_meta, rounds_below};
 use crate::runs::Run;
 use crate::seals::{self, first_difference};
 use crate::selection;
+use crate::sentence::Sentence;
 use crate::{fmt, histogram};
 
 /// What is sealed below some paths, read and checked.
@@ -143,7 +144,14 @@ fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
 /// What a page says depends on claims that there are: otherwise it would never be said.
 fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
     let unknown = page.claims().filter(|claim| claims.claim(claim).is_none());
-    unknown.map(|claim| Error::file(file, format!("it rests on the claim {claim}, which claims.toml lacks"))).collect()
+    let unknown = unknown.map(|claim| format!("it rests on the claim {claim}, which claims.toml lacks"));
+    let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, scenario)| {
+        let parts = claims.asked(claim, *form).into_iter().flat_map(Asked::parts);
+        !parts.flat_map(|part| part.quantity.every_scenario()).any(|known| known == *scenario)
+    });
+    let unjudged =
+        unjudged.map(|(claim, _, scenario)| format!("it quotes {claim} in {scenario}, where that is not judged"));
+    unknown.chain(unjudged).map(|what| Error::file(file, what)).collect()
 }
 
 /// plan.json is of these files; a partial measurement holds its scenarios and no others.

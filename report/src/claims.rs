@@ -23,6 +23,13 @@ impl<T> ByProfile<T> {
             ByProfile::Each(values) => values.get(profile),
         }
     }
+
+    fn every(&self) -> Vec<&T> {
+        match self {
+            ByProfile::All(value) => vec![value],
+            ByProfile::Each(values) => values.values().collect(),
+        }
+    }
 }
 
 /// How many blocks a profile runs, by the profile's name; a profile that is absent does not measure.
@@ -318,6 +325,11 @@ impl Quantity {
     /// The scenarios in `profile`.
     pub fn scenarios(&self, profile: &str) -> &[String] {
         self.scenarios.of(profile).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those of any profile.
+    pub fn every_scenario(&self) -> impl Iterator<Item = &String> {
+        self.scenarios.every().into_iter().flatten()
     }
 
     /// Whether `profile` measures it.

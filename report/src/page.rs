@@ -210,9 +210,13 @@ impl Page {
     pub fn claims(&self) -> impl Iterator<Item = &String> {
         let when = self.answer.iter().flat_map(|answer| &answer.when);
         let when = when.chain(self.advice.iter().filter_map(|advice| advice.when.as_ref()));
-        let said = self.answer.iter().map(|answer| &answer.text).chain(self.advice.iter().map(|advice| &advice.text));
         let document = self.document.iter().map(|document| &document.claim);
-        document.chain(when.map(|when| &when.claim)).chain(said.flat_map(Sentence::claims))
+        document.chain(when.map(|when| &when.claim)).chain(self.sentences().flat_map(Sentence::claims))
+    }
+
+    /// What it says of its verdicts.
+    pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
+        self.answer.iter().map(|answer| &answer.text).chain(self.advice.iter().map(|advice| &advice.text))
     }
 
     /// Reads page.toml; `name` stands in messages.

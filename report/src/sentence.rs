@@ -49,6 +49,14 @@ impl Sentence {
     pub fn claims(&self) -> impl Iterator<Item = &String> {
         self.pieces.iter().filter_map(|piece| if let Piece::Figure { claim, .. } = piece { Some(claim) } else { None })
     }
+
+    /// The rows that it names by their scenario.
+    pub fn rows(&self) -> impl Iterator<Item = (&String, Form, &String)> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Figure { claim, form, scenario: Some(scenario), .. } => Some((claim, *form, scenario)),
+            _ => None,
+        })
+    }
 }
 
 impl TryFrom<String> for Sentence {

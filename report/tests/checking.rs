@@ -212,6 +212,13 @@ fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
     for (name, from, to, file, what) in [
         ("claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"),
         ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),
+        (
+            "page.toml",
+            "[[chart]]",
+            "[[advice]]\ntext = \"{C1.fair.nowhere.value}\"\n[[chart]]",
+            "page.toml",
+            "C1 in nowhere",
+        ),
         ("machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"),
     ] {
         let (_results, folder) = sealed();

@@ -267,6 +267,7 @@ fn what_was_asked_another_question_stands_in_for_nothing() {
     let found = rendered(temp.path());
     assert!(!found.pages.contains('†') && !found.chart.contains('†'), "{}", found.pages);
     assert_eq!(found.chart, alone.chart);
+    assert!(alone.chart.is_empty() && alone.pages.contains("Not drawn, because nothing of it was run: "));
 }
 
 #[test]

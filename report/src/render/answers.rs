@@ -197,3 +197,16 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
         table.render()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_says_which_way_it_goes() {
+        let said = |point, lo, hi| change(&Estimate { point, lo, hi, n: 8, level: 0.04 });
+        assert_eq!(said(1.13, 0.966, 1.28), "13 % more (3.4 less to 28 more)");
+        assert_eq!(said(0.83, 0.71, 0.96), "17 % less (4.0 to 29)");
+        assert_eq!(said(1.5, 1.25, 1.75), "50 % more (25 to 75)");
+    }
+}

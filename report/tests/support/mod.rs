@@ -158,7 +158,9 @@ pub fn rendered<const N: usize>(results: &Path, charts: [&str; N]) -> (String, [
     pages.sort();
     pages.insert(0, folder.path().join("REPORT.md"));
     let pages: String = pages.iter().map(|page| std::fs::read_to_string(page).unwrap()).collect();
-    (pages, charts.map(|chart| read(&folder.path().join("charts"), chart)))
+    // A chart of which nothing was run is not there.
+    let drawn = |chart| std::fs::read_to_string(folder.path().join("charts").join(chart)).unwrap_or_default();
+    (pages, charts.map(drawn))
 }
 
 /// What a run of a made-up study comes to.
