@@ -10,8 +10,7 @@ use flume::{Sender, TrySendError};
 use futures_timer::Delay;
 
 use super::error::Error;
-use super::job::{GenericWork, job};
-use super::queue::Message;
+use super::queue::{Message, Work, job};
 use super::ticket::{Limits, Ticket};
 
 /// What is done when the queue is full.
@@ -30,16 +29,8 @@ impl Drop for Asking {
     }
 }
 
-/// Has `work` done by a thread.
-///
-/// # Errors
-/// What `work` returned, or that it panicked, took too long or found no room.
-pub(super) async fn ask<T, E>(
-    queue: Sender<Message>,
-    full: Full,
-    limits: Limits,
-    work: impl GenericWork<T, E>,
-) -> Result<T, E>
+/// Has `work` done by a thread; an error is what it returned, or that it panicked, took too long or found no room.
+pub(super) async fn ask<T, E>(queue: Sender<Message>, full: Full, limits: Limits, work: impl Work<T, E>) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<Error> + Send + 'static,

@@ -66,10 +66,7 @@ impl Ticket {
         }
     }
 
-    /// When to look again whether it takes too long; `None` if it may take as long as it likes.
-    ///
-    /// # Errors
-    /// That it took too long; it is given up then.
+    /// When to look again whether it takes too long; `None` if it may take as long as it likes. If it does, it is given up.
     pub(super) fn look(&self, asked: Instant, limits: &Limits) -> Result<Option<Instant>, Error> {
         let mut state = self.state();
         let now = Instant::now();

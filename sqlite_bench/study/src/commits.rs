@@ -13,11 +13,9 @@ use sqlite_bench::schema;
 use study_kit::{Metrics, Span};
 use tokio::task::JoinSet;
 
-/// Tasks that write at once.
 const TASKS: i64 = 256;
 /// Each task has numbers of its own, so far apart.
 const NUMBERS: i64 = 1 << 32;
-/// Worker threads of the runtime.
 const WORKERS: usize = 4;
 
 /// The smallest write there is, so that the commit is what costs.

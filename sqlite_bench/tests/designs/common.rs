@@ -6,15 +6,14 @@ use std::time::Duration;
 use rusqlite::Connection;
 use sqlite_bench::design::{Arm, Design, Setup};
 use sqlite_bench::driver::{self, Acknowledged, HISTORY_WRITES};
-use sqlite_bench::schema::{self, SEED_BLOCKS};
-use sqlite_bench::workload::{Loop, Workload, Writes};
+use sqlite_bench::schema::SEED_BLOCKS;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 #[path = "oracle.rs"]
 pub mod oracle;
 
-use oracle::{Oracle, Step};
+use oracle::Step;
 
 pub const SEED: u64 = 11;
 pub const DATABASES: usize = 2;
@@ -57,10 +56,16 @@ impl Opened {
         connection
     }
 
-    /// What the check says of the first database, of which this is known.
-    pub fn verdict(&self, runtime: &Runtime, blocks: &[u64], failed: &[u64], may_tear: bool) -> Option<String> {
+    /// What the check says of the first database, of which it is known which writes were acknowledged and which failed.
+    pub fn verdict(
+        &self,
+        runtime: &Runtime,
+        blocks: &[u64],
+        failed: &[u64],
+        (keeps_its_size, may_tear): (bool, bool),
+    ) -> Option<String> {
         let known = [Acknowledged { blocks: blocks.to_vec(), failed: failed.to_vec() }];
-        runtime.block_on(driver::verify(&*self.design, &known, false, may_tear)).unwrap()
+        runtime.block_on(driver::verify(&*self.design, &known, keeps_its_size, may_tear)).unwrap()
     }
 }
 
@@ -69,53 +74,5 @@ pub fn arms_return_the_rows_of(history: &[Step], arms: impl Iterator<Item = &'st
     let _entered = runtime.enter();
     for arm in arms {
         runtime.block_on(oracle::run(arm, &*open(arm).design, history));
-    }
-}
-
-pub fn arms_replay_the_history_alike(arms: impl Iterator<Item = &'static Arm>) {
-    let runtime = runtime();
-    let _entered = runtime.enter();
-    let mut oracle = Oracle::new();
-    (SEED_BLOCKS..NEXT).for_each(|number| oracle.write(number, false));
-    let expected = schema::digest(&oracle.read(driver::READ_SKIP));
-    for arm in arms {
-        let digest = runtime.block_on(driver::replay(&*open(arm).design, DATABASES, SEED)).unwrap();
-        assert_eq!(digest, expected, "{}", arm.name);
-    }
-}
-
-pub fn workload(reads: Loop) -> Workload {
-    Workload {
-        databases: DATABASES,
-        readers: 2,
-        workers: 2,
-        hold: Duration::from_millis(5),
-        think: Duration::from_millis(1),
-        rest: Duration::from_millis(1),
-        window: Duration::from_millis(200),
-        reads,
-        writes: Writes::Steady,
-    }
-}
-
-pub fn arms_keep_what_they_acknowledged(arms: impl Iterator<Item = &'static Arm>) {
-    let runtime = runtime();
-    let _entered = runtime.enter();
-    for arm in arms {
-        for reads in [Loop::Closed, Loop::Open { reads_per_s: 100.0 }] {
-            let opened = open_with_history(&runtime, arm);
-            let tally = driver::drive(&runtime, &opened.design, &workload(reads), SEED, &|_| ()).unwrap();
-            let written: usize = tally.acknowledged.iter().map(|known| known.blocks.len()).sum();
-            assert_eq!(written as u64, tally.writes.answered, "{}", arm.name);
-            assert!(written > 0 && tally.reads.answered > 0, "{}: {tally:?}", arm.name);
-            // Only a shared cache refuses without waiting.
-            if arm.name != "shared_cache" {
-                let complaints = (tally.reads.complaint("reads"), tally.writes.complaint("writes"));
-                assert_eq!(complaints, (None, None), "{}", arm.name);
-            }
-            let Arm { keeps_its_size, commits_statements, .. } = *arm;
-            let verdict = driver::verify(&*opened.design, &tally.acknowledged, keeps_its_size, commits_statements);
-            assert_eq!(runtime.block_on(verdict).unwrap(), None, "{}", arm.name);
-        }
     }
 }
