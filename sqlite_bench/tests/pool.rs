@@ -242,52 +242,41 @@ fn a_read_only_folder_is_refused_in_one_clear_line() {
     assert!(said.contains("must be writable") && !said.contains('\n'), "{said}");
 }
 
-/// Tell this program, when it is started anew by a test, which database to write to, from which number on, and whether to go on until it is
-/// killed or to drop the pool after the hundredth write and be gone.
+/// Tell this program, when it is started anew by a test, which database to write to, from which number on, and before which one to drop the
+/// pool and be gone, if nobody kills it.
 const VICTIM: &str = "POOL_TEST_VICTIM";
 const FROM: &str = "POOL_TEST_FROM";
-const DROPS: &str = "POOL_TEST_DROPS";
+const TO: &str = "POOL_TEST_TO";
 
 #[test]
 fn the_victim_writes_until_it_is_killed() {
     use std::io::Write as _;
     // Only when a test below has started this program for it.
     let Some(path) = std::env::var_os(VICTIM) else { return };
-    let from: i64 = std::env::var(FROM).unwrap().parse().unwrap();
+    let [from, to] = [FROM, TO].map(|name| std::env::var(name).unwrap().parse::<i64>().unwrap());
     let pool = Pool::open_blocking(path, &Options::default()).unwrap();
-    let write = |number: i64| {
-        pool.write_blocking(insert(number)).unwrap();
-        let mut out = std::io::stdout();
-        writeln!(out, "acknowledged {number}").unwrap();
-        out.flush().unwrap();
-    };
-    if std::env::var_os(DROPS).is_some() {
-        (from..from + 100).for_each(write);
-        drop(pool);
-        std::process::exit(0);
-    }
     // Several at once, so that some share a commit.
     let next = AtomicI64::new(from);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                loop {
-                    write(next.fetch_add(1, Ordering::Relaxed));
-                }
-            });
+    let write = || {
+        for number in std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|&number| number < to)
+        {
+            pool.write_blocking(insert(number)).unwrap();
+            let mut out = std::io::stdout();
+            writeln!(out, "acknowledged {number}").unwrap();
+            out.flush().unwrap();
         }
-    });
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(write))));
+    drop(pool);
+    std::process::exit(0);
 }
 
-/// What a victim acknowledged: it is killed after `kill_after` of them, or goes by itself.
-fn victim(database: &Path, from: i64, kill_after: Option<usize>) -> Vec<i64> {
+/// What a victim acknowledged that is killed after `kill_after` of them.
+fn victim(database: &Path, from: i64, to: i64, kill_after: usize) -> Vec<i64> {
     use std::io::{BufRead as _, BufReader};
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["the_victim_writes_until_it_is_killed", "--exact", "--nocapture"]);
-    command.env(VICTIM, database).env(FROM, from.to_string()).stdout(Stdio::piped());
-    if kill_after.is_none() {
-        command.env(DROPS, "");
-    }
+    command.args(["the_victim_writes_until_it_is_killed", "--exact", "--nocapture"]).env(VICTIM, database);
+    command.env(FROM, from.to_string()).env(TO, to.to_string()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut acknowledged = Vec::new();
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
@@ -295,7 +284,7 @@ fn victim(database: &Path, from: i64, kill_after: Option<usize>) -> Vec<i64> {
         if let Some((_, number)) = line.unwrap().split_once("acknowledged ") {
             acknowledged.push(number.parse().unwrap());
         }
-        if Some(acknowledged.len()) == kill_after {
+        if acknowledged.len() == kill_after {
             child.kill().unwrap();
         }
     }
@@ -316,7 +305,7 @@ fn a_killed_process_loses_no_acknowledged_write() {
     for kill in 0..kills {
         let from = 100_000 * i64::try_from(kill).unwrap();
         // At another moment of its work each time.
-        let own = victim(&file(&folder), from, Some(50 + 37 * kill % 251));
+        let own = victim(&file(&folder), from, i64::MAX, 50 + 37 * kill % 251);
         assert!(own.len() >= 50);
         acknowledged.extend(own);
         let pool = Pool::open_blocking(file(&folder), &options()).unwrap();
@@ -333,7 +322,7 @@ fn a_killed_process_loses_no_acknowledged_write() {
 fn a_process_that_drops_its_pool_and_ends_loses_no_acknowledged_write() {
     let (folder, pool) = opened(&options());
     pool.close_blocking().unwrap();
-    assert_eq!(victim(&file(&folder), 0, None).len(), 100);
+    assert_eq!(victim(&file(&folder), 0, 100, usize::MAX).len(), 100);
     assert_eq!(ids(&Connection::open(file(&folder)).unwrap()).unwrap(), (0..100).collect::<Vec<_>>());
 }
 

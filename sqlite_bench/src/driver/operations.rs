@@ -19,7 +19,7 @@ pub struct Operations {
     pub in_window: u64,
     /// Answered, at any time.
     pub answered: u64,
-    /// Answered later than [`LATE_AFTER`] after they were due.
+    /// Answered later than 10 ms after they were due.
     pub late: u64,
     /// Refused because the database was locked.
     pub busy: u64,

@@ -185,7 +185,7 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let open = self.inner.open.read().unwrap_or_else(PoisonError::into_inner);
-        let waiting = |(threads, _): &(Threads, _)| (threads.reads().len(), threads.writes().map_or(0, Sender::len));
+        let waiting = |(threads, _): &(Threads, _)| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
         let (waiting_reads, waiting_writes) = open.as_ref().map(waiting).unwrap_or_default();
         let stats = *self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner);
         Stats { waiting_reads, waiting_writes, ..stats }
@@ -221,7 +221,7 @@ fn plain<T>(work: impl Work<T>) -> impl Work<T, Error> {
 
 impl Inner {
     fn reads(&self) -> Result<Sender<Message>, Error> {
-        self.queue(|threads| Ok(threads.reads()))
+        self.queue(|threads| Ok(&threads.reads))
     }
 
     fn writes(&self) -> Result<Sender<Message>, Error> {

@@ -13,11 +13,11 @@ use super::guard::Guard;
 use super::options::{Access, Options};
 use super::queue::{Message, Queue};
 use super::stats::{Counters, count};
-use super::writer::{Mode, Writer, checkpoint};
+use super::writer::{Writer, checkpoint};
 
 /// The threads of an open pool, and how they are asked.
 pub(super) struct Threads {
-    reads: Sender<Message>,
+    pub(super) reads: Sender<Message>,
     readers: Vec<JoinHandle<()>>,
     /// Unless the database was opened for reading only.
     writing: Option<Writing>,
@@ -45,10 +45,6 @@ impl Threads {
         };
         let readers = (0..options.readers.get()).map(start).collect::<Result<_, _>>()?;
         Ok(Threads { reads, readers, writing })
-    }
-
-    pub(super) fn reads(&self) -> &Sender<Message> {
-        &self.reads
     }
 
     pub(super) fn writes(&self) -> Option<&Sender<Message>> {
@@ -106,7 +102,7 @@ fn read(connection: &Connection, guard: &Guard, queue: &Queue, counters: &Arc<Co
 fn copy(connection: &Connection, signals: &Receiver<()>, turn: &Mutex<()>, counters: &Counters) {
     for () in signals {
         // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
-        if checkpoint(connection, Mode::Passive, turn).is_ok() {
+        if checkpoint(connection, "PASSIVE", turn).is_ok() {
             count(counters, |stats| stats.checkpoints += 1);
         }
     }

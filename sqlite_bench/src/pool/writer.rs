@@ -30,21 +30,13 @@ thread_local! {
     static COMMITS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How much of the log a checkpoint copies, and for whom it waits; the names are those of SQLite.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Mode {
-    /// What no reader needs; waits for nobody.
-    Passive,
-    /// All of it; waits for the readers and shortens the log to nothing.
-    Truncate,
-}
-
 /// Copies the log once; whether nobody stood in the way.
 ///
-/// `turn` is the pool's: SQLite does not let one checkpoint wait for another.
-pub(super) fn checkpoint(connection: &Connection, mode: Mode, turn: &Mutex<()>) -> rusqlite::Result<bool> {
+/// The mode is SQLite's: `PASSIVE` copies what no reader needs and waits for nobody, `TRUNCATE` copies all of it, waits for the readers and
+/// shortens the log to nothing. `turn` is the pool's: SQLite does not let one checkpoint wait for another.
+pub(super) fn checkpoint(connection: &Connection, mode: &str, turn: &Mutex<()>) -> rusqlite::Result<bool> {
     let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-    let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode:?})"), [], |row| row.get(0))?;
+    let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
     Ok(busy == 0)
 }
 
@@ -110,7 +102,7 @@ impl Writer {
         drop(self.signals);
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
         let _ = checkpoints.join();
-        checkpoint(&self.connection, Mode::Truncate, &self.turn).map(drop).map_err(Error::of)
+        checkpoint(&self.connection, "TRUNCATE", &self.turn).map(drop).map_err(Error::of)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
@@ -247,7 +239,7 @@ impl Writer {
         }
         if pages >= self.next_limit {
             // Waits for readers no longer than for other processes. If one does not let go, the log grows by as much again first.
-            let made_room = checkpoint(&self.connection, Mode::Truncate, &self.turn).unwrap_or(false);
+            let made_room = checkpoint(&self.connection, "TRUNCATE", &self.turn).unwrap_or(false);
             if made_room {
                 count(&self.counters, |stats| stats.forced_checkpoints += 1);
                 PAGES.set(0);
