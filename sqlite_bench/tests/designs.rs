@@ -75,7 +75,7 @@ fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
         let _entered = runtime.enter();
         let opened = open_with_history(&runtime, find(&ARMS.each_ref(), "wal_threads").unwrap());
         opened.stranger().execute_batch(sql).unwrap();
-        let verdict = opened.verdict(&runtime, blocks, failed, of_the_arm).unwrap_or_default();
+        let verdict = opened.verdict(blocks, failed, of_the_arm).unwrap_or_default();
         assert!(verdict.starts_with(said) && verdict.is_empty() == said.is_empty(), "{sql} {verdict}");
     }
 }

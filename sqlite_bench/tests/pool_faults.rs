@@ -107,17 +107,6 @@ fn a_job_cannot_end_the_transaction_and_its_neighbours_do_not_notice() {
 }
 
 #[test]
-fn a_job_may_use_savepoints_of_its_own() {
-    let (_folder, pool) = opened(&options());
-    pool.write_blocking(|db| {
-        db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (1); ROLLBACK TO a; RELEASE a")?;
-        db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (2); RELEASE a")
-    })
-    .unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
-}
-
-#[test]
 fn a_write_that_makes_sqlite_roll_back_is_named_and_the_others_may_try_again() {
     for goes_on in [false, true] {
         let (_folder, pool, [one, own, two]) = in_one_commit(move |db| {
@@ -191,15 +180,12 @@ fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
     for given_up_early in [false, true] {
         let (release, released) = mpsc::channel::<()>();
         let (reached, reach) = mpsc::channel::<()>();
-        let holding = |released: mpsc::Receiver<()>, reached: mpsc::Sender<()>| {
-            move |_: &Connection| {
+        {
+            let mut running = pin!(pool.read(move |_| {
                 let _ = reached.send(());
                 let _ = released.recv();
                 Ok(Explosive)
-            }
-        };
-        {
-            let mut running = pin!(pool.read(holding(released, reached)));
+            }));
             assert!(running.as_mut().poll(&mut context).is_pending());
             reach.recv().unwrap();
             if given_up_early {

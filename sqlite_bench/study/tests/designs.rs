@@ -37,6 +37,18 @@ proptest! {
     }
 }
 
+impl Opened<'_> {
+    /// Reads the first database.
+    pub fn read(&self) -> Result<Vec<Row>, AccessError> {
+        self.runtime.block_on(self.design.read(0, driver::READ_SKIP))
+    }
+
+    /// Writes a block.
+    pub fn write(&self, database: usize, number: u64) -> Result<(), AccessError> {
+        self.runtime.block_on(self.design.write(database, Block::written(number, SEED), Duration::ZERO))
+    }
+}
+
 /// Another connection that holds the first database until it is dropped.
 fn lock(opened: &Opened) -> Connection {
     let stranger = opened.stranger();
@@ -56,11 +68,11 @@ fn a_write_waits_for_another_connection_that_holds_the_database() {
             std::thread::sleep(HOLD);
             drop(held);
         });
-        let written = runtime.block_on(opened.design.write(0, Block::written(NEXT, SEED), Duration::ZERO));
+        let written = opened.write(0, NEXT);
         assert!(written.is_ok(), "{}: {written:?}", arm.name);
         assert!(begin.elapsed() >= HOLD, "{}: two writers at a time", arm.name);
         holder.join().unwrap();
-        assert_eq!(opened.verdict(&runtime, &[NEXT], &[], (false, false)), None, "{}", arm.name);
+        assert_eq!(opened.verdict(&[NEXT], &[], (false, false)), None, "{}", arm.name);
     }
 }
 
@@ -89,10 +101,10 @@ fn a_write_that_waited_in_vain_says_that_the_database_is_locked() {
         assert!(matches!(result, Err(AccessError::Busy(_))), "{arm}: {result:?}");
         assert!(took < LIMIT, "{arm}: {took:?}");
         // The databases beside it and the time after it are none the worse.
-        runtime.block_on(opened.design.write(1, Block::written(NEXT, SEED), Duration::ZERO)).unwrap();
+        opened.write(1, NEXT).unwrap();
         drop(held);
-        runtime.block_on(opened.design.write(0, Block::written(NEXT + 1, SEED), Duration::ZERO)).unwrap();
-        assert_eq!(opened.verdict(&runtime, &[NEXT + 1], &[NEXT], (false, false)), None, "{arm}");
+        opened.write(0, NEXT + 1).unwrap();
+        assert_eq!(opened.verdict(&[NEXT + 1], &[NEXT], (false, false)), None, "{arm}");
     }
 }
 
@@ -111,14 +123,14 @@ fn reads_beside_a_write_ahead_log_go_on_during_a_write_and_see_what_was_before_i
         let write = runtime.spawn(async move { design.write(0, Block::written(NEXT, SEED), HOLD).await });
         let mut reads: Vec<Vec<Row>> = Vec::new();
         while !write.is_finished() {
-            reads.push(runtime.block_on(opened.design.read(0, driver::READ_SKIP)).unwrap());
+            reads.push(opened.read().unwrap());
         }
         runtime.block_on(write).unwrap().unwrap();
         let old = reads.iter().take_while(|&rows| *rows == before).count();
         // The block can be seen from its commit on, which is before its writer hears of it; and then for good.
         assert!(reads[old..].iter().all(|rows| *rows == after), "{}", arm.name);
         assert!(old > 1, "{}: {old} of {} reads", arm.name, reads.len());
-        assert_eq!(runtime.block_on(opened.design.read(0, driver::READ_SKIP)).unwrap(), after, "{}", arm.name);
+        assert_eq!(opened.read().unwrap(), after, "{}", arm.name);
     }
 }
 
@@ -134,20 +146,17 @@ fn a_shared_cache_refuses_at_once_while_a_write_is_in_its_tables() {
     let _entered = runtime.enter();
     let opened = open_with_history(&runtime, arm("shared_cache"));
     let sharer = sharer(&opened);
-    let read = || runtime.block_on(opened.design.read(0, driver::READ_SKIP));
-    let write = |number| runtime.block_on(opened.design.write(0, Block::written(number, SEED), Duration::ZERO));
     sharer.execute_batch("BEGIN IMMEDIATE").unwrap();
     // A transaction that has written nothing yet keeps out other writers alone.
-    assert!(read().is_ok());
+    assert!(opened.read().is_ok());
     schema::insert(&sharer, Block::written(NEXT, SEED)).unwrap();
-    let refused = read();
-    assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
-    let refused = write(NEXT + 1);
-    assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
+    for refused in [opened.read().map(drop), opened.write(0, NEXT + 1)] {
+        assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
+    }
     sharer.execute_batch("COMMIT").unwrap();
-    assert!(read().is_ok());
-    write(NEXT + 1).unwrap();
-    assert_eq!(opened.verdict(&runtime, &[NEXT, NEXT + 1], &[], (false, false)), None);
+    assert!(opened.read().is_ok());
+    opened.write(0, NEXT + 1).unwrap();
+    assert_eq!(opened.verdict(&[NEXT, NEXT + 1], &[], (false, false)), None);
 }
 
 #[test]

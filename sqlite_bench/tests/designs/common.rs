@@ -26,29 +26,30 @@ pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A design with databases in a folder of their own; a runtime must have been entered, and be there still when it is dropped.
-pub struct Opened {
+/// A design with databases in a folder of their own; its runtime must have been entered, and be so still when it is dropped.
+pub struct Opened<'a> {
+    pub runtime: &'a Runtime,
     pub design: Arc<dyn Design>,
     pub setup: Setup,
     _folder: TempDir,
 }
 
-fn open(arm: &Arm) -> Opened {
+fn open<'a>(runtime: &'a Runtime, arm: &Arm) -> Opened<'a> {
     // In memory where there is such a folder: what a test waits for is not the disk.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let setup = Setup { databases: DATABASES, readers: 2, seed: SEED, folder: folder.path().to_owned() };
     let design = (arm.open)(&setup).unwrap_or_else(|error| panic!("{}: {error}", arm.name));
-    Opened { design, setup, _folder: folder }
+    Opened { runtime, design, setup, _folder: folder }
 }
 
 /// The same with the history in it.
-pub fn open_with_history(runtime: &Runtime, arm: &Arm) -> Opened {
-    let opened = open(arm);
+pub fn open_with_history<'a>(runtime: &'a Runtime, arm: &Arm) -> Opened<'a> {
+    let opened = open(runtime, arm);
     runtime.block_on(driver::replay(&*opened.design, DATABASES, SEED)).unwrap();
     opened
 }
 
-impl Opened {
+impl Opened<'_> {
     /// Another connection to the first database, as of another process.
     pub fn stranger(&self) -> Connection {
         let connection = Connection::open(self.setup.file(0)).unwrap();
@@ -56,16 +57,10 @@ impl Opened {
         connection
     }
 
-    /// What the check says of the first database, of which it is known which writes were acknowledged and which failed.
-    pub fn verdict(
-        &self,
-        runtime: &Runtime,
-        blocks: &[u64],
-        failed: &[u64],
-        (keeps_its_size, may_tear): (bool, bool),
-    ) -> Option<String> {
+    /// What the check says of the first database, if these blocks were acknowledged and those failed.
+    pub fn verdict(&self, blocks: &[u64], failed: &[u64], (keeps_its_size, may_tear): (bool, bool)) -> Option<String> {
         let known = [Acknowledged { blocks: blocks.to_vec(), failed: failed.to_vec() }];
-        runtime.block_on(driver::verify(&*self.design, &known, keeps_its_size, may_tear)).unwrap()
+        self.runtime.block_on(driver::verify(&*self.design, &known, keeps_its_size, may_tear)).unwrap()
     }
 }
 
@@ -73,6 +68,6 @@ pub fn arms_return_the_rows_of(history: &[Step], arms: impl Iterator<Item = &'st
     let runtime = runtime();
     let _entered = runtime.enter();
     for arm in arms {
-        runtime.block_on(oracle::run(arm, &*open(arm).design, history));
+        runtime.block_on(oracle::run(arm, &*open(&runtime, arm).design, history));
     }
 }

@@ -96,12 +96,14 @@ fn what_would_outlast_a_job_is_denied_by_name_and_the_connection_serves_the_next
         pool.write_blocking(|db| db.execute("INSERT INTO entries (value) VALUES (1)", [])).unwrap();
         pool.read_blocking(ids).unwrap();
     }
+    // What ends with the job, or belongs to the database, is allowed.
     pool.write_blocking(|db| {
-        db.execute_batch(
-            "PRAGMA user_version = 7; PRAGMA defer_foreign_keys = ON; SELECT * FROM pragma_table_info('entries')",
-        )
+        db.execute_batch("SAVEPOINT a; DELETE FROM entries; ROLLBACK TO a; RELEASE a")?;
+        db.execute_batch("PRAGMA user_version = 7; PRAGMA defer_foreign_keys = ON")?;
+        db.execute_batch("SELECT * FROM pragma_table_info('entries')")
     })
     .unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap().len(), 10);
     let version = |db: &Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(version).unwrap(), 7);
 }
