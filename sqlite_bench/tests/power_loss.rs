@@ -65,7 +65,7 @@ impl Tally {
         for (name, bytes) in &cut.files {
             std::fs::write(folder.path().join(name), bytes).unwrap();
         }
-        let Ok(found) = recover(&folder.path().join(FILE)) else {
+        let Some(found) = recover(&folder.path().join(FILE)) else {
             self.damaged += 1;
             return;
         };
@@ -94,17 +94,11 @@ impl Tally {
     }
 }
 
-/// Opens what is left, as anybody would, and reads it; an error if it is not sound.
-fn recover(file: &Path) -> Result<Content, String> {
-    let read = || {
-        let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        Ok::<_, rusqlite::Error>((schema::integrity(&connection)?, content(&connection)?))
-    };
-    match read() {
-        Ok((integrity, content)) if integrity == "ok" => Ok(content),
-        Ok((integrity, _)) => Err(integrity),
-        Err(error) => Err(error.to_string()),
-    }
+/// Opens what is left, as anybody would, and reads it, if it is sound.
+fn recover(file: &Path) -> Option<Content> {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).ok()?;
+    let integrity = schema::integrity(&connection).ok()?;
+    content(&connection).ok().filter(|_| integrity == "ok")
 }
 
 fn content(connection: &Connection) -> rusqlite::Result<Content> {
@@ -147,8 +141,7 @@ fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, 
         let _mount = vfs::Mount::new(folder.path(), &disk);
         disk.cut(Plan { seed: SEED + round, within, survival });
         write(&file, &disk);
-        let last = recover(&file).unwrap();
-        assert_eq!(last, written, "without a power cut everything is there");
+        assert_eq!(recover(&file).as_ref(), Some(&written), "without a power cut everything is there");
         for cut in disk.cuts() {
             tally.add(&cut, &written);
         }

@@ -99,8 +99,22 @@ impl Error {
         matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_))
     }
 
-    /// What an error of SQLite means to the caller.
-    pub(super) fn of(source: rusqlite::Error) -> Self {
+    /// What an error of the commit itself means.
+    pub(super) fn of_commit(source: rusqlite::Error) -> Self {
+        match Error::from(source) {
+            Error::Sqlite(source) => Error::Commit(source),
+            other => other,
+        }
+    }
+
+    pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
+        Error::Open { path: path.to_owned(), source: Arc::new(source) }
+    }
+}
+
+/// What an error of SQLite means to the caller.
+impl From<rusqlite::Error> for Error {
+    fn from(source: rusqlite::Error) -> Self {
         let code = source.sqlite_error_code();
         if code == Some(ErrorCode::AuthorizationForStatementDenied)
             && let Some(statement) = DENIED.take()
@@ -115,24 +129,6 @@ impl Error {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(source),
             _ => Error::Sqlite(source),
         }
-    }
-
-    /// What an error of the commit itself means.
-    pub(super) fn of_commit(source: rusqlite::Error) -> Self {
-        match Error::of(source) {
-            Error::Sqlite(source) => Error::Commit(source),
-            other => other,
-        }
-    }
-
-    pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
-        Error::Open { path: path.to_owned(), source: Arc::new(source) }
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(source: rusqlite::Error) -> Self {
-        Error::of(source)
     }
 }
 

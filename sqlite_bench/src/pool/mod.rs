@@ -216,7 +216,7 @@ impl Pool {
 
 /// A job that fails as SQLite does.
 fn plain<T>(work: impl Work<T>) -> impl Work<T, Error> {
-    move |connection: &Connection| work(connection).map_err(Error::of)
+    move |connection: &Connection| work(connection).map_err(Error::from)
 }
 
 impl Inner {

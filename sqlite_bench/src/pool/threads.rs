@@ -94,7 +94,7 @@ fn read(connection: &Connection, guard: &Guard, queue: &Queue, counters: &Arc<Co
         count(counters, |stats| stats.reads += 1);
         // A job must not leave its snapshot to the next one: it would read the past, and keep the log from being reused.
         let left = if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") };
-        job.answer(left.err().map(Error::of));
+        job.answer(left.err().map(Error::from));
     }
 }
 

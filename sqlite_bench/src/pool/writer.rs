@@ -102,7 +102,7 @@ impl Writer {
         drop(self.signals);
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
         let _ = checkpoints.join();
-        checkpoint(&self.connection, "TRUNCATE", &self.turn).map(drop).map_err(Error::of)
+        checkpoint(&self.connection, "TRUNCATE", &self.turn).map(drop).map_err(Error::from)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
@@ -116,7 +116,7 @@ impl Writer {
         if let Err(error) = self.execute(BEGIN) {
             // Those behind it have waited for the same lock in vain: each need not wait for it again.
             let behind = (0..waiting).map_while(|_| self.queue.poll());
-            return self.refuse_all(once(first).chain(behind), &Error::of(error));
+            return self.refuse_all(once(first).chain(behind), &Error::from(error));
         }
         let begin = Instant::now();
         let mut done = Vec::new();
@@ -154,10 +154,10 @@ impl Writer {
                 // A deferred foreign key: one of them is to blame, and SQLite does not say which.
                 let blame = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
                 let error = match (blame, done.len()) {
-                    (true, 1) => Error::of(error),
+                    (true, 1) => Error::from(error),
                     (true, count) => {
                         self.alone = count;
-                        Error::Undone(Arc::new(Error::of(error)))
+                        Error::Undone(Arc::new(Error::from(error)))
                     }
                     (false, _) => Error::of_commit(error),
                 };
@@ -181,7 +181,7 @@ impl Writer {
     /// Runs a job so that it can be undone alone. `commits` is what [`COMMITS`] said before the transaction.
     fn run_in_savepoint(&self, job: &mut BoxedJob, commits: u64) -> Ran {
         if let Err(error) = self.savepoint("SAVEPOINT") {
-            return self.over(Ok(()), Error::of(error), commits);
+            return self.over(Ok(()), Error::from(error), commits);
         }
         let ran = self.guard.run(job, &self.connection, &self.counters);
         if self.connection.is_autocommit() {
@@ -199,7 +199,7 @@ impl Writer {
         match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {
             (Ok(()), Ok(())) => Ran::Done,
             (Ok(()), Err(_)) => Ran::Undone,
-            (Err(error), ran) => self.over(ran, Error::of(error), commits),
+            (Err(error), ran) => self.over(ran, Error::from(error), commits),
         }
     }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use sqlite_bench::pool::{self, Access, Pool};
+use sqlite_bench::pool::{self, Access, Pool, Work};
 
 use super::common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, opened, options, read_only};
 use super::ends;
@@ -26,6 +26,14 @@ fn endless_read(db: &Connection) -> rusqlite::Result<i64> {
 fn endless_write(db: &Connection) -> rusqlite::Result<usize> {
     insert(1)(db)?;
     db.execute(ENDLESS_WRITE, [])
+}
+
+/// Does its work once it has said that it runs.
+fn saying<T>(reached: mpsc::Sender<()>, work: impl Work<T>) -> impl Work<T> {
+    move |db: &Connection| {
+        reached.send(()).unwrap();
+        work(db)
+    }
 }
 
 /// Begins an operation, and drops its future once its job runs.
@@ -127,18 +135,8 @@ fn what_runs_when_its_future_is_dropped_is_undone_and_frees_its_connection() {
     ];
     for work in endless {
         let (_folder, pool) = opened(&options().readers(ONE));
-        given_up(|reached| {
-            pool.write(move |db| {
-                reached.send(()).unwrap();
-                work(db)
-            })
-        });
-        given_up(|reached| {
-            pool.read(move |db| {
-                reached.send(()).unwrap();
-                endless_read(db)
-            })
-        });
+        given_up(|reached| pool.write(saying(reached, work)));
+        given_up(|reached| pool.read(saying(reached, endless_read)));
         ends(&pool, |pool| pool.write_blocking(insert(2))).unwrap();
         assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [2]);
     }
@@ -150,10 +148,6 @@ fn who_shared_a_commit_with_an_interrupted_write_may_try_again() {
     let release = held_up(&pool);
     let good = behind(&pool, insert(3));
     given_up(|reached| {
-        let future = pool.write(move |db| {
-            reached.send(()).unwrap();
-            endless_write(db)
-        });
         let before = pool.stats().waiting_writes;
         // Queued by the first poll, which comes after this: the two then begin together.
         beside(&pool, move |pool| {
@@ -162,7 +156,7 @@ fn who_shared_a_commit_with_an_interrupted_write_may_try_again() {
             }
             drop(release);
         });
-        future
+        pool.write(saying(reached, endless_write))
     });
     // On a slow machine its commit was over before the other began.
     if let Err(error) = ends(&pool, |_| good.join().unwrap()) {
@@ -282,13 +276,7 @@ fn opening_and_closing_leave_the_only_thread_of_a_runtime_to_others() {
 fn dropping_a_pool_waits_for_nothing_and_closes_it() {
     let (folder, pool) = opened(&options());
     let (release, released) = mpsc::channel::<()>();
-    given_up(|reached| {
-        pool.read(move |_| {
-            reached.send(()).unwrap();
-            let _ = released.recv_timeout(SAFETY);
-            Ok(())
-        })
-    });
+    given_up(|reached| pool.read(saying(reached, move |_| Ok(released.recv_timeout(SAFETY).is_ok()))));
     let begin = Instant::now();
     drop(pool);
     assert!(begin.elapsed() < SAFETY / 2, "it waited for the read");
