@@ -43,7 +43,6 @@ use ask::{Full, ask};
 use queue::Message;
 use stats::Counters;
 use threads::{Threads, spawn};
-use ticket::Limits;
 
 /// A database with a thread that writes and some that read. Clones are the same pool.
 #[derive(Clone)]
@@ -52,7 +51,7 @@ pub struct Pool {
 }
 
 struct Inner {
-    limits: Limits,
+    options: Options,
     /// Gone when the pool is closed; the sender when its threads have ended.
     open: RwLock<Option<(Threads, Sender<()>)>>,
     counters: Arc<Counters>,
@@ -91,9 +90,8 @@ impl Pool {
         let counters = Arc::new(Counters::default());
         let threads = Threads::start(path.as_ref(), options, &counters)?;
         let (end, ended) = flume::bounded(0);
-        let limits = Limits { acquire: options.acquire_timeout, job: options.job_timeout };
-        let (open, outcome) = (RwLock::new(Some((threads, end))), Arc::default());
-        Ok(Pool { inner: Arc::new(Inner { limits, open, counters, outcome, ended }) })
+        let (open, outcome, options) = (RwLock::new(Some((threads, end))), Arc::default(), options.clone());
+        Ok(Pool { inner: Arc::new(Inner { options, open, counters, outcome, ended }) })
     }
 
     /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
@@ -134,7 +132,7 @@ impl Pool {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        ask(self.inner.reads()?, Full::Wait, self.inner.limits, work).await
+        ask(self.inner.reads()?, Full::Wait, &self.inner.options, work).await
     }
 
     /// As [`Pool::write`], for a job with an error of its own; see [`Pool::read_and_then`].
@@ -146,7 +144,7 @@ impl Pool {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        ask(self.inner.writes()?, Full::Wait, self.inner.limits, work).await
+        ask(self.inner.writes()?, Full::Wait, &self.inner.options, work).await
     }
 
     /// As [`Pool::read`], but refuses when the queue is full.
@@ -154,7 +152,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`], and [`Error::Full`].
     pub async fn try_read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.reads()?, Full::Refuse, self.inner.limits, plain(work)).await
+        ask(self.inner.reads()?, Full::Refuse, &self.inner.options, plain(work)).await
     }
 
     /// As [`Pool::write`], but refuses when the queue is full.
@@ -162,7 +160,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::write`], and [`Error::Full`].
     pub async fn try_write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.writes()?, Full::Refuse, self.inner.limits, plain(work)).await
+        ask(self.inner.writes()?, Full::Refuse, &self.inner.options, plain(work)).await
     }
 
     /// As [`Pool::read`], for threads that may be blocked.
