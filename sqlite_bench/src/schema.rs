@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
+/// Blocks in a database at the start.
 pub const SEED_BLOCKS: u64 = 100;
 /// Transactions of each block at the start.
 pub const SEED_TRANSACTIONS: u64 = 5;
@@ -60,6 +61,7 @@ pub struct Block {
 /// A row of a read: numbers of the transaction and of its block, hash of the block, who paid, who was paid, how much.
 pub type Row = (i64, i64, String, String, String, i64);
 
+/// Creates the tables and the blocks of the start.
 pub fn create(connection: &Connection, index: JoinIndex, seed: u64) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
     if index == JoinIndex::Present {
@@ -96,10 +98,12 @@ pub fn read(connection: &Connection, skip: u64) -> rusqlite::Result<Vec<Row>> {
     rows.collect()
 }
 
+/// What a database holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// Numbers of the blocks, each with how many transactions it has, in order.
     pub blocks: Vec<(u64, u64)>,
+    /// What `PRAGMA integrity_check` says.
     pub integrity: String,
 }
 

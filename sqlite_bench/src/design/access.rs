@@ -25,6 +25,7 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The file of a database.
     pub fn file(&self, database: usize) -> PathBuf {
         self.folder.join(format!("{database}.db"))
     }

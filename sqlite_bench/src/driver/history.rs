@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use crate::design::{AccessError, Design, failed};
 use crate::schema::{self, Block, Inspection, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
+/// Blocks that are written before a run.
 pub const HISTORY_WRITES: u64 = 4;
 /// Reads ask for what came after so many blocks.
 pub const READ_SKIP: u64 = 50;

@@ -67,6 +67,7 @@ impl Operations {
         self.asking += end.saturating_duration_since(start);
     }
 
+    /// Adds those of `other`.
     pub fn add(&mut self, other: &Operations) {
         self.in_window += other.in_window;
         self.answered += other.answered;
@@ -116,19 +117,23 @@ impl Default for Times {
 }
 
 impl Times {
+    /// Counts `time`.
     pub fn record(&mut self, time: Duration) {
         self.0.saturating_record(nanoseconds(time));
     }
 
+    /// Adds the times of `other`.
     pub fn add(&mut self, other: &Times) {
         // Both have the same bounds, so that adding cannot fail.
         let _ = self.0.add(&other.0);
     }
 
+    /// How many there are.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
+    /// How many are longer than `limit`.
     pub fn count_above(&self, limit: Duration) -> u64 {
         self.count() - self.0.count_between(0, nanoseconds(limit))
     }
@@ -143,6 +148,7 @@ impl Times {
         (self.count() > 0).then(|| self.0.value_at_quantile(share) as f64 / 1e6)
     }
 
+    /// In nanoseconds.
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.0
     }

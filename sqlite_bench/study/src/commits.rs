@@ -13,6 +13,7 @@ use sqlite_bench::schema;
 use study_kit::{Metrics, Span};
 use tokio::task::JoinSet;
 
+/// Tasks that write at once.
 const TASKS: i64 = 256;
 /// Each task has numbers of its own, so far apart.
 const NUMBERS: i64 = 1 << 32;

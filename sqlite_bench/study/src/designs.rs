@@ -161,6 +161,7 @@ struct CheckedOut {
     reads: Reads,
 }
 
+/// Opens databases with connections to check out.
 pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn Design>, AccessError> {
     databases(setup, transact, |database| {
         let writer = store.create(setup, database)?;
