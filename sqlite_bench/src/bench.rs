@@ -13,13 +13,10 @@ use crate::workload::Workload;
 /// What is measured.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    /// The design.
     pub arm: &'static Arm,
-    /// What is asked of it.
     pub workload: Workload,
     /// Folder below which the databases that are files get one of their own.
     pub folder: PathBuf,
-    /// Seed of the content.
     pub seed: u64,
 }
 
@@ -39,9 +36,6 @@ pub struct Measured<C> {
 impl Bench {
     /// Opens the databases, drives the design, and checks that every acknowledged write is there. `start` is called when all is ready,
     /// and what it returned goes to `stop` when the last operation is over.
-    ///
-    /// # Errors
-    /// If the databases cannot be opened, or the check cannot be made.
     pub fn measure<S, C>(
         &self,
         progress: &(dyn Fn(Duration) + Sync),
@@ -74,18 +68,12 @@ impl Bench {
 }
 
 /// A runtime with so many workers.
-///
-/// # Errors
-/// If its threads cannot be started.
 pub fn runtime(workers: usize) -> anyhow::Result<Runtime> {
     let built = Builder::new_multi_thread().worker_threads(workers).enable_time().build();
     built.context("cannot start the async runtime")
 }
 
 /// A folder for one run in `parent`, gone with it.
-///
-/// # Errors
-/// If it cannot be made.
 pub fn own_folder(parent: &Path) -> anyhow::Result<tempfile::TempDir> {
     let made = std::fs::create_dir_all(parent)
         .and_then(|()| tempfile::Builder::new().prefix("sqlite_bench-").tempdir_in(parent));

@@ -1,31 +1,32 @@
-//! SQLite from async Rust: a pool that keeps reads at a millisecond while a write holds the database, and a comparison with the
-//! published designs.
-//!
-//! [`pool`] is for use: one writer thread with group commit, reader threads, a write-ahead log that is checkpointed off the write path, and
-//! back-pressure. The rest (feature `cli`, on by default) compares: `design` has the ways to reach a database from async code, `workload`
-//! what is asked of them, `driver` who asks and keeps the time, `bench` one run from an empty folder to the checked answer, `compare` the
-//! document's tables, `cli` the command line.
+#![cfg_attr(doc, doc = include_str!("../README.md"))]
+
+// `pool` is for use. The rest (feature `cli`, on by default) compares, and is no interface but for the measurement: `design` has the ways to
+// reach a database from async code, `workload` what is asked of them, `driver` who asks and keeps the time, `bench` one run from an empty
+// folder to the checked answer, `metrics` its numbers, `compare` the document's tables, `cli` the command line.
 
 pub mod pool;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod bench;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod compare;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod design;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod driver;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod metrics;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod schema;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod workload;
-
-/// Its code runs.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -65,9 +65,6 @@ pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
 }
 
 /// The whole distributions of a run, in nanoseconds: compressed `HdrHistogram`s in base64.
-///
-/// # Errors
-/// If one cannot be compressed.
 pub fn histograms(tally: &Tally) -> anyhow::Result<BTreeMap<&'static str, String>> {
     let Tally { reads, writes, ticks, .. } = tally;
     let all = [

@@ -54,9 +54,7 @@ pub enum JoinIndex {
 pub struct Block {
     /// Its number, from 0.
     pub number: u64,
-    /// Of the content.
     pub seed: u64,
-    /// How many transactions it has.
     pub transactions: u64,
 }
 
@@ -64,9 +62,6 @@ pub struct Block {
 pub type Row = (i64, i64, String, String, String, i64);
 
 /// Creates the tables and the blocks of the start.
-///
-/// # Errors
-/// What SQLite says.
 pub fn create(connection: &Connection, index: JoinIndex, seed: u64) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
     if index == JoinIndex::Present {
@@ -80,11 +75,8 @@ pub fn create(connection: &Connection, index: JoinIndex, seed: u64) -> rusqlite:
 }
 
 /// Inserts a block and its transactions, one statement each; every statement commits if no transaction is open.
-///
-/// # Errors
-/// What SQLite says.
 pub fn insert(connection: &Connection, block: Block) -> rusqlite::Result<()> {
-    let id = signed(block.number);
+    let id = block.number.cast_signed();
     let mut statement = connection
         .prepare_cached("INSERT INTO blocks (id, hash, parent_hash, timestamp, data) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     statement.execute(params![id, block.hash(), block.parent_hash(), id * BLOCK_TIME_S, block.data()])?;
@@ -99,31 +91,34 @@ pub fn insert(connection: &Connection, block: Block) -> rusqlite::Result<()> {
 }
 
 /// The newest transactions of blocks after the first `skip` ones.
-///
-/// # Errors
-/// What SQLite says.
 pub fn read(connection: &Connection, skip: u64) -> rusqlite::Result<Vec<Row>> {
     let mut statement = connection.prepare_cached(READ)?;
-    let rows = statement.query_map(params![signed(skip) * BLOCK_TIME_S, signed(READ_ROWS)], |row| row.try_into())?;
+    let rows = statement
+        .query_map(params![skip.cast_signed() * BLOCK_TIME_S, READ_ROWS.cast_signed()], |row| row.try_into())?;
     rows.collect()
 }
 
-/// Numbers of all blocks that are there, and of transactions per block, in order.
-///
-/// # Errors
-/// What SQLite says.
-pub fn inventory(connection: &Connection) -> rusqlite::Result<Vec<(u64, u64)>> {
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Numbers of the blocks, each with how many transactions it has, in order.
+    pub blocks: Vec<(u64, u64)>,
+    /// What `PRAGMA integrity_check` says.
+    pub integrity: String,
+}
+
+/// Looks at all of a database.
+pub fn inspect(connection: &Connection) -> rusqlite::Result<Inspection> {
     let mut statement = connection.prepare(
         "SELECT b.id, COUNT(t.id) FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id GROUP BY b.id ORDER BY b.id",
     )?;
     let count = |number: i64| number.unsigned_abs();
-    statement.query_map([], |row| Ok((count(row.get(0)?), count(row.get(1)?))))?.collect()
+    let blocks =
+        statement.query_map([], |row| Ok((count(row.get(0)?), count(row.get(1)?))))?.collect::<Result<_, _>>()?;
+    Ok(Inspection { blocks, integrity: integrity(connection)? })
 }
 
 /// What SQLite says of the file's integrity: `ok`, or what is wrong.
-///
-/// # Errors
-/// If it cannot even be asked.
 pub fn integrity(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))
 }
@@ -159,7 +154,7 @@ impl Block {
     fn transaction(self, index: u64) -> (String, String, i64) {
         let random = mix(self.seed ^ (self.number << 16) ^ index);
         let address = |part: u64| format!("account_{:04}", part % 1000);
-        (address(random), address(random >> 20), signed((random >> 40) % 1_000_000))
+        (address(random), address(random >> 20), ((random >> 40) % 1_000_000).cast_signed())
     }
 }
 
@@ -169,8 +164,4 @@ fn mix(value: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
-}
-
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }

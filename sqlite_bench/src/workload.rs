@@ -12,7 +12,6 @@ pub struct Workload {
     pub databases: usize,
     /// Readers of each database in the closed loop.
     pub readers: usize,
-    /// Worker threads of the runtime.
     pub workers: usize,
     /// How long a write holds its database.
     pub hold: Duration,
@@ -22,9 +21,7 @@ pub struct Workload {
     pub rest: Duration,
     /// How long new operations are begun.
     pub window: Duration,
-    /// How reads are begun.
     pub reads: Loop,
-    /// How many writes there are.
     pub writes: Writes,
 }
 
@@ -35,7 +32,7 @@ pub enum Loop {
     Closed,
     /// Reads begin on a schedule, whatever became of those before.
     Open {
-        /// Reads per second and database.
+        /// Of each database.
         reads_per_s: f64,
     },
 }
@@ -47,7 +44,6 @@ pub enum Writes {
     Steady,
     /// One per database; the window ends when all of them are done, and not before.
     Once,
-    /// None.
     Never,
 }
 

@@ -1,10 +1,8 @@
 //! What must not spread: a failing disk, a failing write, a careless job, a caller who does not come back.
 
-use std::num::NonZero;
 use std::pin::pin;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Pool, Work};
@@ -15,7 +13,7 @@ mod common;
 #[path = "pool_faults/disk.rs"]
 mod disk;
 
-use common::{SAFETY, behind, file, held_up, ids, insert, integrity, opened, options};
+use common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, integrity, opened, options};
 
 /// Two good writes with `work` between them, which wait until all can share a commit.
 fn between_two_good(pool: &Pool, work: impl Work<usize>) -> [Result<usize, Error>; 3] {
@@ -37,22 +35,17 @@ fn in_one_commit(work: impl Work<usize> + Copy) -> (tempfile::TempDir, Pool, [Re
     panic!("the first write never noticed the second");
 }
 
-/// Whether `work` comes to its end; it must not, by hanging, keep the tests from theirs.
-fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+/// What is done with the pool, and comes to its end: it must not, by hanging, keep the tests from theirs.
+#[track_caller]
+fn ends<T: Send + 'static>(pool: &Pool, work: impl FnOnce(Pool) -> T + Send + 'static) -> T {
     let (done, end) = mpsc::channel();
-    std::thread::spawn(move || {
-        let _ = done.send(work());
-    });
-    match end.recv_timeout(SAFETY) {
-        Ok(value) => Some(value),
-        Err(RecvTimeoutError::Timeout) => None,
-        Err(RecvTimeoutError::Disconnected) => panic!("it panicked"),
-    }
+    beside(pool, move |pool| drop(done.send(work(pool))));
+    end.recv_timeout(SAFETY).expect("it panicked or never ended")
 }
 
 #[test]
 fn closing_does_not_wait_for_a_future_that_nobody_polls() {
-    let (_folder, pool) = opened(&options().queue(NonZero::<usize>::MIN));
+    let (_folder, pool) = opened(&options().queue(ONE));
     let release = held_up(&pool);
     let queued = behind(&pool, insert(1));
     let asking = pool.clone();
@@ -61,39 +54,31 @@ fn closing_does_not_wait_for_a_future_that_nobody_polls() {
     assert!(stuck.as_mut().poll(&mut context).is_pending(), "the queue is full");
     drop(release);
     queued.join().unwrap().unwrap();
-    let closed = ends(move || pool.close_blocking()).expect("closing waits for the future");
-    closed.unwrap();
+    ends(&pool, Pool::close_blocking).unwrap();
     // It had its place in the queue.
-    match stuck.as_mut().poll(&mut context) {
-        Poll::Ready(written) => assert_eq!(written.unwrap(), 1),
-        Poll::Pending => panic!("it was never answered"),
-    }
+    let Poll::Ready(written) = stuck.as_mut().poll(&mut context) else { panic!("it was never answered") };
+    assert_eq!(written.unwrap(), 1);
 }
 
 #[test]
 fn a_pool_may_be_closed_or_dropped_from_within_its_own_jobs() {
-    let folder = tempfile::tempdir().unwrap();
-    let ended = ends(move || {
-        for close in [true, false] {
-            let pool = Pool::open_blocking(file(&folder), &options()).unwrap();
+    for close in [true, false] {
+        let (_folder, pool) = opened(&options());
+        let after = ends(&pool, move |pool| {
             let own = pool.clone();
             let read = pool.read_blocking(move |_| {
-                if close {
-                    own.close_blocking().map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-                }
-                Ok(1)
+                let closed = if close { own.close_blocking() } else { Ok(()) };
+                Ok(closed.is_ok())
             });
-            assert_eq!(read.unwrap(), 1);
+            assert!(read.unwrap());
             let own = pool.clone();
-            let after = pool.write_blocking(move |_| {
+            pool.write_blocking(move |_| {
                 drop(own);
-                Ok(2)
-            });
-            assert_eq!(after.is_ok(), !close, "{after:?}");
-            drop(pool);
-        }
-    });
-    ended.expect("a pool waits for itself");
+                Ok(())
+            })
+        });
+        assert_eq!(after.is_ok(), !close, "{after:?}");
+    }
 }
 
 #[test]
@@ -110,56 +95,33 @@ fn a_job_cannot_end_the_transaction_and_its_neighbours_do_not_notice() {
         assert!(one.is_ok() && two.is_ok(), "{ending}: {one:?} {two:?}");
         let error = own.unwrap_err();
         assert!(error.to_string().contains("not authorized"), "{ending}: {error}");
+        // Not even if it goes on.
+        let failed = pool.write_blocking(move |db| {
+            insert(3)(db)?;
+            let _ = db.execute_batch(ending);
+            Err::<(), _>(rusqlite::Error::QueryReturnedNoRows)
+        });
+        assert!(matches!(failed, Err(Error::Sqlite(_))), "{ending}: {failed:?}");
         assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2], "{ending}");
     }
 }
 
 #[test]
-fn a_job_that_says_it_failed_has_written_nothing_even_if_it_tried_to_commit() {
-    let (_folder, pool) = opened(&options());
-    let failed = pool.write_blocking(|db| {
-        insert(1)(db)?;
-        let _ = db.execute_batch("COMMIT");
-        Err::<(), _>(rusqlite::Error::QueryReturnedNoRows)
-    });
-    assert!(matches!(failed, Err(Error::Sqlite(_))), "{failed:?}");
-    assert_eq!(pool.read_blocking(ids).unwrap(), [0; 0]);
-}
-
-#[test]
-fn a_job_may_use_savepoints_of_its_own() {
-    let (_folder, pool) = opened(&options());
-    pool.write_blocking(|db| {
-        db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (1); ROLLBACK TO a; RELEASE a")?;
-        db.execute_batch("SAVEPOINT a; INSERT INTO entries (id) VALUES (2); RELEASE a")
-    })
-    .unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
-}
-
-#[test]
-fn a_job_that_goes_on_after_a_rollback_by_sqlite_writes_nothing() {
-    let (_folder, pool, [one, own, two]) = in_one_commit(|db| {
-        let _ = db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3), (3)", []);
-        // Outside of any transaction now, where a statement would commit by itself.
-        let _ = insert(4)(db);
-        Ok(0)
-    });
-    assert!(matches!(own, Err(Error::TransactionEnded)), "{own:?}");
-    assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
-    two.unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), [2], "only what was acknowledged is there");
-}
-
-#[test]
 fn a_write_that_makes_sqlite_roll_back_is_named_and_the_others_may_try_again() {
-    let (_folder, pool, [one, own, two]) =
-        in_one_commit(|db| db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3), (3)", []));
-    assert!(matches!(own, Err(Error::Sqlite(_))), "{own:?}");
-    assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
-    two.unwrap();
-    pool.write_blocking(insert(1)).unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
+    for goes_on in [false, true] {
+        let (_folder, pool, [one, own, two]) = in_one_commit(move |db| {
+            let failed = db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3), (3)", []);
+            // Outside of any transaction now, where a statement would commit by itself.
+            if goes_on { insert(4)(db).or(Ok(0)) } else { failed }
+        });
+        let is_named =
+            if goes_on { matches!(own, Err(Error::TransactionEnded)) } else { matches!(own, Err(Error::Sqlite(_))) };
+        assert!(is_named, "{own:?}");
+        assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
+        two.unwrap();
+        pool.write_blocking(insert(1)).unwrap();
+        assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2], "only what was acknowledged is there");
+    }
 }
 
 #[test]
@@ -167,44 +129,15 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
     fn orphan(db: &Connection) -> rusqlite::Result<usize> {
         db.execute("INSERT INTO entries (id, parent) VALUES (3, 99)", [])
     }
-    let (_folder, pool, all) = in_one_commit(orphan);
-    assert!(matches!(&all[0], Err(error @ Error::Undone(_)) if error.is_retryable()), "{all:?}");
-    let mut again = [Some(1), None, Some(2)].into_iter().zip(all).filter(|(_, written)| written.is_err());
-    again
-        .try_for_each(|(id, _)| match id {
-            Some(id) => pool.write_blocking(insert(id)).map(drop),
-            None => match pool.write_blocking(orphan) {
-                Err(Error::Sqlite(error)) if error.to_string().contains("FOREIGN KEY") => Ok(()),
-                other => panic!("{other:?}"),
-            },
-        })
-        .unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
-}
-
-#[test]
-fn writes_that_waited_for_the_same_lock_do_not_each_wait_for_it_again() {
-    let timeout = Duration::from_millis(300);
-    let (folder, pool) = opened(&options().busy_timeout(timeout));
-    let other = Connection::open(file(&folder)).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let begin = Instant::now();
-    // The first finds the lock alone; the others gather behind it and share their wait.
-    let writes: Vec<_> = (0..60)
-        .map(|id| {
-            let pool = pool.clone();
-            std::thread::spawn(move || pool.write_blocking(insert(id)))
-        })
-        .collect();
-    for write in writes {
-        let error = write.join().unwrap().unwrap_err();
-        assert!(matches!(error, Error::Busy(_)) && error.is_retryable(), "{error}");
+    let (_folder, pool, [one, own, two]) = in_one_commit(orphan);
+    assert!(matches!(&one, Err(error @ Error::Undone(_)) if error.is_retryable()), "{one:?}");
+    assert!(own.is_err());
+    for (id, written) in [(1, one), (2, two)] {
+        written.or_else(|_| pool.write_blocking(insert(id))).unwrap();
     }
-    let took = begin.elapsed();
-    assert!(took < timeout * 30, "60 writes were refused after {took:?}");
-    other.execute_batch("COMMIT").unwrap();
-    pool.write_blocking(insert(100)).unwrap();
-    assert_eq!(pool.read_blocking(ids).unwrap(), [100], "what was refused is not there");
+    let error = pool.write_blocking(orphan).unwrap_err();
+    assert!(matches!(error, Error::Sqlite(_)) && error.to_string().contains("FOREIGN KEY"), "{error}");
+    assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
 }
 
 #[test]
@@ -213,8 +146,7 @@ fn two_pools_share_a_file() {
     let pools = [pool, Pool::open_blocking(file(&folder), &options()).unwrap()];
     let threads: Vec<_> = (0..8_i64)
         .map(|thread| {
-            let pool = pools[usize::try_from(thread % 2).unwrap()].clone();
-            std::thread::spawn(move || {
+            beside(&pools[usize::try_from(thread % 2).unwrap()], move |pool| {
                 for number in 0..50 {
                     pool.write_blocking(insert(thread * 1_000 + number)).unwrap();
                 }
@@ -242,21 +174,18 @@ impl Drop for Explosive {
 
 #[test]
 fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
-    let (_folder, pool) = opened(&options().readers(NonZero::<usize>::MIN));
+    let (_folder, pool) = opened(&options().readers(ONE));
     let mut context = Context::from_waker(Waker::noop());
     // Given up while it runs: the result has no owner. Given up before its turn: the job has none.
     for given_up_early in [false, true] {
         let (release, released) = mpsc::channel::<()>();
         let (reached, reach) = mpsc::channel::<()>();
-        let holding = |released: mpsc::Receiver<()>, reached: mpsc::Sender<()>| {
-            move |_: &Connection| {
+        {
+            let mut running = pin!(pool.read(move |_| {
                 let _ = reached.send(());
                 let _ = released.recv();
                 Ok(Explosive)
-            }
-        };
-        {
-            let mut running = pin!(pool.read(holding(released, reached)));
+            }));
             assert!(running.as_mut().poll(&mut context).is_pending());
             reach.recv().unwrap();
             if given_up_early {
@@ -269,9 +198,7 @@ fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
             }
         }
         drop(release);
-        let pool = pool.clone();
-        let read = ends(move || pool.read_blocking(ids)).expect("the only reader is gone");
-        assert_eq!(read.unwrap(), [0; 0]);
+        assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [0; 0], "the only reader lives on");
     }
 }
 
@@ -303,12 +230,4 @@ fn a_job_that_removes_the_guards_and_commits_is_told_that_nothing_is_sure() {
     assert!(matches!(one, Err(Error::Unknown)), "{one:?}");
     assert!(matches!(own, Err(Error::Unknown)), "{own:?}");
     two.unwrap();
-}
-
-#[test]
-fn what_on_open_refuses_is_said_when_opening() {
-    let folder = tempfile::tempdir().unwrap();
-    let on_open = |db: &Connection| db.execute_batch("PRAGMA key = 1; SELECT no_such_function()");
-    let error = Pool::open_blocking(file(&folder), &options().on_open(on_open)).unwrap_err();
-    assert!(error.to_string().contains("no_such_function"), "{error}");
 }

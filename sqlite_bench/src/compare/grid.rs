@@ -64,19 +64,3 @@ pub(super) fn grouped(value: f64, decimals: usize) -> String {
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     format!("{}{rest}", HumanCount(whole.parse().unwrap_or_default()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_have_three_digits_and_commas() {
-        for (value, text) in [(0.0, "0.00"), (0.314, "0.31"), (9.996, "10.0"), (99.96, "100"), (20_003.4, "20,003")] {
-            assert_eq!(figure("read_p99_ms", value), text);
-        }
-        for (value, text) in [(999.0, "999"), (1_000.0, "1,000"), (1_234_567.0, "1,234,567")] {
-            assert_eq!(figure("reads_count", value), text);
-        }
-        assert_eq!((grouped(9_999.996, 2), grouped(104.999, 2)), ("10,000.00".to_owned(), "105.00".to_owned()));
-    }
-}

@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 use std::iter::once;
 use std::time::Duration;
 
-use super::comparison::Comparison;
 use super::grid::{NONE, figure, grouped, markdown, turned};
-use super::run::Row;
-use crate::design::Arm;
+use super::{Comparison, Row};
 
 /// Widest summary; one with more columns than fit is turned on its side.
 const WIDTH: usize = 130;
@@ -92,34 +90,33 @@ fn setting(comparison: &Comparison) -> String {
 
 /// A table of the document: a line per hold, a column per arm, and what to make of them.
 fn summary(comparison: &Comparison, rows: &[Row], metric: &str, last: &str, adverb: &str) -> Vec<Vec<String>> {
-    let arms = &comparison.arms;
-    let heading = once("Write Delay").chain(arms.iter().map(|arm| arm.title)).chain([last]);
-    let line = |&hold: &Duration| {
-        let rows: Vec<Option<&Row>> = arms.iter().map(|arm| find(rows, arm, hold)).collect();
-        let best = best(&rows, metric);
+    let heading = once("Write Delay").chain(comparison.arms.iter().map(|arm| arm.title)).chain([last]);
+    let line = |rows: &[Row]| {
+        let best = best(rows, metric);
         let is_best =
-            |row: &Row| !row.is_faulty() && best.is_some_and(|best| row.figure(metric) == figure(metric, best));
-        let cells = rows.iter().map(|row| match row {
-            Some(row) if is_best(row) => format!("**{}**", row.figure(metric)),
-            Some(row) if row.is_faulty() && row.metrics.contains_key(metric) => row.figure(metric) + FAULTY,
-            Some(row) => row.figure(metric),
-            None => NONE.to_owned(),
+            |row: &&Row| !row.is_faulty() && best.is_some_and(|best| row.figure(metric) == figure(metric, best));
+        let cells = rows.iter().map(|row| match row.figure(metric) {
+            figure if is_best(&row) => format!("**{figure}**"),
+            figure if row.is_faulty() && figure != NONE => figure + FAULTY,
+            figure => figure,
         });
-        let winners: Vec<&Row> = rows.iter().flatten().copied().filter(|row| is_best(row)).collect();
         let verdict = match best {
             None => NONE.to_owned(),
-            Some(best) if metric.ends_with("_count") => improvement(best, &rows, metric),
-            Some(_) => winner(&winners, adverb, comparison.window(hold)),
+            Some(best) if metric.ends_with("_count") => improvement(best, rows, metric),
+            Some(_) => {
+                let winners: Vec<&Row> = rows.iter().filter(is_best).collect();
+                winner(&winners, adverb, comparison.window(rows[0].hold))
+            }
         };
-        once(format!("**{}**", label(hold))).chain(cells).chain([verdict]).collect()
+        once(format!("**{}**", label(rows[0].hold))).chain(cells).chain([verdict]).collect()
     };
-    once(heading.map(str::to_owned).collect()).chain(comparison.holds.iter().map(line)).collect()
+    let holds = rows.chunk_by(|row, next| row.hold == next.hold);
+    once(heading.map(str::to_owned).collect()).chain(holds.map(line)).collect()
 }
 
 /// The best figure of the runs without a fault; a count of nothing is not the best of anything.
-fn best(rows: &[Option<&Row>], metric: &str) -> Option<f64> {
-    let values = rows.iter().flatten().filter(|row| !row.is_faulty());
-    let values = values.filter_map(|row| row.metrics.get(metric).copied());
+fn best(rows: &[Row], metric: &str) -> Option<f64> {
+    let values = rows.iter().filter(|row| !row.is_faulty()).filter_map(|row| row.metrics.get(metric).copied());
     if metric.ends_with("_count") {
         values.filter(|&value| value > 0.0).max_by(f64::total_cmp)
     } else {
@@ -128,8 +125,8 @@ fn best(rows: &[Option<&Row>], metric: &str) -> Option<f64> {
 }
 
 /// The best as a multiple of what blocks the workers.
-fn improvement(best: f64, rows: &[Option<&Row>], metric: &str) -> String {
-    let base = rows.iter().flatten().find(|row| row.arm.name == BASE && !row.is_faulty());
+fn improvement(best: f64, rows: &[Row], metric: &str) -> String {
+    let base = rows.iter().find(|row| row.arm.name == BASE && !row.is_faulty());
     match base.and_then(|row| row.metrics.get(metric)) {
         Some(base) if *base > 0.0 => {
             let ratio = best / base;
@@ -154,13 +151,12 @@ fn details(comparison: &Comparison, rows: &[Row], columns: &[(&str, &str)]) -> V
     let is_shown = |metric: &str| comparison.rate.is_some() || metric != "scheduled_reads_count";
     let columns = || columns.iter().filter(|(_, metric)| is_shown(metric));
     let heading = ["Write Delay", "Design"].into_iter().chain(columns().map(|(heading, _)| *heading));
-    let line = |(hold, arm): (Duration, &Arm)| {
-        let row = find(rows, arm, hold);
-        let mark = if row.is_some_and(Row::is_faulty) { FAULTY } else { "" };
-        let cells = columns().map(|(_, metric)| row.map_or_else(|| NONE.to_owned(), |row| row.figure(metric)));
-        [format!("**{}**", label(hold)), format!("{}{mark}", arm.title)].into_iter().chain(cells).collect()
+    let line = |row: &Row| {
+        let mark = if row.is_faulty() { FAULTY } else { "" };
+        let run = [format!("**{}**", label(row.hold)), format!("{}{mark}", row.arm.title)];
+        run.into_iter().chain(columns().map(|(_, metric)| row.figure(metric))).collect()
     };
-    once(heading.map(str::to_owned).collect()).chain(comparison.runs().map(line)).collect()
+    once(heading.map(str::to_owned).collect()).chain(rows.iter().map(line)).collect()
 }
 
 /// What was wrong, a line each; nothing if nothing was.
@@ -190,10 +186,6 @@ impl Row {
     }
 }
 
-fn find<'a>(rows: &'a [Row], arm: &Arm, hold: Duration) -> Option<&'a Row> {
-    rows.iter().find(|row| row.arm.name == arm.name && row.hold == hold)
-}
-
 /// A time as a row is named by it.
 fn label(time: Duration) -> String {
     if time.is_zero() { "none".to_owned() } else { format!("{time:?}") }
@@ -205,38 +197,43 @@ mod tests {
     use super::*;
     use crate::design::{ARMS, find};
 
+    const PUBLISHED: [&str; 3] = ["direct", "spawn_blocking", "tokio_rusqlite"];
+
     fn row(arm: &str, hold_ms: u64, metrics: &[(&'static str, f64)]) -> Row {
         let arm = find(&ARMS.each_ref(), arm).unwrap();
         let hold = Duration::from_millis(hold_ms);
         Row { arm, hold, metrics: metrics.iter().copied().collect(), fault: None, first_error: None }
     }
 
-    /// The arms of the document.
-    const MIRROR: &str = "--arm direct,spawn_blocking,tokio_rusqlite";
-
-    fn text(arguments: &str, rows: &[Row]) -> String {
-        tables(&parsed(arguments).unwrap(), rows)
+    fn text(rows: &[Row]) -> String {
+        tables(&parsed(&format!("--arm {}", PUBLISHED.join(","))), rows)
     }
 
     /// The lines of the table with this title.
-    fn table(text: &str, title: &str) -> Vec<String> {
+    fn table<'a>(text: &'a str, title: &str) -> Vec<&'a str> {
         let lines = text.lines().skip_while(|line| *line != format!("### {title}")).skip(2);
-        lines.take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
+        lines.take_while(|line| line.starts_with('|')).collect()
+    }
+
+    /// The last of them, without spaces.
+    fn last(text: &str, title: &str) -> String {
+        table(text, title).pop().expect("a row").replace(' ', "")
     }
 
     #[test]
     fn the_published_figures_give_the_published_tables() {
-        let reads = [[15_136.0, 23_990.0, 24_867.0], [157.0, 298.0, 288.0]];
-        let average = [[12.55, 113.79, 109.69], [765.40, 9_663.63, 9_999.96]];
-        let mut rows = Vec::new();
-        for (hold, (reads, average)) in [100, 10_000].into_iter().zip(reads.into_iter().zip(average)) {
-            for (arm, (reads, average)) in ARMS.iter().zip(reads.into_iter().zip(average)) {
-                let blocked = if arm.name == "direct" { 60.0 } else { 0.0 };
-                let metrics = [("reads_count", reads), ("read_avg_ms", average), ("blocked_s", blocked)];
-                rows.push(row(arm.name, hold, &metrics));
-            }
-        }
-        let text = text(&format!("{MIRROR} --holds 100ms,10s"), &rows);
+        let rows = [
+            ("direct", 100, 15_136.0, 12.55, 60.0),
+            ("spawn_blocking", 100, 23_990.0, 113.79, 0.0),
+            ("tokio_rusqlite", 100, 24_867.0, 109.69, 0.0),
+            ("direct", 10_000, 157.0, 765.40, 60.0),
+            ("spawn_blocking", 10_000, 298.0, 9_663.63, 0.0),
+            ("tokio_rusqlite", 10_000, 288.0, 9_999.96, 0.0),
+        ]
+        .map(|(arm, hold, reads, average, blocked)| {
+            row(arm, hold, &[("reads_count", reads), ("read_avg_ms", average), ("blocked_s", blocked)])
+        });
+        let text = text(&rows);
         assert_eq!(
             table(&text, "READ THROUGHPUT (requests)"),
             [
@@ -259,68 +256,41 @@ mod tests {
 
     #[test]
     fn equal_figures_share_the_best_and_many_are_counted() {
-        let p99 = |values: [f64; 4]| {
-            let rows = ARMS.iter().zip(values).map(|(arm, p99)| row(arm.name, 100, &[("read_p99_ms", p99)]));
-            let text = text("--holds 100ms", &rows.collect::<Vec<_>>());
-            table(&text, "P99 READ LATENCY (ms)").pop().expect("a row").replace(' ', "")
-        };
-        assert_eq!(p99([112.0, 226.0, 101.2, 100.9]), "|**100ms**|112|226|**101**|**101**|tokio-rusqlite,WALpool|");
-        assert_eq!(p99([9.0, 1.001, 1.0, 1.004]), "|**100ms**|9.00|**1.00**|**1.00**|**1.00**|3ofthem|");
+        for (values, line) in [
+            ([112.0, 100.9, 101.2], "|**100ms**|112|**101**|**101**|spawn_blocking,tokio-rusqlite|"),
+            ([1.001, 1.0, 1.004], "|**100ms**|**1.00**|**1.00**|**1.00**|3ofthem|"),
+            ([9.996, 99.96, 0.314], "|**100ms**|10.0|100|**0.31**|tokio-rusqlite|"),
+        ] {
+            let rows = PUBLISHED.iter().zip(values).map(|(arm, p99)| row(arm, 100, &[("read_p99_ms", p99)]));
+            assert_eq!(last(&text(&rows.collect::<Vec<_>>()), "P99 READ LATENCY (ms)"), line);
+        }
     }
 
     #[test]
     fn a_figure_that_is_missing_is_a_dash_and_nothing_is_not_the_best() {
-        let rows = [
+        let text = text(&[
             row("direct", 100, &[("reads_count", 0.0), ("writes_count", 0.0)]),
             row("spawn_blocking", 100, &[("reads_count", 0.0), ("writes_count", 7.0)]),
-        ];
-        let text = text(&format!("{MIRROR} --holds 100ms"), &rows);
-        let last = |title| table(&text, title).pop().expect("a row").replace(' ', "");
-        assert_eq!(last("READ THROUGHPUT (requests)"), "|**100ms**|0|0|-|-|");
-        assert_eq!(last("WRITE THROUGHPUT (operations)"), "|**100ms**|0|**7**|-|-|", "no multiple of nothing");
-        assert_eq!(last("P99 READ LATENCY (ms)"), "|**100ms**|-|-|-|-|");
-        assert_eq!(last("WHAT THE DOCUMENT LEAVES OUT"), "|**100ms**|tokio-rusqlite|-|-|-|-|-|-|-|-|-|-|");
+            row("tokio_rusqlite", 100, &[]),
+        ]);
+        assert_eq!(last(&text, "READ THROUGHPUT (requests)"), "|**100ms**|0|0|-|-|");
+        assert_eq!(last(&text, "WRITE THROUGHPUT (operations)"), "|**100ms**|0|**7**|-|-|", "no multiple of nothing");
+        assert_eq!(last(&text, "P99 READ LATENCY (ms)"), "|**100ms**|-|-|-|-|");
+        assert_eq!(last(&text, "WHAT THE DOCUMENT LEAVES OUT"), "|**100ms**|tokio-rusqlite|-|-|-|-|-|-|-|-|-|-|");
     }
 
     #[test]
     fn a_run_with_failures_is_marked_named_and_not_the_best() {
-        let counts = |reads| [("reads_count", reads), ("read_p99_ms", 1.0), ("read_busy_count", 3.0)];
-        let lost =
-            Row { fault: Some("database 1 lost block 7".to_owned()), ..row("tokio_rusqlite", 20, &counts(900.0)) };
-        let busy = [counts(800.0).as_slice(), &[("read_failures_count", 3.0)]].concat();
-        let busy = Row { first_error: Some("is\nlocked".to_owned()), ..row("spawn_blocking", 20, &busy) };
         let good = row("direct", 20, &[("reads_count", 100.0), ("read_p99_ms", 20.0)]);
-        let arguments = "--arm tokio_rusqlite,spawn_blocking,direct --holds 20ms";
-        let text = text(arguments, &[lost, busy, good]);
-        let reads = table(&text, "READ THROUGHPUT (requests)").pop().expect("a row").replace(' ', "");
-        assert_eq!(reads, "|**20ms**|900!|800!|**100**|**1.0x**|");
-        let p99 = table(&text, "P99 READ LATENCY (ms)").pop().expect("a row");
-        assert!(
-            p99.contains("| **20.0** | Direct Blocking |") || p99.contains("**20.0** | Direct Blocking |"),
-            "{p99}"
-        );
+        let mut busy = row("spawn_blocking", 20, &[("reads_count", 800.0), ("read_failures_count", 3.0)]);
+        busy.first_error = Some("is\nlocked".to_owned());
+        let mut lost = row("tokio_rusqlite", 20, &[("reads_count", 900.0), ("read_p99_ms", 1.0)]);
+        lost.fault = Some("database 1 lost block 7".to_owned());
+        let text = text(&[good, busy, lost]);
+        assert_eq!(last(&text, "READ THROUGHPUT (requests)"), "|**20ms**|**100**|800!|900!|**1.0x**|");
+        assert_eq!(last(&text, "P99 READ LATENCY (ms)"), "|**20ms**|**20.0**|-|1.00!|DirectBlocking|");
         assert!(text.contains("- tokio-rusqlite, 20ms: database 1 lost block 7\n"), "{text}");
         assert!(text.contains("- spawn_blocking, 20ms: the first failure said: is locked\n"), "{text}");
         assert!(table(&text, "FAILURES (requests)").iter().any(|line| line.contains("spawn_blocking !")), "{text}");
-    }
-
-    #[test]
-    fn many_arms_become_rows_and_no_line_is_wide() {
-        let mut comparison = parsed("--holds 100ms,1s,10s").unwrap();
-        comparison.arms = comparison.arms.repeat(5);
-        let text = tables(&comparison, &[row("direct", 1_000, &[("reads_count", 12.0)])]);
-        let reads = table(&text, "READ THROUGHPUT (requests)");
-        assert_eq!(reads.len(), comparison.arms.len() + 3, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 140), "{text}");
-    }
-
-    #[test]
-    fn the_schedule_is_shown_where_there_is_one() {
-        assert!(!text("--holds 100ms", &[]).contains("Scheduled reads"));
-        let text = text("--holds 100ms --rate 50", &[row("direct", 100, &[("scheduled_reads_count", 1_600.0)])]);
-        assert!(
-            text.contains("Scheduled reads") && text.contains("1,600") && text.contains("50 reads per second"),
-            "{text}"
-        );
     }
 }

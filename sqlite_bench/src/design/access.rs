@@ -11,16 +11,14 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::pool::{self, Work};
-use crate::schema::{self, Block, JoinIndex, Row};
+use crate::schema::{self, Block, Inspection, JoinIndex, Row};
 
 /// What a design is opened with.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// How many databases.
     pub databases: usize,
     /// Connections for reading of each database, in designs that have several.
     pub readers: usize,
-    /// Seed of their content.
     pub seed: u64,
     /// Folder of those that are files; each run has one of its own.
     pub folder: PathBuf,
@@ -42,41 +40,13 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, AccessError>> + S
 /// [`schema::insert`]. Where the hold and the waiting take place is what tells them apart.
 pub trait Design: Send + Sync {
     /// The newest transactions of blocks after the first `skip` ones.
-    ///
-    /// # Errors
-    /// Through the future: if the read fails.
     fn read(&self, database: usize, skip: u64) -> Answer<'_, Vec<Row>>;
 
     /// Holds the database for `hold` and inserts `block`. Once it has succeeded the block is there to stay.
-    ///
-    /// # Errors
-    /// Through the future: if the write fails.
     fn write(&self, database: usize, block: Block, hold: Duration) -> Answer<'_, ()>;
 
     /// Looks at what the database holds, for the check after a run.
-    ///
-    /// # Errors
-    /// Through the future: if it cannot be read.
     fn inspect(&self, database: usize) -> Answer<'_, Inspection>;
-}
-
-/// What a database holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspection {
-    /// Numbers of the blocks, each with how many transactions it has.
-    pub blocks: Vec<(u64, u64)>,
-    /// What `PRAGMA integrity_check` says.
-    pub integrity: String,
-}
-
-impl Inspection {
-    /// Looks at the database of `connection`.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn of(connection: &Connection) -> rusqlite::Result<Self> {
-        Ok(Inspection { blocks: schema::inventory(connection)?, integrity: schema::integrity(connection)? })
-    }
 }
 
 /// Why an operation failed.
@@ -110,10 +80,7 @@ pub fn failed(error: impl fmt::Display) -> AccessError {
     AccessError::Failed(error.to_string())
 }
 
-/// Runs `work` on the blocking pool.
-///
-/// # Errors
-/// Those of `work`, and if it panics.
+/// Runs `work` on the blocking pool; a panic is an error, too.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AccessError> + Send + 'static,
 ) -> Result<T, AccessError> {
@@ -129,14 +96,19 @@ pub trait Database: Send + Sync + 'static {
     fn write<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T, AccessError>> + Send {
         self.read(work)
     }
+
+    /// Holds the database and writes a block.
+    fn put(&self, put: Put, block: Block, hold: Duration) -> impl Future<Output = Result<(), AccessError>> + Send {
+        self.write(move |connection| put(connection, block, hold))
+    }
 }
 
-/// Databases that are reached alike.
-pub struct Databases<D> {
-    /// By number.
-    pub each: Vec<D>,
-    /// How a block is written.
-    pub put: Put,
+/// How a block is written: [`hold_and_insert`], [`insert_and_hold`], [`transact`] or another way.
+pub type Put = fn(&Connection, Block, Duration) -> rusqlite::Result<()>;
+
+struct Databases<D> {
+    each: Vec<D>,
+    put: Put,
 }
 
 impl<D: Database> Design for Databases<D> {
@@ -145,58 +117,43 @@ impl<D: Database> Design for Databases<D> {
     }
 
     fn write(&self, database: usize, block: Block, hold: Duration) -> Answer<'_, ()> {
-        let put = self.put;
-        Box::pin(self.each[database].write(move |connection| put(connection, block, hold)))
+        Box::pin(self.each[database].put(self.put, block, hold))
     }
 
     fn inspect(&self, database: usize) -> Answer<'_, Inspection> {
-        Box::pin(self.each[database].write(Inspection::of))
+        Box::pin(self.each[database].write(schema::inspect))
     }
 }
 
-/// How a block is written: [`hold_and_insert`], [`insert_and_hold`], [`transact`] or another way.
-pub type Put = fn(&Connection, Block, Duration) -> rusqlite::Result<()>;
-
-impl<D: Database + From<Connection>> Databases<D> {
-    /// One connection each, in memory, as published, filled.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub fn in_memory(setup: &Setup, index: JoinIndex, put: Put) -> Result<Self, AccessError> {
-        let filled = (0..setup.databases).map(|_| {
-            let connection = Connection::open_in_memory()?;
-            schema::create(&connection, index, setup.seed)?;
-            Ok(D::from(connection))
-        });
-        Ok(Databases { each: filled.collect::<rusqlite::Result<_>>()?, put })
-    }
+/// A design whose databases are reached alike: `open` opens the one of a number, with the blocks of the start, and `put` writes to it.
+pub fn databases<D: Database>(
+    setup: &Setup,
+    put: Put,
+    open: impl FnMut(usize) -> Result<D, AccessError>,
+) -> Result<Arc<dyn Design>, AccessError> {
+    Ok(Arc::new(Databases { each: (0..setup.databases).map(open).collect::<Result<_, _>>()?, put }))
 }
 
-/// [`Databases::in_memory`] as the design of an arm.
-///
-/// # Errors
-/// What SQLite says.
+/// A design with one connection to each database, in memory, as published.
 pub fn in_memory<D: Database + From<Connection>>(
     setup: &Setup,
     index: JoinIndex,
     put: Put,
 ) -> Result<Arc<dyn Design>, AccessError> {
-    Ok(Arc::new(Databases::<D>::in_memory(setup, index, put)?))
+    databases(setup, put, |_| {
+        let connection = Connection::open_in_memory()?;
+        schema::create(&connection, index, setup.seed)?;
+        Ok(D::from(connection))
+    })
 }
 
 /// Holds the database that `connection` is locked for, and inserts the block statement by statement, as published.
-///
-/// # Errors
-/// What SQLite says.
 pub fn hold_and_insert(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
     std::thread::sleep(hold);
     schema::insert(connection, block)
 }
 
 /// Inserts the block into the transaction that is open, and holds the database by it.
-///
-/// # Errors
-/// What SQLite says.
 pub fn insert_and_hold(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
     // In this order, because what was written is what other connections may have to wait for.
     schema::insert(connection, block)?;
@@ -205,9 +162,6 @@ pub fn insert_and_hold(connection: &Connection, block: Block, hold: Duration) ->
 }
 
 /// Inserts the block in a transaction that holds the database until it commits.
-///
-/// # Errors
-/// What SQLite says.
 pub fn transact(connection: &Connection, block: Block, hold: Duration) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let written = insert_and_hold(connection, block, hold).and_then(|()| connection.execute_batch("COMMIT"));

@@ -1,12 +1,63 @@
 //! The ways to reach a database from async code that are compared, behind one trait.
 
+use std::sync::Arc;
+
+use anyhow::Context;
+use strum::IntoStaticStr;
+
 mod access;
-mod arm;
 mod published;
 
 pub use access::{
-    AccessError, Answer, Database, Databases, Design, Inspection, Put, Setup, blocking, failed, hold_and_insert,
-    in_memory, insert_and_hold, transact,
+    AccessError, Answer, Database, Design, Put, Setup, blocking, databases, failed, hold_and_insert, in_memory,
+    insert_and_hold, transact,
 };
-pub use arm::{Arm, Role, find};
 pub use published::{ARMS, Lock, OnThread};
+
+/// What an arm is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Role {
+    /// As published.
+    Mirror,
+    /// One thing changed.
+    Control,
+    /// What an expert would ship.
+    Best,
+    /// What looks like the solution and is not: its failures are findings.
+    #[strum(serialize = "negative control")]
+    NegativeControl,
+}
+
+/// Opens the databases of a design, with the tables and blocks of the start; within a runtime, because some designs start tasks.
+type Open = fn(&Setup) -> Result<Arc<dyn Design>, AccessError>;
+
+/// A design by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Arm {
+    pub name: &'static str,
+    /// The document's name of it, if it has one.
+    pub title: &'static str,
+    pub role: Role,
+    pub text: &'static str,
+    pub open: Open,
+    /// Whether the oldest block goes when one is written.
+    pub keeps_its_size: bool,
+    /// Whether a write that was not acknowledged may have left a part of itself: every statement commits alone.
+    pub commits_statements: bool,
+}
+
+impl Arm {
+    /// An arm that keeps every block; of those that are as published but for one thing at most every statement commits alone.
+    pub const fn new(role: Role, name: &'static str, text: &'static str, open: Open) -> Self {
+        let commits_statements = matches!(role, Role::Mirror | Role::Control);
+        Arm { name, title: name, role, text, open, keeps_its_size: false, commits_statements }
+    }
+}
+
+/// The one of `arms` that is called `name`; the error lists them.
+pub fn find(arms: &[&'static Arm], name: &str) -> anyhow::Result<&'static Arm> {
+    let choices = || arms.iter().map(|arm| arm.name).collect::<Vec<_>>().join(", ");
+    let found = arms.iter().find(|arm| arm.name == name);
+    found.copied().with_context(|| format!("unknown arm '{name}': choose one of {}", choices()))
+}

@@ -5,35 +5,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use super::access::{
-    AccessError, Database, Databases, Setup, blocking, failed, hold_and_insert, in_memory, insert_and_hold,
-};
-use super::arm::{Arm, Role};
+use super::access::{AccessError, Database, blocking, databases, failed, hold_and_insert, in_memory, insert_and_hold};
+use super::{Arm, Role};
 use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, JoinIndex};
 
 /// The published designs, and this crate's pool.
 pub static ARMS: [Arm; 4] = [
-    Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
-        in_memory::<Mutex<Connection>>(setup, JoinIndex::Absent, hold_and_insert)
-    })
-    .titled("Direct Blocking")
-    .committing_statements(),
+    Arm {
+        title: "Direct Blocking",
+        ..Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
+            in_memory::<Mutex<Connection>>(setup, JoinIndex::Absent, hold_and_insert)
+        })
+    },
     Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
         in_memory::<OnThread<Mutex<Connection>>>(setup, JoinIndex::Absent, hold_and_insert)
-    })
-    .committing_statements(),
-    Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
-        in_memory::<tokio_rusqlite::Connection>(setup, JoinIndex::Absent, hold_and_insert)
-    })
-    .titled("tokio-rusqlite")
-    .committing_statements(),
-    Arm::new(Role::Best, "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
-        let each = (0..setup.databases).map(|database| open_pool(setup, database)).collect::<Result<_, _>>()?;
-        // The pool has opened the transaction: the hold is inside.
-        Ok(Arc::new(Databases { each, put: insert_and_hold }))
-    })
-    .titled("WAL pool"),
+    }),
+    Arm {
+        title: "tokio-rusqlite",
+        ..Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
+            in_memory::<tokio_rusqlite::Connection>(setup, JoinIndex::Absent, hold_and_insert)
+        })
+    },
+    Arm {
+        title: "WAL pool",
+        ..Arm::new(Role::Best, "wal_threads", "This crate's pool: WAL, a writer thread, reader threads", |setup| {
+            let options = Options::default().readers(NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN));
+            // The pool has opened the transaction: the hold is inside.
+            databases(setup, insert_and_hold, |database| {
+                let file = setup.file(database);
+                schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
+                Ok(Closed(Pool::open_blocking(&file, &options)?))
+            })
+        })
+    },
 ];
 
 /// The pool, closed before the next arm begins.
@@ -44,13 +49,6 @@ impl Drop for Closed {
         // Whatever is wrong with the database, the check of the run says it.
         let _ = self.0.clone().close_blocking();
     }
-}
-
-fn open_pool(setup: &Setup, database: usize) -> Result<Closed, AccessError> {
-    let readers = NonZero::new(setup.readers).unwrap_or(NonZero::<usize>::MIN);
-    let file = setup.file(database);
-    schema::create(&Connection::open(&file)?, JoinIndex::Present, setup.seed)?;
-    Ok(Closed(Pool::open_blocking(&file, &Options::default().readers(readers))?))
 }
 
 fn lock(mutex: &Mutex<Connection>) -> MutexGuard<'_, Connection> {

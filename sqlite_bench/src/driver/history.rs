@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::design::{AccessError, Design, Inspection, failed};
-use crate::schema::{self, Block, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
+use crate::design::{AccessError, Design, failed};
+use crate::schema::{self, Block, Inspection, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
 /// Blocks that are written before a run.
 pub const HISTORY_WRITES: u64 = 4;
@@ -24,9 +24,6 @@ pub struct Acknowledged {
 }
 
 /// Writes the history to every database and reads it back; a fingerprint of the rows, which must be the same in all of them.
-///
-/// # Errors
-/// If an operation fails, or two databases differ.
 pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<String, AccessError> {
     let mut common = None;
     for database in 0..databases {
@@ -43,9 +40,6 @@ pub async fn replay(design: &dyn Design, databases: usize, seed: u64) -> Result<
 
 /// Lets every connection for reading answer once: a service has been running for a while when it is asked, and the first read of a connection
 /// pays for the schema.
-///
-/// # Errors
-/// If a read fails.
 pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize) -> Result<(), AccessError> {
     for database in 0..databases {
         let mut reads = JoinSet::new();
@@ -64,9 +58,6 @@ pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize)
 /// Checks that each database is sound and holds what was acknowledged, whole; what is wrong, if anything is.
 ///
 /// `keeps_its_size`: the oldest block went with each new one. `may_tear`: a write that failed may have left a part of itself.
-///
-/// # Errors
-/// If a database cannot be read.
 pub async fn verify(
     design: &dyn Design,
     acknowledged: &[Acknowledged],

@@ -16,27 +16,21 @@ use crate::workload::{Loop, Workload, Writes};
 mod history;
 mod operations;
 mod tasks;
-mod ticks;
-mod times;
 
 pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify, warm_up};
-pub use operations::{LATE_AFTER, Operations};
-pub use ticks::Ticks;
-pub use times::Times;
+pub use operations::{Operations, Times};
+pub use tasks::Ticks;
 
-use tasks::{Run, Written, broken, read_in_turns, read_on_schedule, write};
+use tasks::{Run, Written, broken, read_in_turns, read_on_schedule, tick, write};
 
 /// The thread that drives, and the one that counts threads.
 const DRIVER_THREADS: u64 = 2;
-/// How often threads are counted.
 const COUNT_PERIOD: Duration = Duration::from_millis(50);
 
 /// What was counted in a run.
 #[derive(Debug, Clone)]
 pub struct Tally {
-    /// Reads.
     pub reads: Operations,
-    /// Writes.
     pub writes: Operations,
     /// A task that wants to run every millisecond.
     pub ticks: Ticks,
@@ -49,10 +43,7 @@ pub struct Tally {
 }
 
 /// Drives `design`, whose databases hold the history already, as `workload` says. `progress` is called some times a second with how long
-/// the run has taken.
-///
-/// # Errors
-/// If a task of the driver itself breaks off; failed operations are counted, not returned.
+/// the run has taken. Failed operations are counted, not returned.
 pub fn drive(
     runtime: &Runtime,
     design: &Arc<dyn Design>,
@@ -76,7 +67,7 @@ pub fn drive(
         writers_left: AtomicUsize::new(writers),
     });
     let done = Arc::new(AtomicBool::new(false));
-    let ticks = runtime.spawn(ticks::tick(Arc::clone(&done)));
+    let ticks = runtime.spawn(tick(Arc::clone(&done)));
     let most_threads = AtomicU64::new(0);
     let driven = std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -1,10 +1,10 @@
-//! Who asks: the readers of either loop, and the writers.
+//! Who asks: the readers of either loop, and the writers; and a task that only wants its turn.
 //!
 //! In the **closed loop**, as published, a reader asks, waits for its answer, pauses and asks again. In the **open loop** reads begin on a
 //! schedule that nothing the databases do can delay. A **writer** has a database of its own: a block, a pause, the next block.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use super::history::{Acknowledged, HISTORY_WRITES, READ_SKIP};
-use super::operations::Operations;
+use super::operations::{Operations, Times};
 use crate::design::{AccessError, Design};
 use crate::schema::{Block, SEED_BLOCKS};
 use crate::workload::{Workload, Writes};
@@ -21,6 +21,10 @@ use crate::workload::{Workload, Writes};
 const POLL: Duration = Duration::from_millis(5);
 /// How long the open loop waits for answers after the last read has begun, beyond four holds: whoever has not answered by then never does.
 const GRACE: Duration = Duration::from_secs(5);
+/// How often the ticking task wants to run.
+const TICK: Duration = Duration::from_millis(1);
+/// Longer than this without a turn, and the runtime counts as blocked.
+const BLOCKED_AFTER: Duration = Duration::from_millis(50);
 
 /// What all tasks of a run share.
 pub(super) struct Run {
@@ -159,4 +163,31 @@ pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operat
     operations.close(run.start, end);
     run.writers_left.fetch_sub(1, Ordering::AcqRel);
     Written { operations, acknowledged, end }
+}
+
+/// What async is for: how a task that wants to run every millisecond got its turn.
+#[derive(Debug, Clone, Default)]
+pub struct Ticks {
+    pub late: Times,
+    /// How long the runtime was blocked: the sum of all times of over 50 ms between two turns.
+    pub blocked: Duration,
+}
+
+/// Ticks until it is `done`. Every tick has its intended time, and one that comes late does not shift the next: a delay is counted by all the ticks it hits.
+pub(super) async fn tick(done: Arc<AtomicBool>) -> Ticks {
+    let mut ticks = Ticks::default();
+    let mut intended = tokio::time::Instant::now();
+    let mut turn = intended;
+    while !done.load(Ordering::Relaxed) {
+        intended += TICK;
+        tokio::time::sleep_until(intended).await;
+        let now = tokio::time::Instant::now();
+        ticks.late.record(now.saturating_duration_since(intended));
+        let gap = now.saturating_duration_since(turn);
+        if gap > BLOCKED_AFTER {
+            ticks.blocked += gap;
+        }
+        turn = now;
+    }
+    ticks
 }

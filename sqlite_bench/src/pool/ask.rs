@@ -10,9 +10,9 @@ use flume::{Sender, TrySendError};
 use futures_timer::Delay;
 
 use super::error::Error;
-use super::job::{GenericWork, job};
-use super::queue::Message;
-use super::ticket::{Limits, Ticket};
+use super::options::Options;
+use super::queue::{Message, Work, job};
+use super::ticket::Ticket;
 
 /// What is done when the queue is full.
 #[derive(Clone, Copy)]
@@ -30,15 +30,12 @@ impl Drop for Asking {
     }
 }
 
-/// Has `work` done by a thread.
-///
-/// # Errors
-/// What `work` returned, or that it panicked, took too long or found no room.
+/// Has `work` done by a thread; an error is what it returned, or that it panicked, took too long or found no room.
 pub(super) async fn ask<T, E>(
     queue: Sender<Message>,
     full: Full,
-    limits: Limits,
-    work: impl GenericWork<T, E>,
+    options: &Options,
+    work: impl Work<T, E>,
 ) -> Result<T, E>
 where
     T: Send + 'static,
@@ -61,7 +58,7 @@ where
         answer.recv_async().await.unwrap_or_else(|_| Err(Error::Closed.into()))
     });
     loop {
-        match asking.0.look(asked, &limits)? {
+        match asking.0.look(asked, options)? {
             None => return answered.await,
             Some(due) => {
                 if let Some(answer) = before(due, answered.as_mut()).await {

@@ -7,20 +7,17 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::Error;
-use super::guard::{Guard, Role};
+use super::guard::Guard;
 use super::options::{Access, Options};
 
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
 const CACHED_STATEMENTS: usize = 64;
 
-/// A connection to a database that has a write-ahead log.
-///
-/// # Errors
-/// If it cannot be opened or has no such log.
+/// A connection to a database that has a write-ahead log, or gets one.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let open = |source| Error::open(path, source);
-    let (connection, guard) = connect(path, access, Role::Write, options).map_err(open)?;
+    let (connection, guard) = connect(path, access, options).map_err(open)?;
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
     if mode != "wal" {
@@ -31,9 +28,6 @@ pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guar
 }
 
 /// A connection that only reads.
-///
-/// # Errors
-/// If it cannot be opened, or must not be in this way.
 pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
     let mut access = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let mut name = path.as_os_str().to_owned();
@@ -46,7 +40,7 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
         name = immutable(path);
         access |= OpenFlags::SQLITE_OPEN_URI;
     }
-    let opened = connect(Path::new(&name), access, Role::Read, options).and_then(|opened| {
+    let opened = connect(Path::new(&name), access, options).and_then(|opened| {
         // SQLite opens the files when it is asked for something.
         opened.0.pragma_query(None, "schema_version", |_| Ok(()))?;
         opened.0.pragma_update(None, "query_only", true)?;
@@ -67,7 +61,7 @@ fn immutable(path: &Path) -> OsString {
 }
 
 /// Opens, guards, and sets up.
-fn connect(path: &Path, access: OpenFlags, role: Role, options: &Options) -> rusqlite::Result<(Connection, Guard)> {
+fn connect(path: &Path, access: OpenFlags, options: &Options) -> rusqlite::Result<(Connection, Guard)> {
     // Each connection is used by one thread at a time, so that SQLite need not lock it.
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match &options.vfs {
@@ -76,7 +70,8 @@ fn connect(path: &Path, access: OpenFlags, role: Role, options: &Options) -> rus
     }?;
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    let guard = Guard::of(&connection, role, options.busy_timeout)?;
+    let writes = access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let guard = Guard::of(&connection, writes, options.busy_timeout)?;
     if let Some(on_open) = &options.on_open {
         (on_open.0)(&connection)?;
     }

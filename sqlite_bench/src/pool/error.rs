@@ -1,12 +1,16 @@
 //! Why a pool could not be opened, or an operation did not succeed.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
-use super::denied;
+thread_local! {
+    /// The statement that was denied last on this thread, for the error that follows: SQLite's does not name it.
+    pub(super) static DENIED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
 
 /// Why a pool could not be opened, or an operation did not succeed.
 ///
@@ -16,26 +20,13 @@ use super::denied;
 pub enum Error {
     /// The database cannot be opened or set up.
     #[error("cannot open {}: {source} ({})", path.display(), remedy(source))]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        source: Arc<rusqlite::Error>,
-    },
+    Open { path: PathBuf, source: Arc<rusqlite::Error> },
     /// The file system or the kind of database has no write-ahead log.
     #[error("{} has the journal '{mode}' instead of a write-ahead log: use a file on a local disk, not :memory: and not a network share", path.display())]
-    NotWal {
-        /// The file.
-        path: PathBuf,
-        /// The journal it has.
-        mode: String,
-    },
+    NotWal { path: PathBuf, mode: String },
     /// The log beside a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) holds writes that would not be seen.
     #[error("{} has a log beside it that would be ignored: open it once for writing and close it", path.display())]
-    LogLeft {
-        /// The file.
-        path: PathBuf,
-    },
+    LogLeft { path: PathBuf },
     /// A thread cannot be started.
     #[error("cannot start a thread for the pool: {0}")]
     Thread(Arc<std::io::Error>),
@@ -108,11 +99,25 @@ impl Error {
         matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_))
     }
 
-    /// What an error of SQLite means to the caller.
-    pub(super) fn of(source: rusqlite::Error) -> Self {
+    /// What an error of the commit itself means.
+    pub(super) fn of_commit(source: rusqlite::Error) -> Self {
+        match Error::from(source) {
+            Error::Sqlite(source) => Error::Commit(source),
+            other => other,
+        }
+    }
+
+    pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
+        Error::Open { path: path.to_owned(), source: Arc::new(source) }
+    }
+}
+
+/// What an error of SQLite means to the caller.
+impl From<rusqlite::Error> for Error {
+    fn from(source: rusqlite::Error) -> Self {
         let code = source.sqlite_error_code();
         if code == Some(ErrorCode::AuthorizationForStatementDenied)
-            && let Some(statement) = denied::take()
+            && let Some(statement) = DENIED.take()
         {
             return Error::Denied(statement);
         }
@@ -124,24 +129,6 @@ impl Error {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(source),
             _ => Error::Sqlite(source),
         }
-    }
-
-    /// What an error of the commit itself means.
-    pub(super) fn of_commit(source: rusqlite::Error) -> Self {
-        match Error::of(source) {
-            Error::Sqlite(source) => Error::Commit(source),
-            other => other,
-        }
-    }
-
-    pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
-        Error::Open { path: path.to_owned(), source: Arc::new(source) }
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(source: rusqlite::Error) -> Self {
-        Error::of(source)
     }
 }
 

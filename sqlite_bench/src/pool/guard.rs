@@ -7,9 +7,8 @@ use std::time::Duration;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 use rusqlite::{Connection, ffi};
 
-use super::denied;
-use super::error::Error;
-use super::job::BoxedJob;
+use super::error::{DENIED, Error};
+use super::queue::BoxedJob;
 use super::stats::Counters;
 use super::ticket::Ticket;
 
@@ -48,13 +47,6 @@ pub(super) fn is_inside(pool: &Arc<Counters>) -> bool {
     INSIDE.get() == Some(Arc::as_ptr(pool))
 }
 
-/// What a connection is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Read,
-    Write,
-}
-
 /// The job that runs on a connection, if one does.
 type Current = Arc<Mutex<Option<Arc<Ticket>>>>;
 
@@ -74,26 +66,23 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Guards a connection.
-    ///
-    /// # Errors
-    /// What SQLite says.
-    pub(super) fn of(connection: &Connection, role: Role, busy_timeout: Duration) -> rusqlite::Result<Self> {
+    /// Guards a connection, for reading or also for writing.
+    pub(super) fn of(connection: &Connection, writes: bool, busy_timeout: Duration) -> rusqlite::Result<Self> {
         let current = Current::default();
         let own = Arc::clone(&current);
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             // The handler below would never see a loop of short statements.
-            let judge = |job: &Ticket| (job.is_given_up(), refused(&context.action, role));
+            let judge = |job: &Ticket| (job.is_given_up(), refused(&context.action, writes));
             let (given_up, statement) = peek(&own, judge).unwrap_or_default();
             if !given_up && statement.is_none() {
                 return Authorization::Allow;
             }
-            denied::put(statement);
+            DENIED.set(statement);
             Authorization::Deny
         }))?;
         let own = Arc::clone(&current);
         connection.progress_handler(PATIENCE, Some(move || peek(&own, Ticket::is_given_up).unwrap_or(false)))?;
-        if role == Role::Write {
+        if writes {
             let own = Arc::clone(&current);
             connection.commit_hook(Some(move || peek(&own, |_| ()).is_some()))?;
         }
@@ -104,10 +93,7 @@ impl Guard {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = job;
     }
 
-    /// Runs a job of the pool that has these counters.
-    ///
-    /// # Errors
-    /// As of [`super::job::Job::run`], or that it was given up.
+    /// Runs a job of the pool that has these counters, unless it was given up.
     pub(super) fn run(&self, job: &mut BoxedJob, connection: &Connection, pool: &Arc<Counters>) -> Result<(), Error> {
         let ticket = Arc::clone(job.ticket());
         if !ticket.begin() {
@@ -125,16 +111,14 @@ impl Guard {
 }
 
 /// What a job is not allowed to do, in words.
-fn refused(action: &AuthAction<'_>, role: Role) -> Option<String> {
+fn refused(action: &AuthAction<'_>, writes: bool) -> Option<String> {
     match action {
-        AuthAction::Transaction { operation } if role == Role::Write => Some(match operation {
+        AuthAction::Transaction { operation } if writes => Some(match operation {
             TransactionOperation::Begin => "BEGIN".to_owned(),
             TransactionOperation::Rollback => "ROLLBACK".to_owned(),
             _ => "COMMIT".to_owned(),
         }),
-        AuthAction::Savepoint { savepoint_name, .. }
-            if role == Role::Write && savepoint_name.eq_ignore_ascii_case(SAVEPOINT) =>
-        {
+        AuthAction::Savepoint { savepoint_name, .. } if writes && savepoint_name.eq_ignore_ascii_case(SAVEPOINT) => {
             Some(format!("the savepoint {savepoint_name}"))
         }
         AuthAction::Attach { filename } => Some(format!("ATTACH '{filename}'")),

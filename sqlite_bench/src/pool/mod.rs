@@ -1,41 +1,13 @@
 //! SQLite from async code, such that reads never wait for a write: one writing thread, reading threads, a write-ahead log.
+//! The page of the crate says what it promises; in detail:
 //!
-//! ```
-//! use sqlite_bench::pool::{Options, Pool};
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("shop.db");
-//! let pool = Pool::open(&path, &Options::default()).await?;
-//! pool.write(|db| db.execute_batch("CREATE TABLE orders (id INTEGER PRIMARY KEY, sum INTEGER)")).await?;
-//! let id = pool
-//!     .write(|db| {
-//!         db.prepare_cached("INSERT INTO orders (sum) VALUES (?1)")?.execute([1_250])?;
-//!         Ok(db.last_insert_rowid())
-//!     })
-//!     .await?;
-//! let sum: i64 = pool.read(move |db| db.query_row("SELECT sum FROM orders WHERE id = ?1", [id], |row| row.get(0))).await?;
-//! assert_eq!(sum, 1_250);
-//! pool.close().await?;
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! - **Reads** run on [`Options::readers`] threads, each with a read-only connection. In a write-ahead log a reader sees the last commit and waits
-//!   for nobody, however long a write takes. A read that begins after the answer to a write sees that write.
-//! - **Writes** run one after the other on one thread, each as a closure inside a transaction that the pool opens and commits. All that wait share
-//!   a commit ([`Options::batch`]), which is what makes small writes cheap: syncing takes as long for a hundred as for one. Each runs in a
-//!   savepoint: one that fails or panics is undone alone. The answer comes after the commit, so that an acknowledged write is as safe as
-//!   [`Options::durability`] says. A commit takes no further writes after 5 ms, but those that are in it wait for a slow one that comes last.
+//! - **Writes** that wait share a commit, up to [`Options::batch`], which is what makes small ones cheap: syncing takes as long for a hundred as for
+//!   one. Each runs in a savepoint: one that fails or panics is undone alone.
 //! - **Inside a job** [`Error::Denied`] answers what would outlast it: `ATTACH`, settings by `PRAGMA` (their place is [`Options::on_open`]), and in a
 //!   write `BEGIN`, `COMMIT` and `ROLLBACK`; savepoints are allowed, and `VACUUM` needs a connection of its own. A job that asks its own pool gets
 //!   [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
 //!   the job. If one write makes SQLite undo a whole commit ([`Error::Undone`]: a full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key, an
 //!   interrupted statement), the others may be tried again. `prepare_cached` spares compiling a statement each time.
-//! - **Errors of your own**: [`Pool::read_and_then`] and [`Pool::write_and_then`] take jobs that return any error that is made `From<pool::Error>`.
-//! - **The log** is copied into the database by a thread of its own, off the path of writes; at [`Options::wal_limit_pages`] the writer makes room first.
-//! - **Back-pressure**: at most [`Options::queue`] operations wait in each queue. [`Pool::read`] and [`Pool::write`] wait for room, [`Pool::try_read`] and
-//!   [`Pool::try_write`] refuse.
 //! - **Cancelling**: an operation whose future is dropped before its turn is skipped. While its job runs, the statement is interrupted, the
 //!   connection goes to the next one, and a write is undone. Once the job has ended, a write is committed. Who drops a future does not learn which;
 //!   after the answer to any later write it is decided. [`Options::acquire_timeout`] and [`Options::job_timeout`] end in the same way and do say:
@@ -45,37 +17,32 @@
 //!
 //! Nothing here needs a particular runtime, and `*_blocking` needs none. A read is a trip to another thread and back, some ten microseconds.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use flume::{Receiver, Sender};
 use rusqlite::Connection;
 
 mod ask;
-mod checkpoint;
 mod connect;
-mod denied;
 mod error;
 mod guard;
-mod job;
 mod options;
 mod queue;
-mod reader;
 mod stats;
 mod threads;
 mod ticket;
 mod writer;
 
 pub use error::Error;
-pub use job::{GenericWork, Work};
 pub use options::{Access, Durability, Options};
+pub use queue::Work;
 pub use stats::Stats;
 
 use ask::{Full, ask};
 use queue::Message;
 use stats::Counters;
 use threads::{Threads, spawn};
-use ticket::Limits;
 
 /// A database with a thread that writes and some that read. Clones are the same pool.
 #[derive(Clone)]
@@ -84,8 +51,7 @@ pub struct Pool {
 }
 
 struct Inner {
-    path: PathBuf,
-    limits: Limits,
+    options: Options,
     /// Gone when the pool is closed; the sender when its threads have ended.
     open: RwLock<Option<(Threads, Sender<()>)>>,
     counters: Arc<Counters>,
@@ -97,7 +63,7 @@ struct Inner {
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("path", &self.inner.path).field("stats", &self.stats()).finish()
+        f.debug_struct("Pool").field("stats", &self.stats()).finish()
     }
 }
 
@@ -121,13 +87,11 @@ impl Pool {
     /// # Errors
     /// As [`Pool::open`].
     pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
-        let path = path.as_ref();
         let counters = Arc::new(Counters::default());
-        let threads = Threads::start(path, options, &counters)?;
+        let threads = Threads::start(path.as_ref(), options, &counters)?;
         let (end, ended) = flume::bounded(0);
-        let limits = Limits { acquire: options.acquire_timeout, job: options.job_timeout };
-        let (open, outcome) = (RwLock::new(Some((threads, end))), Arc::default());
-        Ok(Pool { inner: Arc::new(Inner { path: path.to_owned(), limits, open, counters, outcome, ended }) })
+        let (open, outcome, options) = (RwLock::new(Some((threads, end))), Arc::default(), options.clone());
+        Ok(Pool { inner: Arc::new(Inner { options, open, counters, outcome, ended }) })
     }
 
     /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
@@ -150,55 +114,37 @@ impl Pool {
     /// As [`Pool::read`], for a job with an error of its own.
     ///
     /// ```
-    /// # use sqlite_bench::pool::{self, Options, Pool};
-    /// #[derive(Debug, thiserror::Error)]
-    /// enum Error {
-    ///     #[error("there is no such order")]
-    ///     Missing,
-    ///     #[error(transparent)]
-    ///     Pool(#[from] pool::Error),
-    ///     #[error(transparent)]
-    ///     Sqlite(#[from] rusqlite::Error),
-    /// }
-    ///
-    /// async fn pay(pool: &Pool, id: i64) -> Result<(), Error> {
-    ///     // Returning an error undoes the write.
-    ///     pool.write_and_then(move |db| match db.execute("UPDATE orders SET paid = 1 WHERE id = ?1", [id])? {
-    ///         0 => Err(Error::Missing),
-    ///         _ => Ok(()),
-    ///     })
-    ///     .await
-    /// }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Error> {
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let pool = Pool::open(folder.path().join("shop.db"), &Options::default()).await?;
-    /// # pool.write(|db| db.execute_batch("CREATE TABLE orders (id INTEGER PRIMARY KEY, paid INTEGER)")).await?;
-    /// # assert!(matches!(pay(&pool, 1).await, Err(Error::Missing)));
-    /// # Ok(())
+    /// # use sqlite_bench::pool::Pool;
+    /// # async fn pay(pool: &Pool, id: i64) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    /// // Returning an error undoes the write.
+    /// pool.write_and_then(move |db| match db.execute("UPDATE orders SET paid = 1 WHERE id = ?1", [id])? {
+    ///     0 => Err("there is no such order".into()),
+    ///     _ => Ok(()),
+    /// })
+    /// .await
     /// # }
     /// ```
     ///
     /// # Errors
     /// As [`Pool::read`].
-    pub async fn read_and_then<T, E>(&self, work: impl GenericWork<T, E>) -> Result<T, E>
+    pub async fn read_and_then<T, E>(&self, work: impl Work<T, E>) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        ask(self.inner.reads()?, Full::Wait, self.inner.limits, work).await
+        ask(self.inner.reads()?, Full::Wait, &self.inner.options, work).await
     }
 
     /// As [`Pool::write`], for a job with an error of its own; see [`Pool::read_and_then`].
     ///
     /// # Errors
     /// As [`Pool::write`].
-    pub async fn write_and_then<T, E>(&self, work: impl GenericWork<T, E>) -> Result<T, E>
+    pub async fn write_and_then<T, E>(&self, work: impl Work<T, E>) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        ask(self.inner.writes()?, Full::Wait, self.inner.limits, work).await
+        ask(self.inner.writes()?, Full::Wait, &self.inner.options, work).await
     }
 
     /// As [`Pool::read`], but refuses when the queue is full.
@@ -206,7 +152,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`], and [`Error::Full`].
     pub async fn try_read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.reads()?, Full::Refuse, self.inner.limits, plain(work)).await
+        ask(self.inner.reads()?, Full::Refuse, &self.inner.options, plain(work)).await
     }
 
     /// As [`Pool::write`], but refuses when the queue is full.
@@ -214,7 +160,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::write`], and [`Error::Full`].
     pub async fn try_write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.writes()?, Full::Refuse, self.inner.limits, plain(work)).await
+        ask(self.inner.writes()?, Full::Refuse, &self.inner.options, plain(work)).await
     }
 
     /// As [`Pool::read`], for threads that may be blocked.
@@ -237,15 +183,10 @@ impl Pool {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let open = self.inner.open.read().unwrap_or_else(PoisonError::into_inner);
-        let (waiting_reads, waiting_writes) = open.as_ref().map(|(threads, _)| threads.waiting()).unwrap_or_default();
+        let waiting = |(threads, _): &(Threads, _)| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
+        let (waiting_reads, waiting_writes) = open.as_ref().map(waiting).unwrap_or_default();
         let stats = *self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner);
         Stats { waiting_reads, waiting_writes, ..stats }
-    }
-
-    /// The database's file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.inner.path
     }
 
     /// Lets everything that waits finish, empties the log and ends the threads, for all clones; waits for it, unless it is called from a job
@@ -272,13 +213,13 @@ impl Pool {
 }
 
 /// A job that fails as SQLite does.
-fn plain<T>(work: impl Work<T>) -> impl GenericWork<T, Error> {
-    move |connection: &Connection| work(connection).map_err(Error::of)
+fn plain<T>(work: impl Work<T>) -> impl Work<T, Error> {
+    move |connection: &Connection| work(connection).map_err(Error::from)
 }
 
 impl Inner {
     fn reads(&self) -> Result<Sender<Message>, Error> {
-        self.queue(|threads| Ok(threads.reads()))
+        self.queue(|threads| Ok(&threads.reads))
     }
 
     fn writes(&self) -> Result<Sender<Message>, Error> {
@@ -297,7 +238,6 @@ impl Inner {
     /// Begins to close the pool, on a thread of its own, because jobs may take their time.
     fn close(&self) {
         let Some((threads, end)) = self.open.write().unwrap_or_else(PoisonError::into_inner).take() else { return };
-        threads.close();
         let outcome = Arc::clone(&self.outcome);
         let closing = spawn("sqlite-close", move || {
             let _ = outcome.set(threads.finish());

@@ -1,12 +1,104 @@
-//! The end of a queue where jobs are taken out.
+//! What callers want done, on its way to a thread and back.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use flume::Receiver;
+use rusqlite::Connection;
 
-use super::job::{self, BoxedJob};
+use super::error::Error;
+use super::ticket::Ticket;
+
+/// What is done with a connection: any closure that takes one and returns what the caller wants of it, or an error: SQLite's, unless the
+/// caller has one of its own.
+pub trait Work<T, E = rusqlite::Error>: FnOnce(&Connection) -> Result<T, E> + Send + 'static {}
+
+impl<T, E, F: FnOnce(&Connection) -> Result<T, E> + Send + 'static> Work<T, E> for F {}
+
+/// A job in a queue.
+pub(super) type BoxedJob = Box<dyn Job>;
+
+/// What a thread does with a job: run it once, then answer it once.
+pub(super) trait Job: Send {
+    fn ticket(&self) -> &Arc<Ticket>;
+
+    /// Runs it and keeps the result. That it failed or panicked is said in words for those who share its fate.
+    fn run(&mut self, connection: &Connection) -> Result<(), Error>;
+
+    /// Answers with the result that was kept, or with the reason why it must not count.
+    fn answer(self: Box<Self>, instead: Option<Error>);
+}
+
+struct Call<F, T, E> {
+    ticket: Arc<Ticket>,
+    work: Option<F>,
+    /// What the work returned, or that it panicked.
+    value: Option<Result<Result<T, E>, Error>>,
+    reply: flume::Sender<Result<T, E>>,
+}
+
+/// A job that does `work`, and where its answer arrives.
+pub(super) fn job<T: Send + 'static, E: From<Error> + Send + 'static>(
+    work: impl Work<T, E>,
+    ticket: Arc<Ticket>,
+) -> (BoxedJob, Receiver<Result<T, E>>) {
+    let (reply, answer) = flume::bounded(1);
+    (Box::new(Call { ticket, work: Some(work), value: None, reply }), answer)
+}
+
+impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T, E> {
+    fn ticket(&self) -> &Arc<Ticket> {
+        &self.ticket
+    }
+
+    fn run(&mut self, connection: &Connection) -> Result<(), Error> {
+        let work = self.work.take().ok_or(Error::Closed)?;
+        // What a panic leaves behind on the connection is undone by whoever runs the job.
+        let value = catch_unwind(AssertUnwindSafe(|| work(connection))).map_err(|panic| {
+            let error = Error::Panicked(message(&*panic));
+            contained(|| drop(panic));
+            error
+        });
+        let ran = match &value {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(own)) => Err((own as &dyn Any).downcast_ref::<Error>().cloned().unwrap_or(Error::Job)),
+            Err(panicked) => Err(panicked.clone()),
+        };
+        self.value = Some(value);
+        ran
+    }
+
+    fn answer(self: Box<Self>, instead: Option<Error>) {
+        let Call { value, reply, .. } = *self;
+        contained(|| {
+            let value = match (instead, value) {
+                (None, Some(value)) => value.unwrap_or_else(|panicked| Err(panicked.into())),
+                (instead, unused) => {
+                    drop(unused);
+                    Err(instead.unwrap_or(Error::Closed).into())
+                }
+            };
+            // Nobody may be waiting any more.
+            let _ = reply.send(value);
+        });
+    }
+}
+
+/// Lets nothing out: what a caller's types do when they are dropped must not end a thread of the pool.
+fn contained(work: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+        // Even this may panic when it is dropped.
+        std::mem::forget(panic);
+    }
+}
+
+/// What a panic said.
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").to_owned()
+}
 
 /// What is in a queue.
 pub(super) enum Message {
@@ -18,26 +110,20 @@ pub(super) enum Message {
 
 /// The end of a queue where a thread takes jobs out.
 ///
-/// That the pool is closed is said by a flag and a message, not by the last sender going: a future that nobody polls may keep one for ever.
+/// That the pool is closed is said by a message, not by the last sender going: a future that nobody polls may keep one for ever.
 pub(super) struct Queue {
     messages: Receiver<Message>,
-    closing: Arc<AtomicBool>,
     stopped: Cell<bool>,
 }
 
 impl Queue {
-    pub(super) fn new(messages: Receiver<Message>, closing: Arc<AtomicBool>) -> Self {
-        Queue { messages, closing, stopped: Cell::new(false) }
+    pub(super) fn new(messages: Receiver<Message>) -> Self {
+        Queue { messages, stopped: Cell::new(false) }
     }
 
     /// Waits for the next job that anybody still wants; `None` when the thread is to end.
     pub(super) fn wait(&self) -> Option<BoxedJob> {
-        self.next(|| {
-            // A thread that closes the pool itself, from within a job, gets no message.
-            let is_closing = self.closing.load(Ordering::Acquire);
-            let message = if is_closing { self.messages.try_recv().ok() } else { self.messages.recv().ok() };
-            Some(message.unwrap_or(Message::Stop))
-        })
+        self.next(|| self.messages.recv().ok())
     }
 
     /// The next job that anybody still wants, if there is one now.
@@ -49,7 +135,7 @@ impl Queue {
         while !self.stopped.get() {
             match receive()? {
                 Message::Job(job) if !job.ticket().is_given_up() => return Some(job),
-                Message::Job(job) => job::discard(job),
+                Message::Job(job) => contained(|| drop(job)),
                 Message::Stop => self.stopped.set(true),
             }
         }

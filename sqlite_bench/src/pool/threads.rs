@@ -1,132 +1,110 @@
 //! The threads of a pool, from the first to the last.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use flume::{Receiver, Sender};
+use rusqlite::Connection;
 
-use super::checkpoint::{self, Signal};
 use super::connect;
 use super::error::Error;
+use super::guard::Guard;
 use super::options::{Access, Options};
 use super::queue::{Message, Queue};
-use super::reader;
-use super::stats::Counters;
-use super::writer::Writer;
+use super::stats::{Counters, count};
+use super::writer::{Writer, checkpoint};
 
 /// The threads of an open pool, and how they are asked.
 pub(super) struct Threads {
-    reads: Sender<Message>,
+    pub(super) reads: Sender<Message>,
     readers: Vec<JoinHandle<()>>,
     /// Unless the database was opened for reading only.
     writing: Option<Writing>,
-    /// Set when the pool is closed: a thread ends when its queue is empty.
-    closing: Arc<AtomicBool>,
 }
 
 struct Writing {
     writes: Sender<Message>,
-    writer: JoinHandle<Result<(), Error>>,
+    writer: JoinHandle<Writer>,
     checkpoint: JoinHandle<()>,
 }
 
 impl Threads {
     /// Opens the connections and starts the threads. Blocks until then.
-    ///
-    /// # Errors
-    /// Whatever is wrong with the database, and if a thread cannot be started.
     pub(super) fn start(path: &Path, options: &Options, counters: &Arc<Counters>) -> Result<Self, Error> {
-        let closing = Arc::new(AtomicBool::new(false));
-        let (alive, readers_gone) = flume::bounded(0);
         // If anything fails, the threads that run end for want of anybody who could ask them.
         let writing = match options.access {
-            Access::ReadWrite => Some(Writing::start(path, options, counters, &closing, readers_gone)?),
+            Access::ReadWrite => Some(Writing::start(path, options, counters)?),
             Access::ReadOnly | Access::Immutable => None,
         };
         let (reads, queue) = flume::bounded(options.queue.get());
         let start = |_| {
-            let connection = connect::reader(path, options)?;
-            let (queue, counters) = (Queue::new(queue.clone(), Arc::clone(&closing)), Arc::clone(counters));
-            let alive = alive.clone();
-            spawn("sqlite-reader", move || {
-                reader::run(&connection, &queue, &counters);
-                drop(connection);
-                drop(alive);
-            })
+            let (connection, guard) = connect::reader(path, options)?;
+            let (queue, counters) = (Queue::new(queue.clone()), Arc::clone(counters));
+            spawn("sqlite-reader", move || read(&connection, &guard, &queue, &counters))
         };
         let readers = (0..options.readers.get()).map(start).collect::<Result<_, _>>()?;
-        Ok(Threads { reads, readers, writing, closing })
-    }
-
-    pub(super) fn reads(&self) -> &Sender<Message> {
-        &self.reads
+        Ok(Threads { reads, readers, writing })
     }
 
     pub(super) fn writes(&self) -> Option<&Sender<Message>> {
         self.writing.as_ref().map(|writing| &writing.writes)
     }
 
-    /// How many reads wait, and how many writes.
-    pub(super) fn waiting(&self) -> (usize, usize) {
-        (self.reads.len(), self.writes().map_or(0, Sender::len))
-    }
-
-    /// Has every thread end once its queue is empty, if something wakes it.
-    pub(super) fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-    }
-
-    /// Wakes the threads and waits until they have ended.
-    ///
-    /// # Errors
-    /// If the last checkpoint fails.
+    /// Ends the threads once their queues are empty, and waits for it. The log goes with the last connection: nobody may be in the way of the
+    /// last checkpoint.
     pub(super) fn finish(self) -> Result<(), Error> {
         // A thread that has gone already does not mind.
         for _ in &self.readers {
             let _ = self.reads.send(Message::Stop);
         }
-        if let Some(writes) = self.writes() {
-            let _ = writes.send(Message::Stop);
-        }
         drop(self.reads);
-        for thread in self.readers {
-            let _ = thread.join();
+        for reader in self.readers {
+            let _ = reader.join();
         }
         let Some(Writing { writes, writer, checkpoint }) = self.writing else { return Ok(()) };
+        let _ = writes.send(Message::Stop);
         drop(writes);
-        // The writer ends after the readers, the checkpoint thread with it.
-        let written = writer.join().unwrap_or(Err(Error::Closed));
-        let _ = checkpoint.join();
-        written
+        let writer = writer.join().map_err(|_| Error::Closed)?;
+        writer.finish(checkpoint)
     }
 }
 
 impl Writing {
-    fn start(
-        path: &Path,
-        options: &Options,
-        counters: &Arc<Counters>,
-        closing: &Arc<AtomicBool>,
-        readers_gone: Receiver<()>,
-    ) -> Result<Self, Error> {
-        let (writing, (checkpointing, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
+    fn start(path: &Path, options: &Options, counters: &Arc<Counters>) -> Result<Self, Error> {
+        let (writing, (copying, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
         let (writes, queue) = flume::bounded(options.queue.get());
-        let (sender, signals) = flume::bounded(1);
-        let (closed, gone) = flume::bounded(0);
+        let (signals, signalled) = flume::bounded(1);
         let turn = Arc::new(Mutex::new(()));
-        let signal = Signal { sender, turn: Arc::clone(&turn), gone };
-        let queue = Queue::new(queue, Arc::clone(closing));
-        let committing = Writer::new(writing, queue, signal, readers_gone, Arc::clone(counters), options);
-        let counters = Arc::clone(counters);
+        let (own_turn, own_counters) = (Arc::clone(&turn), Arc::clone(counters));
+        let committing = Writer::new(writing, Queue::new(queue), signals, turn, Arc::clone(counters), options.clone());
         Ok(Writing {
             writes,
             writer: spawn("sqlite-writer", move || committing.run())?,
-            checkpoint: spawn("sqlite-checkpoint", move || {
-                checkpoint::run(checkpointing, closed, &signals, &turn, &counters);
-            })?,
+            checkpoint: spawn("sqlite-checkpoint", move || copy(&copying, &signalled, &own_turn, &own_counters))?,
         })
+    }
+}
+
+/// Runs reads until the pool is closed and the queue empty.
+fn read(connection: &Connection, guard: &Guard, queue: &Queue, counters: &Arc<Counters>) {
+    while let Some(mut job) = queue.wait() {
+        // The job itself knows how it ended.
+        let _ = guard.run(&mut job, connection, counters);
+        count(counters, |stats| stats.reads += 1);
+        // A job must not leave its snapshot to the next one: it would read the past, and keep the log from being reused.
+        let left = if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") };
+        job.answer(left.err().map(Error::from));
+    }
+}
+
+/// Makes a checkpoint for each signal, until the writer is gone.
+fn copy(connection: &Connection, signals: &Receiver<()>, turn: &Mutex<()>, counters: &Counters) {
+    for () in signals {
+        // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
+        if checkpoint(connection, "PASSIVE", turn).is_ok() {
+            count(counters, |stats| stats.checkpoints += 1);
+        }
     }
 }
 

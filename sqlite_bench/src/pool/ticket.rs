@@ -4,15 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::Error;
-
-/// How long an operation may take.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
-    /// Until its turn comes.
-    pub(super) acquire: Duration,
-    /// From then until the job ends.
-    pub(super) job: Duration,
-}
+use super::options::Options;
 
 /// Where an operation stands. Either the thread ends it or the asker gives it up, never both: what was given up is not written.
 pub(super) struct Ticket(Mutex<State>);
@@ -66,17 +58,14 @@ impl Ticket {
         }
     }
 
-    /// When to look again whether it takes too long; `None` if it may take as long as it likes.
-    ///
-    /// # Errors
-    /// That it took too long; it is given up then.
-    pub(super) fn look(&self, asked: Instant, limits: &Limits) -> Result<Option<Instant>, Error> {
+    /// When to look again whether it takes too long; `None` if it may take as long as it likes. If it does, it is given up.
+    pub(super) fn look(&self, asked: Instant, options: &Options) -> Result<Option<Instant>, Error> {
         let mut state = self.state();
         let now = Instant::now();
         // A job that begins right now is over time no earlier than a limit from now.
         let (begin, limit, again, error): (_, _, _, fn(Duration) -> Error) = match *state {
-            State::Waiting => (asked, limits.acquire, now.checked_add(limits.job), Error::Waited),
-            State::Running { begin } => (begin, limits.job, None, Error::TimedOut),
+            State::Waiting => (asked, options.acquire_timeout, now.checked_add(options.job_timeout), Error::Waited),
+            State::Running { begin } => (begin, options.job_timeout, None, Error::TimedOut),
             State::Ended | State::GivenUp => return Ok(None),
         };
         // Beyond what the clock can say is for ever.

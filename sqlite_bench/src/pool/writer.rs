@@ -1,18 +1,18 @@
 //! The writing thread: one transaction after another, each for all who wait.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::iter::once;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flume::Receiver;
+use flume::Sender;
 use rusqlite::{Connection, ErrorCode};
 
-use super::checkpoint::{Mode, Signal, checkpoint};
 use super::error::Error;
 use super::guard::{Guard, SAVEPOINT};
-use super::job::BoxedJob;
 use super::options::Options;
-use super::queue::Queue;
+use super::queue::{BoxedJob, Queue};
 use super::stats::{Counters, count};
 
 /// A commit that has been under way for so long takes no further writes: those that are in it wait for it.
@@ -22,18 +22,22 @@ const GROUP_TIME: Duration = Duration::from_millis(5);
 const BEGIN: &str = "BEGIN IMMEDIATE /* pool */";
 const COMMIT: &str = "COMMIT /* pool */";
 
+// Of this thread. SQLite's hook takes a bare function.
 thread_local! {
-    /// What this thread has committed. SQLite's hook takes a bare function.
-    static LOG: Cell<Log> = const { Cell::new(Log { pages: 0, commits: 0 }) };
+    /// Pages in the log after the last commit.
+    static PAGES: Cell<u32> = const { Cell::new(0) };
+    /// Commits that wrote something, by whomever.
+    static COMMITS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What a thread has committed.
-#[derive(Clone, Copy)]
-struct Log {
-    /// Pages in the log after the last commit.
-    pages: u32,
-    /// Commits that wrote something, by whomever.
-    commits: u64,
+/// Copies the log once; whether nobody stood in the way.
+///
+/// The mode is SQLite's: `PASSIVE` copies what no reader needs and waits for nobody, `TRUNCATE` copies all of it, waits for the readers and
+/// shortens the log to nothing. `turn` is the pool's: SQLite does not let one checkpoint wait for another.
+pub(super) fn checkpoint(connection: &Connection, mode: &str, turn: &Mutex<()>) -> rusqlite::Result<bool> {
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
+    Ok(busy == 0)
 }
 
 /// The state of the writing thread.
@@ -41,13 +45,12 @@ pub(super) struct Writer {
     connection: Connection,
     guard: Guard,
     queue: Queue,
-    checkpoints: Signal,
-    /// Disconnected once the readers have closed their connections.
-    readers_gone: Receiver<()>,
+    /// Asks the checkpoint thread for a checkpoint; one that is under way will do.
+    signals: Sender<()>,
+    /// Whose turn it is to make one.
+    turn: Arc<Mutex<()>>,
     counters: Arc<Counters>,
-    batch: usize,
-    checkpoint_pages: u32,
-    wal_limit_pages: u32,
+    options: Options,
     /// Pages in the log at which the writer makes room by itself; beyond the limit if readers did not let it.
     next_limit: u32,
     /// So many commits to come are of one write each, to find the one that made a commit fail if it is tried again.
@@ -68,58 +71,52 @@ impl Writer {
     pub(super) fn new(
         (connection, guard): (Connection, Guard),
         queue: Queue,
-        checkpoints: Signal,
-        readers_gone: Receiver<()>,
+        signals: Sender<()>,
+        turn: Arc<Mutex<()>>,
         counters: Arc<Counters>,
-        options: &Options,
+        options: Options,
     ) -> Self {
-        Writer {
-            connection,
-            guard,
-            queue,
-            checkpoints,
-            readers_gone,
-            counters,
-            batch: options.batch.get(),
-            checkpoint_pages: options.checkpoint_pages,
-            wal_limit_pages: options.wal_limit_pages,
-            next_limit: options.wal_limit_pages,
-            alone: 0,
-        }
+        let next_limit = options.wal_limit_pages;
+        Writer { connection, guard, queue, signals, turn, counters, options, next_limit, alone: 0 }
     }
 
     /// Commits writes until the pool is closed and the queue empty.
-    ///
-    /// # Errors
-    /// If the last checkpoint fails; everything acknowledged is in the log then.
-    pub(super) fn run(mut self) -> Result<(), Error> {
+    pub(super) fn run(mut self) -> Self {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
         self.connection.wal_hook(Some(|_, pages| {
-            LOG.set(Log { pages: u32::try_from(pages).unwrap_or(0), commits: LOG.get().commits + 1 });
+            PAGES.set(u32::try_from(pages).unwrap_or(0));
+            COMMITS.set(COMMITS.get() + 1);
             Ok(())
         }));
         while let Some(job) = self.queue.wait() {
             self.group(job);
             self.look_after_the_log();
         }
-        // Nothing is ever sent. Readers would be in the way of the last checkpoint, and the last of them could not remove the log.
-        let _ = self.readers_gone.recv();
-        let last = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn);
+        self
+    }
+
+    /// Makes the last checkpoint, after those of the other thread, and closes the connection.
+    ///
+    /// If it fails, everything acknowledged is in the log.
+    pub(super) fn finish(self, checkpoints: JoinHandle<()>) -> Result<(), Error> {
+        drop(self.signals);
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
-        self.checkpoints.end();
-        last.map(drop).map_err(Error::of)
+        let _ = checkpoints.join();
+        checkpoint(&self.connection, "TRUNCATE", &self.turn).map(drop).map_err(Error::from)
     }
 
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
     fn group(&mut self, first: BoxedJob) {
-        let batch = if self.alone > 0 { 1 } else { self.batch };
+        let batch = if self.alone > 0 { 1 } else { self.options.batch.get() };
         self.alone = self.alone.saturating_sub(1);
         let waiting = self.queue.len().min(batch - 1);
-        let commits = LOG.get().commits;
+        let commits = COMMITS.get();
         // Should a rollback ever have failed, this one ends it.
         self.roll_back();
         if let Err(error) = self.execute(BEGIN) {
-            return self.refuse_waiting(first, waiting, &Error::of(error));
+            // Those behind it have waited for the same lock in vain: each need not wait for it again.
+            let behind = (0..waiting).map_while(|_| self.queue.poll());
+            return self.refuse_all(once(first).chain(behind), &Error::from(error));
         }
         let begin = Instant::now();
         let mut done = Vec::new();
@@ -130,10 +127,7 @@ impl Writer {
                 Ran::Undone => self.refuse(job, None),
                 Ran::Over { own, others } => {
                     self.refuse(job, own);
-                    for job in done {
-                        self.refuse(job, Some(others.clone()));
-                    }
-                    return;
+                    return self.refuse_all(done, &others);
                 }
             }
             if done.len() < batch && begin.elapsed() < GROUP_TIME {
@@ -141,14 +135,6 @@ impl Writer {
             }
         }
         self.commit(done);
-    }
-
-    /// Refuses `first` and those who have waited for the same lock in vain, instead of letting each wait for it again.
-    fn refuse_waiting(&self, first: BoxedJob, waiting: usize, error: &Error) {
-        self.refuse(first, Some(error.clone()));
-        for job in (0..waiting).map_while(|_| self.queue.poll()) {
-            self.refuse(job, Some(error.clone()));
-        }
     }
 
     /// Commits, then acknowledges.
@@ -168,17 +154,21 @@ impl Writer {
                 // A deferred foreign key: one of them is to blame, and SQLite does not say which.
                 let blame = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
                 let error = match (blame, done.len()) {
-                    (true, 1) => Error::of(error),
+                    (true, 1) => Error::from(error),
                     (true, count) => {
                         self.alone = count;
-                        Error::Undone(Arc::new(Error::of(error)))
+                        Error::Undone(Arc::new(Error::from(error)))
                     }
                     (false, _) => Error::of_commit(error),
                 };
-                for job in done {
-                    self.refuse(job, Some(error.clone()));
-                }
+                self.refuse_all(done, &error);
             }
+        }
+    }
+
+    fn refuse_all(&self, jobs: impl IntoIterator<Item = BoxedJob>, error: &Error) {
+        for job in jobs {
+            self.refuse(job, Some(error.clone()));
         }
     }
 
@@ -188,10 +178,10 @@ impl Writer {
         job.answer(error);
     }
 
-    /// Runs a job so that it can be undone alone. `commits` is what [`LOG`] said before the transaction.
+    /// Runs a job so that it can be undone alone. `commits` is what [`COMMITS`] said before the transaction.
     fn run_in_savepoint(&self, job: &mut BoxedJob, commits: u64) -> Ran {
         if let Err(error) = self.savepoint("SAVEPOINT") {
-            return self.over(Ok(()), Error::of(error), commits);
+            return self.over(Ok(()), Error::from(error), commits);
         }
         let ran = self.guard.run(job, &self.connection, &self.counters);
         if self.connection.is_autocommit() {
@@ -209,7 +199,7 @@ impl Writer {
         match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {
             (Ok(()), Ok(())) => Ran::Done,
             (Ok(()), Err(_)) => Ran::Undone,
-            (Err(error), ran) => self.over(ran, Error::of(error), commits),
+            (Err(error), ran) => self.over(ran, Error::from(error), commits),
         }
     }
 
@@ -225,7 +215,7 @@ impl Writer {
     /// What became of a transaction that is not ours any more: because of what the job said, or else of `error`.
     fn over(&self, ran: Result<(), Error>, error: Error, commits: u64) -> Ran {
         self.roll_back();
-        if LOG.get().commits != commits {
+        if COMMITS.get() != commits {
             return Ran::Over { own: Some(Error::Unknown), others: Error::Unknown };
         }
         let own = ran.is_ok().then(|| error.clone());
@@ -241,23 +231,23 @@ impl Writer {
 
     /// Has the log copied beside the next writes, or, at its limit, before them.
     fn look_after_the_log(&mut self) {
-        let Log { pages, commits } = LOG.get();
+        let (pages, limit) = (PAGES.get(), self.options.wal_limit_pages);
         count(&self.counters, |stats| stats.wal_pages = u64::from(pages));
-        if pages < self.wal_limit_pages {
+        if pages < limit {
             // The log has begun anew since.
-            self.next_limit = self.wal_limit_pages;
+            self.next_limit = limit;
         }
         if pages >= self.next_limit {
             // Waits for readers no longer than for other processes. If one does not let go, the log grows by as much again first.
-            let made_room = checkpoint(&self.connection, Mode::Truncate, &self.checkpoints.turn).unwrap_or(false);
+            let made_room = checkpoint(&self.connection, "TRUNCATE", &self.turn).unwrap_or(false);
             if made_room {
                 count(&self.counters, |stats| stats.forced_checkpoints += 1);
-                LOG.set(Log { pages: 0, commits });
+                PAGES.set(0);
             }
-            self.next_limit = if made_room { self.wal_limit_pages } else { pages.saturating_add(self.wal_limit_pages) };
-        } else if pages >= self.checkpoint_pages {
+            self.next_limit = if made_room { limit } else { pages.saturating_add(limit) };
+        } else if pages >= self.options.checkpoint_pages {
             // One that is under way will do.
-            let _ = self.checkpoints.sender.try_send(());
+            let _ = self.signals.try_send(());
         }
     }
 }

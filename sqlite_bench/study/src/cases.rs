@@ -10,8 +10,8 @@ use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Scenario, always, full, measured, originals, smoke};
 
-use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, LockedByTask, ParkingLot, Reads, Store};
-use crate::designs::{checked_out, hold_outside, insert_and_drop_oldest};
+use crate::designs::{AwaitedLock, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
+use crate::designs::{async_sqlite, checked_out, deadpool, insert_and_drop_oldest};
 
 /// The crate's arms and those that exist only to be compared.
 pub fn arms() -> Vec<&'static Arm> {
@@ -25,27 +25,27 @@ type SpawnBlocking = OnThread<Mutex<Connection>>;
 #[rustfmt::skip]
 pub static ARMS: [Arm; 15] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
-        |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)).committing_statements(),
+        |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)),
     Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
-        |setup| in_memory::<OnThread<ParkingLot<RawFairMutex>>>(setup, Absent, hold_and_insert)).committing_statements(),
+        |setup| in_memory::<OnThread<ParkingLot<RawFairMutex>>>(setup, Absent, hold_and_insert)),
     Arm::new(Role::Control, "sb_parking_lot", "spawn_blocking under parking_lot's mutex",
-        |setup| in_memory::<OnThread<ParkingLot<RawMutex>>>(setup, Absent, hold_and_insert)).committing_statements(),
+        |setup| in_memory::<OnThread<ParkingLot<RawMutex>>>(setup, Absent, hold_and_insert)),
     Arm::new(Role::Control, "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
-        |setup| in_memory::<LockedByTask>(setup, Absent, hold_and_insert)).committing_statements(),
-    Arm::new(Role::Control, "sb_hold_outside", "spawn_blocking; the hold comes before the lock is taken", hold_outside)
-        .committing_statements(),
-    Arm::new(Role::Control, "sb_hold_in_txn", "spawn_blocking; the hold is inside BEGIN IMMEDIATE and one commit",
-        |setup| in_memory::<SpawnBlocking>(setup, Absent, transact)),
+        |setup| in_memory::<LockedByTask>(setup, Absent, hold_and_insert)),
+    Arm::new(Role::Control, "sb_hold_outside", "spawn_blocking; the hold comes before the lock is taken",
+        |setup| in_memory::<HoldOutside>(setup, Absent, hold_and_insert)),
+    Arm { commits_statements: false, ..Arm::new(Role::Control, "sb_hold_in_txn",
+        "spawn_blocking; the hold is inside BEGIN IMMEDIATE and one commit", |setup| in_memory::<SpawnBlocking>(setup, Absent, transact)) },
     Arm::new(Role::Control, "sb_indexed", "spawn_blocking; the joined column has an index",
-        |setup| in_memory::<SpawnBlocking>(setup, Present, hold_and_insert)).committing_statements(),
+        |setup| in_memory::<SpawnBlocking>(setup, Present, hold_and_insert)),
     Arm { keeps_its_size: true, ..Arm::new(Role::Control, "sb_constant", "spawn_blocking; the oldest block goes when one is written",
-        |setup| in_memory::<SpawnBlocking>(setup, Absent, insert_and_drop_oldest)).committing_statements() },
+        |setup| in_memory::<SpawnBlocking>(setup, Absent, insert_and_drop_oldest)) },
     Arm::new(Role::Best, "wal_blocking", "WAL; reading connections checked out by a semaphore, used on the blocking pool",
         |setup| checked_out(setup, Store::Wal, Reads::Blocking)),
     Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",
         |setup| checked_out(setup, Store::Wal, Reads::Inline)),
-    Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", Deadpool::open),
-    Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", AsyncSqlite::open),
+    Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", deadpool),
+    Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", async_sqlite),
     Arm::new(Role::NegativeControl, "memdb", "Several connections to one memdb database: its locks are those of a file without WAL",
         |setup| checked_out(setup, Store::Memdb, Reads::Blocking)),
     Arm::new(Role::NegativeControl, "shared_cache", "Several connections to one shared cache: tables are locked, and nobody waits",
@@ -59,21 +59,14 @@ pub static ARMS: [Arm; 15] = [
 pub enum Setting {
     /// Reads and writes through a design.
     Access {
-        /// How.
         workload: Workload,
         /// Whether databases that are files lie on disk, and not in memory.
         on_disk: bool,
     },
     /// Many writes at once on disk, alone or in one commit.
-    Commits {
-        /// For how long.
-        window: Duration,
-    },
+    Commits { window: Duration },
     /// Nothing but the recording of samples.
-    Record {
-        /// How many.
-        samples: u32,
-    },
+    Record { samples: u32 },
 }
 
 const fn ms(milliseconds: u64) -> Duration {

@@ -17,7 +17,6 @@ use tokio::task::JoinSet;
 const TASKS: i64 = 256;
 /// Each task has numbers of its own, so far apart.
 const NUMBERS: i64 = 1 << 32;
-/// Worker threads of the runtime.
 const WORKERS: usize = 4;
 
 /// The smallest write there is, so that the commit is what costs.

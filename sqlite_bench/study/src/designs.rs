@@ -8,11 +8,10 @@ use deadpool_sqlite::{Config, Hook, HookError, Pool, PoolConfig, Runtime};
 use parking_lot::lock_api::{Mutex, RawMutex};
 use rusqlite::{Connection, OpenFlags};
 use sqlite_bench::design::{
-    AccessError, Answer, Database, Databases, Design, Inspection, Lock, OnThread, Setup, blocking, failed,
-    hold_and_insert, transact,
+    AccessError, Database, Design, Lock, OnThread, Put, Setup, blocking, databases, failed, hold_and_insert, transact,
 };
 use sqlite_bench::pool::Work;
-use sqlite_bench::schema::{self, Block, JoinIndex, Row, SEED_BLOCKS};
+use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
 use tokio::sync::Semaphore;
 
 /// How long a connection waits for another one's lock before it gives up.
@@ -82,28 +81,26 @@ pub fn insert_and_drop_oldest(connection: &Connection, block: Block, hold: Durat
 }
 
 /// As `spawn_blocking`, but the hold comes before the lock, on the thread that takes it.
-struct HoldOutside(Databases<OnThread<std::sync::Mutex<Connection>>>);
+pub struct HoldOutside(OnThread<std::sync::Mutex<Connection>>);
 
-/// Opens databases whose lock is taken after the hold.
-pub fn hold_outside(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-    Ok(Arc::new(HoldOutside(Databases::in_memory(setup, JoinIndex::Absent, hold_and_insert)?)))
+impl From<Connection> for HoldOutside {
+    fn from(connection: Connection) -> Self {
+        HoldOutside(connection.into())
+    }
 }
 
-impl Design for HoldOutside {
-    fn read(&self, database: usize, skip: u64) -> Answer<'_, Vec<Row>> {
-        self.0.read(database, skip)
+impl Database for HoldOutside {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.0.read(work).await
     }
 
-    fn write(&self, database: usize, block: Block, hold: Duration) -> Answer<'_, ()> {
-        let lock = Arc::clone(&self.0.each[database].0);
-        Box::pin(blocking(move || {
+    async fn put(&self, _: Put, block: Block, hold: Duration) -> Result<(), AccessError> {
+        let lock = Arc::clone(&self.0.0);
+        blocking(move || {
             std::thread::sleep(hold);
             Ok(lock.with(|connection| schema::insert(connection, block))?)
-        }))
-    }
-
-    fn inspect(&self, database: usize) -> Answer<'_, Inspection> {
-        self.0.inspect(database)
+        })
+        .await
     }
 }
 
@@ -122,7 +119,7 @@ pub enum Store {
 
 impl Store {
     /// Opens a connection to database number `database`; the first one creates it.
-    pub fn connect(self, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
+    fn connect(self, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
         // The folder of a run is its own, so that its name keeps apart what runs of one process share by name in memory.
         let own = setup.folder.file_name().unwrap_or_default().to_string_lossy();
         let (place, pragmas) = match self {
@@ -135,6 +132,13 @@ impl Store {
         let connection = Connection::open_with_flags(place, OpenFlags::default())?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.execute_batch(pragmas)?;
+        Ok(connection)
+    }
+
+    /// The same with the blocks of the start.
+    fn create(self, setup: &Setup, database: usize) -> rusqlite::Result<Connection> {
+        let connection = self.connect(setup, database)?;
+        schema::create(&connection, JoinIndex::Present, setup.seed)?;
         Ok(connection)
     }
 }
@@ -150,7 +154,7 @@ pub enum Reads {
 
 /// A writing connection and several reading ones, checked out by tasks.
 struct CheckedOut {
-    writer: Arc<tokio::sync::Mutex<Connection>>,
+    writer: LockedByTask,
     /// As many permits as there are reading connections.
     free: Arc<Semaphore>,
     readers: Arc<parking_lot::Mutex<Vec<Connection>>>,
@@ -159,19 +163,16 @@ struct CheckedOut {
 
 /// Opens databases with connections to check out.
 pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn Design>, AccessError> {
-    let open = |database| {
-        let writer = store.connect(setup, database)?;
-        schema::create(&writer, JoinIndex::Present, setup.seed)?;
+    databases(setup, transact, |database| {
+        let writer = store.create(setup, database)?;
         let readers = (0..setup.readers).map(|_| store.connect(setup, database));
         Ok(CheckedOut {
-            writer: Arc::new(writer.into()),
+            writer: writer.into(),
             free: Arc::new(Semaphore::new(setup.readers)),
             readers: Arc::new(parking_lot::Mutex::new(readers.collect::<rusqlite::Result<_>>()?)),
             reads,
         })
-    };
-    let each = (0..setup.databases).map(open).collect::<rusqlite::Result<_>>()?;
-    Ok(Arc::new(Databases { each, put: transact }))
+    })
 }
 
 impl Database for CheckedOut {
@@ -193,43 +194,49 @@ impl Database for CheckedOut {
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let writer = Arc::clone(&self.writer).lock_owned().await;
-        blocking(move || Ok(work(&writer)?)).await
+        self.writer.read(work).await
     }
 }
 
-/// WAL through deadpool-sqlite: one pool for reading and one connection for writing.
-pub struct Deadpool {
-    reading: Pool,
-    writing: Pool,
+/// What both libraries' connections are set up with; they are WAL by the file, which the first connection made.
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch("PRAGMA synchronous = FULL")
 }
 
-impl Deadpool {
-    /// Opens the databases of `setup`.
-    pub fn open(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-        let open = |database| {
-            schema::create(&Store::Wal.connect(setup, database)?, JoinIndex::Present, setup.seed)?;
-            Ok(Deadpool { reading: pool(setup, database, setup.readers)?, writing: pool(setup, database, 1)? })
-        };
-        let each = (0..setup.databases).map(open).collect::<Result<_, AccessError>>()?;
-        Ok(Arc::new(Databases { each, put: transact }))
-    }
+/// WAL through a library: one pool for reading, and one of one connection for writing.
+struct Pools<P> {
+    reading: P,
+    writing: P,
 }
 
-fn pool(setup: &Setup, database: usize, size: usize) -> Result<Pool, AccessError> {
-    let mut config = Config::new(setup.file(database));
-    config.pool = Some(PoolConfig::new(size));
-    let set_up = Hook::async_fn(|object, _| {
-        Box::pin(async move {
-            let pragmas = |connection: &mut Connection| {
-                connection.busy_timeout(BUSY_TIMEOUT)?;
-                connection.execute_batch("PRAGMA synchronous = FULL")
-            };
-            let done = object.interact(pragmas).await.map_err(|error| HookError::message(error.to_string()))?;
-            done.map_err(HookError::Backend)
-        })
-    });
-    config.builder(Runtime::Tokio1).map_err(failed)?.post_create(set_up).build().map_err(failed)
+/// Opens databases with pools that `open` opens, given the number of the database and of connections.
+fn pools<P>(
+    setup: &Setup,
+    open: impl Fn(&Setup, usize, usize) -> Result<P, AccessError>,
+) -> Result<Arc<dyn Design>, AccessError>
+where
+    Pools<P>: Database,
+{
+    databases(setup, transact, |database| {
+        Store::Wal.create(setup, database)?;
+        Ok(Pools { reading: open(setup, database, setup.readers)?, writing: open(setup, database, 1)? })
+    })
+}
+
+/// WAL through deadpool-sqlite.
+pub fn deadpool(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
+    pools(setup, |setup, database, size| {
+        let mut config = Config::new(setup.file(database));
+        config.pool = Some(PoolConfig::new(size));
+        let set_up = Hook::async_fn(|object, _| {
+            Box::pin(async move {
+                let done = object.interact(|connection| set_up(connection)).await;
+                done.map_err(|error| HookError::message(error.to_string()))?.map_err(HookError::Backend)
+            })
+        });
+        config.builder(Runtime::Tokio1).map_err(failed)?.post_create(set_up).build().map_err(failed)
+    })
 }
 
 async fn interact<T: Send + 'static>(pool: &Pool, work: impl Work<T>) -> Result<T, AccessError> {
@@ -237,7 +244,7 @@ async fn interact<T: Send + 'static>(pool: &Pool, work: impl Work<T>) -> Result<
     Ok(connection.interact(move |connection| work(connection)).await.map_err(failed)??)
 }
 
-impl Database for Deadpool {
+impl Database for Pools<Pool> {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         interact(&self.reading, work).await
     }
@@ -247,34 +254,16 @@ impl Database for Deadpool {
     }
 }
 
-/// WAL through async-sqlite: a thread per connection, one pool for reading and one connection for writing.
-pub struct AsyncSqlite {
-    reading: async_sqlite::Pool,
-    writing: async_sqlite::Pool,
+/// WAL through async-sqlite: a thread per connection.
+pub fn async_sqlite(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
+    pools(setup, |setup, database, size| {
+        let pool = PoolBuilder::new().path(setup.file(database)).num_conns(size).open_blocking().map_err(failed)?;
+        pool.conn_for_each_blocking(set_up).into_iter().collect::<Result<(), _>>().map_err(failed)?;
+        Ok(pool)
+    })
 }
 
-impl AsyncSqlite {
-    /// Opens the databases of `setup`.
-    pub fn open(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-        let pool = |database, size| {
-            let pool = PoolBuilder::new().path(setup.file(database)).num_conns(size).open_blocking().map_err(failed)?;
-            let pragmas = |connection: &Connection| {
-                connection.busy_timeout(BUSY_TIMEOUT)?;
-                connection.execute_batch("PRAGMA synchronous = FULL")
-            };
-            pool.conn_for_each_blocking(pragmas).into_iter().collect::<Result<(), _>>().map_err(failed)?;
-            Ok::<_, AccessError>(pool)
-        };
-        let open = |database| {
-            schema::create(&Store::Wal.connect(setup, database)?, JoinIndex::Present, setup.seed)?;
-            Ok(AsyncSqlite { reading: pool(database, setup.readers)?, writing: pool(database, 1)? })
-        };
-        let each = (0..setup.databases).map(open).collect::<Result<_, AccessError>>()?;
-        Ok(Arc::new(Databases { each, put: transact }))
-    }
-}
-
-impl Database for AsyncSqlite {
+impl Database for Pools<async_sqlite::Pool> {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         self.reading.conn(work).await.map_err(failed)
     }

@@ -1,11 +1,4 @@
-//! The measurement of `sqlite_bench`.
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | [`cases`] | the arms and the scenarios |
-//! | `sample` | one run of one of them |
-//! | `designs` | designs that exist only to be compared |
-//! | `commits` | what a commit costs on disk, alone and in company |
+//! The measurement of `sqlite_bench`: its arms and scenarios, and one run of one of them.
 
 pub mod cases;
 mod commits;

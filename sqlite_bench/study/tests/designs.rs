@@ -4,7 +4,6 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -12,13 +11,14 @@ use rusqlite::Connection;
 use sqlite_bench::design::{AccessError, Arm, find};
 use sqlite_bench::driver;
 use sqlite_bench::schema::{self, Block, Row, SEED_BLOCKS};
-use sqlite_bench::workload::Loop;
+use sqlite_bench::workload::Workload;
 use sqlite_bench_study::cases::{ARMS, arms};
-use tokio::runtime::Runtime;
 
 use common::oracle::{Oracle, history};
-use common::{LIMIT, NEXT, Opened, SEED, open_with_history, runtime, workload};
+use common::{DATABASES, LIMIT, NEXT, Opened, SEED, open_with_history, runtime};
 
+/// How long a write or a stranger holds a database.
+const HOLD: Duration = Duration::from_millis(300);
 /// The arms whose files another process can lock, one of each kind.
 const LOCKABLE: [&str; 4] = ["wal_blocking", "deadpool", "wal_threads", "rollback"];
 /// The arms whose readers wait for nobody.
@@ -37,14 +37,16 @@ proptest! {
     }
 }
 
-#[test]
-fn every_arm_replays_the_history_alike() {
-    common::arms_replay_the_history_alike(ARMS.iter());
-}
+impl Opened<'_> {
+    /// Reads the first database.
+    pub fn read(&self) -> Result<Vec<Row>, AccessError> {
+        self.runtime.block_on(self.design.read(0, driver::READ_SKIP))
+    }
 
-#[test]
-fn every_arm_keeps_what_it_acknowledged() {
-    common::arms_keep_what_they_acknowledged(ARMS.iter());
+    /// Writes a block.
+    pub fn write(&self, database: usize, number: u64) -> Result<(), AccessError> {
+        self.runtime.block_on(self.design.write(database, Block::written(number, SEED), Duration::ZERO))
+    }
 }
 
 /// Another connection that holds the first database until it is dropped.
@@ -61,20 +63,16 @@ fn a_write_waits_for_another_connection_that_holds_the_database() {
     for arm in LOCKABLE.map(arm) {
         let opened = open_with_history(&runtime, arm);
         let held = lock(&opened);
-        let released = Arc::new(AtomicBool::new(false));
-        let holder = {
-            let released = Arc::clone(&released);
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(300));
-                released.store(true, Ordering::Release);
-                drop(held);
-            })
-        };
-        let written = runtime.block_on(opened.design.write(0, Block::written(NEXT, SEED), Duration::ZERO));
+        let begin = Instant::now();
+        let holder = std::thread::spawn(move || {
+            std::thread::sleep(HOLD);
+            drop(held);
+        });
+        let written = opened.write(0, NEXT);
         assert!(written.is_ok(), "{}: {written:?}", arm.name);
-        assert!(released.load(Ordering::Acquire), "{}: two writers at a time", arm.name);
+        assert!(begin.elapsed() >= HOLD, "{}: two writers at a time", arm.name);
         holder.join().unwrap();
-        assert_eq!(opened.verdict(&runtime, &[NEXT], &[], false), None, "{}", arm.name);
+        assert_eq!(opened.verdict(&[NEXT], &[], (false, false)), None, "{}", arm.name);
     }
 }
 
@@ -103,26 +101,11 @@ fn a_write_that_waited_in_vain_says_that_the_database_is_locked() {
         assert!(matches!(result, Err(AccessError::Busy(_))), "{arm}: {result:?}");
         assert!(took < LIMIT, "{arm}: {took:?}");
         // The databases beside it and the time after it are none the worse.
-        runtime.block_on(opened.design.write(1, Block::written(NEXT, SEED), Duration::ZERO)).unwrap();
+        opened.write(1, NEXT).unwrap();
         drop(held);
-        runtime.block_on(opened.design.write(0, Block::written(NEXT + 1, SEED), Duration::ZERO)).unwrap();
-        assert_eq!(opened.verdict(&runtime, &[NEXT + 1], &[NEXT], false), None, "{arm}");
+        opened.write(0, NEXT + 1).unwrap();
+        assert_eq!(opened.verdict(&[NEXT + 1], &[NEXT], (false, false)), None, "{arm}");
     }
-}
-
-/// Reads the first database until a write that holds it for 300 ms has ended; what each read came to.
-fn read_during_a_write(runtime: &Runtime, opened: &Opened) -> Vec<Result<Vec<Row>, AccessError>> {
-    let design = Arc::clone(&opened.design);
-    let write = runtime.spawn(async move {
-        let hold = Duration::from_millis(300);
-        design.write(0, Block::written(NEXT, SEED), hold).await
-    });
-    let mut reads = Vec::new();
-    while !write.is_finished() {
-        reads.push(runtime.block_on(opened.design.read(0, driver::READ_SKIP)));
-    }
-    runtime.block_on(write).unwrap().unwrap();
-    reads
 }
 
 #[test]
@@ -136,12 +119,18 @@ fn reads_beside_a_write_ahead_log_go_on_during_a_write_and_see_what_was_before_i
     let after = oracle.read(driver::READ_SKIP);
     for arm in WAL.map(arm) {
         let opened = open_with_history(&runtime, arm);
-        let reads: Vec<Vec<Row>> = read_during_a_write(&runtime, &opened).into_iter().map(Result::unwrap).collect();
+        let design = Arc::clone(&opened.design);
+        let write = runtime.spawn(async move { design.write(0, Block::written(NEXT, SEED), HOLD).await });
+        let mut reads: Vec<Vec<Row>> = Vec::new();
+        while !write.is_finished() {
+            reads.push(opened.read().unwrap());
+        }
+        runtime.block_on(write).unwrap().unwrap();
         let old = reads.iter().take_while(|&rows| *rows == before).count();
         // The block can be seen from its commit on, which is before its writer hears of it; and then for good.
         assert!(reads[old..].iter().all(|rows| *rows == after), "{}", arm.name);
         assert!(old > 1, "{}: {old} of {} reads", arm.name, reads.len());
-        assert_eq!(runtime.block_on(opened.design.read(0, driver::READ_SKIP)).unwrap(), after, "{}", arm.name);
+        assert_eq!(opened.read().unwrap(), after, "{}", arm.name);
     }
 }
 
@@ -157,20 +146,17 @@ fn a_shared_cache_refuses_at_once_while_a_write_is_in_its_tables() {
     let _entered = runtime.enter();
     let opened = open_with_history(&runtime, arm("shared_cache"));
     let sharer = sharer(&opened);
-    let read = || runtime.block_on(opened.design.read(0, driver::READ_SKIP));
-    let write = |number| runtime.block_on(opened.design.write(0, Block::written(number, SEED), Duration::ZERO));
     sharer.execute_batch("BEGIN IMMEDIATE").unwrap();
     // A transaction that has written nothing yet keeps out other writers alone.
-    assert!(read().is_ok());
+    assert!(opened.read().is_ok());
     schema::insert(&sharer, Block::written(NEXT, SEED)).unwrap();
-    let refused = read();
-    assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
-    let refused = write(NEXT + 1);
-    assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
+    for refused in [opened.read().map(drop), opened.write(0, NEXT + 1)] {
+        assert!(matches!(refused, Err(AccessError::Busy(_))), "{refused:?}");
+    }
     sharer.execute_batch("COMMIT").unwrap();
-    assert!(read().is_ok());
-    write(NEXT + 1).unwrap();
-    assert_eq!(opened.verdict(&runtime, &[NEXT, NEXT + 1], &[], false), None);
+    assert!(opened.read().is_ok());
+    opened.write(0, NEXT + 1).unwrap();
+    assert_eq!(opened.verdict(&[NEXT, NEXT + 1], &[], (false, false)), None);
 }
 
 #[test]
@@ -181,7 +167,9 @@ fn what_is_refused_is_counted() {
     let sharer = sharer(&opened);
     sharer.execute_batch("BEGIN IMMEDIATE").unwrap();
     schema::insert(&sharer, Block::written(NEXT, SEED)).unwrap();
-    let tally = driver::drive(&runtime, &opened.design, &workload(Loop::Closed), SEED, &|_| ()).unwrap();
+    let published = Workload::published(Duration::from_millis(5), Duration::from_millis(200));
+    let workload = Workload { databases: DATABASES, ..published };
+    let tally = driver::drive(&runtime, &opened.design, &workload, SEED, &|_| ()).unwrap();
     sharer.execute_batch("ROLLBACK").unwrap();
     // The first database refuses everything, the second next to nothing.
     for (operations, kind) in [(&tally.reads, "reads"), (&tally.writes, "writes")] {

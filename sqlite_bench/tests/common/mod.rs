@@ -1,5 +1,6 @@
 //! What the tests of the pool share.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -12,6 +13,8 @@ use tempfile::TempDir;
 
 /// Much longer than anything here takes.
 pub const SAFETY: Duration = Duration::from_secs(20);
+
+pub const ONE: NonZero<usize> = NonZero::<usize>::MIN;
 
 const TABLES: &str = "
 CREATE TABLE parents (id INTEGER PRIMARY KEY);
@@ -57,12 +60,17 @@ pub fn integrity(db: &Connection) -> rusqlite::Result<String> {
     db.query_row("PRAGMA integrity_check", [], |row| row.get(0))
 }
 
+/// Something that is done with the pool beside the test.
+pub fn beside<T: Send + 'static>(pool: &Pool, work: impl FnOnce(Pool) -> T + Send + 'static) -> JoinHandle<T> {
+    let pool = pool.clone();
+    std::thread::spawn(move || work(pool))
+}
+
 /// Holds the writer up until the sender is dropped; returns once the writer is held.
 pub fn held_up(pool: &Pool) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let (reached, reach) = mpsc::channel::<()>();
-    let pool = pool.clone();
-    std::thread::spawn(move || {
+    beside(pool, |pool| {
         pool.write_blocking(move |_| {
             reached.send(()).unwrap();
             let _ = released.recv();
@@ -78,8 +86,7 @@ pub fn held_up(pool: &Pool) -> mpsc::Sender<()> {
 /// A write that waits behind those that wait already.
 pub fn behind(pool: &Pool, work: impl Work<usize>) -> Written {
     let before = pool.stats().waiting_writes;
-    let own = pool.clone();
-    let thread = std::thread::spawn(move || own.write_blocking(work));
+    let thread = beside(pool, |pool| pool.write_blocking(work));
     let start = Instant::now();
     while pool.stats().waiting_writes == before {
         assert!(start.elapsed() < SAFETY, "the write never queued up");
@@ -101,4 +108,10 @@ impl Drop for Mounted<'_> {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(self.0).status();
     }
+}
+
+/// Makes a folder one that nobody can write to, not even root; `None` where mounting is not allowed.
+pub fn read_only(folder: &Path) -> Option<Mounted<'_>> {
+    let mounted = mount(folder, &["--bind", folder.to_str()?]).then_some(Mounted(folder))?;
+    mount(folder, &["-o", "remount,ro,bind"]).then_some(mounted)
 }

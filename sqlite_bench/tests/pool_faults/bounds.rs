@@ -1,6 +1,5 @@
 //! What a job may do and for how long, and what its caller knows when it was stopped.
 
-use std::num::NonZero;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::mpsc;
@@ -8,12 +7,11 @@ use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use sqlite_bench::pool::{self, Access, Pool};
+use sqlite_bench::pool::{self, Access, Pool, Work};
 
-use super::common::{Mounted, SAFETY, Written, behind, file, held_up, ids, insert, mount, opened, options};
+use super::common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, opened, options, read_only};
 use super::ends;
 
-const ONE: NonZero<usize> = NonZero::<usize>::MIN;
 const SHORT: Duration = Duration::from_millis(50);
 /// Statements that never end.
 const ENDLESS_READ: &str =
@@ -30,6 +28,14 @@ fn endless_write(db: &Connection) -> rusqlite::Result<usize> {
     db.execute(ENDLESS_WRITE, [])
 }
 
+/// Does its work once it has said that it runs.
+fn saying<T>(reached: mpsc::Sender<()>, work: impl Work<T>) -> impl Work<T> {
+    move |db: &Connection| {
+        reached.send(()).unwrap();
+        work(db)
+    }
+}
+
 /// Begins an operation, and drops its future once its job runs.
 fn given_up<F: Future>(begin: impl FnOnce(mpsc::Sender<()>) -> F) {
     let (reached, reach) = mpsc::channel();
@@ -42,7 +48,7 @@ fn given_up<F: Future>(begin: impl FnOnce(mpsc::Sender<()>) -> F) {
 
 #[test]
 fn a_job_that_asks_its_own_pool_is_told_so_instead_of_waiting_for_itself() {
-    let (_folder, pool) = opened(&options().readers(ONE));
+    let (folder, pool) = opened(&options().readers(ONE));
     let blocking = |pool: Pool| move |_: &Connection| Ok((pool.write_blocking(insert(1)), pool.read_blocking(ids)));
     let awaiting = |pool: Pool| {
         move |_: &Connection| {
@@ -50,8 +56,7 @@ fn a_job_that_asks_its_own_pool_is_told_so_instead_of_waiting_for_itself() {
             Ok(runtime.block_on(async { (pool.write(insert(1)).await, pool.try_read(ids).await) }))
         }
     };
-    let own = pool.clone();
-    let answers = ends(move || {
+    let answers = ends(&pool, move |own| {
         [
             own.write_blocking(blocking(own.clone())),
             own.read_blocking(blocking(own.clone())),
@@ -59,13 +64,12 @@ fn a_job_that_asks_its_own_pool_is_told_so_instead_of_waiting_for_itself() {
             own.read_blocking(awaiting(own.clone())),
         ]
     });
-    for answer in answers.expect("a job waits for itself") {
+    for answer in answers {
         assert!(matches!(answer, Ok((Err(pool::Error::Nested), Err(pool::Error::Nested)))), "{answer:?}");
     }
     // Another pool on the same file is another matter.
-    let other = Pool::open_blocking(pool.path(), &options()).unwrap();
+    let other = Pool::open_blocking(file(&folder), &options()).unwrap();
     assert_eq!(pool.read_blocking(move |_| Ok(other.write_blocking(insert(2)))).unwrap().unwrap(), 1);
-    assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
 }
 
 #[test]
@@ -100,48 +104,20 @@ fn what_would_outlast_a_job_is_denied_by_name_and_the_connection_serves_the_next
         pool.write_blocking(|db| db.execute("INSERT INTO entries (value) VALUES (1)", [])).unwrap();
         pool.read_blocking(ids).unwrap();
     }
+    // What ends with the job, or belongs to the database, is allowed.
     pool.write_blocking(|db| {
-        db.execute_batch(
-            "PRAGMA user_version = 7; PRAGMA defer_foreign_keys = ON; SELECT * FROM pragma_table_info('entries')",
-        )
+        db.execute_batch("SAVEPOINT a; DELETE FROM entries; ROLLBACK TO a; RELEASE a")?;
+        db.execute_batch("PRAGMA user_version = 7; PRAGMA defer_foreign_keys = ON")?;
+        db.execute_batch("SELECT * FROM pragma_table_info('entries')")
     })
     .unwrap();
+    assert_eq!(pool.read_blocking(ids).unwrap().len(), 10);
     let version = |db: &Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     assert_eq!(pool.read_blocking(version).unwrap(), 7);
 }
 
 #[test]
-fn a_busy_timeout_set_by_a_job_ends_with_it() {
-    let (folder, pool) = opened(&options());
-    pool.write_blocking(|db| db.busy_timeout(Duration::ZERO)).unwrap();
-    let other = Connection::open(file(&folder)).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let patient = behind_a_lock(&pool);
-    std::thread::sleep(SHORT);
-    other.execute_batch("COMMIT").unwrap();
-    patient.join().unwrap().unwrap();
-}
-
-fn behind_a_lock(pool: &Pool) -> Written {
-    let pool = pool.clone();
-    std::thread::spawn(move || pool.write_blocking(insert(1)))
-}
-
-#[test]
-fn a_read_whose_future_is_dropped_frees_its_connection() {
-    let (_folder, pool) = opened(&options().readers(ONE));
-    given_up(|reached| {
-        pool.read(move |db| {
-            reached.send(()).unwrap();
-            endless_read(db)
-        })
-    });
-    let own = pool.clone();
-    assert_eq!(ends(move || own.read_blocking(ids)).expect("the reader is lost").unwrap(), [0; 0]);
-}
-
-#[test]
-fn a_write_whose_future_is_dropped_while_it_runs_is_undone_and_frees_its_connection() {
+fn what_runs_when_its_future_is_dropped_is_undone_and_frees_its_connection() {
     // In one statement, in many, in many that are compiled once, and after the last.
     let endless: [fn(&Connection) -> rusqlite::Result<usize>; 4] = [
         endless_write,
@@ -158,16 +134,11 @@ fn a_write_whose_future_is_dropped_while_it_runs_is_undone_and_frees_its_connect
         },
     ];
     for work in endless {
-        let (_folder, pool) = opened(&options());
-        given_up(|reached| {
-            pool.write(move |db| {
-                reached.send(()).unwrap();
-                work(db)
-            })
-        });
-        let own = pool.clone();
-        ends(move || own.write_blocking(insert(2))).expect("the writer is lost").unwrap();
-        assert_eq!(pool.read_blocking(ids).unwrap(), [2]);
+        let (_folder, pool) = opened(&options().readers(ONE));
+        given_up(|reached| pool.write(saying(reached, work)));
+        given_up(|reached| pool.read(saying(reached, endless_read)));
+        ends(&pool, |pool| pool.write_blocking(insert(2))).unwrap();
+        assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [2]);
     }
 }
 
@@ -177,35 +148,27 @@ fn who_shared_a_commit_with_an_interrupted_write_may_try_again() {
     let release = held_up(&pool);
     let good = behind(&pool, insert(3));
     given_up(|reached| {
-        let future = pool.write(move |db| {
-            reached.send(()).unwrap();
-            endless_write(db)
-        });
         let before = pool.stats().waiting_writes;
         // Queued by the first poll, which comes after this: the two then begin together.
-        let own = pool.clone();
-        std::thread::spawn(move || {
-            while own.stats().waiting_writes == before {
+        beside(&pool, move |pool| {
+            while pool.stats().waiting_writes == before {
                 std::thread::yield_now();
             }
             drop(release);
         });
-        future
+        pool.write(saying(reached, endless_write))
     });
-    match ends(move || good.join().unwrap()).expect("the commit never ends") {
-        // A slow machine: its commit was over before the other began.
-        Ok(_) => {}
-        Err(error) => {
-            assert!(matches!(error, pool::Error::Undone(_)) && error.is_retryable(), "{error}");
-            pool.write_blocking(insert(3)).unwrap();
-        }
+    // On a slow machine its commit was over before the other began.
+    if let Err(error) = ends(&pool, |_| good.join().unwrap()) {
+        assert!(matches!(error, pool::Error::Undone(_)) && error.is_retryable(), "{error}");
+        pool.write_blocking(insert(3)).unwrap();
     }
     assert_eq!(pool.read_blocking(ids).unwrap(), [3]);
 }
 
 #[test]
 fn an_operation_whose_turn_does_not_come_says_so_and_never_runs() {
-    let (_folder, pool) = opened(&options().acquire_timeout(SHORT).queue(ONE));
+    let (folder, pool) = opened(&options().acquire_timeout(SHORT).queue(ONE));
     let release = held_up(&pool);
     // The first waits in the queue, the second for room in it.
     for id in [1, 2] {
@@ -214,7 +177,7 @@ fn an_operation_whose_turn_does_not_come_says_so_and_never_runs() {
     }
     drop(release);
     // Without a bound of its own, which the machine might miss.
-    let other = Pool::open_blocking(pool.path(), &options()).unwrap();
+    let other = Pool::open_blocking(file(&folder), &options()).unwrap();
     other.write_blocking(insert(3)).unwrap();
     pool.close_blocking().unwrap();
     assert_eq!(other.read_blocking(ids).unwrap(), [3]);
@@ -223,8 +186,7 @@ fn an_operation_whose_turn_does_not_come_says_so_and_never_runs() {
 #[test]
 fn a_job_that_takes_too_long_is_interrupted_and_undone() {
     let (_folder, pool) = opened(&options().job_timeout(10 * SHORT).readers(ONE));
-    let own = pool.clone();
-    let answers = ends(move || {
+    let answers = ends(&pool, |own| {
         let slow = own.write_blocking(|db| {
             insert(2)(db)?;
             // Nothing interrupts this, but the caller is told.
@@ -233,7 +195,7 @@ fn a_job_that_takes_too_long_is_interrupted_and_undone() {
         });
         [own.read_blocking(endless_read).map(drop), own.write_blocking(endless_write).map(drop), slow.map(drop)]
     });
-    for answer in answers.expect("nothing stops it") {
+    for answer in answers {
         assert!(matches!(answer, Err(pool::Error::TimedOut(_))), "{answer:?}");
     }
     // The time in the queue does not count.
@@ -241,29 +203,20 @@ fn a_job_that_takes_too_long_is_interrupted_and_undone() {
     assert_eq!(pool.read_blocking(ids).unwrap(), [3]);
 }
 
-#[derive(Debug, thiserror::Error)]
-enum ShopError {
-    #[error("sold out")]
-    SoldOut,
-    #[error(transparent)]
-    Pool(#[from] pool::Error),
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-}
-
 #[tokio::test]
 async fn a_job_may_fail_with_an_error_of_its_own_and_is_undone() {
+    type Own = Box<dyn std::error::Error + Send + Sync>;
     let (_folder, pool) = opened(&options());
     let sold_out = pool.write_and_then(|db| {
         insert(1)(db)?;
-        Err::<(), _>(ShopError::SoldOut)
+        Err::<(), Own>("sold out".into())
     });
-    assert!(matches!(sold_out.await, Err(ShopError::SoldOut)));
-    let sql = pool.read_and_then(|db| -> Result<i64, ShopError> { Ok(db.query_row("SELECT", [], |row| row.get(0))?) });
-    assert!(matches!(sql.await, Err(ShopError::Sqlite(_))));
-    let panicked = pool.write_and_then(|_| -> Result<(), ShopError> { panic!("a bug of the caller") }).await;
-    assert!(matches!(panicked, Err(ShopError::Pool(pool::Error::Panicked(_)))), "{panicked:?}");
-    let kept = pool.write_and_then(|db| -> Result<_, ShopError> { Ok(insert(2)(db)?) }).await;
+    assert_eq!(sold_out.await.unwrap_err().to_string(), "sold out");
+    let sql = pool.read_and_then(|db| -> Result<i64, Own> { Ok(db.query_row("SELECT", [], |row| row.get(0))?) });
+    assert!(sql.await.unwrap_err().is::<rusqlite::Error>());
+    let panicked = pool.write_and_then(|_| -> Result<(), Own> { panic!("a bug of the caller") }).await.unwrap_err();
+    assert!(matches!(panicked.downcast_ref(), Some(pool::Error::Panicked(_))), "{panicked:?}");
+    let kept = pool.write_and_then(|db| -> Result<_, Own> { Ok(insert(2)(db)?) }).await;
     assert_eq!(kept.unwrap(), 1);
     assert_eq!(pool.read(ids).await.unwrap(), [2]);
 }
@@ -281,13 +234,11 @@ impl From<pool::Error> for Explosive {
 #[test]
 fn an_error_that_cannot_be_made_ends_no_thread_of_the_pool() {
     let (_folder, pool) = opened(&options());
-    let own = pool.clone();
-    let asked = std::thread::spawn(move || {
-        pollster::block_on(own.write_and_then(|_| -> Result<(), Explosive> { panic!("another bug of the caller") }))
+    let asked = beside(&pool, |pool| {
+        pollster::block_on(pool.write_and_then(|_| -> Result<(), Explosive> { panic!("another bug of the caller") }))
     });
     assert!(asked.join().is_err());
-    let own = pool.clone();
-    assert_eq!(ends(move || own.write_blocking(insert(1))).expect("the writer is gone").unwrap(), 1);
+    assert_eq!(ends(&pool, |pool| pool.write_blocking(insert(1))).unwrap(), 1, "the writer lives on");
 }
 
 #[test]
@@ -325,13 +276,7 @@ fn opening_and_closing_leave_the_only_thread_of_a_runtime_to_others() {
 fn dropping_a_pool_waits_for_nothing_and_closes_it() {
     let (folder, pool) = opened(&options());
     let (release, released) = mpsc::channel::<()>();
-    given_up(|reached| {
-        pool.read(move |_| {
-            reached.send(()).unwrap();
-            let _ = released.recv_timeout(SAFETY);
-            Ok(())
-        })
-    });
+    given_up(|reached| pool.read(saying(reached, move |_| Ok(released.recv_timeout(SAFETY).is_ok()))));
     let begin = Instant::now();
     drop(pool);
     assert!(begin.elapsed() < SAFETY / 2, "it waited for the read");
@@ -379,17 +324,13 @@ fn an_immutable_file_is_read_without_anything_beside_it() {
     std::fs::remove_file(log).unwrap();
     pool.close_blocking().unwrap();
     copy("pool.db", &path);
-    let names = || std::fs::read_dir(medium.path()).unwrap().count();
-    {
-        let mounted = mount(medium.path(), &["--bind", medium.path().to_str().unwrap()]);
-        let _mounted = mounted.then_some(Mounted(medium.path()));
-        if mounted && mount(medium.path(), &["-o", "remount,ro,bind"]) {
-            let error = Pool::open_blocking(&path, &options().access(Access::ReadOnly)).unwrap_err();
-            assert!(error.to_string().contains("Access::Immutable"), "{error}");
-        }
-        let reading = Pool::open_blocking(&path, &immutable).unwrap();
-        assert_eq!(reading.read_blocking(ids).unwrap(), [1]);
-        assert_eq!(names(), 1);
-        reading.close_blocking().unwrap();
+    let mounted = read_only(medium.path());
+    if mounted.is_some() {
+        let error = Pool::open_blocking(&path, &options().access(Access::ReadOnly)).unwrap_err();
+        assert!(error.to_string().contains("Access::Immutable"), "{error}");
     }
+    let reading = Pool::open_blocking(&path, &immutable).unwrap();
+    assert_eq!(reading.read_blocking(ids).unwrap(), [1]);
+    assert_eq!(std::fs::read_dir(medium.path()).unwrap().count(), 1);
+    reading.close_blocking().unwrap();
 }

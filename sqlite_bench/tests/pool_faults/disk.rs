@@ -5,17 +5,16 @@ use std::time::Instant;
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Pool};
 
-use super::common::{Mounted, SAFETY, behind, created, file, held_up, ids, insert, integrity, mount, options};
+use super::common::{Mounted, SAFETY, behind, created, file, held_up, ids, insert, integrity, mount, opened, options};
 
 /// A database whose table `entries` is damaged and whose table `sound` is not.
 fn damaged(folder: &tempfile::TempDir) -> Pool {
     let path = file(folder);
     let pool = created(&path, &options());
     pool.write_blocking(|db| db.execute_batch("CREATE TABLE sound (id INTEGER PRIMARY KEY)")).unwrap();
-    for id in 0..50 {
-        pool.write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(2000))", [id]))
-            .unwrap();
-    }
+    let fill = "WITH RECURSIVE n (x) AS (VALUES (0) UNION ALL SELECT x + 1 FROM n LIMIT 50)
+        INSERT INTO entries (id, data) SELECT x, randomblob(2000) FROM n";
+    pool.write_blocking(move |db| db.execute(fill, [])).unwrap();
     let find = "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'";
     let root: u32 = pool.read_blocking(move |db| db.query_row(find, [], |row| row.get(0))).unwrap();
     pool.close_blocking().unwrap();
@@ -69,6 +68,34 @@ fn who_shared_a_commit_with_a_damaged_page_may_try_again_and_then_succeeds() {
     assert_eq!(pool.read_blocking(sound).unwrap(), 2);
 }
 
+/// Writes until there is no room; what was acknowledged, and nothing else, is there.
+fn fill(pool: &Pool) -> Vec<i64> {
+    let mut acknowledged = Vec::new();
+    let start = Instant::now();
+    let error = loop {
+        let id = i64::try_from(acknowledged.len()).unwrap();
+        let write =
+            move |db: &Connection| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(3000))", [id]);
+        match pool.write_blocking(write) {
+            Ok(_) => acknowledged.push(id),
+            Err(error) => break error,
+        }
+        assert!(start.elapsed() < SAFETY, "it was never full");
+    };
+    assert!(matches!(error, Error::DiskFull(_)) && error.to_string().contains("free some space"), "{error}");
+    assert!(acknowledged.len() > 20, "only {} writes had room", acknowledged.len());
+    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
+    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+    acknowledged
+}
+
+#[test]
+fn a_full_database_says_so_and_keeps_what_it_had() {
+    let (_folder, pool) = opened(&options().on_open(|db| db.execute_batch("PRAGMA max_page_count = 40")));
+    fill(&pool);
+    pool.write_blocking(|db| db.execute("DELETE FROM entries", [])).unwrap();
+}
+
 #[test]
 fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,22 +105,7 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_acknowledged() {
     }
     let _disk = Mounted(folder.path());
     let pool = created(&file(&folder), &options().checkpoint_pages(20).wal_limit_pages(40));
-    let mut acknowledged = Vec::new();
-    let start = Instant::now();
-    let error = loop {
-        let id = i64::try_from(acknowledged.len()).unwrap();
-        match pool
-            .write_blocking(move |db| db.execute("INSERT INTO entries (id, data) VALUES (?1, randomblob(3000))", [id]))
-        {
-            Ok(_) => acknowledged.push(id),
-            Err(error) => break error,
-        }
-        assert!(start.elapsed() < SAFETY, "the disk never filled up");
-    };
-    assert!(matches!(error, Error::DiskFull(_)) && error.to_string().contains("free some space"), "{error}");
-    assert!(acknowledged.len() > 20, "only {} writes had room", acknowledged.len());
-    assert_eq!(pool.read_blocking(ids).unwrap(), acknowledged);
-    assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
+    let acknowledged = fill(&pool);
     // The disk has no room for what is in the log.
     assert!(matches!(pool.close_blocking(), Ok(()) | Err(Error::DiskFull(_))));
     let pool = Pool::open_blocking(file(&folder), &options()).unwrap();

@@ -24,14 +24,11 @@ pub enum Survival {
     SomeSectors,
 }
 
-/// When the power is cut.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// Of all choices.
     pub seed: u64,
     /// Cuts are 1 to so many plain writes apart; anything else counts for several.
     pub within: u64,
-    /// What they leave.
     pub survival: Survival,
 }
 
@@ -59,15 +56,12 @@ pub enum Kind {
 /// What is found after a power cut.
 #[derive(Debug)]
 pub struct Cut {
-    /// What was about to be done, and to what.
     pub moment: (Action, Kind),
-    /// Files by name.
     pub files: BTreeMap<String, Vec<u8>>,
     /// What [`Disk::acknowledge`] had been told before.
     pub acknowledged: Vec<u64>,
 }
 
-/// The disk.
 #[derive(Debug, Default)]
 pub struct Disk {
     /// One lock for files and acknowledgements, so that each of these is before or after each cut.
@@ -141,20 +135,21 @@ impl Disk {
         inode
     }
 
-    /// Writes to a file.
     pub fn write(&self, inode: Inode, offset: usize, data: &[u8]) {
-        let mut state = self.lock();
-        let kind = state.files[inode].kind;
-        state.step(if offset == 0 { Action::WriteHeader } else { Action::Write }, kind);
-        state.files[inode].changes.push(Change::Write { offset, data: data.to_vec() });
+        let action = if offset == 0 { Action::WriteHeader } else { Action::Write };
+        self.change(inode, action, Change::Write { offset, data: data.to_vec() });
     }
 
     /// Sets the size of a file.
     pub fn truncate(&self, inode: Inode, size: usize) {
+        self.change(inode, Action::Truncate, Change::Truncate { size });
+    }
+
+    fn change(&self, inode: Inode, action: Action, change: Change) {
         let mut state = self.lock();
         let kind = state.files[inode].kind;
-        state.step(Action::Truncate, kind);
-        state.files[inode].changes.push(Change::Truncate { size });
+        state.step(action, kind);
+        state.files[inode].changes.push(change);
     }
 
     /// How many changes a sync that begins now is about.
@@ -216,7 +211,7 @@ impl State {
     }
 
     fn schedule(&mut self, within: u64) {
-        self.operations_left = 1 + self.random(within);
+        self.operations_left = 1 + below(&mut self.random, within);
     }
 
     fn survivors(&mut self) -> BTreeMap<String, Vec<u8>> {
@@ -231,10 +226,6 @@ impl State {
         }
         self.random = random;
         files
-    }
-
-    fn random(&mut self, bound: u64) -> u64 {
-        below(&mut self.random, bound)
     }
 }
 
