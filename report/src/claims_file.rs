@@ -13,8 +13,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::claims::{
-    Aim, Asked, Better, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of,
-    Part, Quantity, Replicate, Size,
+    Aim, Asked, Better, Bound, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part,
+    Quantity, Replicate, Size,
 };
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
@@ -37,7 +37,6 @@ fn is_in(keys: &str, key: &str) -> bool {
     keys.split(' ').any(|other| other == key)
 }
 
-/// A key with its value.
 struct Entry<'a> {
     value: Spanned<DeValue<'a>>,
     /// Where it stands in the file, in bytes.
@@ -160,7 +159,6 @@ const PROFILES: [&str; 2] = ["quick", "full"];
 /// The profile that runs the authors' own code beside its mirrors.
 pub const ORIGINALS: &str = "originals";
 
-/// The message of an error on one line.
 fn in_line(message: &str) -> String {
     message.trim().replace('\n', ", ")
 }
@@ -300,11 +298,14 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn scenarios(&self) -> Result<ByProfile<Vec<String>>, Error> {
+    /// A list of scenarios is that of all profiles.
+    fn scenarios(&self) -> Result<BTreeMap<String, Vec<String>>, Error> {
         if self.is_table("scenarios") {
-            return Ok(ByProfile::Each(self.by_profile("scenarios")?));
+            return self.by_profile("scenarios");
         }
-        Ok(ByProfile::All(self.need("scenarios")?))
+        let all: Vec<String> = self.need("scenarios")?;
+        let profiles = PROFILES.into_iter().chain([ORIGINALS]);
+        Ok(profiles.map(|profile| (profile.to_owned(), all.clone())).collect())
     }
 
     /// Two arms, written as `a / b`.
@@ -446,7 +447,7 @@ impl<'a> Reader<'a> {
         Err(file.error_in(entry.at, format!("the key '{key}' means nothing in {}{why}", entry.of)))
     }
 
-    fn claim(&self, claim: &Scope<'a>) -> Result<Claim, Error> {
+    fn claim(&self, claim: &Scope<'a>) -> Result<Claim<Asked>, Error> {
         let (id, text) = (claim.need("id")?, claim.need("text")?);
         let original = claim.need("original")?;
         let form = |form: Form| {
@@ -460,7 +461,7 @@ impl<'a> Reader<'a> {
         let further = |table: Scope<'a>| {
             let scope = table.test_within(claim);
             // Alone in the evidence a test about a cause explains what is fair.
-            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, asked: self.asked(&scope, Form::Fair)? })
+            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, form: self.asked(&scope, Form::Fair)? })
         };
         let further = claim.each(self, ("further", "a further test"), further)?;
         let claim_read = Claim { id, text, original, published, fair, further };

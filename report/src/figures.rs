@@ -156,17 +156,14 @@ pub fn sample_size(estimate: &Estimate) -> String {
 /// Medians of both sides with units, in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
 pub fn sides(row: &Row) -> String {
     match row.sides.as_slice() {
-        [a, b] if a.metric == b.metric => format!("{} against {}", side_value(a), side_value(b)),
+        [a, b] => format!("{} against {}", side_value(a), side_value(b)),
         sides => joined(sides, |side| format!("{} {}", side.arm, side_value(side))),
     }
 }
 
 /// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
 pub fn named_sides(row: &Row) -> String {
-    let one_metric = row.sides.windows(2).all(|pair| pair[0].metric == pair[1].metric);
-    let metric =
-        |side: &Side| if one_metric { String::new() } else { format!(" {}:", fmt::metric_in_words(&side.metric)) };
-    joined(&row.sides, |side| format!("{}{} {}", side.arm, metric(side), side_value(side)))
+    joined(&row.sides, |side| format!("{} {}", side.arm, side_value(side)))
 }
 
 fn joined(sides: &[Side], said: impl Fn(&Side) -> String) -> String {

@@ -235,3 +235,26 @@ pub fn duration(seconds: f64) -> String {
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
+
+/// An anchor of what a link may hold: `("txn_engine", "T1")` is `txn_engine-t1`.
+pub fn anchor(study: &str, id: &str) -> String {
+    let name = if id.is_empty() { study.to_owned() } else { format!("{study}-{id}") };
+    name.replace(|part: char| !part.is_ascii_alphanumeric() && part != '_', "-").to_ascii_lowercase()
+}
+
+/// Texts joined to lines that fit; one that does not fit by itself has a line of its own.
+pub fn lines<T: AsRef<str>>(
+    texts: impl Iterator<Item = T>,
+    separator: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts {
+        let longer = lines.last().map(|line| [line, separator, text.as_ref()].concat());
+        match longer.filter(|line| fits(line)).zip(lines.last_mut()) {
+            Some((longer, line)) => *line = longer,
+            None => lines.push(text.as_ref().to_owned()),
+        }
+    }
+    lines
+}

@@ -41,9 +41,6 @@ pub fn to_text(sums: &BTreeMap<String, String>) -> String {
 }
 
 /// Reads a manifest; `file` stands in messages.
-///
-/// # Errors
-/// Names the line that is no sum and name, or a name that was there before.
 fn from_text(text: &str, file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut sums = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
@@ -61,19 +58,13 @@ fn from_text(text: &str, file: &Path) -> Result<BTreeMap<String, String>, Error>
 }
 
 /// The sums that the manifest of `folder` lists, by name.
-///
-/// # Errors
-/// If the folder has no manifest or it cannot be read.
-pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
     let path = folder.join(NAME);
     from_text(&files::read(&path)?, &path)
 }
 
 /// Every difference between the manifest of `folder` and what stands there, one line each.
-///
-/// # Errors
-/// If the folder cannot be read, has no manifest, or whatever in it is no regular file.
-pub fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
+pub(crate) fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
     let found = sums(folder)?;
     let listed = read(folder)?;
     let changed = listed.iter().filter_map(|(file, sum)| match found.get(file) {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::anchor::anchor;
 use crate::claims::{Better, Form};
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
+use crate::fmt::anchor;
 use crate::rules::Verdict;
 use crate::sentence::Sentence;
 

@@ -19,9 +19,6 @@ use crate::supplement;
 use crate::view::StudyView;
 
 /// Judges, of every study below `results`, the round that decides, and compares it with the others.
-///
-/// # Errors
-/// Everything that `report check` refuses, if there is anything; or that nothing is measured.
 pub fn studies(results: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
     let checked = check::read(&[results.to_owned()])?;
     if !checked.refused.is_empty() {
@@ -92,7 +89,6 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
     }
 }
 
-/// What a calibration showed.
 fn calibrated(folder: &Folder) -> Option<Calibrated> {
     let data = folder.dataset();
     judge::calibrate(evidence(folder, &data), folder.meta.calibration.as_ref()?)
@@ -107,9 +103,6 @@ fn evidence<'a>(folder: &'a Folder, data: &'a Dataset) -> Evidence<'a> {
 /// `splice` files.
 ///
 /// Charts and pages that an earlier rendering left in their folders and that there are no more are removed.
-///
-/// # Errors
-/// Everything that `report check` refuses; or that nothing is measured, or something cannot be read or written.
 pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
     let studies = studies(results)?;
     let root = out.parent().unwrap_or(Path::new(""));
@@ -147,10 +140,7 @@ fn clean(folder: &Path, extensions: &[&str], files: &BTreeMap<PathBuf, String>) 
 }
 
 /// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
-///
-/// # Errors
-/// If a marker has no partner, or names no block; with file and line.
-pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
+fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
     let mut out = String::new();
     let mut open: Option<(&str, usize)> = None;
     for (index, line) in text.lines().enumerate() {

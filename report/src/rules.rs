@@ -21,7 +21,6 @@ use crate::stats::{CONFIDENCE, Interval, binomial};
     Eq,
     PartialOrd,
     Ord,
-    Hash,
     Deserialize,
     Display,
     EnumString,
@@ -90,16 +89,13 @@ pub enum Verdict {
 }
 
 /// How a verdict is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Display, IntoStaticStr, VariantArray, Serialize)]
-#[strum(serialize_all = "lowercase", const_into_str)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Count {
     Holds,
-    #[strum(serialize = "does not hold")]
     DoesNotHold,
     Undecided,
     /// Not measured or not testable here: no part of what was judged.
-    #[strum(serialize = "not judged")]
     NotJudged,
 }
 

@@ -75,15 +75,8 @@ impl Run {
     }
 }
 
-impl MemoryRun {
-    /// Why the pass counts as failed; `None` if it succeeded.
-    pub fn failure(&self) -> Option<String> {
-        failure(self.record.as_ref(), self.exit)
-    }
-}
-
-/// Why a command counts as failed by its record and exit code.
-fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
+/// Why a command counts as failed by its record and exit code; `None` if it succeeded.
+pub(crate) fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
     let Some(Record { error, .. }) = record else {
         return Some(if exit == 0 { "it left no record".to_owned() } else { format!("exit code {exit}") });
     };

@@ -50,38 +50,30 @@ mod ratio {
 
     #[test]
     fn an_effect_needs_all_of_the_interval_beyond_the_margin_and_the_estimate_beyond_the_floor() {
-        expect(
-            MARGIN,
-            FLOOR,
-            None,
-            &[
-                (of(1.2, up(ABOVE), 1.5), Holds),
-                (of(1.2, ABOVE, 1.5), Undecided),
-                (of(up(1.125), 1.07, 1.5), Holds),
-                (of(1.125, 1.07, 1.5), Undecided),
-                (of(0.8, 0.5, down(BELOW)), Opposite),
-                (of(0.8, 0.5, BELOW), NotBetter),
-                (of(down(1.0 / 1.125), 0.5, 0.93), Opposite),
-                (of(1.0 / 1.125, 0.5, 0.93), NotBetter),
-            ],
-        );
+        let cases = [
+            (of(1.2, up(ABOVE), 1.5), Holds),
+            (of(1.2, ABOVE, 1.5), Undecided),
+            (of(up(1.125), 1.07, 1.5), Holds),
+            (of(1.125, 1.07, 1.5), Undecided),
+            (of(0.8, 0.5, down(BELOW)), Opposite),
+            (of(0.8, 0.5, BELOW), NotBetter),
+            (of(down(1.0 / 1.125), 0.5, 0.93), Opposite),
+            (of(1.0 / 1.125, 0.5, 0.93), NotBetter),
+        ];
+        expect(MARGIN, FLOOR, None, &cases);
     }
 
     #[test]
     fn no_difference_is_inside_the_margin_ends_included_and_not_better_all_below_its_upper_end() {
-        expect(
-            MARGIN,
-            FLOOR,
-            None,
-            &[
-                (between(BELOW, ABOVE), NoDifference),
-                (between(down(BELOW), 1.0), NotBetter),
-                (between(1.0, up(ABOVE)), Undecided),
-                (between(0.5, down(ABOVE)), NotBetter),
-                (between(0.5, ABOVE), Undecided),
-                (between(0.9, 1.2), Undecided),
-            ],
-        );
+        let cases = [
+            (between(BELOW, ABOVE), NoDifference),
+            (between(down(BELOW), 1.0), NotBetter),
+            (between(1.0, up(ABOVE)), Undecided),
+            (between(0.5, down(ABOVE)), NotBetter),
+            (between(0.5, ABOVE), Undecided),
+            (between(0.9, 1.2), Undecided),
+        ];
+        expect(MARGIN, FLOOR, None, &cases);
     }
 
     #[test]

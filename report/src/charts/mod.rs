@@ -17,7 +17,7 @@ pub mod strip;
 use std::collections::BTreeMap;
 
 use self::frame::Series;
-use crate::anchor::anchor;
+use crate::fmt::anchor;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 

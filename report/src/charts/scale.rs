@@ -135,12 +135,10 @@ impl Axis {
     }
 }
 
-/// Whether a unit is one of sizes in memory.
 fn is_size(unit: &str) -> bool {
     matches!(unit, "kib" | "bytes")
 }
 
-/// The bytes in one of a stored unit of sizes.
 fn stored_bytes(unit: &str) -> f64 {
     if unit == "kib" { 1024.0 } else { 1.0 }
 }

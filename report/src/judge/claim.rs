@@ -9,8 +9,7 @@ use super::{mirror, slope};
 use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Size};
 use crate::fmt;
 use crate::judged::{
-    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
-    Standing, Verdict,
+    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Row, Scale, Standing, Verdict,
 };
 use crate::rules::{self, Control, Count, Each};
 use crate::stats::signed_rank::{self, Alternative};
@@ -23,34 +22,19 @@ const SINGLE_BLOCKS: usize = 8;
 const SHORTEST_PROCESS_S: f64 = 0.2;
 
 /// Judges a claim, whose controls are among `controls`.
-pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedControl]) -> JudgedClaim {
-    let form = |asked: &Asked| match asked {
+pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim<Asked>, controls: &[JudgedControl]) -> JudgedClaim {
+    let mut judged = claim.map(|asked| match asked {
         Asked::Absent(reason) => JudgedForm::Absent(reason.clone()),
         Asked::Pending(reason) => JudgedForm::Judged(Judged { reason: reason.clone(), ..Judged::default() }),
-        Asked::Parts(parts) => JudgedForm::Judged(together(parts.iter().map(|one| part(evidence, one, controls)))),
-    };
-    let test = |asked: &Asked| {
-        let mut judged = form(asked);
-        if let Some(found) = judged.judged_mut() {
-            found.mirrors = mirror::of(evidence, asked);
+        Asked::Parts(parts) => {
+            let found = together(parts.iter().map(|one| part(evidence, one, controls)));
+            JudgedForm::Judged(Judged { mirrors: mirror::of(evidence, asked), ..found })
         }
-        judged
-    };
-    let mut published = test(claim.form(Form::Published));
-    if let Some(found) = published.judged_mut() {
+    });
+    if let Some(found) = judged.published.judged_mut() {
         mirror::believe(found);
     }
-    let further = claim.further.iter();
-    JudgedClaim {
-        id: claim.id.clone(),
-        text: claim.text.clone(),
-        original: claim.original.clone(),
-        published,
-        fair: test(claim.form(Form::Fair)),
-        further: further
-            .map(|one| JudgedTest { id: one.id.clone(), text: one.text.clone(), form: test(&one.asked) })
-            .collect(),
-    }
+    judged
 }
 
 /// What several parts come to: the worst verdict, with the reason of the part that has it.
@@ -71,7 +55,6 @@ fn together(parts: impl Iterator<Item = Judged>) -> Judged {
         .unwrap_or_default()
 }
 
-/// Judges one test.
 fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judged {
     let quantity = &part.quantity;
     let kind = part.kind.into_str();

@@ -2,7 +2,7 @@
 
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use crate::claims::{ControlCase, Of, Quantity};
-use crate::judged::{ControlState, Estimate, JudgedControl, Row, Verdict};
+use crate::judged::{ControlState, Estimate, JudgedControl, Row};
 use crate::rules::{self, CONTRADICTS};
 use crate::stats::signed_rank::p_value_beyond;
 use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, estimate, holm, layout};
@@ -35,13 +35,6 @@ pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedCont
         row: Row {
             scenario: if scenarios.len() == 1 { first } else { ALL }.to_owned(),
             floor: (state != ControlState::NotMeasured).then_some(floor),
-            margin: Some(control.margin),
-            verdict: match state {
-                ControlState::Passed => Verdict::Holds,
-                ControlState::CouldNotTell => Verdict::Undecided,
-                ControlState::Failed => Verdict::Invalid,
-                ControlState::NotMeasured => Verdict::NotMeasured,
-            },
             ..row
         },
         planted: control.planted,

@@ -6,10 +6,9 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::markdown::{Table, cell, prose};
 use super::parts::{Counted, EVIDENCE, counted, link};
-use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures;
-use crate::fmt;
+use crate::fmt::{self, anchor};
 use crate::host;
 use crate::judged::{ControlState, Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Role, When};

@@ -3,10 +3,9 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{cell, code};
-use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures::NOTHING;
-use crate::fmt;
+use crate::fmt::{self, anchor};
 use crate::host;
 use crate::judged::{Counts, Judged, JudgedClaim};
 use crate::rounds::letter;

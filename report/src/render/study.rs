@@ -5,10 +5,10 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::answers;
 use super::markdown::{Table, bullets, cell, prose, text};
 use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
-use crate::anchor::anchor;
 use crate::charts;
 use crate::claims::Form;
 use crate::figures::{self, NOTHING};
+use crate::fmt::anchor;
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::view::StudyView;
 

@@ -14,7 +14,6 @@ const FAILED: &str = "failed";
 /// Stands behind the figure of a single run beside medians of several.
 const SINGLE: &str = "¹";
 
-/// What a cell says.
 struct Entry {
     text: String,
     blocks: usize,
@@ -157,9 +156,7 @@ fn times(best: f64, other: f64, higher: bool, digits: Option<usize>) -> Option<S
 /// One value per block; `failure` where a run that it needs has failed.
 fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column, failure: f64) -> Vec<f64> {
     let metric = column.metric.as_deref().unwrap_or_default();
-    let by_block = |arm: &str, metric: &str| -> BTreeMap<u64, Option<f64>> {
-        view.by_block(scenario, arm, metric).into_iter().collect()
-    };
+    let by_block = |arm: &str, metric: &str| view.by_block(scenario, arm, metric);
     let minus = column.minus.as_deref().map(|other| by_block(other, metric));
     let per = column.per.as_deref().map(|other| by_block(arm, other));
     let dividend = column.dividend.as_deref().map(|other| by_block(other, metric));
@@ -179,7 +176,7 @@ fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column, failure:
         Some(out)
     };
     let factor = column.factor.unwrap_or(1.0);
-    view.by_block(scenario, arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
+    by_block(arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
 }
 
 /// A median over blocks in which a failed run counts as infinitely bad.

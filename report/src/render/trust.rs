@@ -5,9 +5,8 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::GENERATED;
 use super::markdown::{Table, bullets, cell, code, text};
 use super::parts::link;
-use crate::anchor::anchor;
 use crate::figures::{self, NOTHING, or_nothing};
-use crate::fmt::{self, plural};
+use crate::fmt::{self, anchor, plural};
 use crate::host;
 use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
 use crate::rounds::{Origin, letter};

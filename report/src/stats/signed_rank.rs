@@ -3,7 +3,7 @@
 //! All exact, as R's `wilcox.test(exact = TRUE, conf.int = TRUE)`: the interval runs between two of the sorted Walsh averages,
 //! which two of them follows from the null distribution of the statistic. Ties stay as they are; an interval may have zero width.
 
-use super::order::median;
+use super::median;
 
 /// Fewest pairs for which a two-sided interval of 95 % exists, and from which noise is estimated.
 pub const FEWEST: usize = 6;
@@ -63,13 +63,25 @@ pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
     ))
 }
 
+/// Estimates the median of values, one per block, with an interval of at least `confidence`.
+///
+/// By the sign test: it lies between two of the sorted values, which assumes nothing about how they are distributed. For values of one arm: the signed-rank test of [`estimate`] needs symmetry, which differences of like runs have
+/// and times lack. Otherwise alike: ends that are not known exactly widen the interval, and `None` means that there is no middle.
+pub fn median_estimate(values: &[Pair], confidence: f64) -> Option<Interval> {
+    let known = ends(values, |value| value.mid).into_iter().filter(|mid| !mid.is_nan()).collect();
+    let point = median(known).filter(|middle| !middle.is_nan())?;
+    // As many of n values lie below their median as n coins show heads: a signed-rank statistic with every rank one.
+    let rank = rank_of(&distribution(values.iter().map(|_| 1)), confidence);
+    Some(bounded(point, values.len(), rank, ends(values, |value| value.lo), ends(values, |value| value.hi)))
+}
+
 /// One end of every pair.
-pub(super) fn ends(pairs: &[Pair], pick: fn(&Pair) -> f64) -> Vec<f64> {
+fn ends(pairs: &[Pair], pick: fn(&Pair) -> f64) -> Vec<f64> {
     pairs.iter().map(pick).collect()
 }
 
 /// The interval between the `rank`-th smallest of the `lows` and the `rank`-th largest of the `highs`; without a rank, the whole line.
-pub(super) fn bounded(point: f64, n: usize, rank: Option<(usize, f64)>, lows: Vec<f64>, highs: Vec<f64>) -> Interval {
+fn bounded(point: f64, n: usize, rank: Option<(usize, f64)>, lows: Vec<f64>, highs: Vec<f64>) -> Interval {
     let Some((rank, level)) = rank else {
         return Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 };
     };
@@ -87,7 +99,7 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 }
 
 /// The same for any statistic of signs whose null distribution has these `masses`.
-pub(super) fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
+fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
     let rank = first_reaching(masses, alpha / 2.0).max(1);
     let level = 2.0 * masses.iter().take(rank).sum::<f64>();
@@ -131,7 +143,7 @@ fn first_reaching(masses: &[f64], probability: f64) -> usize {
 }
 
 /// Probability of each sum of a random half of `ranks`: every rank is in or out with probability 1/2.
-pub(super) fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
+fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut masses = vec![1.0];
     for rank in ranks {
         let mut next = vec![0.0; masses.len() + rank];
