@@ -235,9 +235,10 @@ fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
     // What follows the last run was not made; what is missing before it was left out.
     let made = last.map_or(0, |last| last + 1);
     let due = if folder.meta.cut { &folder.plan[..made] } else { &folder.plan };
+    let is_ended = made < folder.plan.len();
+    let end = if is_ended { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" };
     findings.extend(due.iter().filter(|plan| !seen.contains(plan.run.as_str())).map(|plan| {
         let PlannedRun { run, case, .. } = plan;
-        let end = plan_end(&folder.plan, made);
         Error::line(
             file,
             folder.runs.len() + 1,
@@ -260,11 +261,6 @@ fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
         ));
     }
     findings
-}
-
-/// What is to be done about runs that are missing at the end.
-fn plan_end(plan: &[PlannedRun], made: usize) -> &'static str {
-    if made < plan.len() { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" }
 }
 
 /// The passes under GNU time that the plan of a folder promises.

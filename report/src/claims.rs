@@ -291,12 +291,6 @@ pub struct Goal {
 }
 
 impl Quantity {
-    /// The same quantity from processes of single arms.
-    #[must_use]
-    pub fn of_processes(&self) -> Quantity {
-        Quantity { replicate: Replicate::Process, ..self.clone() }
-    }
-
     /// The scenarios in `profile`.
     pub fn scenarios(&self, profile: &str) -> &[String] {
         self.scenarios.get(profile).map_or(&[], Vec::as_slice)

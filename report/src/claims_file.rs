@@ -17,7 +17,7 @@ use crate::claims::{
     Quantity, Replicate, Size,
 };
 use crate::error::Error;
-use crate::files::{Schema, TomlFile};
+use crate::files::{Schema, TomlFile, in_line};
 use crate::record::unit;
 use crate::rules::Band;
 
@@ -159,10 +159,6 @@ const PROFILES: [&str; 2] = ["quick", "full"];
 /// The profile that runs the authors' own code beside its mirrors.
 pub const ORIGINALS: &str = "originals";
 
-fn in_line(message: &str) -> String {
-    message.trim().replace('\n', ", ")
-}
-
 impl<'a> Scope<'a> {
     fn fault(&self, what: impl AsRef<str>) -> Error {
         self.file.error_in(self.at, format!("{} {}", self.name, what.as_ref()))
@@ -195,7 +191,7 @@ impl<'a> Scope<'a> {
     fn take<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
         let read = |value: Spanned<DeValue<'a>>| {
             T::deserialize(value.into_deserializer())
-                .map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(error.message()))))
+                .map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(&error))))
         };
         self.raw(key).map(read).transpose()
     }

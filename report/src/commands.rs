@@ -1,5 +1,6 @@
 //! What each command does: files and streams at the edge, the library for the rest.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,9 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show, results } => {
             let (profile, layouts) = (<&str>::from(profile).to_owned(), layouts.into());
-            let (only, blocks_cap) = (only.map(in_order), blocks.map(usize::from));
+            // Sorted and once each, so that the order in which they were typed does not matter.
+            let only = only.map(|names| BTreeSet::from_iter(names).into_iter().collect());
+            let blocks_cap = blocks.map(usize::from);
             let terms = Terms { profile, seed, layouts, only, blocks_cap, calibration: None };
             let trials = calibrate.map(usize::from);
             match folders.as_slice() {
@@ -90,13 +93,6 @@ pub fn report(error: &Error) -> ExitCode {
     }
     eprintln!("report: {error:#}");
     ExitCode::from(COULD_NOT_RUN)
-}
-
-/// Names sorted and once each, so that the order in which they were typed does not matter.
-fn in_order(mut names: Vec<String>) -> Vec<String> {
-    names.sort();
-    names.dedup();
-    names
 }
 
 fn select_cases(folder: &Path, profile: Profile, judged: bool) -> Result<String, Error> {

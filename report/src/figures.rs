@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::fmt;
-use crate::judged::{Estimate, Judged, Kept, Row, Scale, Side, Verdict};
+use crate::judged::{Estimate, Judged, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -229,12 +229,4 @@ fn has_effect(found: &Judged) -> bool {
     // That something can be done asks for no cause, unless one was named.
     let asks = matches!(found.kind, "ratio" | "every") || found.kind == "outcome" && !found.causes.is_empty();
     asks && stated.contains(&found.verdict)
-}
-
-/// A goal's standing over its rows as printed in tables; unmet ones stand out.
-pub fn goal_standing(standing: Kept) -> String {
-    match standing {
-        Kept::Met | Kept::NotMeasured => standing.into_str().to_owned(),
-        Kept::Missed | Kept::Undecided => format!("**{}**", standing.into_str()),
-    }
 }

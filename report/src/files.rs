@@ -194,7 +194,7 @@ impl TomlFile<'_> {
 
     /// What the reader of TOML says, with its line.
     pub fn fault(&self, error: &toml::de::Error) -> Error {
-        self.error_in(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
+        self.error_in(error.span().map_or(0, |span| span.start), in_line(error))
     }
 
     /// An error at a place in the text, in bytes.
@@ -214,4 +214,9 @@ impl TomlFile<'_> {
     pub fn line_at(&self, place: usize) -> usize {
         self.text[..place.min(self.text.len())].matches('\n').count() + 1
     }
+}
+
+/// The message of an error on one line.
+pub(crate) fn in_line(error: &toml::de::Error) -> String {
+    error.message().trim().replace('\n', ", ")
 }

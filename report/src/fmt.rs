@@ -98,13 +98,10 @@ pub fn value(x: f64, unit: &str) -> String {
         Some(step) => (x / step.divisor, step.symbol),
         None => (x, symbol_of(unit)),
     };
-    let digits = if symbol.is_empty() && x.fract() == 0.0 { exact(x) } else { number(scaled, 3) };
+    // A whole number is printed as one, unless it is too long to be read.
+    let is_whole = symbol.is_empty() && x.fract() == 0.0 && x.abs() < 1e12;
+    let digits = if is_whole { decimals(x, 0) } else { number(scaled, 3) };
     join(&digits, symbol)
-}
-
-/// A whole number with separators where it is one, three significant digits where it is too long to be read.
-fn exact(x: f64) -> String {
-    if x.abs() < 1e12 { decimals(x, 0) } else { number(x, 3) }
 }
 
 /// A number and a symbol with the space between them that the symbol asks for.

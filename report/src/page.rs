@@ -242,24 +242,24 @@ impl Table {
         for column in &self.column {
             let at = format!("\"{}\"", column.header);
             let fault = |what: &str| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
-            if let Some(values) = &column.values
-                && values.len() != self.row.len()
-            {
-                return fault(&format!("has {} values for {} rows", values.len(), self.row.len()));
-            }
+            let values = column.values.as_ref().map_or(self.row.len(), Vec::len);
+            let has_best = column.best.is_some();
             let has_other = column.values.is_some() || column.arm.is_some() || column.minus.is_some();
-            match &column.best {
-                None if column.better.is_some() || column.over.is_some() => {
-                    return fault("needs best, a list of arms: better and over mean nothing without it");
-                }
-                Some(arms) if arms.is_empty() => return fault("needs at least one arm in best"),
-                Some(_) if column.better.is_none() => {
-                    return fault("needs better = \"higher\" or \"lower\" beside best");
-                }
-                Some(_) if has_other || column.dividend.is_some() => {
-                    return fault("compares arms by best: arm, minus, dividend and values mean nothing beside it");
-                }
-                _ => {}
+            let faults = [
+                (values != self.row.len(), &*format!("has {values} values for {} rows", self.row.len())),
+                (
+                    !has_best && (column.better.is_some() || column.over.is_some()),
+                    "needs best, a list of arms: better and over mean nothing without it",
+                ),
+                (column.best.as_ref().is_some_and(Vec::is_empty), "needs at least one arm in best"),
+                (has_best && column.better.is_none(), "needs better = \"higher\" or \"lower\" beside best"),
+                (
+                    has_best && (has_other || column.dividend.is_some()),
+                    "compares arms by best: arm, minus, dividend and values mean nothing beside it",
+                ),
+            ];
+            if let Some((_, what)) = faults.into_iter().find(|(is_there, _)| *is_there) {
+                return fault(what);
             }
             for row in self.row.iter().filter(|_| column.values.is_none()) {
                 if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {

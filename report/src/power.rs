@@ -9,7 +9,7 @@ use crate::claims::{Claims, Form, Part, Size};
 use crate::fmt;
 use crate::judged::{JudgedStudy, Row, Scale};
 use crate::stats::signed_rank::FEWEST;
-use crate::stats::{CONFIDENCE, Interval, Pair, estimate};
+use crate::stats::{CONFIDENCE, Interval, estimate};
 
 /// Simulated rounds per number of blocks.
 const ROUNDS: usize = 400;
@@ -78,7 +78,7 @@ fn expected(claims: &Claims, profile: &str, (id, form): (&str, Form), row: &Row)
 fn rounds(blocks: usize, effect: f64, noise: f64) -> impl Iterator<Item = Interval> {
     let mut rng = ChaCha8Rng::seed_from_u64(blocks as u64);
     (0..ROUNDS).filter_map(move |_| {
-        let pairs: Vec<Pair> = (0..blocks).map(|_| Pair::exact(effect + noise * normal(&mut rng))).collect();
+        let pairs: Vec<f64> = (0..blocks).map(|_| effect + noise * normal(&mut rng)).collect();
         estimate(&pairs, CONFIDENCE)
     })
 }

@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence};
-use crate::judged::{Calibrated, JudgedStudy};
+use crate::judged::JudgedStudy;
 use crate::render;
 use crate::results::Folder;
 use crate::rounds::{self, Origin, SUPPLEMENT, Shown};
@@ -58,7 +58,9 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
         data,
         page: folder.page.clone(),
         machine: folder.machine.clone(),
-        calibration: shown.calibration.and_then(calibrated),
+        calibration: shown.calibration.and_then(|folder| {
+            judge::calibrate(evidence(folder, &folder.dataset()), folder.meta.calibration.as_ref()?)
+        }),
         origin: Origin {
             host: shown.host,
             rounds: shown
@@ -82,16 +84,11 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
         plan_hash: folder.meta.hash.clone(),
         runs: folder.runs.len(),
         failures: folder.failures(),
-        measured_s: folder.measured_s(),
+        measured_s: folder.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
         memory_disagreements,
         memory_compared,
         ..judge::study(evidence(folder, &data))
     }
-}
-
-fn calibrated(folder: &Folder) -> Option<Calibrated> {
-    let data = folder.dataset();
-    judge::calibrate(evidence(folder, &data), folder.meta.calibration.as_ref()?)
 }
 
 /// What a folder is judged by; `data` is its dataset.

@@ -163,11 +163,6 @@ impl Folder {
             .collect()
     }
 
-    /// Seconds spent in the runs, by hyperfine.
-    pub fn measured_s(&self) -> f64 {
-        self.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum()
-    }
-
     /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
     /// of the same process.
     pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {

@@ -88,11 +88,8 @@ fn what_shows_the_difference_is_told_with_it_and_decides_nothing() {
         let study = with(theirs, 0.01).work("z", &near(elsewhere, 0.01, 12)).judge(&published(but));
         assert_eq!(states(&study).len(), 2);
         let found = study.claims[0].published.judged().expect("the form is judged");
-        assert_eq!(
-            (found.verdict, found.reason.contains("; elsewhere theirs shows 1.20")),
-            (verdict, told),
-            "{theirs} {elsewhere}"
-        );
+        let is_told = found.reason.contains("; elsewhere theirs shows 1.20");
+        assert_eq!((found.verdict, is_told), (verdict, told), "{theirs} {elsewhere}");
         assert_eq!(found.mirrors[1].but, "elsewhere");
     }
 }

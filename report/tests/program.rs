@@ -63,6 +63,7 @@ fn check_exits_1_with_one_line_per_finding() {
     let found = contains("\n").count(2).and(contains("notes.txt: ")).and(contains("runs.jsonl:1: toy-0001 failed"));
     report().arg("check").arg(temp.path()).assert().code(1).stdout(found);
     report().arg("check").arg(temp.path().join("nowhere")).assert().code(2).stderr(contains("nowhere"));
+    report().arg("check").arg(temporary().path()).assert().code(2).stderr(contains("holds no results folder"));
 }
 
 #[test]
@@ -197,10 +198,4 @@ fn a_reader_that_has_had_enough_is_no_error() {
         assert!(output.status.code().is_some_and(|code| code < 2), "{verb}: {:?} {stderr}", output.status);
         assert!(!stderr.contains("roken pipe") && !stderr.contains("panicked"), "{verb}: {stderr}");
     }
-}
-
-#[test]
-fn checking_a_folder_without_results_is_no_success() {
-    let found = report().arg("check").arg(temporary().path()).assert();
-    found.code(2).stderr(contains("holds no results folder"));
 }

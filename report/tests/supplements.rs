@@ -112,12 +112,7 @@ fn a_partial_plan_holds_its_scenarios_in_no_more_blocks_than_asked() {
     let uncapped = partial(&["--only", "huge"]).plan(temp.path(), SECOND);
     assert_eq!(read(&uncapped, "plan.tsv").lines().count(), 2 * 12);
     assert!(!read(&uncapped, "plan.json").contains("blocks_cap"));
-}
-
-#[test]
-fn a_whole_plan_says_nothing_of_parts() {
-    let temp = temporary();
-    let text = read(&whole().plan(temp.path(), FIRST), "plan.json");
+    let text = read(&whole().plan(temp.path(), THIRD), "plan.json");
     assert!(!text.contains("only") && !text.contains("blocks_cap"), "{text}");
 }
 

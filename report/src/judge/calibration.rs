@@ -77,11 +77,10 @@ fn trial(floor: f64, own: &Yield, margin: f64) -> Option<Trial> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Pair, floor};
+    use crate::stats::floor;
 
     fn pairs(values: &[f64]) -> Yield {
-        let pairs = values.iter().copied().map(Pair::exact).collect();
-        Yield { pairs, blocks: (0..values.len() as u64).collect(), ..Yield::default() }
+        Yield { pairs: values.to_vec(), blocks: (0..values.len() as u64).collect(), ..Yield::default() }
     }
 
     #[test]

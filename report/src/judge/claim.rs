@@ -6,7 +6,7 @@ use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
 use super::{mirror, slope};
-use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Size};
+use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Replicate, Size};
 use crate::fmt;
 use crate::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Row, Scale, Standing, Verdict,
@@ -122,7 +122,7 @@ fn invalid(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> O
 /// A duet whose single-arm processes, where enough were run, say something else.
 fn disagreement_with_singles(evidence: Evidence<'_>, part: &Part) -> Option<String> {
     let quantity = &part.quantity;
-    let single = quantity.of_processes();
+    let single = Quantity { replicate: Replicate::Process, ..quantity.clone() };
     quantity.scenarios(evidence.profile).iter().filter(|_| quantity.is_duet()).find_map(|scenario| {
         let estimate = |quantity| {
             let pairs = evidence.gather(quantity, scenario).pairs;
@@ -287,11 +287,10 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
 
 fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
     let is_ratio = quantity.is_ratio();
-    let value = |end: f64| if is_ratio { end.exp() } else { end };
+    let value = |pair: f64| if is_ratio { pair.exp() } else { pair };
+    let met = found.pairs.iter().filter(|pair| bound.met_by(value(**pair))).count();
     // A block in which nothing is known may or may not have met it.
-    let ends = || found.pairs.iter().map(|pair| (bound.met_by(value(pair.lo)), bound.met_by(value(pair.hi))));
-    let met = ends().filter(|(lo, hi)| *lo && *hi).count();
-    let unknown = ends().filter(|(lo, hi)| lo != hi).count();
+    let unknown = found.pairs.iter().filter(|pair| pair.is_nan()).count();
     let n = found.pairs.len();
     let (lo, _) = binomial::interval(met, n, CONFIDENCE);
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
@@ -322,10 +321,10 @@ fn criterion(quantity: &Quantity, bound: Bound) -> String {
 
 /// The share of an effect that what `control` came to in the same blocks amounts to.
 fn explained_share(effect: &Yield, control: &Yield) -> Option<Estimate> {
-    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.middles()).collect();
-    let blocks = effect.blocks.iter().zip(effect.middles());
+    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.pairs.iter().copied()).collect();
+    let blocks = effect.blocks.iter().zip(&effect.pairs);
     let (control, effect): (Vec<f64>, Vec<f64>) =
-        blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, effect))).unzip();
+        blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, *effect))).unzip();
     share::explained(&control, &effect, CONFIDENCE)
 }
 

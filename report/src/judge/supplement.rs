@@ -23,7 +23,9 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
             for part in claim.form(form).parts() {
                 if let Some((profile, data)) = find(&part.quantity) {
                     let (rows, _) = claim::rows(evidence(claims, profile, &data), part);
-                    found_in.rows.extend(rows.into_iter().filter(Row::has_figure).map(without_verdict));
+                    // A mere figure: nothing is tested with it.
+                    let figure = |row| Row { verdict: Verdict::NotMeasured, floor: None, ..row };
+                    found_in.rows.extend(rows.into_iter().filter(Row::has_figure).map(figure));
                     found_in.mark = if found_in.rows.is_empty() { "" } else { MARK };
                 }
             }
@@ -64,9 +66,4 @@ fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplemen
 /// What it is judged by; figures and goals have no floor, for which layouts count.
 fn evidence<'a>(claims: &'a Claims, profile: &'a str, data: &'a Dataset) -> Evidence<'a> {
     Evidence { claims, data, profile, layouts: NonZeroU64::MIN }
-}
-
-/// The row as a mere figure: nothing is tested with it.
-fn without_verdict(row: Row) -> Row {
-    Row { verdict: Verdict::NotMeasured, floor: None, ..row }
 }

@@ -22,7 +22,14 @@ struct Entry {
 /// The table with its title and note, without the rows and columns of which nothing was measured.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let title = prose(&layout.title);
-    let entries: Vec<Vec<Option<Entry>>> = layout.row.iter().map(|row| row_of(view, layout, row)).collect();
+    let row_of = |row: &page::TableRow| {
+        let of = |column: &Column| match column.values {
+            Some(_) => None,
+            None => entry(view, layout, &row.scenario, &column.in_row(row)),
+        };
+        layout.column.iter().map(of).collect()
+    };
+    let entries: Vec<Vec<Option<Entry>>> = layout.row.iter().map(row_of).collect();
     let (shown, left_out): (Vec<_>, Vec<_>) =
         (0..layout.row.len()).partition(|row| entries[*row].iter().any(Option::is_some));
     let measured = || entries.iter().flatten().flatten();
@@ -74,14 +81,6 @@ fn columns(layout: &page::Table, entries: &[Vec<Option<Entry>>], shown: &[usize]
         Some(printed) => last && shown.iter().any(|row| printed.get(*row).is_some_and(|text| text != NOTHING)),
     };
     (0..layout.column.len()).filter(is_shown).collect()
-}
-
-/// What the cells of a row say; nothing of those that are printed texts.
-fn row_of(view: &StudyView, layout: &page::Table, row: &page::TableRow) -> Vec<Option<Entry>> {
-    let of = |column: &Column| {
-        if column.values.is_some() { None } else { entry(view, layout, &row.scenario, &column.in_row(row)) }
-    };
-    layout.column.iter().map(of).collect()
 }
 
 /// A cell with its mark; `None` where there is nothing to print.

@@ -8,7 +8,7 @@ use super::answers;
 use super::parts::{Counted, counted};
 use crate::claims::Form;
 use crate::figures;
-use crate::judged::{Counts, Judged, JudgedForm};
+use crate::judged::{Counts, JudgedForm};
 use crate::page::Role;
 use crate::supplement::MARK;
 use crate::view::StudyView;
@@ -99,16 +99,12 @@ fn said(form: &JudgedForm) -> String {
     match form {
         JudgedForm::Absent(reason) => format!("absent: {reason}"),
         JudgedForm::Judged(found) => {
-            let detail = detail(found);
+            let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
+            let parts = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING);
+            let detail = parts.collect::<Vec<_>>().join("; ");
             if detail.is_empty() { found.verdict.to_string() } else { format!("{}: {detail}", found.verdict) }
         }
     }
-}
-
-fn detail(found: &Judged) -> String {
-    let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
-    let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING).collect();
-    said.join("; ")
 }
 
 /// Words up to the width, further lines indented.

@@ -20,9 +20,6 @@ pub fn page(studies: &[StudyView]) -> String {
          A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size. How that works: \
          [METHODOLOGY](../METHODOLOGY.md).\n\n"
     );
-    if studies.is_empty() {
-        out.push_str("There is no run yet.\n");
-    }
     out.push_str(&calibration(studies));
     for view in studies {
         let _ = write!(
@@ -31,14 +28,10 @@ pub fn page(studies: &[StudyView]) -> String {
             anchor(&view.judged.study, "trust"),
             code(&view.judged.study)
         );
-        out.push_str(&study(&view.judged));
+        out.extend([controls, false_positives, failures, memory, rounds].map(|part| part(&view.judged)));
         out.push_str(&sources(&view.origin));
     }
     out
-}
-
-fn study(judged: &JudgedStudy) -> String {
-    [controls, false_positives, failures, memory, rounds].map(|part| part(judged)).concat()
 }
 
 /// The rounds behind a study: how much of them was run, and what else went on meanwhile.

@@ -9,7 +9,7 @@ pub mod share;
 pub mod signed_rank;
 pub mod slope;
 
-pub use signed_rank::{Interval, Pair, estimate, median_estimate};
+pub use signed_rank::{Interval, estimate, median_estimate};
 
 /// Confidence of every interval that judges.
 pub const CONFIDENCE: f64 = 0.95;
