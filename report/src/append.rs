@@ -79,10 +79,9 @@ pub fn memory(
     if let Some(what) = record.as_ref().and_then(|record| record.misfit(next, &meta.study)) {
         return Err(left.fault(what));
     }
-    let (exit, names) = (left.exit, [scenario, arm].map(quoted));
+    let (exit, [scenario, arm]) = (left.exit, [scenario, arm].map(quoted));
     let line = format!(
-        "{{\"pass\":{pass},\"scenario\":{},\"arm\":{},\"exit\":{exit},\"time\":{time_text},\"record\":{record_text}}}\n",
-        names[0], names[1]
+        "{{\"pass\":{pass},\"scenario\":{scenario},\"arm\":{arm},\"exit\":{exit},\"time\":{time_text},\"record\":{record_text}}}\n"
     );
     log.add(&line)?;
     Ok(failure(record.as_ref(), exit))

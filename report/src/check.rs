@@ -239,11 +239,8 @@ fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
     let end = if is_ended { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" };
     findings.extend(due.iter().filter(|plan| !seen.contains(plan.run.as_str())).map(|plan| {
         let PlannedRun { run, case, .. } = plan;
-        Error::line(
-            file,
-            folder.runs.len() + 1,
-            format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm),
-        )
+        let what = format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm);
+        Error::line(file, folder.runs.len() + 1, what)
     }));
     if let (true, Some(next), Some(last)) = (folder.meta.cut, folder.plan.get(made), made.checked_sub(1))
         && next.block_name() == folder.plan[last].block_name()

@@ -21,24 +21,10 @@ pub struct Claims {
 }
 
 /// One of the two forms in which every claim is judged; by name as page.toml and JSON say it.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(serialize_all = "lowercase", const_into_str)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Form {
     /// The author's set-up with its flaws.
     Published,

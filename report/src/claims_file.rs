@@ -496,10 +496,9 @@ impl<'a> Reader<'a> {
             (Kind::Equal | Kind::Cause { .. } | Kind::Every { .. }, of) => matches!(of, Of::Ratio { .. }),
         };
         if !fits {
-            return Err(scope.fault(format!(
-                "of kind {} is made of the wrong arms: see the kinds in docs/FORMAT.md",
-                kind.into_str()
-            )));
+            let kind = kind.into_str();
+            let what = format!("of kind {kind} is made of the wrong arms: see the kinds in docs/FORMAT.md");
+            return Err(scope.fault(what));
         }
         let causes = scope.each(self, ("cause", "a cause"), |table| Self::cause(scope, &quantity, table))?;
         let text = if scope.has("id") { None } else { scope.take("text")? };

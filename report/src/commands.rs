@@ -182,9 +182,8 @@ fn show_plans(
         for view in before.into_iter().flatten() {
             let table = power::table(&made.claims, &made.meta.profile, &view.judged);
             if !table.is_empty() {
-                print(&format!(
-                    "\nhow often it would find the published size, by the noise of the last round:\n{table}"
-                ))?;
+                let what = "how often it would find the published size, by the noise of the last round";
+                print(&format!("\n{what}:\n{table}"))?;
             }
         }
         print("\n")?;

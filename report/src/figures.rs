@@ -71,17 +71,13 @@ pub fn what(scale: &Scale) -> String {
             format!("{numerator} ÷ {denominator}, {}", fmt::metric_in_words(metric))
         }
         Scale::Value { metric, of, per, .. } => {
-            format!("{} of {of}{}", fmt::metric_in_words(metric), divisor(per.as_deref()))
+            let per = per.as_ref().map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
+            format!("{} of {of}{per}", fmt::metric_in_words(metric))
         }
         Scale::Slope { of } => format!("slope of {of}"),
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { criterion } => format!("blocks with {criterion}"),
     }
-}
-
-/// " per messages", or nothing for a value that is not divided.
-pub fn divisor(per: Option<&str>) -> String {
-    per.map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default()
 }
 
 /// The short form of [`what`] that stands before a figure: "async ÷ sync", "share of T2's effect", or nothing for a value.

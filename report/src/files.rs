@@ -140,10 +140,8 @@ pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
         if entry.file_type().map_err(failed)?.is_file() {
             names.push(entry.file_name().to_string_lossy().into_owned());
         } else {
-            others.push(Error::file(
-                entry.path(),
-                "it is no regular file: a round holds neither folders, links, pipes nor devices",
-            ));
+            let what = "it is no regular file: a round holds neither folders, links, pipes nor devices";
+            others.push(Error::file(entry.path(), what));
         }
     }
     names.sort();
@@ -187,11 +185,6 @@ pub struct TomlFile<'a> {
 }
 
 impl TomlFile<'_> {
-    /// Reads the file as a `T`.
-    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        toml::from_str(self.text).map_err(|error| self.fault(&error))
-    }
-
     /// What the reader of TOML says, with its line.
     pub fn fault(&self, error: &toml::de::Error) -> Error {
         self.error_in(error.span().map_or(0, |span| span.start), in_line(error))

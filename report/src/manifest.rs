@@ -40,27 +40,22 @@ pub fn to_text(sums: &BTreeMap<String, String>) -> String {
     })
 }
 
-/// Reads a manifest; `file` stands in messages.
-fn from_text(text: &str, file: &Path) -> Result<BTreeMap<String, String>, Error> {
+/// The sums that the manifest of `folder` lists, by name.
+pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let file = folder.join(NAME);
     let mut sums = BTreeMap::new();
-    for (index, line) in text.lines().enumerate() {
-        let fault = || Error::line(file, index + 1, "this is not a SHA-256, two spaces and a name");
+    for (index, line) in files::read(&file)?.lines().enumerate() {
+        let fault = || Error::line(&file, index + 1, "this is not a SHA-256, two spaces and a name");
         let (sum, name) = line.split_once("  ").ok_or_else(fault)?;
         if sum.len() != 64 || !sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(fault());
         }
         // Only one of two sums can be right, and sha256sum would complain of the other.
         if sums.insert(name.to_owned(), sum.to_owned()).is_some() {
-            return Err(Error::line(file, index + 1, format!("{name} stands twice")));
+            return Err(Error::line(&file, index + 1, format!("{name} stands twice")));
         }
     }
     Ok(sums)
-}
-
-/// The sums that the manifest of `folder` lists, by name.
-pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let path = folder.join(NAME);
-    from_text(&files::read(&path)?, &path)
 }
 
 /// Every difference between the manifest of `folder` and what stands there, one line each.

@@ -225,7 +225,7 @@ impl Page {
     /// Names file and line of what is unknown, missing or inconsistent.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
-        let page: Page = file.parse()?;
+        let page: Page = toml::from_str(text).map_err(|error| file.fault(&error))?;
         for table in &page.table {
             table.check(file)?;
         }
@@ -295,25 +295,22 @@ impl Chart {
     fn check(&self) -> Result<(), String> {
         use ChartKind::{Lines, Percentiles, Strip};
         let is_unit = |name: &String| crate::record::unit(name).is_some();
-        // Kind, whether it has the fault, and the fault.
+        let is = |kind| self.kind == kind;
         let faults = [
-            (Lines, self.metric.is_none(), "needs metric"),
-            (Lines, self.x.is_none(), "needs x, a metric"),
-            (Strip, self.metric.is_none(), "needs metric"),
-            (Strip, self.scenarios.len() != 1, "shows one scenario"),
-            (Lines, self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
-            (Strip, self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
+            (!is(Percentiles) && self.metric.is_none(), "needs metric"),
+            (is(Lines) && self.x.is_none(), "needs x, a metric"),
+            (is(Strip) && self.scenarios.len() != 1, "shows one scenario"),
+            (!is(Percentiles) && self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
             (
-                Percentiles,
-                self.metric.is_some() || self.x.is_some() || self.log,
+                is(Percentiles) && (self.metric.is_some() || self.x.is_some() || self.log),
                 "takes histogram, not metric, x or log",
             ),
-            (Percentiles, self.histogram.is_none(), "needs histogram"),
-            (Percentiles, !self.histogram.iter().all(is_unit), "names a histogram that does not end in a unit"),
-            (Percentiles, self.scenarios.is_empty() || self.arms.is_empty(), "needs scenarios and arms"),
+            (is(Percentiles) && self.histogram.is_none(), "needs histogram"),
+            (!self.histogram.iter().all(is_unit), "names a histogram that does not end in a unit"),
+            (is(Percentiles) && (self.scenarios.is_empty() || self.arms.is_empty()), "needs scenarios and arms"),
         ];
-        match faults.into_iter().find(|(kind, is_wrong, _)| *kind == self.kind && *is_wrong) {
-            Some((kind, _, what)) => Err(format!("chart \"{}\" of kind {} {what}", self.id, kind.into_str())),
+        match faults.into_iter().find(|(is_there, _)| *is_there) {
+            Some((_, what)) => Err(format!("chart \"{}\" of kind {} {what}", self.id, self.kind.into_str())),
             None => Ok(()),
         }
     }

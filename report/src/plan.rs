@@ -117,9 +117,8 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
         }
         for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| terms.holds(scenario)) {
             if !known.contains(&(scenario.as_str(), arm.as_str())) {
-                return fault(format!(
-                    "needs the test case {scenario} {arm}, which the study does not list in {profile}"
-                ));
+                let case = format!("{scenario} {arm}");
+                return fault(format!("needs the test case {case}, which the study does not list in {profile}"));
             }
         }
     }

@@ -61,10 +61,8 @@ impl Run {
         let impossible = |seconds: &f64| !(*seconds > 0.0 && *seconds <= process_s);
         record.misfit(plan, study).or_else(|| {
             let seconds = record.timed_s().filter(impossible)?;
-            Some(format!(
-                "the record of {} has a span of {seconds} s, but 0 < work_s <= process_s = {process_s} s",
-                plan.run
-            ))
+            let span = format!("a span of {seconds} s, but 0 < work_s <= process_s = {process_s} s");
+            Some(format!("the record of {} has {span}", plan.run))
         })
     }
 

@@ -191,16 +191,11 @@ fn a_memory_pass_that_was_promised_and_not_made_is_found() {
 #[test]
 fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
     let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n";
+    let quote = "[[advice]]\ntext = \"{C1.fair.nowhere.value}\"\n";
     for (name, from, to, file, what) in [
         ("claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"),
         ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),
-        (
-            "page.toml",
-            "[[chart]]",
-            "[[advice]]\ntext = \"{C1.fair.nowhere.value}\"\n[[chart]]",
-            "page.toml",
-            "C1 in nowhere",
-        ),
+        ("page.toml", "[[chart]]", &format!("{quote}[[chart]]"), "page.toml", "C1 in nowhere"),
         ("machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"),
     ] {
         let (_results, folder) = sealed();
@@ -424,11 +419,8 @@ fn a_whole_round_of_a_machine_that_was_not_probed_is_found() {
         let (_results, folder) = sealed();
         forge(&folder, "machine.json", |text| {
             // A space, so that something changes where nothing is forged.
-            text.replacen("\"probe_hop_us\":12", probe, 1).replacen(
-                "\"values\":{",
-                &format!("\"values\": {{{kernel}"),
-                1,
-            )
+            let values = format!("\"values\": {{{kernel}");
+            text.replacen("\"probe_hop_us\":12", probe, 1).replacen("\"values\":{", &values, 1)
         });
         if is_found {
             expect_one(&folder, "machine.json", 0, "probe_hop_us is no figure above zero");

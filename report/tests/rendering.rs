@@ -47,24 +47,12 @@ fn report() -> String {
 
 /// A study without claims, samples, tables or prose.
 fn empty() -> StudyView {
-    let JudgedStudy { study, folder, profile, plan_seed, plan_hash, runs, measured_s, .. } = fixture::view().judged;
-    let page = Page { table: vec![], measured: vec![], advice: vec![], ..fixture::view().page };
-    StudyView {
-        judged: JudgedStudy {
-            study,
-            folder,
-            profile,
-            plan_seed,
-            plan_hash,
-            runs,
-            measured_s,
-            ..JudgedStudy::default()
-        },
-        page,
-        data: Dataset::default(),
-        machine: Machine::default(),
-        ..fixture::view()
-    }
+    let mut view = fixture::view();
+    view.page = Page { table: vec![], measured: vec![], advice: vec![], ..view.page };
+    let (claims, controls, goals, failures) = (vec![], vec![], vec![], vec![]);
+    let judged = JudgedStudy { claims, controls, goals, failures, rounds: None, ..view.judged };
+    view.judged = JudgedStudy { memory_disagreements: vec![], memory_compared: 0, ..judged };
+    StudyView { data: Dataset::default(), machine: Machine::default(), ..view }
 }
 
 /// Rows of Markdown tables in which the number of cells differs from their heading's.

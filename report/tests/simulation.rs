@@ -327,7 +327,9 @@ fn outcomes_are_covered_and_rarely_wrong(effort: Effort) {
                 let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
                 missed += usize::from(truth < lo || truth > hi);
                 // Claimed in more blocks than it happens in, by nothing.
-                happens += usize::from(rules::outcome((met, met), n, truth) == Verdict::Happens);
+                happens += usize::from(
+                    rules::outcome(&Interval { point: truth, lo, hi, n, level: 0.05 }, truth) == Verdict::Happens,
+                );
                 true
             });
             assert_at_most(0.05, missed, effort.trials, &format!("missed, outcome in {truth}, n = {n}"));
@@ -434,12 +436,8 @@ fn several_scenarios_tell_copies_apart_no_more_often_than_one(effort: Effort) {
                 });
                 // The bias is on one side. A clock's steps need not be symmetric about it.
                 let promise = rules::CONTRADICTS / 2.0 + if noise == Noise::Ties { 0.025 } else { 0.0 };
-                assert_at_most(
-                    promise,
-                    told_apart,
-                    effort.trials,
-                    &format!("{scenarios} scenarios, {noise:?}, n = {n}"),
-                );
+                let what = format!("{scenarios} scenarios, {noise:?}, n = {n}");
+                assert_at_most(promise, told_apart, effort.trials, &what);
             }
         }
     }

@@ -264,17 +264,18 @@ fn a_cause_explains_most_a_part_or_little_of_the_effect() {
 
 #[test]
 fn an_outcome_needs_its_share_of_blocks_beyond_chance() {
+    use report::stats::{CONFIDENCE, binomial};
+    let of_eight =
+        |least, most| between(binomial::interval(least, 8, CONFIDENCE).0, binomial::interval(most, 8, CONFIDENCE).1);
     // The exact interval of 8 of 8 is [0.6306, 1], that of 0 of 8 its mirror image.
-    let (lo, _) = report::stats::binomial::interval(8, 8, report::stats::CONFIDENCE);
-    assert_eq!(rules::outcome((8, 8), 8, down(lo)), Happens);
-    assert_eq!(rules::outcome((8, 8), 8, lo), Undecided);
-    let (_, hi) = report::stats::binomial::interval(0, 8, report::stats::CONFIDENCE);
-    assert_eq!(rules::outcome((0, 0), 8, up(hi)), DoesNotHappen);
-    assert_eq!(rules::outcome((0, 0), 8, hi), Undecided);
-    assert_eq!(rules::outcome((7, 7), 8, 0.5), Undecided);
-    assert_eq!(rules::outcome((0, 0), 0, 0.5), Undecided);
+    let (all, none) = (of_eight(8, 8), of_eight(0, 0));
+    assert_eq!(rules::outcome(&all, down(all.lo)), Happens);
+    assert_eq!(rules::outcome(&all, all.lo), Undecided);
+    assert_eq!(rules::outcome(&none, up(none.hi)), DoesNotHappen);
+    assert_eq!(rules::outcome(&none, none.hi), Undecided);
+    assert_eq!(rules::outcome(&of_eight(7, 7), 0.5), Undecided);
     // Blocks that nothing is known of count against either answer.
-    assert_eq!(rules::outcome((0, 8), 8, 0.5), Undecided);
+    assert_eq!(rules::outcome(&of_eight(0, 8), 0.5), Undecided);
 }
 
 mod every {

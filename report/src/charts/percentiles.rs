@@ -180,9 +180,6 @@ fn described(name: &str, curves: &[Curve]) -> String {
             .collect();
         format!("{}: {}", curve.name, if known.is_empty() { "no values".to_owned() } else { known.join(", ") })
     };
-    format!(
-        "{} by percentile; {}",
-        fmt::metric_in_words(name),
-        curves.iter().map(of_curve).collect::<Vec<_>>().join("; ")
-    )
+    let curves: Vec<String> = curves.iter().map(of_curve).collect();
+    format!("{} by percentile; {}", fmt::metric_in_words(name), curves.join("; "))
 }

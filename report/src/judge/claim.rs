@@ -294,13 +294,9 @@ fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share
     let n = found.pairs.len();
     let (lo, _) = binomial::interval(met, n, CONFIDENCE);
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
-    let point = met as f64 / n as f64;
-    Row {
-        scale: Scale::Blocks { criterion: criterion(quantity, bound) },
-        estimate: (n > 0).then_some(Estimate { point, lo, hi, n, level: 1.0 - CONFIDENCE }),
-        verdict: rules::outcome((met, met + unknown), n, share),
-        ..row
-    }
+    let estimate = Estimate { point: met as f64 / n as f64, lo, hi, n, level: 1.0 - CONFIDENCE };
+    let scale = Scale::Blocks { criterion: criterion(quantity, bound) };
+    decided(Row { scale, estimate: (n > 0).then_some(estimate), ..row }, |met| rules::outcome(met, share))
 }
 
 /// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".

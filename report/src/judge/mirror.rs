@@ -87,12 +87,8 @@ pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>
 pub(super) fn believe(found: &mut Judged) {
     let disagrees = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state == MirrorState::Disagrees;
     let Some(mirror) = found.mirrors.iter().find(disagrees) else { return };
-    let mut reason = format!(
-        "in {} the authors' code shows {} and its mirror {}",
-        mirror.scenario,
-        times(&mirror.theirs),
-        times(&mirror.ours)
-    );
+    let (theirs, ours) = (times(&mirror.theirs), times(&mirror.ours));
+    let mut reason = format!("in {} the authors' code shows {theirs} and its mirror {ours}", mirror.scenario);
     let shows = |other: &&Mirror| {
         !other.but.is_empty() && other.scenario == mirror.scenario && other.state == MirrorState::Agrees
     };

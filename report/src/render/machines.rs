@@ -113,9 +113,7 @@ fn elsewhere(view: &StudyView) -> String {
             table.row(cells);
         }
     }
-    format!(
-        "## {} on several hosts\n\nWhat the most powerful round of each host says of the same claims; no figure mixes hosts.\n\n{}\n",
-        code(&view.judged.study),
-        table.render()
-    )
+    let (study, table) = (code(&view.judged.study), table.render());
+    let what = "What the most powerful round of each host says of the same claims; no figure mixes hosts.";
+    format!("## {study} on several hosts\n\n{what}\n\n{table}\n")
 }

@@ -53,12 +53,8 @@ fn ended(mut page: String) -> String {
 
 /// What stands between the marks of other documents, by name: `answers`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let answers = format!(
-        "{}\n{}\n{}",
-        answers::all(studies, REPORT),
-        answers::tally(studies, REPORT),
-        "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n",
-    );
+    let chart = "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n";
+    let answers = [&answers::all(studies, REPORT), &answers::tally(studies, REPORT), chart].join("\n");
     let mut blocks = BTreeMap::from([("answers".to_owned(), answers)]);
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
         blocks.insert(format!("goals-{}", view.judged.study), goals::table(view));

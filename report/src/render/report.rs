@@ -45,14 +45,13 @@ fn head(studies: &[StudyView]) -> String {
     for entry in contents {
         let _ = writeln!(out, "- {entry}");
     }
+    let (answers, tally) = (answers::all(studies, ""), answers::tally(studies, ""));
     let _ = write!(
         out,
         "\nEvery claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and [fair](docs/GLOSSARY.md), at equal work \
          and equal resources. A ratio is the first arm's figure over the second's, with its exact interval and both medians; it is that of paired runs, and need not be the ratio of the medians. How we \
          measure: [METHODOLOGY](docs/METHODOLOGY.md). Can this run be trusted: [TRUST](docs/evidence/TRUST.md). On what machines: \
-         [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{}\n{}\n",
-        answers::all(studies, ""),
-        answers::tally(studies, ""),
+         [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{answers}\n{tally}\n"
     );
     out
 }

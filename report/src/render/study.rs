@@ -28,13 +28,9 @@ pub fn section(view: &StudyView) -> String {
         let _ = write!(out, "### What the original really measured\n\n{}", bullets(&page.measured));
     }
     if !view.judged.claims.is_empty() {
-        let chart = charts::claims_of(view);
-        let _ = write!(
-            out,
-            "### Claims\n\n{}\n![Claims about ratios, as published and fair, with their intervals](charts/{chart})\n\n{}",
-            claims(view),
-            elsewhere(view)
-        );
+        let chart = "![Claims about ratios, as published and fair, with their intervals](charts/";
+        let (claims, file, elsewhere) = (claims(view), charts::claims_of(view), elsewhere(view));
+        let _ = write!(out, "### Claims\n\n{claims}\n{chart}{file})\n\n{elsewhere}");
     }
     let advice = bullets(answers::advice(view));
     if !advice.is_empty() {

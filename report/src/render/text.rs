@@ -8,9 +8,9 @@ use super::answers;
 use super::parts::{Counted, counted};
 use crate::claims::Form;
 use crate::figures;
-use crate::judged::{Counts, JudgedForm};
+use crate::judged::{Counts, JudgedForm, JudgedStudy};
 use crate::page::Role;
-use crate::supplement::MARK;
+use crate::supplement::{MARK, Supplement};
 use crate::view::StudyView;
 
 /// Width of the column of forms: the longest is "as published".
@@ -46,43 +46,21 @@ pub fn answers(studies: &[StudyView]) -> String {
 pub fn verdict_table(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
-        let judged = &view.judged;
-        let _ = writeln!(
-            text,
-            "{}: {} claims, profile {}, {} runs ({} failed), {}",
-            judged.study,
-            judged.claims.len(),
-            judged.profile,
-            judged.runs,
-            judged.failures.len(),
-            judged.folder
-        );
+        let JudgedStudy { study, folder, profile, runs, failures, claims, .. } = &view.judged;
+        let (count, failed) = (claims.len(), failures.len());
+        let _ = writeln!(text, "{study}: {count} claims, profile {profile}, {runs} runs ({failed} failed), {folder}");
         for form in Form::VARIANTS {
-            let counts = Counts::of(&judged.claims, *form);
-            let _ = writeln!(
-                text,
-                "{:<FORM$}  {} judged: {} hold, {} do not hold, {} undecided",
-                form.in_words(),
-                counts.judged,
-                counts.holds,
-                counts.does_not_hold,
-                counts.undecided
-            );
+            let Counts { judged, holds, does_not_hold, undecided, .. } = Counts::of(claims, *form);
+            let counts = format!("{judged} judged: {holds} hold, {does_not_hold} do not hold, {undecided} undecided");
+            let _ = writeln!(text, "{:<FORM$}  {counts}", form.in_words());
         }
         for supplement in &view.supplements {
-            let _ = writeln!(
-                text,
-                "{} profile {}, {} runs ({} failed), only {}, {}",
-                MARK,
-                supplement.profile,
-                supplement.runs,
-                supplement.failed,
-                supplement.taken(str::to_owned).join(", "),
-                supplement.folder,
-            );
+            let Supplement { profile, runs, failed, folder, .. } = supplement;
+            let taken = supplement.taken(str::to_owned).join(", ");
+            let _ = writeln!(text, "{MARK} profile {profile}, {runs} runs ({failed} failed), only {taken}, {folder}");
         }
-        let width = judged.claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0);
-        for claim in &judged.claims {
+        let width = claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0);
+        for claim in claims {
             let _ = write!(text, "{:<width$}  ", claim.id);
             push_wrapped(&mut text, &claim.text, width + 2);
             for form in Form::VARIANTS {
