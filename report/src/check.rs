@@ -110,13 +110,15 @@ fn is_stamp(text: &str) -> bool {
 /// What the files of a folder say against each other; failed runs are no contradiction.
 fn structure(folder: &Folder) -> Vec<Error> {
     let file = |name: &str| folder.path.join(name);
-    let mut findings = page_against_claims(&folder.page, &folder.claims, &file("page.toml"));
-    findings.extend(meta_against_files(folder, &file("plan.json")));
-    findings.extend(plan_again(folder, &file("plan.tsv")));
-    findings.extend(runs_against_plan(folder, &file("runs.jsonl")));
-    findings.extend(memory_against_plan(folder, &file("memory.jsonl")));
-    findings.extend(probes(folder, &file("machine.json")));
-    findings
+    let found = [
+        page_against_claims(&folder.page, &folder.claims, &file("page.toml")),
+        meta_against_files(folder, &file("plan.json")),
+        plan_again(folder, &file("plan.tsv")),
+        runs_against_plan(folder, &file("runs.jsonl")),
+        memory_against_plan(folder, &file("memory.jsonl")),
+        probes(folder, &file("machine.json")),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// A whole round says how fast its machine was: without its probes it would be of a host of its own, which no other round contradicts. The

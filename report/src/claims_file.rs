@@ -86,14 +86,11 @@ impl Claims {
             budget_s.insert(profile.to_owned(), seconds);
         }
         let claims = top.each(&reader, ("claim", "claim"), |table| reader.claim(&table))?;
-        if let Some(planted) = top.table("planted")? {
-            let planted = reader.table(file, "planted", planted)?;
+        if let Some(planted) = top.table(&reader, "planted", "planted")? {
             for replicate in [Replicate::Process, Replicate::Duet] {
-                if let Some(table) = planted.table(replicate.into_str())? {
-                    reader.planted(
-                        &reader.table(file, &format!("planted.{}", replicate.into_str()), table)?,
-                        replicate,
-                    )?;
+                let key = replicate.into_str();
+                if let Some(table) = planted.table(&reader, key, &format!("planted.{key}"))? {
+                    reader.planted(&table, replicate)?;
                 }
             }
         }
@@ -206,12 +203,12 @@ impl<'a> Scope<'a> {
         matches!(self.entries.get(key).map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)))
     }
 
-    /// The table of a key, if it is there.
-    fn table(&self, key: &str) -> Result<Option<Spanned<DeValue<'a>>>, Error> {
+    /// The table of a key, which messages call `name`, if it is there.
+    fn table(&self, reader: &Reader<'a>, key: &str, name: &str) -> Result<Option<Scope<'a>>, Error> {
         if self.has(key) && !self.is_table(key) {
             return Err(self.fault_at(key, format!("needs a table in '{key}'")));
         }
-        Ok(self.raw(key))
+        self.raw(key).map(|table| reader.table(self.file, name, table)).transpose()
     }
 
     /// What `read` makes of each table of a key, which messages call `name`; nothing if it is not there.
@@ -447,11 +444,9 @@ impl<'a> Reader<'a> {
         let (id, text) = (claim.need("id")?, claim.need("text")?);
         let original = claim.need("original")?;
         let form = |form: Form| {
-            let table = claim.table(form.into_str())?;
+            let table = claim.table(self, form.into_str(), &format!("{} ({})", claim.name, form.in_words()))?;
             let what = format!("needs the key '{form}': a form that makes no sense is {{ absent = \"why\" }}");
-            let table = table.ok_or_else(|| claim.fault(what))?;
-            let named = format!("{} ({})", claim.name, form.in_words());
-            self.asked(&self.table(claim.file, &named, table)?.test_within(claim), form)
+            self.asked(&table.ok_or_else(|| claim.fault(what))?.test_within(claim), form)
         };
         let (published, fair) = (form(Form::Published)?, form(Form::Fair)?);
         let further = |table: Scope<'a>| {
@@ -517,9 +512,8 @@ impl<'a> Reader<'a> {
         }
         // What is measured in a table of this key, where it does not say itself how.
         let inner = |outer: &Scope<'a>, key: &str| -> Result<Option<Scope<'a>>, Error> {
-            let Some(table) = outer.table(key)? else { return Ok(None) };
-            let own = self.table(test.file, &format!("{key} of {}", outer.name), table)?;
-            Ok(Some(own.within(outer, |_, key| is_in(MEASURED, key))))
+            let own = outer.table(self, key, &format!("{key} of {}", outer.name))?;
+            Ok(own.map(|own| own.within(outer, |_, key| is_in(MEASURED, key))))
         };
         let Some(scope) = inner(test, "mirrors")? else { return Ok(None) };
         if !scope.names_arms() {
@@ -565,17 +559,15 @@ impl<'a> Reader<'a> {
     fn aa(&self, test: &Scope<'a>, part: &Part) -> Result<Option<String>, Error> {
         let mut quantity = part.quantity.clone();
         let is_table = test.is_table("aa");
-        let mut arm: Option<String> = None;
-        if is_table {
-            if let Some(table) = test.table("aa")? {
-                let asked = self.table(test.file, &format!("aa of {}", test.name), table)?;
-                arm = asked.take("arm")?;
-                quantity.scenarios = if asked.has("scenarios") { asked.scenarios()? } else { quantity.scenarios };
-                quantity.blocks = if asked.has("blocks") { asked.by_profile("blocks")? } else { quantity.blocks };
-            }
+        let arm: Option<String> = if !is_table {
+            test.take("aa")?
+        } else if let Some(asked) = test.table(self, "aa", &format!("aa of {}", test.name))? {
+            quantity.scenarios = if asked.has("scenarios") { asked.scenarios()? } else { quantity.scenarios };
+            quantity.blocks = if asked.has("blocks") { asked.by_profile("blocks")? } else { quantity.blocks };
+            asked.take("arm")?
         } else {
-            arm = test.take("aa")?;
-        }
+            None
+        };
         let arm = match (arm, &part.quantity.of) {
             (Some(none), _) if none == "none" => return Ok(None),
             (Some(arm), _) => arm,

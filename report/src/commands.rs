@@ -10,7 +10,7 @@ use anyhow::{Context, Error, anyhow};
 
 use crate::cases::{self, Case};
 use crate::claims::Claims;
-use crate::cli::{Append, Command, Profile};
+use crate::cli::{Append, Command};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::machine::Machine;
 use crate::plan::{Plan, Terms, cheapest_control, plan};
@@ -40,7 +40,11 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                 _ => Err(anyhow!("several folders can only be shown: add --show")),
             }
         }
-        Command::Cases { folder, profile, judged } => print(&select_cases(&folder, profile, judged)?),
+        Command::Cases { folder, profile, judged } => {
+            let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
+            let (listed, cases) = load(&folder, "cases.tsv", cases::parse)?;
+            print(&cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into(), judged)))
+        }
         Command::Passes { folder } => print(&promised_passes(&folder)?),
         Command::Append(what) => append(what),
         Command::Machine { folder, facts } => {
@@ -93,12 +97,6 @@ pub fn report(error: &Error) -> ExitCode {
     }
     eprintln!("report: {error:#}");
     ExitCode::from(COULD_NOT_RUN)
-}
-
-fn select_cases(folder: &Path, profile: Profile, judged: bool) -> Result<String, Error> {
-    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
-    let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
-    Ok(cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into(), judged)))
 }
 
 /// The passes under GNU time that the plan of a folder promises, one per line.

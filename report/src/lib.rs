@@ -3,13 +3,13 @@
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
 //! - the program: [`cli`] (what can be typed) and [`commands`] (what each does);
-//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`sentence`], [`plan_file`], [`runs`], [`record`],
-//!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`], [`power`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
+//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
+//!   `histogram`, [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
+//! - before measuring: [`plan`], `power`; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it), [`supplement`] (partial measurements), [`host`] and
+//!   [`judged`] (what came of it), `supplement` (partial measurements), [`host`] and
 //!   [`rounds`] (which measurements are shown);
-//! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], [`publish`].
+//! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], `publish`.
 
 mod append;
 pub mod cases;

@@ -92,14 +92,12 @@ metric = "user_s"
 part = [{ text = "one", ratio = "c / b" }, { text = "two", scenarios = ["t"], metric = "system_s" }, {}]
 "#,
     );
-    assert_eq!(
-        published.iter().map(said).collect::<Vec<_>>(),
-        [
-            "ratio c/b user_s s process 12 0.05 1.4",
-            "ratio a/b system_s t process 12 0.05 1.4",
-            "ratio a/b user_s s process 12 0.05 1.4",
-        ]
-    );
+    let expected = [
+        "ratio c/b user_s s process 12 0.05 1.4",
+        "ratio a/b system_s t process 12 0.05 1.4",
+        "ratio a/b user_s s process 12 0.05 1.4",
+    ];
+    assert_eq!(published.iter().map(said).collect::<Vec<_>>(), expected);
     assert_eq!(published.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["one", "two", ""]);
     assert!(fair.is_empty());
     let expected = [

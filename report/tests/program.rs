@@ -85,21 +85,16 @@ fn the_verdicts_fit_a_terminal() {
     let output = report().arg("verdicts").arg(temp.path()).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).expect("the table is text");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
-    assert!(
-        text.lines().any(|line| line.starts_with("C1"))
-            && text.lines().any(|line| line.trim_start().starts_with("as published  holds: ")),
-        "{text}"
-    );
+    let has_line = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
+    assert!(has_line("C1") && has_line("as published  holds: "), "{text}");
     assert!(text.contains("a ÷ b 1.50") && text.contains("n = 8"), "{text}");
     report().args(["verdicts", "--study", "toy"]).arg(temp.path()).assert().success().stdout(text);
     let json = report().args(["verdicts", "--study", "toy", "--json"]).arg(temp.path()).assert().success();
     let json: serde_json::Value =
         serde_json::from_slice(&json.get_output().stdout).expect("it is one document of JSON");
     let claims = &json["studies"][0]["claims"];
-    assert_eq!(
-        (&claims[0]["published"]["verdict"], &claims[0]["published"]["rows"][0]["n"]),
-        (&"holds".into(), &8.into())
-    );
+    let published = &claims[0]["published"];
+    assert_eq!((&published["verdict"], &published["rows"][0]["n"]), (&"holds".into(), &8.into()));
     assert_eq!(claims[0]["fair"]["absent"], "both do the same work as published");
     assert_eq!(claims[1]["published"]["reason"], "their allocator is not built yet");
     report().args(["verdicts", "--study", "joy"]).arg(temp.path()).assert().code(2).stderr(contains("joy"));
