@@ -6,37 +6,26 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
+use crate::cli::Left;
 use crate::error::Error;
 use crate::files;
 use crate::hyperfine::Export;
 use crate::plan_file::{self, PlannedRun};
 use crate::record::Record;
 use crate::results::{load, read_meta};
-use crate::runs::{GnuTime, MemoryRun, Run, in_words};
+use crate::runs::{GnuTime, Run, failure, in_words};
 use crate::seals;
 use crate::selection;
 
-/// What a command left.
-#[derive(Debug, Clone, Default)]
-pub struct Left {
-    pub exit: i32,
-    /// What measured it from outside: the export of hyperfine, or the line of GNU time.
-    pub measured: Option<PathBuf>,
-    pub record: Option<PathBuf>,
-}
-
 /// Adds the run `id` to runs.jsonl of `folder`, and the seal of its block if it was the last of it; why it counts as failed, if it does.
-///
-/// # Errors
-/// If it is not the next run of the plan, or what it left is not of it: nothing is added then.
-pub fn run(folder: &Path, id: &str, left: &Left) -> Result<Option<String>, Error> {
+/// Nothing is added if it is not the next run of the plan, or what it left is not of it.
+pub fn run(folder: &Path, id: &str, left: &Left, export: Option<&Path>) -> Result<Option<String>, Error> {
     let meta = read_meta(folder)?;
     let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
     let log = Log::open(folder.join("runs.jsonl"))?;
     let next = log.next(&plan, |run| run.run.clone(), id)?;
-    let (hyperfine, hyperfine_text) =
-        left.piece::<Export>(left.measured.as_deref().filter(|_| left.exit == 0), whole)?;
-    let (record, record_text) = left.piece::<Record>(left.record.as_deref(), whole)?;
+    let (hyperfine, hyperfine_text) = left.piece::<Export>(export.filter(|_| left.exit == 0), str::trim)?;
+    let (record, record_text) = left.piece::<Record>(left.record.as_deref(), str::trim)?;
     let run = Run { run: id.to_owned(), exit: left.exit, hyperfine, record };
     if let Some(what) = run.misfit(next, &meta.study) {
         return Err(left.fault(what));
@@ -71,31 +60,31 @@ fn add_seals(folder: &Path, plan: &[PlannedRun], log: &Log) -> Result<(), Error>
 }
 
 /// Adds a pass under GNU time to memory.jsonl of `folder`; why it counts as failed, if it does.
-///
-/// # Errors
-/// If it is not the next of the passes that the plan promises, or what it left is not of it: nothing is added then.
-pub fn memory(folder: &Path, pass: u32, scenario: &str, arm: &str, left: &Left) -> Result<Option<String>, Error> {
+/// Nothing is added if it is not the next of the passes that the plan promises, or what it left is not of it.
+pub fn memory(
+    folder: &Path,
+    pass: u32,
+    scenario: &str,
+    arm: &str,
+    left: &Left,
+    time: Option<&Path>,
+) -> Result<Option<String>, Error> {
     let meta = read_meta(folder)?;
     let promised = selection::promised(folder)?;
     let log = Log::open(folder.join("memory.jsonl"))?;
     let name_of = |run: &PlannedRun| format!("{} {} {}", run.run, run.case.scenario, run.case.arm);
     let next = log.next(&promised, name_of, &format!("memory-{pass} {scenario} {arm}"))?;
-    let (time, time_text) = left.piece::<GnuTime>(left.measured.as_deref(), last_line)?;
-    let (record, record_text) = left.piece::<Record>(left.record.as_deref(), whole)?;
+    let (_, time_text) = left.piece::<GnuTime>(time, last_line)?;
+    let (record, record_text) = left.piece::<Record>(left.record.as_deref(), str::trim)?;
     if let Some(what) = record.as_ref().and_then(|record| record.misfit(next, &meta.study)) {
         return Err(left.fault(what));
     }
-    let (exit, names) = (left.exit, [scenario, arm].map(quoted));
+    let (exit, [scenario, arm]) = (left.exit, [scenario, arm].map(quoted));
     let line = format!(
-        "{{\"pass\":{pass},\"scenario\":{},\"arm\":{},\"exit\":{exit},\"time\":{time_text},\"record\":{record_text}}}\n",
-        names[0], names[1]
+        "{{\"pass\":{pass},\"scenario\":{scenario},\"arm\":{arm},\"exit\":{exit},\"time\":{time_text},\"record\":{record_text}}}\n"
     );
     log.add(&line)?;
-    Ok(MemoryRun { pass, scenario: scenario.to_owned(), arm: arm.to_owned(), exit, time, record }.failure())
-}
-
-fn whole(text: &str) -> &str {
-    text
+    Ok(failure(record.as_ref(), exit))
 }
 
 /// Of a failed command GNU time says so in a line before ours.
@@ -103,7 +92,6 @@ fn last_line(text: &str) -> &str {
     text.rsplit('\n').next().unwrap_or_default()
 }
 
-/// A text as JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -39,9 +39,14 @@ impl Case {
     }
 }
 
-/// Whether `text` is a name of a scenario or arm: small letters, digits and underscores.
+/// Whether `text` is made of small letters, digits and `more`.
+fn is_made_of(text: &str, more: u8) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == more)
+}
+
+/// Whether `text` is a name of a scenario or arm.
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    is_made_of(text, b'_')
 }
 
 /// Whether `text` is an arm with at most one suffix, or two of them joined to a duet.
@@ -58,10 +63,7 @@ fn is_arm(text: &str) -> bool {
 
 /// Whether `text` is `release`, `dev` or the name of a study's own build, which is a folder's name, too.
 fn is_build(text: &str) -> bool {
-    let is_own = |name: &str| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
-    };
-    matches!(text, "release" | "dev") || text.strip_prefix("variant-").is_some_and(is_own)
+    matches!(text, "release" | "dev") || text.strip_prefix("variant-").is_some_and(|name| is_made_of(name, b'-'))
 }
 
 /// Reads cases.tsv; `file` stands in messages.
@@ -99,9 +101,6 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
 }
 
 /// A time in seconds.
-///
-/// # Errors
-/// Says so if it is none.
 pub(crate) fn time(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_S);
     seconds.ok_or_else(|| format!("'{text}' is no time in seconds above zero and of a day at most"))

@@ -16,7 +16,7 @@ use crate::page::Page;
 use crate::plan::{Terms, plan};
 use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::{Record, is_summary};
-use crate::results::{Folder, Texts, load, read_meta, rounds_below};
+use crate::results::{Folder, load, read_meta, rounds_below};
 use crate::runs::Run;
 use crate::seals::{self, first_difference};
 use crate::selection;
@@ -64,9 +64,6 @@ pub fn read(paths: &[PathBuf]) -> Result<Checked, Error> {
 }
 
 /// A sealed folder with what is wrong with it, but for failed runs.
-///
-/// # Errors
-/// What is wrong with a folder that cannot be read.
 fn open(path: &Path) -> Result<(Folder, Vec<Error>), Vec<Error>> {
     // Before anything is opened: a pipe would never end.
     files::regular_files(path)?;
@@ -76,10 +73,10 @@ fn open(path: &Path) -> Result<(Folder, Vec<Error>), Vec<Error>> {
             findings.extend(errors);
             Err(findings)
         }
-        Ok((folder, texts)) => {
+        Ok(folder) => {
             let found = [
                 name(&folder).into_iter().collect(),
-                structure(&folder, &texts),
+                structure(&folder),
                 digests(&folder),
                 unlike(&folder),
                 histograms(&folder),
@@ -111,15 +108,17 @@ fn is_stamp(text: &str) -> bool {
 }
 
 /// What the files of a folder say against each other; failed runs are no contradiction.
-fn structure(folder: &Folder, texts: &Texts) -> Vec<Error> {
+fn structure(folder: &Folder) -> Vec<Error> {
     let file = |name: &str| folder.path.join(name);
-    let mut findings = page_against_claims(&folder.page, &folder.claims, &file("page.toml"));
-    findings.extend(meta_against_files(folder, texts, &file("plan.json")));
-    findings.extend(plan_again(folder, texts, &file("plan.tsv")));
-    findings.extend(runs_against_plan(folder, texts, &file("runs.jsonl")));
-    findings.extend(memory_against_plan(folder, &file("memory.jsonl")));
-    findings.extend(probes(folder, &file("machine.json")));
-    findings
+    let found = [
+        page_against_claims(&folder.page, &folder.claims, &file("page.toml")),
+        meta_against_files(folder, &file("plan.json")),
+        plan_again(folder, &file("plan.tsv")),
+        runs_against_plan(folder, &file("runs.jsonl")),
+        memory_against_plan(folder, &file("memory.jsonl")),
+        probes(folder, &file("machine.json")),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// A whole round says how fast its machine was: without its probes it would be of a host of its own, which no other round contradicts. The
@@ -155,53 +154,50 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
 }
 
 /// plan.json is of these files; a partial measurement holds its scenarios and no others.
-fn meta_against_files(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
+fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
     let Folder { meta, claims, cases, .. } = folder;
-    let fault = |what: String| Error::file(file, what);
-    let mut findings = Vec::new();
-    if meta.hash != plan_file::hash(&texts.claims, &texts.cases, &texts.plan) {
-        findings.push(fault("its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned()));
-    }
-    if meta.study != claims.study {
-        findings.push(fault(format!("it is of the study {}, claims.toml of {}", meta.study, claims.study)));
-    }
-    if !["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str()) {
-        findings.push(fault(format!("there is no profile '{}': smoke, quick, full or originals", meta.profile)));
-    }
     let passes = selection::passes(&Terms::from(meta));
-    if meta.memory_passes != passes {
-        findings
-            .push(fault(format!("memory_passes is {}, by its profile and part it is {passes}", meta.memory_passes)));
-    }
-    if meta.cut && folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised(folder).len() {
-        findings.push(fault("cut stands there, but all planned runs and memory passes are there, too".to_owned()));
-    }
-    if meta.blocks_cap.is_some() && meta.only.is_none() {
-        findings.push(fault("blocks_cap needs only".to_owned()));
-    }
-    if let Some(only) = &meta.only {
-        let only: BTreeSet<&str> = only.iter().map(String::as_str).collect();
-        let listed: BTreeSet<&str> = cases.iter().map(|case| case.scenario.as_str()).collect();
-        findings.extend(only.symmetric_difference(&listed).map(|scenario| {
-            let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
-            fault(format!("the scenario {scenario} stands in {there} and not in {lacking}"))
-        }));
-    }
-    findings
+    let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised(folder).len();
+    let is_profile = ["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str());
+    let faults = [
+        (
+            meta.hash != plan_file::hash(&folder.texts.claims, &folder.texts.cases, &folder.texts.plan),
+            "its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned(),
+        ),
+        (meta.study != claims.study, format!("it is of the study {}, claims.toml of {}", meta.study, claims.study)),
+        (!is_profile, format!("there is no profile '{}': smoke, quick, full or originals", meta.profile)),
+        (
+            meta.memory_passes != passes,
+            format!("memory_passes is {}, by its profile and part it is {passes}", meta.memory_passes),
+        ),
+        (
+            meta.cut && is_all_there,
+            "cut stands there, but all planned runs and memory passes are there, too".to_owned(),
+        ),
+        (meta.blocks_cap.is_some() && meta.only.is_none(), "blocks_cap needs only".to_owned()),
+    ];
+    let only: BTreeSet<&str> = meta.only.iter().flatten().map(String::as_str).collect();
+    let listed = cases.iter().filter(|_| meta.only.is_some()).map(|case| case.scenario.as_str()).collect();
+    let parts = only.symmetric_difference(&listed).map(|scenario| {
+        let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
+        format!("the scenario {scenario} stands in {there} and not in {lacking}")
+    });
+    let faults = faults.into_iter().filter(|(is_there, _)| *is_there).map(|(_, what)| what);
+    faults.chain(parts).map(|what| Error::file(file, what)).collect()
 }
 
 /// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved. What the plan says
 /// of its time is what its runs are expected to take.
-fn plan_again(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
+fn plan_again(folder: &Folder, file: &Path) -> Vec<Error> {
     let claims = folder.path.join("claims.toml").display().to_string();
-    let claims = TomlFile { name: &claims, text: &texts.claims };
+    let claims = TomlFile { name: &claims, text: &folder.texts.claims };
     let again = match plan(&folder.cases, &folder.claims, claims, &Terms::from(&folder.meta)) {
         Err(error) => return vec![error],
         Ok(again) => again,
     };
     let (planned_s, said_s) = (again.planned_s, folder.meta.planned_s);
     let again = plan_file::to_tsv(&again.runs);
-    let Some(line) = first_difference(&again, &texts.plan) else {
+    let Some(line) = first_difference(&again, &folder.texts.plan) else {
         // What is written as JSON and read again may differ in the last digit.
         let differs = (planned_s - said_s).abs() > 1e-6;
         let what = || format!("planned_s is {said_s}, planned again it is {planned_s}");
@@ -210,13 +206,13 @@ fn plan_again(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
     let said = |text: &str| {
         text.lines().nth(line - 1).map_or_else(|| "nothing".to_owned(), |line| format!("'{}'", line.replace('\t', " ")))
     };
-    let (due, found) = (said(&again), said(&texts.plan));
+    let (due, found) = (said(&again), said(&folder.texts.plan));
     let seed = folder.meta.seed;
     vec![Error::line(file, line, format!("planned again from the seed {seed} it reads {due}, here stands {found}"))]
 }
 
 /// The runs are those of the plan, in its order and with records that fit; a measurement that was cut off has whole blocks only.
-fn runs_against_plan(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> {
+fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
     let planned: BTreeMap<&str, (usize, &PlannedRun)> =
         folder.plan.iter().enumerate().map(|(place, run)| (run.run.as_str(), (place, run))).collect();
     let mut findings = Vec::new();
@@ -241,14 +237,12 @@ fn runs_against_plan(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> 
     // What follows the last run was not made; what is missing before it was left out.
     let made = last.map_or(0, |last| last + 1);
     let due = if folder.meta.cut { &folder.plan[..made] } else { &folder.plan };
+    let is_ended = made < folder.plan.len();
+    let end = if is_ended { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" };
     findings.extend(due.iter().filter(|plan| !seen.contains(plan.run.as_str())).map(|plan| {
         let PlannedRun { run, case, .. } = plan;
-        let end = plan_end(&folder.plan, made);
-        Error::line(
-            file,
-            folder.runs.len() + 1,
-            format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm),
-        )
+        let what = format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm);
+        Error::line(file, folder.runs.len() + 1, what)
     }));
     if let (true, Some(next), Some(last)) = (folder.meta.cut, folder.plan.get(made), made.checked_sub(1))
         && next.block_name() == folder.plan[last].block_name()
@@ -258,14 +252,14 @@ fn runs_against_plan(folder: &Folder, texts: &Texts, file: &Path) -> Vec<Error> 
     }
     if findings.is_empty() {
         // Lines that are wrong in themselves have been named by now.
-        findings.extend(seals::difference(&folder.plan, &texts.runs, &texts.seals, &folder.path.join(seals::NAME)));
+        findings.extend(seals::difference(
+            &folder.plan,
+            &folder.texts.runs,
+            &folder.texts.seals,
+            &folder.path.join(seals::NAME),
+        ));
     }
     findings
-}
-
-/// What is to be done about runs that are missing at the end.
-fn plan_end(plan: &[PlannedRun], made: usize) -> &'static str {
-    if made < plan.len() { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" }
 }
 
 /// The passes under GNU time that the plan of a folder promises.
@@ -365,7 +359,6 @@ fn asked(claims: &Claims) -> BTreeSet<&str> {
     claims.quantities().map(|(_, quantity)| &quantity.metric).chain(per).chain(x).map(String::as_str).collect()
 }
 
-/// Histograms that cannot be decoded.
 fn histograms(folder: &Folder) -> Vec<Error> {
     let runs = folder.runs.iter().enumerate().map(|(index, run)| ("runs.jsonl", index, &run.record));
     let memory = folder.memory.iter().enumerate().map(|(index, run)| ("memory.jsonl", index, &run.record));
@@ -381,7 +374,6 @@ fn histograms(folder: &Folder) -> Vec<Error> {
     findings
 }
 
-/// Failed runs, one finding each.
 fn failures(folder: &Folder) -> Vec<Error> {
     let failed = |(index, run): (usize, &Run)| {
         let what = format!("{} failed: {}", run.run, run.failure()?);
@@ -419,8 +411,8 @@ fn repeated(folders: &[Folder]) -> Vec<Error> {
 pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     files::regular_files(path)?;
     complete_seals(path, cut)?;
-    let (folder, texts) = Folder::open(path)?;
-    let findings = structure(&folder, &texts);
+    let folder = Folder::open(path)?;
+    let findings = structure(&folder);
     if !findings.is_empty() {
         return Err(findings);
     }
@@ -461,10 +453,7 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
 }
 
 /// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.
-///
-/// # Errors
-/// If the folder does not agree with its manifest, or the page cannot be read.
-pub fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
+pub(crate) fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
     let differences = manifest::differences(path)?;
     if !differences.is_empty() {
         return Err(differences);

@@ -8,64 +8,23 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use crate::rules::{Band, Control, Direction};
 
-/// A value for all profiles, or one for each.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a list of scenarios, or a table with a list for quick and one for full")]
-pub enum ByProfile<T> {
-    All(T),
-    Each(BTreeMap<String, T>),
-}
-
-impl<T> ByProfile<T> {
-    fn of(&self, profile: &str) -> Option<&T> {
-        match self {
-            ByProfile::All(value) => Some(value),
-            ByProfile::Each(values) => values.get(profile),
-        }
-    }
-
-    fn every(&self) -> Vec<&T> {
-        match self {
-            ByProfile::All(value) => vec![value],
-            ByProfile::Each(values) => values.values().collect(),
-        }
-    }
-}
-
-/// How many blocks a profile runs, by the profile's name; a profile that is absent does not measure.
-pub type Blocks = BTreeMap<String, usize>;
-
 /// What claims.toml says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
     pub study: String,
     /// Seconds that the plan of a profile may take, by profile.
     pub budget_s: BTreeMap<String, f64>,
-    pub claims: Vec<Claim>,
+    pub claims: Vec<Claim<Asked>>,
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
     pub controls: Vec<ControlCase>,
     pub goals: Vec<Goal>,
 }
 
 /// One of the two forms in which every claim is judged; by name as page.toml and JSON say it.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    VariantNames,
-)]
-#[strum(serialize_all = "lowercase", const_into_str)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Form {
     /// The author's set-up with its flaws.
     Published,
@@ -90,11 +49,13 @@ pub struct Quantity {
     pub line: usize,
     /// A metric of the record, or `process_s`.
     pub metric: String,
-    pub scenarios: ByProfile<Vec<String>>,
+    /// By profile.
+    pub scenarios: BTreeMap<String, Vec<String>>,
     pub of: Of,
     pub lower_is_better: bool,
     pub replicate: Replicate,
-    pub blocks: Blocks,
+    /// How many a profile runs, by the profile's name; a profile that is absent does not measure.
+    pub blocks: BTreeMap<String, usize>,
 }
 
 /// How a quantity is made of arms.
@@ -154,25 +115,25 @@ pub enum Replicate {
     Duet,
 }
 
-/// One published statement.
+/// One published statement, with what each of its forms asks, or what was found of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claim {
+pub struct Claim<T> {
     pub id: String,
     /// As its authors put it.
     pub text: String,
     /// The published figure, as printed.
     pub original: String,
-    pub published: Asked,
-    pub fair: Asked,
-    pub further: Vec<Further>,
+    pub published: T,
+    pub fair: T,
+    pub further: Vec<Further<T>>,
 }
 
 /// A test that stands in the evidence of a claim and is never counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Further {
+pub struct Further<T> {
     pub id: String,
     pub text: String,
-    pub asked: Asked,
+    pub form: T,
 }
 
 /// What a form asks.
@@ -316,20 +277,14 @@ pub struct Goal {
 }
 
 impl Quantity {
-    /// The same quantity from processes of single arms.
-    #[must_use]
-    pub fn of_processes(&self) -> Quantity {
-        Quantity { replicate: Replicate::Process, ..self.clone() }
-    }
-
     /// The scenarios in `profile`.
     pub fn scenarios(&self, profile: &str) -> &[String] {
-        self.scenarios.of(profile).map_or(&[], Vec::as_slice)
+        self.scenarios.get(profile).map_or(&[], Vec::as_slice)
     }
 
     /// Those of any profile.
     pub fn every_scenario(&self) -> impl Iterator<Item = &String> {
-        self.scenarios.every().into_iter().flatten()
+        self.scenarios.values().flatten()
     }
 
     /// Whether `profile` measures it.
@@ -349,7 +304,7 @@ impl Quantity {
 
     /// The same, however often it is measured and wherever it is written.
     fn asked(&self) -> Self {
-        Quantity { blocks: Blocks::new(), line: 0, ..self.clone() }
+        Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() }
     }
 
     /// The arms of the test cases it needs, as cases.tsv names them.
@@ -413,26 +368,42 @@ impl Part {
     }
 }
 
-impl Claim {
-    /// What it asks in a form.
-    pub fn form(&self, form: Form) -> &Asked {
+impl<T> Claim<T> {
+    /// What there is of it in a form.
+    pub fn form(&self, form: Form) -> &T {
         match form {
             Form::Published => &self.published,
             Form::Fair => &self.fair,
         }
     }
 
+    /// The claim with what `of` makes of each of its forms.
+    pub(crate) fn map<U>(&self, of: impl Fn(&T) -> U) -> Claim<U> {
+        let further =
+            |test: &Further<T>| Further { id: test.id.clone(), text: test.text.clone(), form: of(&test.form) };
+        Claim {
+            id: self.id.clone(),
+            text: self.text.clone(),
+            original: self.original.clone(),
+            published: of(&self.published),
+            fair: of(&self.fair),
+            further: self.further.iter().map(further).collect(),
+        }
+    }
+}
+
+impl Claim<Asked> {
     /// All its tests, with the id by which messages call them.
     pub fn parts(&self) -> impl Iterator<Item = (&str, &Part)> {
         let forms = [&self.published, &self.fair].into_iter().map(|asked| (self.id.as_str(), asked));
-        let further = self.further.iter().map(|test| (test.id.as_str(), &test.asked));
+        let further = self.further.iter().map(|test| (test.id.as_str(), &test.form));
         forms.chain(further).flat_map(|(id, asked)| asked.parts().iter().map(move |part| (id, part)))
     }
 }
 
 impl Claims {
     /// The claim called `id`.
-    pub fn claim(&self, id: &str) -> Option<&Claim> {
+    pub fn claim(&self, id: &str) -> Option<&Claim<Asked>> {
         self.claims.iter().find(|claim| claim.id == id)
     }
 
@@ -444,7 +415,7 @@ impl Claims {
     /// What the claim `id` asks in `form`, or the further test of this id.
     pub fn asked(&self, id: &str, form: Form) -> Option<&Asked> {
         let further = || self.claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
-        self.claim(id).map(|claim| claim.form(form)).or_else(|| Some(&further()?.asked))
+        self.claim(id).map(|claim| claim.form(form)).or_else(|| Some(&further()?.form))
     }
 
     /// The controls that guard a part: the A/A control that it names and, if it has a floor, the planted one of its replicate.
@@ -496,8 +467,8 @@ impl Claims {
             (kind.clone(), *margin, quantity.asked(), aa.clone())
         };
         let asked = |form: &Asked| (discriminant(form), form.parts().iter().map(part).collect::<Vec<_>>());
-        let test = |Further { id, text: _, asked: form }: &Further| (id.clone(), asked(form));
-        let claim = |Claim { id, text: _, original: _, published, fair, further }: &Claim| {
+        let test = |Further { id, text: _, form }: &Further<Asked>| (id.clone(), asked(form));
+        let claim = |Claim { id, text: _, original: _, published, fair, further }: &Claim<Asked>| {
             (id.clone(), asked(published), asked(fair), further.iter().map(test).collect::<Vec<_>>())
         };
         let control = |ControlCase { id, planted, margin, quantity }: &ControlCase| {

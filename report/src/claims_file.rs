@@ -13,11 +13,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::claims::{
-    Aim, Asked, Better, Bound, ByProfile, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of,
-    Part, Quantity, Replicate, Size,
+    Aim, Asked, Better, Bound, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part,
+    Quantity, Replicate, Size,
 };
 use crate::error::Error;
-use crate::files::{Schema, TomlFile};
+use crate::files::{Schema, TomlFile, in_line};
 use crate::record::unit;
 use crate::rules::Band;
 
@@ -37,7 +37,6 @@ fn is_in(keys: &str, key: &str) -> bool {
     keys.split(' ').any(|other| other == key)
 }
 
-/// A key with its value.
 struct Entry<'a> {
     value: Spanned<DeValue<'a>>,
     /// Where it stands in the file, in bytes.
@@ -87,14 +86,11 @@ impl Claims {
             budget_s.insert(profile.to_owned(), seconds);
         }
         let claims = top.each(&reader, ("claim", "claim"), |table| reader.claim(&table))?;
-        if let Some(planted) = top.table("planted")? {
-            let planted = reader.table(file, "planted", planted)?;
+        if let Some(planted) = top.table(&reader, "planted", "planted")? {
             for replicate in [Replicate::Process, Replicate::Duet] {
-                if let Some(table) = planted.table(replicate.into_str())? {
-                    reader.planted(
-                        &reader.table(file, &format!("planted.{}", replicate.into_str()), table)?,
-                        replicate,
-                    )?;
+                let key = replicate.into_str();
+                if let Some(table) = planted.table(&reader, key, &format!("planted.{key}"))? {
+                    reader.planted(&table, replicate)?;
                 }
             }
         }
@@ -160,11 +156,6 @@ const PROFILES: [&str; 2] = ["quick", "full"];
 /// The profile that runs the authors' own code beside its mirrors.
 pub const ORIGINALS: &str = "originals";
 
-/// The message of an error on one line.
-fn in_line(message: &str) -> String {
-    message.trim().replace('\n', ", ")
-}
-
 impl<'a> Scope<'a> {
     fn fault(&self, what: impl AsRef<str>) -> Error {
         self.file.error_in(self.at, format!("{} {}", self.name, what.as_ref()))
@@ -197,7 +188,7 @@ impl<'a> Scope<'a> {
     fn take<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
         let read = |value: Spanned<DeValue<'a>>| {
             T::deserialize(value.into_deserializer())
-                .map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(error.message()))))
+                .map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(&error))))
         };
         self.raw(key).map(read).transpose()
     }
@@ -212,12 +203,12 @@ impl<'a> Scope<'a> {
         matches!(self.entries.get(key).map(|entry| entry.value.get_ref()), Some(DeValue::Table(_)))
     }
 
-    /// The table of a key, if it is there.
-    fn table(&self, key: &str) -> Result<Option<Spanned<DeValue<'a>>>, Error> {
+    /// The table of a key, which messages call `name`, if it is there.
+    fn table(&self, reader: &Reader<'a>, key: &str, name: &str) -> Result<Option<Scope<'a>>, Error> {
         if self.has(key) && !self.is_table(key) {
             return Err(self.fault_at(key, format!("needs a table in '{key}'")));
         }
-        Ok(self.raw(key))
+        self.raw(key).map(|table| reader.table(self.file, name, table)).transpose()
     }
 
     /// What `read` makes of each table of a key, which messages call `name`; nothing if it is not there.
@@ -300,11 +291,14 @@ impl<'a> Scope<'a> {
         }
     }
 
-    fn scenarios(&self) -> Result<ByProfile<Vec<String>>, Error> {
+    /// A list of scenarios is that of all profiles.
+    fn scenarios(&self) -> Result<BTreeMap<String, Vec<String>>, Error> {
         if self.is_table("scenarios") {
-            return Ok(ByProfile::Each(self.by_profile("scenarios")?));
+            return self.by_profile("scenarios");
         }
-        Ok(ByProfile::All(self.need("scenarios")?))
+        let all: Vec<String> = self.need("scenarios")?;
+        let profiles = PROFILES.into_iter().chain([ORIGINALS]);
+        Ok(profiles.map(|profile| (profile.to_owned(), all.clone())).collect())
     }
 
     /// Two arms, written as `a / b`.
@@ -446,21 +440,19 @@ impl<'a> Reader<'a> {
         Err(file.error_in(entry.at, format!("the key '{key}' means nothing in {}{why}", entry.of)))
     }
 
-    fn claim(&self, claim: &Scope<'a>) -> Result<Claim, Error> {
+    fn claim(&self, claim: &Scope<'a>) -> Result<Claim<Asked>, Error> {
         let (id, text) = (claim.need("id")?, claim.need("text")?);
         let original = claim.need("original")?;
         let form = |form: Form| {
-            let table = claim.table(form.into_str())?;
+            let table = claim.table(self, form.into_str(), &format!("{} ({})", claim.name, form.in_words()))?;
             let what = format!("needs the key '{form}': a form that makes no sense is {{ absent = \"why\" }}");
-            let table = table.ok_or_else(|| claim.fault(what))?;
-            let named = format!("{} ({})", claim.name, form.in_words());
-            self.asked(&self.table(claim.file, &named, table)?.test_within(claim), form)
+            self.asked(&table.ok_or_else(|| claim.fault(what))?.test_within(claim), form)
         };
         let (published, fair) = (form(Form::Published)?, form(Form::Fair)?);
         let further = |table: Scope<'a>| {
             let scope = table.test_within(claim);
             // Alone in the evidence a test about a cause explains what is fair.
-            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, asked: self.asked(&scope, Form::Fair)? })
+            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, form: self.asked(&scope, Form::Fair)? })
         };
         let further = claim.each(self, ("further", "a further test"), further)?;
         let claim_read = Claim { id, text, original, published, fair, further };
@@ -499,10 +491,9 @@ impl<'a> Reader<'a> {
             (Kind::Equal | Kind::Cause { .. } | Kind::Every { .. }, of) => matches!(of, Of::Ratio { .. }),
         };
         if !fits {
-            return Err(scope.fault(format!(
-                "of kind {} is made of the wrong arms: see the kinds in docs/FORMAT.md",
-                kind.into_str()
-            )));
+            let kind = kind.into_str();
+            let what = format!("of kind {kind} is made of the wrong arms: see the kinds in docs/FORMAT.md");
+            return Err(scope.fault(what));
         }
         let causes = scope.each(self, ("cause", "a cause"), |table| Self::cause(scope, &quantity, table))?;
         let text = if scope.has("id") { None } else { scope.take("text")? };
@@ -521,9 +512,8 @@ impl<'a> Reader<'a> {
         }
         // What is measured in a table of this key, where it does not say itself how.
         let inner = |outer: &Scope<'a>, key: &str| -> Result<Option<Scope<'a>>, Error> {
-            let Some(table) = outer.table(key)? else { return Ok(None) };
-            let own = self.table(test.file, &format!("{key} of {}", outer.name), table)?;
-            Ok(Some(own.within(outer, |_, key| is_in(MEASURED, key))))
+            let own = outer.table(self, key, &format!("{key} of {}", outer.name))?;
+            Ok(own.map(|own| own.within(outer, |_, key| is_in(MEASURED, key))))
         };
         let Some(scope) = inner(test, "mirrors")? else { return Ok(None) };
         if !scope.names_arms() {
@@ -569,17 +559,15 @@ impl<'a> Reader<'a> {
     fn aa(&self, test: &Scope<'a>, part: &Part) -> Result<Option<String>, Error> {
         let mut quantity = part.quantity.clone();
         let is_table = test.is_table("aa");
-        let mut arm: Option<String> = None;
-        if is_table {
-            if let Some(table) = test.table("aa")? {
-                let asked = self.table(test.file, &format!("aa of {}", test.name), table)?;
-                arm = asked.take("arm")?;
-                quantity.scenarios = if asked.has("scenarios") { asked.scenarios()? } else { quantity.scenarios };
-                quantity.blocks = if asked.has("blocks") { asked.by_profile("blocks")? } else { quantity.blocks };
-            }
+        let arm: Option<String> = if !is_table {
+            test.take("aa")?
+        } else if let Some(asked) = test.table(self, "aa", &format!("aa of {}", test.name))? {
+            quantity.scenarios = if asked.has("scenarios") { asked.scenarios()? } else { quantity.scenarios };
+            quantity.blocks = if asked.has("blocks") { asked.by_profile("blocks")? } else { quantity.blocks };
+            asked.take("arm")?
         } else {
-            arm = test.take("aa")?;
-        }
+            None
+        };
         let arm = match (arm, &part.quantity.of) {
             (Some(none), _) if none == "none" => return Ok(None),
             (Some(arm), _) => arm,

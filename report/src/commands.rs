@@ -1,5 +1,6 @@
 //! What each command does: files and streams at the edge, the library for the rest.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,34 +8,31 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
-use report::append;
-use report::cases::{self, Case};
-use report::check;
-use report::claims::Claims;
-use report::files::{self, Schema, TomlFile, write_whole};
-use report::fmt;
-use report::machine::Machine;
-use report::plan::{Part, Plan, Terms, cheapest_control, plan};
-use report::plan_file::{self, Calibration, PlanMeta, PlannedRun};
-use report::power;
-use report::publish;
-use report::render;
-use report::results::load;
-use report::selection;
+use crate::cases::{self, Case};
+use crate::claims::Claims;
+use crate::cli::{Append, Command};
+use crate::files::{self, Schema, TomlFile, write_whole};
+use crate::machine::Machine;
+use crate::plan::{Plan, Terms, cheapest_control, plan};
+use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
+use crate::results::load;
+use crate::{append, check, fmt, power, publish, render, selection};
 
-use crate::cli::{Append, Command, Profile};
-
-/// Ran, and found something wrong.
 const FOUND_FAULTS: u8 = 1;
-/// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
-/// Carries out `command`.
+/// Carries out `command` and says how to exit.
+///
+/// # Errors
+/// If it could not run.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show, results } => {
-            let part = Part { only: only.map(in_order), blocks_cap: blocks.map(usize::from), calibration: None };
-            let terms = Terms { profile: <&str>::from(profile).to_owned(), seed, layouts: layouts.into(), part };
+            let (profile, layouts) = (<&str>::from(profile).to_owned(), layouts.into());
+            // Sorted and once each, so that the order in which they were typed does not matter.
+            let only = only.map(|names| BTreeSet::from_iter(names).into_iter().collect());
+            let blocks_cap = blocks.map(usize::from);
+            let terms = Terms { profile, seed, layouts, only, blocks_cap, calibration: None };
             let trials = calibrate.map(usize::from);
             match folders.as_slice() {
                 _ if show => show_plans(&folders, &terms, trials, results.as_deref()),
@@ -42,7 +40,11 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                 _ => Err(anyhow!("several folders can only be shown: add --show")),
             }
         }
-        Command::Cases { folder, profile, judged } => print(&select_cases(&folder, profile, judged)?),
+        Command::Cases { folder, profile, judged } => {
+            let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
+            let (listed, cases) = load(&folder, "cases.tsv", cases::parse)?;
+            print(&cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into(), judged)))
+        }
         Command::Passes { folder } => print(&promised_passes(&folder)?),
         Command::Append(what) => append(what),
         Command::Machine { folder, facts } => {
@@ -52,17 +54,11 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             write_whole(&folder.join("machine.json"), &format!("{}\n", serde_json::to_string_pretty(&machine)?))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Seal { folder, cut } => Ok(all(check::seal(&folder, cut))),
+        Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
         Command::Check { paths } => check_all(&paths),
-        Command::Answers { results } => match publish::studies(&results) {
-            Ok(studies) => print(&render::answers_in_text(&studies)),
-            Err(errors) => Ok(all(Err(errors))),
-        },
+        Command::Answers { results } => print(&render::answers_in_text(&publish::studies(&results).map_err(all)?)),
         Command::Verdicts { results, study, json } => {
-            let mut studies = match publish::studies(&results) {
-                Ok(studies) => studies,
-                Err(errors) => return Ok(all(Err(errors))),
-            };
+            let mut studies = publish::studies(&results).map_err(all)?;
             if let Some(study) = study {
                 studies.retain(|view| view.judged.study == study);
                 if studies.is_empty() {
@@ -71,19 +67,16 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             }
             print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
         }
-        Command::Render { results, out, charts, splice } => Ok(all(publish::render(&results, &out, &charts, &splice))),
-        Command::Page { folder, page } => Ok(all(check::replace_page(&folder, &page))),
+        Command::Render { results, out, charts, splice } => done(publish::render(&results, &out, &charts, &splice)),
+        Command::Page { folder, page } => done(check::replace_page(&folder, &page)),
     }
 }
 
 fn append(what: Append) -> Result<ExitCode, Error> {
     let failure = match what {
-        Append::Runs { folder, run, left, hyperfine } => {
-            append::run(&folder, &run, &append::Left { exit: left.exit, measured: hyperfine, record: left.record })?
-        }
+        Append::Runs { folder, run, left, hyperfine } => append::run(&folder, &run, &left, hyperfine.as_deref())?,
         Append::Memory { folder, pass, scenario, arm, left, time } => {
-            let left = append::Left { exit: left.exit, measured: time, record: left.record };
-            append::memory(&folder, pass, &scenario, &arm, &left)?
+            append::memory(&folder, pass, &scenario, &arm, &left, time.as_deref())?
         }
     };
     let Some(failure) = failure else {
@@ -106,21 +99,6 @@ pub fn report(error: &Error) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// Names sorted and once each, so that the order in which they were typed does not matter.
-fn in_order(mut names: Vec<String>) -> Vec<String> {
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// The lines of cases.tsv that the profile runs.
-fn select_cases(folder: &Path, profile: Profile, judged: bool) -> Result<String, Error> {
-    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
-    let (listed, cases) = load(folder, "cases.tsv", cases::parse)?;
-    let select = if judged { selection::judged } else { selection::run };
-    Ok(cases::lines_of(&listed, &select(&cases, &claims, profile.into())))
-}
-
 /// The passes under GNU time that the plan of a folder promises, one per line.
 fn promised_passes(folder: &Path) -> Result<String, Error> {
     let (promised, listed) = (selection::promised(folder)?, files::read(&folder.join("cases.tsv"))?);
@@ -132,13 +110,12 @@ fn promised_passes(folder: &Path) -> Result<String, Error> {
     Ok(promised.iter().map(line).collect())
 }
 
-/// A plan with the files that it follows from.
+/// A plan with what it follows from.
 struct Made {
-    terms: Terms,
     claims: Claims,
-    claims_text: String,
     cases_text: String,
     plan: Plan,
+    meta: PlanMeta,
 }
 
 fn make_plan(folder: &Path, mut terms: Terms, trials: Option<usize>) -> Result<Made, Error> {
@@ -146,39 +123,40 @@ fn make_plan(folder: &Path, mut terms: Terms, trials: Option<usize>) -> Result<M
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
     let claims_file = name("claims.toml");
     let listed = files::read(&folder.join("cases.tsv"))?;
-    let mut cases_text = terms.part.lines_of(&listed, &name("cases.tsv"))?;
+    let mut cases_text = terms.lines_of(&listed, &name("cases.tsv"))?;
     if let Some(trials) = trials {
         let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
         let control = cheapest_control(&claims, &cases, &terms.profile)
             .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", terms.profile))?;
         cases_text = cases::lines_of(&cases_text, &control.quantity.cases(&terms.profile));
-        terms.part.calibration = Some(Calibration { control: control.id.clone(), trials });
+        terms.calibration = Some(Calibration { control: control.id.clone(), trials });
     }
     let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
     let plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, &terms)?;
-    Ok(Made { terms, claims, claims_text, cases_text, plan })
+    let memory_passes = selection::passes(&terms);
+    let Terms { profile, seed, layouts, only, blocks_cap, calibration } = terms;
+    let meta = PlanMeta {
+        schema: Schema,
+        study: claims.study.clone(),
+        hash: plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs)),
+        planned_s: plan.planned_s,
+        cut: false,
+        profile,
+        seed,
+        layouts,
+        memory_passes,
+        only,
+        blocks_cap,
+        calibration,
+    };
+    Ok(Made { claims, cases_text, plan, meta })
 }
 
 impl Made {
-    fn write(self, folder: &Path) -> Result<ExitCode, Error> {
-        let Made { terms, claims, claims_text, cases_text, plan } = self;
-        let text = plan_file::to_tsv(&plan.runs);
-        let memory_passes = selection::passes(&terms);
-        let meta = PlanMeta {
-            schema: Schema,
-            study: claims.study,
-            profile: terms.profile,
-            seed: terms.seed,
-            hash: plan_file::hash(&claims_text, &cases_text, &text),
-            planned_s: plan.planned_s,
-            layouts: terms.layouts,
-            memory_passes,
-            cut: false,
-            only: terms.part.only,
-            blocks_cap: terms.part.blocks_cap,
-            calibration: terms.part.calibration,
-        };
-        for (name, text) in [("cases.tsv", &cases_text), ("plan.tsv", &text), ("plan.json", &meta.to_text())] {
+    fn write(&self, folder: &Path) -> Result<ExitCode, Error> {
+        let runs = plan_file::to_tsv(&self.plan.runs);
+        for (name, text) in [("cases.tsv", &self.cases_text), ("plan.tsv", &runs), ("plan.json", &self.meta.to_text())]
+        {
             write_whole(&folder.join(name), text)?;
         }
         // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
@@ -200,11 +178,10 @@ fn show_plans(
         // Without results, or with such as cannot be read, nothing is known of the noise.
         let before = results.and_then(|results| publish::studies(&results.join(&made.claims.study)).ok());
         for view in before.into_iter().flatten() {
-            let table = power::table(&made.claims, &made.terms.profile, &view.judged);
+            let table = power::table(&made.claims, &made.meta.profile, &view.judged);
             if !table.is_empty() {
-                print(&format!(
-                    "\nhow often it would find the published size, by the noise of the last round:\n{table}"
-                ))?;
+                let what = "how often it would find the published size, by the noise of the last round";
+                print(&format!("\n{what}:\n{table}"))?;
             }
         }
         print("\n")?;
@@ -230,15 +207,14 @@ fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
 }
 
-/// Prints several errors at once, one line each, and says how to exit.
-fn all(result: Result<(), Vec<report::error::Error>>) -> ExitCode {
-    let Err(errors) = result else {
-        return ExitCode::SUCCESS;
-    };
-    for error in errors {
-        eprintln!("report: {:#}", Error::from(error));
-    }
-    ExitCode::from(COULD_NOT_RUN)
+/// Several errors as one, of a line each.
+fn all(errors: Vec<crate::error::Error>) -> Error {
+    let lines: Vec<String> = errors.into_iter().map(|error| format!("{:#}", Error::from(error))).collect();
+    Error::msg(lines.join("\nreport: "))
+}
+
+fn done(result: Result<(), Vec<crate::error::Error>>) -> Result<ExitCode, Error> {
+    result.map(|()| ExitCode::SUCCESS).map_err(all)
 }
 
 fn print(text: &str) -> Result<ExitCode, Error> {

@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::fmt;
-use crate::judged::{Estimate, Judged, Kept, Row, Scale, Side, Verdict};
+use crate::judged::{Estimate, Judged, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -71,17 +71,13 @@ pub fn what(scale: &Scale) -> String {
             format!("{numerator} ÷ {denominator}, {}", fmt::metric_in_words(metric))
         }
         Scale::Value { metric, of, per, .. } => {
-            format!("{} of {of}{}", fmt::metric_in_words(metric), divisor(per.as_deref()))
+            let per = per.as_ref().map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
+            format!("{} of {of}{per}", fmt::metric_in_words(metric))
         }
         Scale::Slope { of } => format!("slope of {of}"),
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { criterion } => format!("blocks with {criterion}"),
     }
-}
-
-/// " per messages", or nothing for a value that is not divided.
-pub fn divisor(per: Option<&str>) -> String {
-    per.map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default()
 }
 
 /// The short form of [`what`] that stands before a figure: "async ÷ sync", "share of T2's effect", or nothing for a value.
@@ -156,17 +152,14 @@ pub fn sample_size(estimate: &Estimate) -> String {
 /// Medians of both sides with units, in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
 pub fn sides(row: &Row) -> String {
     match row.sides.as_slice() {
-        [a, b] if a.metric == b.metric => format!("{} against {}", side_value(a), side_value(b)),
+        [a, b] => format!("{} against {}", side_value(a), side_value(b)),
         sides => joined(sides, |side| format!("{} {}", side.arm, side_value(side))),
     }
 }
 
 /// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
 pub fn named_sides(row: &Row) -> String {
-    let one_metric = row.sides.windows(2).all(|pair| pair[0].metric == pair[1].metric);
-    let metric =
-        |side: &Side| if one_metric { String::new() } else { format!(" {}:", fmt::metric_in_words(&side.metric)) };
-    joined(&row.sides, |side| format!("{}{} {}", side.arm, metric(side), side_value(side)))
+    joined(&row.sides, |side| format!("{} {}", side.arm, side_value(side)))
 }
 
 fn joined(sides: &[Side], said: impl Fn(&Side) -> String) -> String {
@@ -232,12 +225,4 @@ fn has_effect(found: &Judged) -> bool {
     // That something can be done asks for no cause, unless one was named.
     let asks = matches!(found.kind, "ratio" | "every") || found.kind == "outcome" && !found.causes.is_empty();
     asks && stated.contains(&found.verdict)
-}
-
-/// A goal's standing over its rows as printed in tables; unmet ones stand out.
-pub fn goal_standing(standing: Kept) -> String {
-    match standing {
-        Kept::Met | Kept::NotMeasured => standing.into_str().to_owned(),
-        Kept::Missed | Kept::Undecided => format!("**{}**", standing.into_str()),
-    }
 }

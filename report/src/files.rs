@@ -41,10 +41,7 @@ impl From<Schema> for u32 {
 }
 
 /// The `T` called `name`.
-///
-/// # Errors
-/// Says that there is no such `what`, and which there are.
-pub fn chosen<T: FromStr + VariantNames>(what: &str, name: &str) -> Result<T, String> {
+pub(crate) fn chosen<T: FromStr + VariantNames>(what: &str, name: &str) -> Result<T, String> {
     T::from_str(name).map_err(|_| {
         let (last, rest) = T::VARIANTS.split_last().unwrap_or((&"nothing", &[]));
         // Some verdicts have a comma in their name.
@@ -54,18 +51,12 @@ pub fn chosen<T: FromStr + VariantNames>(what: &str, name: &str) -> Result<T, St
 }
 
 /// Reads the text file at `path`.
-///
-/// # Errors
-/// If it cannot be read or is not UTF-8.
-pub fn read(path: &Path) -> Result<String, Error> {
+pub(crate) fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::io("read", path, source))
 }
 
 /// Reads the file at `path`; one that is not there is empty.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
+pub(crate) fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
     match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         read => read.map_err(|source| Error::io("read", path, source)),
@@ -73,18 +64,12 @@ pub fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// Reads a file of JSON; `file` stands in messages.
-///
-/// # Errors
-/// Names the line of the first fault.
-pub fn from_json<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Error> {
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Error> {
     json(text).map_err(|error| Error::line(file, error.line(), error.to_string()))
 }
 
 /// Reads JSON in which no object has a key twice: serde takes the last of them in a map, other readers the first.
-///
-/// # Errors
-/// What serde says.
-pub fn json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+pub(crate) fn json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     serde_json::from_str::<Unrepeated>(text)?;
     serde_json::from_str(text)
 }
@@ -147,10 +132,7 @@ impl<'de> Visitor<'de> for Unrepeated {
 
 /// What stands in `folder` by name, each a regular file: to open a pipe or a device may last forever, and what a link leads to is
 /// sealed by nobody.
-///
-/// # Errors
-/// If the folder cannot be listed, or whatever in it is no regular file.
-pub fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
+pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
     let failed = |source| Error::io("read", folder, source);
     let (mut names, mut others) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -158,10 +140,8 @@ pub fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
         if entry.file_type().map_err(failed)?.is_file() {
             names.push(entry.file_name().to_string_lossy().into_owned());
         } else {
-            others.push(Error::file(
-                entry.path(),
-                "it is no regular file: a round holds neither folders, links, pipes nor devices",
-            ));
+            let what = "it is no regular file: a round holds neither folders, links, pipes nor devices";
+            others.push(Error::file(entry.path(), what));
         }
     }
     names.sort();
@@ -177,10 +157,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes `path` under a temporary name beside it and renames it, unless it says the same already.
-///
-/// # Errors
-/// If it cannot be written; what stood there is whole then.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
+/// If that fails what stood there is whole.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|present| present == text) {
         return Ok(());
     }
@@ -207,17 +185,9 @@ pub struct TomlFile<'a> {
 }
 
 impl TomlFile<'_> {
-    /// Reads the file as a `T`.
-    ///
-    /// # Errors
-    /// Names the line of the first fault.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        toml::from_str(self.text).map_err(|error| self.fault(&error))
-    }
-
     /// What the reader of TOML says, with its line.
     pub fn fault(&self, error: &toml::de::Error) -> Error {
-        self.error_in(error.span().map_or(0, |span| span.start), error.message().trim().replace('\n', ", "))
+        self.error_in(error.span().map_or(0, |span| span.start), in_line(error))
     }
 
     /// An error at a place in the text, in bytes.
@@ -237,4 +207,9 @@ impl TomlFile<'_> {
     pub fn line_at(&self, place: usize) -> usize {
         self.text[..place.min(self.text.len())].matches('\n').count() + 1
     }
+}
+
+/// The message of an error on one line.
+pub(crate) fn in_line(error: &toml::de::Error) -> String {
+    error.message().trim().replace('\n', ", ")
 }

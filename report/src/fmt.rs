@@ -98,13 +98,10 @@ pub fn value(x: f64, unit: &str) -> String {
         Some(step) => (x / step.divisor, step.symbol),
         None => (x, symbol_of(unit)),
     };
-    let digits = if symbol.is_empty() && x.fract() == 0.0 { exact(x) } else { number(scaled, 3) };
+    // A whole number is printed as one, unless it is too long to be read.
+    let is_whole = symbol.is_empty() && x.fract() == 0.0 && x.abs() < 1e12;
+    let digits = if is_whole { decimals(x, 0) } else { number(scaled, 3) };
     join(&digits, symbol)
-}
-
-/// A whole number with separators where it is one, three significant digits where it is too long to be read.
-fn exact(x: f64) -> String {
-    if x.abs() < 1e12 { decimals(x, 0) } else { number(x, 3) }
 }
 
 /// A number and a symbol with the space between them that the symbol asks for.
@@ -234,4 +231,27 @@ pub fn duration(seconds: f64) -> String {
 /// "1 claim", "9 claims".
 pub fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// An anchor of what a link may hold: `("txn_engine", "T1")` is `txn_engine-t1`.
+pub fn anchor(study: &str, id: &str) -> String {
+    let name = if id.is_empty() { study.to_owned() } else { format!("{study}-{id}") };
+    name.replace(|part: char| !part.is_ascii_alphanumeric() && part != '_', "-").to_ascii_lowercase()
+}
+
+/// Texts joined to lines that fit; one that does not fit by itself has a line of its own.
+pub fn lines<T: AsRef<str>>(
+    texts: impl Iterator<Item = T>,
+    separator: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for text in texts {
+        let longer = lines.last().map(|line| [line, separator, text.as_ref()].concat());
+        match longer.filter(|line| fits(line)).zip(lines.last_mut()) {
+            Some((longer, line)) => *line = longer,
+            None => lines.push(text.as_ref().to_owned()),
+        }
+    }
+    lines
 }

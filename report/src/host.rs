@@ -37,15 +37,10 @@ pub fn in_words(machine: &Machine) -> String {
         Some(other) => other.to_string(),
         None => "unknown".to_owned(),
     };
+    let names = ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "kernel", "hypervisor"];
+    let [name, family, model, stepping, cores, kernel, hypervisor] = names.map(fact);
     format!(
-        "{} (family {}, model {}, stepping {}), {} cores, {}, hypervisor {}",
-        fact("cpu_model"),
-        fact("cpu_family"),
-        fact("cpu_model_number"),
-        fact("cpu_stepping"),
-        fact("cpu_count"),
-        fact("kernel"),
-        fact("hypervisor")
+        "{name} (family {family}, model {model}, stepping {stepping}), {cores} cores, {kernel}, hypervisor {hypervisor}"
     )
 }
 

@@ -11,8 +11,6 @@ use serde::Deserialize;
 #[serde(try_from = "serde_json::Value")]
 pub struct Export {
     pub wall_s: f64,
-    pub user_s: f64,
-    pub system_s: f64,
 }
 
 /// 1.15 to 1.20.
@@ -72,8 +70,6 @@ struct ObjectResult {
 #[derive(Deserialize)]
 struct Measurement {
     time_wall_clock: Seconds,
-    time_user: Seconds,
-    time_system: Seconds,
     exit_code: Option<i32>,
 }
 
@@ -92,34 +88,31 @@ impl TryFrom<serde_json::Value> for Export {
         let unknown = |error: serde_json::Error| {
             format!("this is no JSON export of hyperfine {dialect} (known are 1.15 to 1.20 and 2.0): {error}")
         };
-        let (export, exit_code) = if dialect == "2.0" {
+        let (wall_s, exit_code) = if dialect == "2.0" {
             let objects: Objects = serde_json::from_value(value).map_err(unknown)?;
             if objects.schema_version != 2 {
                 return Err(format!("hyperfine's export has schema version {}: 2 is known", objects.schema_version));
             }
             let result = one(objects.results, "results")?;
-            let Measurement { time_wall_clock, time_user, time_system, exit_code } =
+            let Measurement { time_wall_clock: Seconds { value, unit }, exit_code } =
                 one(result.measurements, "measurements")?;
-            let seconds = |time: Seconds| match time.unit.as_str() {
-                "second" => Ok(time.value),
-                other => Err(format!("hyperfine's export has a time in {other}: seconds are known")),
-            };
-            let (wall_s, user_s, system_s) = (seconds(time_wall_clock)?, seconds(time_user)?, seconds(time_system)?);
-            (Export { wall_s, user_s, system_s }, exit_code)
+            if unit != "second" {
+                return Err(format!("hyperfine's export has a time in {unit}: seconds are known"));
+            }
+            (value, exit_code)
         } else {
             let lists: Lists = serde_json::from_value(value).map_err(unknown)?;
             let result = one(lists.results, "results")?;
             let exit_code = one(result.exit_codes, "exit codes")?;
-            let wall_s = one(result.times, "times")?;
-            (Export { wall_s, user_s: result.user, system_s: result.system }, exit_code)
+            (one(result.times, "times")?, exit_code)
         };
         if exit_code != Some(0) {
             return Err(format!("hyperfine's export has the exit code {exit_code:?}: a failed run has no export"));
         }
-        if !export.wall_s.is_finite() || export.wall_s <= 0.0 {
-            return Err(format!("hyperfine's export has the time {} s", export.wall_s));
+        if !wall_s.is_finite() || wall_s <= 0.0 {
+            return Err(format!("hyperfine's export has the time {wall_s} s"));
         }
-        Ok(export)
+        Ok(Export { wall_s })
     }
 }
 

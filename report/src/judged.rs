@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use crate::claims::{Form, Size};
+use crate::claims::{Claim, Form, Size};
 pub use crate::rules::{ControlState, Count, Verdict};
 pub use crate::stats::Interval as Estimate;
 
@@ -166,16 +166,7 @@ pub enum Kept {
 }
 
 /// A claim with everything the report says about it.
-#[derive(Debug, Default, Clone, PartialEq)]
-pub struct JudgedClaim {
-    pub id: String,
-    pub text: String,
-    pub original: String,
-    pub published: JudgedForm,
-    pub fair: JudgedForm,
-    /// Tests that stand in the evidence and are never counted.
-    pub further: Vec<JudgedTest>,
-}
+pub type JudgedClaim = Claim<JudgedForm>;
 
 /// What was found of a claim in one form.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,12 +174,6 @@ pub enum JudgedForm {
     /// It makes no sense; why.
     Absent(String),
     Judged(Judged),
-}
-
-impl Default for JudgedForm {
-    fn default() -> Self {
-        JudgedForm::Judged(Judged::default())
-    }
 }
 
 impl JudgedForm {
@@ -201,14 +186,6 @@ impl JudgedForm {
     pub fn judged_mut(&mut self) -> Option<&mut Judged> {
         if let JudgedForm::Judged(judged) = self { Some(judged) } else { None }
     }
-}
-
-/// A further test.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JudgedTest {
-    pub id: String,
-    pub text: String,
-    pub form: JudgedForm,
 }
 
 /// A verdict with its evidence.
@@ -266,14 +243,6 @@ impl JudgedStudy {
 }
 
 impl JudgedClaim {
-    /// What was found in a form.
-    pub fn form(&self, form: Form) -> &JudgedForm {
-        match form {
-            Form::Published => &self.published,
-            Form::Fair => &self.fair,
-        }
-    }
-
     /// The forms that make sense.
     pub fn forms(&self) -> impl Iterator<Item = (Form, &Judged)> {
         let both = [(Form::Published, &self.published), (Form::Fair, &self.fair)];

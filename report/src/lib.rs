@@ -2,27 +2,29 @@
 //!
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
-//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], [`sentence`], [`plan_file`], [`runs`], [`record`],
-//!   [`histogram`], [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`], [`power`]; while it goes on: [`append`], [`seals`]; after it: [`check`];
+//! - the program: [`cli`] (what can be typed) and [`commands`] (what each does);
+//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
+//!   `histogram`, [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
+//! - before measuring: [`plan`], `power`; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it), [`supplement`] (partial measurements), [`host`] and
+//!   [`judged`] (what came of it), `supplement` (partial measurements), [`host`] and
 //!   [`rounds`] (which measurements are shown);
-//! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], [`publish`].
+//! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], `publish`.
 
-pub mod anchor;
-pub mod append;
+mod append;
 pub mod cases;
 pub mod charts;
 pub mod check;
 pub mod claims;
 mod claims_file;
+pub mod cli;
+pub mod commands;
 pub mod dataset;
 pub mod error;
 pub mod figures;
 pub mod files;
 pub mod fmt;
-pub mod histogram;
+mod histogram;
 pub mod host;
 pub mod hyperfine;
 pub mod judge;
@@ -32,8 +34,8 @@ pub mod manifest;
 pub mod page;
 pub mod plan;
 pub mod plan_file;
-pub mod power;
-pub mod publish;
+mod power;
+mod publish;
 pub mod record;
 pub mod render;
 pub mod results;
@@ -42,7 +44,7 @@ pub mod rules;
 pub mod runs;
 pub mod seals;
 pub mod selection;
-pub mod sentence;
+mod sentence;
 pub mod stats;
-pub mod supplement;
+mod supplement;
 pub mod view;

@@ -40,10 +40,7 @@ impl Machine {
 
     /// The machine by facts of a name, a value and a reason each, separated by tabs; `file` stands in messages. Of two facts of one name
     /// the last counts. An empty value could not be read.
-    ///
-    /// # Errors
-    /// Names file and line of what is no fact.
-    pub fn from_facts(text: &str, file: &str) -> Result<Self, Error> {
+    pub(crate) fn from_facts(text: &str, file: &str) -> Result<Self, Error> {
         let mut machine = Machine::default();
         for (index, line) in text.lines().enumerate() {
             let mut columns = line.splitn(3, '\t');

@@ -3,12 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-
-mod cli;
-mod commands;
+use report::{cli::Cli, commands};
 
 fn main() -> ExitCode {
-    match commands::run(cli::Cli::parse().command) {
+    match commands::run(Cli::parse().command) {
         Ok(code) => code,
         Err(error) => commands::report(&error),
     }

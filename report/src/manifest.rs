@@ -40,40 +40,26 @@ pub fn to_text(sums: &BTreeMap<String, String>) -> String {
     })
 }
 
-/// Reads a manifest; `file` stands in messages.
-///
-/// # Errors
-/// Names the line that is no sum and name, or a name that was there before.
-fn from_text(text: &str, file: &Path) -> Result<BTreeMap<String, String>, Error> {
+/// The sums that the manifest of `folder` lists, by name.
+pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let file = folder.join(NAME);
     let mut sums = BTreeMap::new();
-    for (index, line) in text.lines().enumerate() {
-        let fault = || Error::line(file, index + 1, "this is not a SHA-256, two spaces and a name");
+    for (index, line) in files::read(&file)?.lines().enumerate() {
+        let fault = || Error::line(&file, index + 1, "this is not a SHA-256, two spaces and a name");
         let (sum, name) = line.split_once("  ").ok_or_else(fault)?;
         if sum.len() != 64 || !sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(fault());
         }
         // Only one of two sums can be right, and sha256sum would complain of the other.
         if sums.insert(name.to_owned(), sum.to_owned()).is_some() {
-            return Err(Error::line(file, index + 1, format!("{name} stands twice")));
+            return Err(Error::line(&file, index + 1, format!("{name} stands twice")));
         }
     }
     Ok(sums)
 }
 
-/// The sums that the manifest of `folder` lists, by name.
-///
-/// # Errors
-/// If the folder has no manifest or it cannot be read.
-pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let path = folder.join(NAME);
-    from_text(&files::read(&path)?, &path)
-}
-
 /// Every difference between the manifest of `folder` and what stands there, one line each.
-///
-/// # Errors
-/// If the folder cannot be read, has no manifest, or whatever in it is no regular file.
-pub fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
+pub(crate) fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
     let found = sums(folder)?;
     let listed = read(folder)?;
     let changed = listed.iter().filter_map(|(file, sum)| match found.get(file) {

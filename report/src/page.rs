@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::anchor::anchor;
 use crate::claims::{Better, Form};
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
+use crate::fmt::anchor;
 use crate::rules::Verdict;
 use crate::sentence::Sentence;
 
@@ -225,7 +225,7 @@ impl Page {
     /// Names file and line of what is unknown, missing or inconsistent.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
-        let page: Page = file.parse()?;
+        let page: Page = toml::from_str(text).map_err(|error| file.fault(&error))?;
         for table in &page.table {
             table.check(file)?;
         }
@@ -242,24 +242,24 @@ impl Table {
         for column in &self.column {
             let at = format!("\"{}\"", column.header);
             let fault = |what: &str| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
-            if let Some(values) = &column.values
-                && values.len() != self.row.len()
-            {
-                return fault(&format!("has {} values for {} rows", values.len(), self.row.len()));
-            }
+            let values = column.values.as_ref().map_or(self.row.len(), Vec::len);
+            let has_best = column.best.is_some();
             let has_other = column.values.is_some() || column.arm.is_some() || column.minus.is_some();
-            match &column.best {
-                None if column.better.is_some() || column.over.is_some() => {
-                    return fault("needs best, a list of arms: better and over mean nothing without it");
-                }
-                Some(arms) if arms.is_empty() => return fault("needs at least one arm in best"),
-                Some(_) if column.better.is_none() => {
-                    return fault("needs better = \"higher\" or \"lower\" beside best");
-                }
-                Some(_) if has_other || column.dividend.is_some() => {
-                    return fault("compares arms by best: arm, minus, dividend and values mean nothing beside it");
-                }
-                _ => {}
+            let faults = [
+                (values != self.row.len(), &*format!("has {values} values for {} rows", self.row.len())),
+                (
+                    !has_best && (column.better.is_some() || column.over.is_some()),
+                    "needs best, a list of arms: better and over mean nothing without it",
+                ),
+                (column.best.as_ref().is_some_and(Vec::is_empty), "needs at least one arm in best"),
+                (has_best && column.better.is_none(), "needs better = \"higher\" or \"lower\" beside best"),
+                (
+                    has_best && (has_other || column.dividend.is_some()),
+                    "compares arms by best: arm, minus, dividend and values mean nothing beside it",
+                ),
+            ];
+            if let Some((_, what)) = faults.into_iter().find(|(is_there, _)| *is_there) {
+                return fault(what);
             }
             for row in self.row.iter().filter(|_| column.values.is_none()) {
                 if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {
@@ -295,25 +295,22 @@ impl Chart {
     fn check(&self) -> Result<(), String> {
         use ChartKind::{Lines, Percentiles, Strip};
         let is_unit = |name: &String| crate::record::unit(name).is_some();
-        // Kind, whether it has the fault, and the fault.
+        let is = |kind| self.kind == kind;
         let faults = [
-            (Lines, self.metric.is_none(), "needs metric"),
-            (Lines, self.x.is_none(), "needs x, a metric"),
-            (Strip, self.metric.is_none(), "needs metric"),
-            (Strip, self.scenarios.len() != 1, "shows one scenario"),
-            (Lines, self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
-            (Strip, self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
+            (!is(Percentiles) && self.metric.is_none(), "needs metric"),
+            (is(Lines) && self.x.is_none(), "needs x, a metric"),
+            (is(Strip) && self.scenarios.len() != 1, "shows one scenario"),
+            (!is(Percentiles) && self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
             (
-                Percentiles,
-                self.metric.is_some() || self.x.is_some() || self.log,
+                is(Percentiles) && (self.metric.is_some() || self.x.is_some() || self.log),
                 "takes histogram, not metric, x or log",
             ),
-            (Percentiles, self.histogram.is_none(), "needs histogram"),
-            (Percentiles, !self.histogram.iter().all(is_unit), "names a histogram that does not end in a unit"),
-            (Percentiles, self.scenarios.is_empty() || self.arms.is_empty(), "needs scenarios and arms"),
+            (is(Percentiles) && self.histogram.is_none(), "needs histogram"),
+            (!self.histogram.iter().all(is_unit), "names a histogram that does not end in a unit"),
+            (is(Percentiles) && (self.scenarios.is_empty() || self.arms.is_empty()), "needs scenarios and arms"),
         ];
-        match faults.into_iter().find(|(kind, is_wrong, _)| *kind == self.kind && *is_wrong) {
-            Some((kind, _, what)) => Err(format!("chart \"{}\" of kind {} {what}", self.id, kind.into_str())),
+        match faults.into_iter().find(|(is_there, _)| *is_there) {
+            Some((_, what)) => Err(format!("chart \"{}\" of kind {} {what}", self.id, self.kind.into_str())),
             None => Ok(()),
         }
     }

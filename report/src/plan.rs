@@ -12,6 +12,7 @@ use crate::cases::Case;
 use crate::claims::{Claims, ControlCase, Quantity};
 use crate::error::Error;
 use crate::files::TomlFile;
+use crate::fmt;
 use crate::plan_file::{Calibration, PlanMeta, PlannedRun};
 
 /// Each layout of the code works on so many inputs in turn: block k of m layouts on the one with seed k / m mod this.
@@ -31,10 +32,13 @@ pub struct Plan {
     pub budget_s: Option<f64>,
 }
 
-/// What a partial measurement is restricted to; the default is a whole one.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Part {
-    /// The scenarios; `None` for all.
+/// What a plan follows from beside the claims and the test cases; a whole measurement has none of the last three.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    pub profile: String,
+    pub seed: u64,
+    pub layouts: NonZeroU64,
+    /// The scenarios of a partial measurement; `None` for all.
     pub only: Option<Vec<String>>,
     /// The most blocks of a case.
     pub blocks_cap: Option<usize>,
@@ -42,34 +46,21 @@ pub struct Part {
     pub calibration: Option<Calibration>,
 }
 
-/// What a plan follows from beside the claims and the test cases.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Terms {
-    pub profile: String,
-    pub seed: u64,
-    pub layouts: NonZeroU64,
-    pub part: Part,
-}
-
 impl From<&PlanMeta> for Terms {
     fn from(meta: &PlanMeta) -> Self {
-        let (only, calibration) = (meta.only.clone(), meta.calibration.clone());
-        let part = Part { only, blocks_cap: meta.blocks_cap, calibration };
-        Terms { profile: meta.profile.clone(), seed: meta.seed, layouts: meta.layouts, part }
+        let PlanMeta { profile, seed, layouts, only, blocks_cap, calibration, .. } = meta.clone();
+        Terms { profile, seed, layouts, only, blocks_cap, calibration }
     }
 }
 
-impl Part {
+impl Terms {
     /// Whether it takes in the scenario.
     pub fn holds(&self, scenario: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
     }
 
     /// The lines of cases.tsv that are of its scenarios; `file` stands in messages.
-    ///
-    /// # Errors
-    /// If it names a scenario that cases.tsv does not have.
-    pub fn lines_of(&self, cases: &str, file: &str) -> Result<String, Error> {
+    pub(crate) fn lines_of(&self, cases: &str, file: &str) -> Result<String, Error> {
         let scenario = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
         let known: BTreeSet<String> = cases.lines().map(scenario).collect();
         if let Some(unknown) = self.only.iter().flatten().find(|name| !known.contains(*name)) {
@@ -90,7 +81,7 @@ impl Part {
 /// If a claim names a test case that the profile does not have, or asks for too much; with its line in `file`, the claims.toml that
 /// `claims` were read from. What a partial measurement leaves out is no error of it.
 pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) -> Result<Plan, Error> {
-    let Terms { profile, part, layouts, .. } = terms;
+    let Terms { profile, layouts, .. } = terms;
     let asked = |name: &str, quantity: &Quantity| match quantity.blocks.get(profile) {
         Some(&blocks) if blocks > MOST_BLOCKS => {
             let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
@@ -101,7 +92,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     for (name, quantity) in claims.quantities() {
         asked(name, quantity)?;
     }
-    let repeated = match &part.calibration {
+    let repeated = match &terms.calibration {
         None => None,
         Some(Calibration { control: id, trials }) => {
             let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
@@ -124,20 +115,19 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
-        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| part.holds(scenario)) {
+        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| terms.holds(scenario)) {
             if !known.contains(&(scenario.as_str(), arm.as_str())) {
-                return fault(format!(
-                    "needs the test case {scenario} {arm}, which the study does not list in {profile}"
-                ));
+                let case = format!("{scenario} {arm}");
+                return fault(format!("needs the test case {case}, which the study does not list in {profile}"));
             }
         }
     }
 
     let times = |case: &Case| {
         let asked = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
-        part.blocks_cap.map_or(asked, |cap| asked.min(cap))
+        terms.blocks_cap.map_or(asked, |cap| asked.min(cap))
     };
-    let cases: Vec<&Case> = cases.iter().filter(|case| part.holds(&case.scenario)).collect();
+    let cases: Vec<&Case> = cases.iter().filter(|case| terms.holds(&case.scenario)).collect();
     let planned = cases.iter().fold(0_usize, |runs, case| runs.saturating_add(times(case)));
     if planned > MOST_RUNS {
         return Err(Error::file(file.name, format!("the plan would have {planned} runs: {MOST_RUNS} are the most")));
@@ -166,7 +156,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     }
     let planned_s = runs.iter().map(|run| run.case.seconds).sum();
     // A budget is one of everything.
-    let budget_s = claims.budget_s.get(profile).copied().filter(|_| part.only.is_none() && repeated.is_none());
+    let budget_s = claims.budget_s.get(profile).copied().filter(|_| terms.only.is_none() && repeated.is_none());
     Ok(Plan { runs, planned_s, budget_s })
 }
 
@@ -202,21 +192,9 @@ impl Plan {
         }
         let mut text = format!("{:<26} {:>8}  arms (blocks)\n", "scenario", "seconds");
         for (scenario, (arms, seconds)) in scenarios {
-            let mut lines = vec![String::new()];
-            for (arm, blocks) in arms {
-                let arm = format!("{arm} ({blocks})");
-                match lines.last_mut() {
-                    Some(line) if line.len() + arm.len() <= 80 => {
-                        *line += if line.is_empty() { "" } else { ", " };
-                        *line += &arm;
-                    }
-                    _ => lines.push(arm),
-                }
-            }
-            let _ = writeln!(text, "{scenario:<26} {seconds:>8.1}  {}", lines[0]);
-            for line in &lines[1..] {
-                let _ = writeln!(text, "{:<26} {:>8}  {line}", "", "");
-            }
+            let arms = arms.iter().map(|(arm, blocks)| format!("{arm} ({blocks})"));
+            let arms = fmt::lines(arms, ", ", |line| line.len() <= 82).join(&format!("\n{:37}", ""));
+            let _ = writeln!(text, "{scenario:<26} {seconds:>8.1}  {arms}");
         }
         let _ = write!(text, "{} runs, about {:.0} s", self.runs.len(), self.planned_s);
         if let Some(budget) = self.budget_s {

@@ -37,7 +37,7 @@ pub struct PlanMeta {
     /// How often the cases are run once more under GNU time: what follows from the profile and the part.
     pub memory_passes: u32,
     /// Whether the measurement was cut off and stands with the blocks that were complete.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
     /// The scenarios that a partial measurement is restricted to; `None` for a whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,11 +64,6 @@ impl PlanMeta {
         // Numbers and texts only: there is nothing that JSON could not hold.
         format!("{}\n", serde_json::to_string_pretty(self).unwrap_or_default())
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The content of plan.tsv.

@@ -9,7 +9,7 @@ use crate::claims::{Claims, Form, Part, Size};
 use crate::fmt;
 use crate::judged::{JudgedStudy, Row, Scale};
 use crate::stats::signed_rank::FEWEST;
-use crate::stats::{CONFIDENCE, Interval, Pair, estimate};
+use crate::stats::{CONFIDENCE, Interval, estimate};
 
 /// Simulated rounds per number of blocks.
 const ROUNDS: usize = 400;
@@ -26,7 +26,7 @@ pub fn table(claims: &Claims, profile: &str, before: &JudgedStudy) -> String {
     for claim in &before.claims {
         for (form, judged) in claim.forms() {
             for row in &judged.rows {
-                if let Some(expected) = Expected::of(claims, profile, (&claim.id, form), row) {
+                if let Some(expected) = expected(claims, profile, (&claim.id, form), row) {
                     let name = format!("{} {}", claim.id, form.in_words());
                     let _ = writeln!(text, "{name:<18} {:<26} {expected}", row.scenario);
                 }
@@ -36,67 +36,49 @@ pub fn table(claims: &Claims, profile: &str, before: &JudgedStudy) -> String {
     text
 }
 
-/// What can be expected of one row.
-struct Expected {
-    blocks: usize,
-    /// Standard deviation of one log ratio.
-    noise: f64,
-    power: f64,
-    /// The least blocks that are tried and would do, where the planned ones do not.
-    enough: Option<usize>,
-}
-
-impl std::fmt::Display for Expected {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Expected { blocks, noise, power, enough } = self;
-        write!(f, "{blocks:>3} blocks, noise {}, power {:.0} %", fmt::percent(*noise), power * 100.0)?;
-        match enough {
-            _ if *power >= ENOUGH => Ok(()),
-            Some(blocks) => write!(f, ": below 80 %, {blocks} blocks would do"),
-            None => write!(f, ": below 80 %, {} blocks would not do either", MORE[MORE.len() - 1]),
-        }
+/// What can be expected of one row, in words: the planned blocks, the standard deviation of one log ratio, and how often the size is found;
+/// where that is too rarely, also the least blocks that are tried and would do.
+fn expected(claims: &Claims, profile: &str, (id, form): (&str, Form), row: &Row) -> Option<String> {
+    let (Scale::Ratio { .. }, Some(size), Some(margin), Some(estimated)) =
+        (&row.scale, row.claimed, row.margin, row.estimate)
+    else {
+        return None;
+    };
+    let is_of = |part: &&Part| part.text == row.part && part.quantity.scenarios(profile).contains(&row.scenario);
+    let part = claims.asked(id, form)?.parts().iter().find(is_of)?;
+    let blocks = *part.quantity.blocks.get(profile)?;
+    let half = (estimated.hi.ln() - estimated.lo.ln()) / 2.0;
+    if estimated.n < FEWEST || !half.is_finite() || blocks < FEWEST {
+        return None;
     }
-}
-
-impl Expected {
-    fn of(claims: &Claims, profile: &str, (id, form): (&str, Form), row: &Row) -> Option<Self> {
-        let (Scale::Ratio { .. }, Some(size), Some(margin), Some(estimated)) =
-            (&row.scale, row.claimed, row.margin, row.estimate)
-        else {
-            return None;
-        };
-        let is_of = |part: &&Part| part.text == row.part && part.quantity.scenarios(profile).contains(&row.scenario);
-        let part = claims.asked(id, form)?.parts().iter().find(is_of)?;
-        let blocks = *part.quantity.blocks.get(profile)?;
-        let half = (estimated.hi.ln() - estimated.lo.ln()) / 2.0;
-        if estimated.n < FEWEST || !half.is_finite() || blocks < FEWEST {
-            return None;
-        }
-        // How wide an interval of so many blocks is at a noise of one.
-        let halves = rounds(estimated.n, 0.0, 1.0).map(|found| (found.hi - found.lo) / 2.0);
-        let noise = half * ROUNDS as f64 / halves.sum::<f64>();
-        let effect = match size {
-            Size::Ratio(ratio) => ratio,
-            Size::Range(band) => band.lo,
-        };
-        // Without a known floor the margin has to do.
-        let floor = row.floor.filter(|floor| floor.is_finite()).unwrap_or(margin).max(margin);
-        let power = |blocks: usize| {
-            let is_found = |found: &Interval| found.lo > margin.ln_1p() && found.point > floor.ln_1p();
-            rounds(blocks, effect.ln(), noise).filter(is_found).count() as f64 / ROUNDS as f64
-        };
-        let planned = power(blocks);
-        let is_enough = |more: &usize| *more > blocks && power(*more) >= ENOUGH;
-        let enough = if planned < ENOUGH { MORE.into_iter().find(is_enough) } else { None };
-        Some(Expected { blocks, noise, power: planned, enough })
-    }
+    // How wide an interval of so many blocks is at a noise of one.
+    let halves = rounds(estimated.n, 0.0, 1.0).map(|found| (found.hi - found.lo) / 2.0);
+    let noise = half * ROUNDS as f64 / halves.sum::<f64>();
+    let effect = match size {
+        Size::Ratio(ratio) => ratio,
+        Size::Range(band) => band.lo,
+    };
+    // Without a known floor the margin has to do.
+    let floor = row.floor.filter(|floor| floor.is_finite()).unwrap_or(margin).max(margin);
+    let power = |blocks: usize| {
+        let is_found = |found: &Interval| found.lo > margin.ln_1p() && found.point > floor.ln_1p();
+        rounds(blocks, effect.ln(), noise).filter(is_found).count() as f64 / ROUNDS as f64
+    };
+    let planned = power(blocks);
+    let is_enough = |more: &usize| *more > blocks && power(*more) >= ENOUGH;
+    let more = || match MORE.into_iter().find(is_enough) {
+        Some(blocks) => format!(": below 80 %, {blocks} blocks would do"),
+        None => format!(": below 80 %, {} blocks would not do either", MORE[MORE.len() - 1]),
+    };
+    let more = if planned < ENOUGH { more() } else { String::new() };
+    Some(format!("{blocks:>3} blocks, noise {}, power {:.0} %{more}", fmt::percent(noise), planned * 100.0))
 }
 
 /// What simulated rounds of so many blocks estimate of an `effect`, where one log ratio has the standard deviation `noise`.
 fn rounds(blocks: usize, effect: f64, noise: f64) -> impl Iterator<Item = Interval> {
     let mut rng = ChaCha8Rng::seed_from_u64(blocks as u64);
     (0..ROUNDS).filter_map(move |_| {
-        let pairs: Vec<Pair> = (0..blocks).map(|_| Pair::exact(effect + noise * normal(&mut rng))).collect();
+        let pairs: Vec<f64> = (0..blocks).map(|_| effect + noise * normal(&mut rng)).collect();
         estimate(&pairs, CONFIDENCE)
     })
 }

@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence};
-use crate::judged::{Calibrated, JudgedStudy};
+use crate::judged::JudgedStudy;
 use crate::render;
 use crate::results::Folder;
 use crate::rounds::{self, Origin, SUPPLEMENT, Shown};
@@ -19,9 +19,6 @@ use crate::supplement;
 use crate::view::StudyView;
 
 /// Judges, of every study below `results`, the round that decides, and compares it with the others.
-///
-/// # Errors
-/// Everything that `report check` refuses, if there is anything; or that nothing is measured.
 pub fn studies(results: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
     let checked = check::read(&[results.to_owned()])?;
     if !checked.refused.is_empty() {
@@ -61,7 +58,9 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
         data,
         page: folder.page.clone(),
         machine: folder.machine.clone(),
-        calibration: shown.calibration.and_then(calibrated),
+        calibration: shown.calibration.and_then(|folder| {
+            judge::calibrate(evidence(folder, &folder.dataset()), folder.meta.calibration.as_ref()?)
+        }),
         origin: Origin {
             host: shown.host,
             rounds: shown
@@ -85,17 +84,11 @@ fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
         plan_hash: folder.meta.hash.clone(),
         runs: folder.runs.len(),
         failures: folder.failures(),
-        measured_s: folder.measured_s(),
+        measured_s: folder.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
         memory_disagreements,
         memory_compared,
         ..judge::study(evidence(folder, &data))
     }
-}
-
-/// What a calibration showed.
-fn calibrated(folder: &Folder) -> Option<Calibrated> {
-    let data = folder.dataset();
-    judge::calibrate(evidence(folder, &data), folder.meta.calibration.as_ref()?)
 }
 
 /// What a folder is judged by; `data` is its dataset.
@@ -107,9 +100,6 @@ fn evidence<'a>(folder: &'a Folder, data: &'a Dataset) -> Evidence<'a> {
 /// `splice` files.
 ///
 /// Charts and pages that an earlier rendering left in their folders and that there are no more are removed.
-///
-/// # Errors
-/// Everything that `report check` refuses; or that nothing is measured, or something cannot be read or written.
 pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
     let studies = studies(results)?;
     let root = out.parent().unwrap_or(Path::new(""));
@@ -147,10 +137,7 @@ fn clean(folder: &Path, extensions: &[&str], files: &BTreeMap<PathBuf, String>) 
 }
 
 /// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
-///
-/// # Errors
-/// If a marker has no partner, or names no block; with file and line.
-pub fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
+fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
     let mut out = String::new();
     let mut open: Option<(&str, usize)> = None;
     for (index, line) in text.lines().enumerate() {

@@ -93,14 +93,13 @@ impl Record {
 
     /// What is wrong with the record in itself, in words; `None` if nothing is.
     pub fn fault(&self) -> Option<String> {
-        if let Some((name, _)) = self.metrics.iter().find(|(name, _)| unit(name).is_none()) {
-            return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));
+        let histograms = self.histograms.iter().flat_map(BTreeMap::keys).map(|name| ("histogram", name));
+        let mut names = self.metrics.keys().map(|name| ("metric", name)).chain(histograms);
+        if let Some((what, name)) = names.find(|(_, name)| unit(name).is_none()) {
+            return Some(format!("{what} '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
         if let Some((name, value)) = self.metrics.iter().find(|(_, value)| !value.is_finite()) {
             return Some(format!("metric '{name}' is {value}: a number is needed"));
-        }
-        if let Some(name) = self.histograms.iter().flat_map(BTreeMap::keys).find(|name| unit(name).is_none()) {
-            return Some(format!("histogram '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
         let is_timeless = |pair: &DuetPair| pair.a_s <= 0.0 || pair.b_s <= 0.0;
         let is_untimed = !self.metrics.contains_key("work_s");

@@ -30,13 +30,11 @@ pub struct Folder {
     pub runs: Vec<Run>,
     pub memory: Vec<MemoryRun>,
     pub machine: Machine,
+    pub texts: Texts,
 }
 
 /// The text of the file `name` in `folder`, and what `parse` makes of it.
-///
-/// # Errors
-/// If it cannot be read, is not UTF-8 or not as docs/FORMAT.md says.
-pub fn load<T, E: From<Error>>(
+pub(crate) fn load<T, E: From<Error>>(
     folder: &Path,
     name: &str,
     parse: fn(&str, &str) -> Result<T, E>,
@@ -72,10 +70,7 @@ pub struct Texts {
 
 impl Folder {
     /// Reads the folder at `path`, and on after a fault.
-    ///
-    /// # Errors
-    /// Every file that is missing or cannot be read, with its line; at least one.
-    pub fn open(path: &Path) -> Result<(Self, Texts), Vec<Error>> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
         let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse));
         let page = faulty(&mut faults, load(path, "page.toml", Page::parse));
@@ -95,7 +90,7 @@ impl Folder {
             let texts =
                 Texts { claims: claims_text, cases: cases_text, plan: plan_text, runs: runs_text, seals: seals? };
             let path = path.to_owned();
-            Some((Folder { path, claims, page, cases, plan, meta, runs, memory, machine }, texts))
+            Some(Folder { path, claims, page, cases, plan, meta, runs, memory, machine, texts })
         };
         whole().ok_or(faults)
     }
@@ -168,11 +163,6 @@ impl Folder {
             .collect()
     }
 
-    /// Seconds spent in the runs, by hyperfine.
-    pub fn measured_s(&self) -> f64 {
-        self.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum()
-    }
-
     /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
     /// of the same process.
     pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
@@ -197,10 +187,7 @@ impl Folder {
 
 /// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither a
 /// folder nor a file, such as a link, which could lead to a round of another name.
-///
-/// # Errors
-/// If the folders cannot be listed.
-pub fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<PathBuf>, Error> {
     let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
     if is_there("plan.tsv") || is_there(manifest::NAME) {
         return Ok(vec![path.to_owned()]);

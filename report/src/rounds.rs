@@ -68,32 +68,24 @@ pub const SUPPLEMENT: &str = "stands in (†)";
 impl Shown<'_> {
     /// Every round that may have a part in what is shown; paths are relative to `results`.
     pub fn sources(&self, results: &Path) -> Vec<Source> {
-        let parts: Vec<(&'static str, usize, &Folder)> = std::iter::once(("decides", self.host, self.decides))
-            .chain(self.others.iter().map(|folder| ("is compared", self.host, *folder)))
-            .chain(self.supplements.iter().map(|folder| (SUPPLEMENT, self.host, *folder)))
-            .chain(self.calibration.map(|folder| ("calibrates", self.host, folder)))
-            .chain(self.originals.iter().map(|(host, folder)| ("checks the mirrors", *host, *folder)))
-            .chain(self.elsewhere.iter().map(|(host, folder)| ("another host", *host, *folder)))
-            .collect();
-        parts
-            .into_iter()
-            .map(|(part, host, folder)| Source {
-                folder: folder.below(results),
-                host,
-                part,
-                blocks: folder.blocks(),
-                machine: folder.machine.clone(),
-            })
+        let source = |part: &'static str, host: usize, folder: &Folder| {
+            let (blocks, machine) = (folder.blocks(), folder.machine.clone());
+            Source { folder: folder.below(results), host, part, blocks, machine }
+        };
+        let here = |part: &'static str, folder: &Folder| source(part, self.host, folder);
+        std::iter::once(here("decides", self.decides))
+            .chain(self.others.iter().map(|folder| here("is compared", folder)))
+            .chain(self.supplements.iter().map(|folder| here(SUPPLEMENT, folder)))
+            .chain(self.calibration.map(|folder| here("calibrates", folder)))
+            .chain(self.originals.iter().map(|(host, folder)| source("checks the mirrors", *host, folder)))
+            .chain(self.elsewhere.iter().map(|(host, folder)| source("another host", *host, folder)))
             .collect()
     }
 }
 
 /// The name of a host in tables: A, B, ...
 pub fn letter(host: usize) -> String {
-    u8::try_from(host)
-        .ok()
-        .filter(|host| *host < 26)
-        .map_or_else(|| host.to_string(), |host| char::from(b'A' + host).to_string())
+    ('A'..='Z').nth(host).map_or_else(|| host.to_string(), String::from)
 }
 
 /// Chooses what is shown of every study that has a whole round, sorted by study.

@@ -8,28 +8,13 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use crate::files::chosen;
-use crate::stats::{CONFIDENCE, Interval, binomial};
+use crate::stats::Interval;
 
 /// What is said of a claim in one form; its name is the word that is printed. The worst first, for someone who believes the
 /// claim: what casts doubt on the measurement, then what contradicts the claim, then what leaves it open, and what bears it out last.
-#[derive(
-    Debug,
-    Default,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    VariantNames,
-)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
+#[derive(Display, EnumString, IntoStaticStr, VariantArray, VariantNames)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
     /// A control of this measurement failed.
@@ -90,16 +75,13 @@ pub enum Verdict {
 }
 
 /// How a verdict is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Display, IntoStaticStr, VariantArray, Serialize)]
-#[strum(serialize_all = "lowercase", const_into_str)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Count {
     Holds,
-    #[strum(serialize = "does not hold")]
     DoesNotHold,
     Undecided,
     /// Not measured or not testable here: no part of what was judged.
-    #[strum(serialize = "not judged")]
     NotJudged,
 }
 
@@ -269,15 +251,11 @@ pub fn cause(share: &Interval, control: Control) -> Verdict {
     }
 }
 
-/// A criterion that was met in at least and at most so many of `n` blocks and is claimed to be met in more than `share` of them.
-pub fn outcome((least, most): (usize, usize), n: usize, share: f64) -> Verdict {
-    let (lo, _) = binomial::interval(least, n, CONFIDENCE);
-    let (_, hi) = binomial::interval(most, n, CONFIDENCE);
-    if n == 0 {
-        Verdict::Undecided
-    } else if lo > share {
+/// A criterion that was met in a share of blocks of this interval, and is claimed to be met in more than `share` of them.
+pub fn outcome(met: &Interval, share: f64) -> Verdict {
+    if met.lo > share {
         Verdict::Happens
-    } else if hi < share {
+    } else if met.hi < share {
         Verdict::DoesNotHappen
     } else {
         Verdict::Undecided

@@ -61,10 +61,8 @@ impl Run {
         let impossible = |seconds: &f64| !(*seconds > 0.0 && *seconds <= process_s);
         record.misfit(plan, study).or_else(|| {
             let seconds = record.timed_s().filter(impossible)?;
-            Some(format!(
-                "the record of {} has a span of {seconds} s, but 0 < work_s <= process_s = {process_s} s",
-                plan.run
-            ))
+            let span = format!("a span of {seconds} s, but 0 < work_s <= process_s = {process_s} s");
+            Some(format!("the record of {} has {span}", plan.run))
         })
     }
 
@@ -75,15 +73,8 @@ impl Run {
     }
 }
 
-impl MemoryRun {
-    /// Why the pass counts as failed; `None` if it succeeded.
-    pub fn failure(&self) -> Option<String> {
-        failure(self.record.as_ref(), self.exit)
-    }
-}
-
-/// Why a command counts as failed by its record and exit code.
-fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
+/// Why a command counts as failed by its record and exit code; `None` if it succeeded.
+pub(crate) fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
     let Some(Record { error, .. }) = record else {
         return Some(if exit == 0 { "it left no record".to_owned() } else { format!("exit code {exit}") });
     };

@@ -61,9 +61,6 @@ pub fn difference(plan: &[PlannedRun], runs: &str, text: &str, file: &Path) -> O
 
 /// The line (from 1) at which two texts differ first.
 pub(crate) fn first_difference(one: &str, other: &str) -> Option<usize> {
-    let (mut ours, mut theirs) = (one.split_inclusive('\n'), other.split_inclusive('\n'));
-    (1..).find_map(|line| match (ours.next(), theirs.next()) {
-        (None, None) => Some(None),
-        (ours, theirs) => (ours != theirs).then_some(Some(line)),
-    })?
+    let both = one.split_inclusive('\n').zip(other.split_inclusive('\n'));
+    (one != other).then(|| both.take_while(|(a, b)| a == b).count() + 1)
 }

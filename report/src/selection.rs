@@ -20,35 +20,19 @@ const PASSES: [(&str, u32); 2] = [("quick", 1), ("full", 3)];
 /// A test case by scenario and arm.
 type Named = (String, String);
 
-/// The test cases that a whole measurement runs: all of them, but in quick only those that something in `claims` asks for, and short ones.
-pub fn run(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
+/// The test cases that a whole measurement runs: all of them, but in quick only those that something in `claims` asks for, and short ones; with
+/// `judged` only what is asked for, in any profile.
+pub(crate) fn run(cases: &[Case], claims: &Claims, profile: &str, judged: bool) -> Vec<Named> {
     let asked = claims.blocks(profile);
-    let is_run = |case: &&Case| profile != "quick" || case.seconds <= UNASKED_S || asked.contains_key(&named(case));
-    cases.iter().filter(is_run).map(named).collect()
-}
-
-/// The test cases that something in `claims` asks for.
-pub fn judged(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
-    let asked = claims.blocks(profile);
-    cases.iter().map(named).filter(|case| asked.contains_key(case)).collect()
-}
-
-/// Those whose peak memory is cross-checked: all of them, but in quick only those of which something in `claims` asks for memory.
-fn cross_checked(cases: &[Case], claims: &Claims, profile: &str) -> Vec<Named> {
-    let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
-    let judged: BTreeSet<Named> = of_memory
-        .filter(|quantity| quantity.is_measured(profile))
-        .flat_map(|quantity| quantity.cases(profile))
-        .collect();
-    let is_checked = |case: &&Case| profile != "quick" || judged.contains(&named(case));
-    cases.iter().filter(is_checked).map(named).collect()
+    let is_free = |case: &Case| !judged && (profile != "quick" || case.seconds <= UNASKED_S);
+    cases.iter().filter(|case| is_free(case) || asked.contains_key(&named(case))).map(named).collect()
 }
 
 /// How many passes under GNU time follow from `terms`: a partial measurement makes no more of them than blocks, a calibration none.
 pub fn passes(terms: &Terms) -> u32 {
     let of_profile = PASSES.iter().find(|(profile, _)| *profile == terms.profile).map_or(0, |(_, passes)| *passes);
-    let most = terms.part.blocks_cap.and_then(|cap| u32::try_from(cap).ok()).unwrap_or(u32::MAX);
-    if terms.part.calibration.is_some() { 0 } else { of_profile.min(most) }
+    let most = terms.blocks_cap.and_then(|cap| u32::try_from(cap).ok()).unwrap_or(u32::MAX);
+    if terms.calibration.is_some() { 0 } else { of_profile.min(most) }
 }
 
 /// The passes under GNU time that the plan of a folder promises.
@@ -61,10 +45,14 @@ pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
     Ok(memory_passes(&cases, &claims, &Terms::from(&read_meta(folder)?)))
 }
 
-/// The passes under GNU time that a plan promises, in their order.
+/// The passes under GNU time that a plan promises, in their order: of all cases, but in quick only of those of which something in `claims`
+/// asks for memory.
 pub fn memory_passes(cases: &[Case], claims: &Claims, terms: &Terms) -> Vec<PlannedRun> {
-    let checked: BTreeSet<Named> = cross_checked(cases, claims, &terms.profile).into_iter().collect();
-    let is_checked = |case: &&Case| checked.contains(&named(case));
+    let profile = &terms.profile;
+    let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
+    let measured = of_memory.filter(|quantity| quantity.is_measured(profile));
+    let judged: BTreeSet<Named> = measured.flat_map(|quantity| quantity.cases(profile)).collect();
+    let is_checked = |case: &&Case| profile != "quick" || judged.contains(&named(case));
     let pass = |pass: u32| {
         let of_pass = move |case: &Case| PlannedRun {
             run: format!("memory-{pass}"),

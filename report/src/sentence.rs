@@ -71,9 +71,8 @@ impl TryFrom<String> for Sentence {
                 [claim, form, what] => (claim.to_owned(), form, None, what),
                 [claim, form, scenario, what] => (claim.to_owned(), form, Some(scenario.to_owned()), what),
                 _ => {
-                    return Err(format!(
-                        "a figure is {{CLAIM.FORM.WHAT}} or {{CLAIM.FORM.SCENARIO.WHAT}}, not {{{place}}}"
-                    ));
+                    let known = "{CLAIM.FORM.WHAT} or {CLAIM.FORM.SCENARIO.WHAT}";
+                    return Err(format!("a figure is {known}, not {{{place}}}"));
                 }
             };
             let (form, what) = (chosen("form", form)?, chosen("figure", what)?);

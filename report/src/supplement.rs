@@ -69,24 +69,23 @@ pub fn read(main: &Folder, folders: &[&Folder], results: &Path) -> Vec<Supplemen
         }
         shown.extend(cases.iter().cloned());
         judged.extend(scenarios.iter().map(|scenario| (profile.clone(), scenario.clone())));
-        let mut supplement = Supplement {
+        let is_taken = |scenario: &String, arm: &String| {
+            scenarios.contains(scenario) || cases.contains(&(scenario.clone(), arm.clone()))
+        };
+        let runs = folder.made().iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
+        let failed = folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count();
+        found.push(Supplement {
             folder: folder.below(results),
             profile: profile.clone(),
             plan_seed: folder.meta.seed,
             plan_hash: folder.meta.hash.clone(),
-            runs: 0,
-            failed: 0,
+            runs,
+            failed,
             shared: shared.clone(),
             judged: scenarios,
             cases,
             data: folder.dataset(),
-        };
-        let is_taken =
-            |scenario: &str, arm: &str| supplement.judged.contains(scenario) || supplement.has(scenario, arm);
-        let runs = folder.made().iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
-        let failed = folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count();
-        (supplement.runs, supplement.failed) = (runs, failed);
-        found.push(supplement);
+        });
     }
     found
 }

@@ -71,7 +71,7 @@ impl StudyView {
     }
 
     /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.
-    pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> Vec<(u64, Option<f64>)> {
+    pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> BTreeMap<u64, Option<f64>> {
         let of_sample = |sample: &Sample| match &sample.error {
             Some(_) => Some((sample.block, None)),
             None => Some((sample.block, Some(sample.metrics.get(metric).copied()?))),
@@ -81,7 +81,7 @@ impl StudyView {
 
     /// Samples of a case as points; without a metric for x, x is 0.
     pub fn points(&self, scenario: &str, arm: &str, x: Option<&str>, y: &str) -> Vec<(f64, f64)> {
-        let xs = x.map(|x| self.by_block(scenario, arm, x).into_iter().collect::<BTreeMap<_, _>>());
+        let xs = x.map(|x| self.by_block(scenario, arm, x));
         let point = |(block, y): (u64, Option<f64>)| {
             let x = xs.as_ref().map_or(Some(0.0), |xs| *xs.get(&block)?)?;
             Some((x, y?)).filter(|(x, y)| x.is_finite() && y.is_finite())

@@ -29,6 +29,17 @@ fn begun() -> Begun {
     Begun { _temp: temp, folder, plan }
 }
 
+/// What GNU time writes.
+const USAGE: &str = "{\"max_rss_kib\":9,\"minor_faults_count\":1,\"major_faults_count\":0,\"voluntary_switches_count\":1,\
+                     \"involuntary_switches_count\":1,\"wall_s\":1.0,\"user_s\":1.0,\"system_s\":0.0}\n";
+
+/// `report append memory`.
+fn append_memory(folder: &Path, [pass, scenario, arm, exit]: [&str; 4], record: &Path, time: &Path) -> Assert {
+    let mut command = report();
+    command.args(["append", "memory"]).arg(folder).args(["--pass", pass, "--scenario", scenario, "--arm", arm]);
+    command.args(["--exit", exit, "--record"]).arg(record).arg("--time").arg(time).assert()
+}
+
 /// Appends a run as measure.sh does.
 fn append(folder: &Path, id: &str, exit: &str, export: &str, record: &str) -> Assert {
     let scratch = temporary();
@@ -75,13 +86,8 @@ fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
         fs::write(&file, Toy::default().record(&run, &run.run, "x", &json!({ "work_s": 1.0 })).to_string())
             .expect("a file");
         let time = begun.folder.with_file_name("time");
-        let usage = "{\"max_rss_kib\":9,\"minor_faults_count\":1,\"major_faults_count\":0,\"voluntary_switches_count\":1,\
-             \"involuntary_switches_count\":1,\"wall_s\":1.0,\"user_s\":1.0,\"system_s\":0.0}\n";
-        fs::write(&time, usage).expect("a file");
-        let mut command = report();
-        command.args(["append", "memory"]).arg(&begun.folder).args(["--pass", "0", "--scenario", &run.case.scenario]);
-        command.args(["--arm", &run.case.arm, "--exit", "0", "--record"]).arg(&file).arg("--time").arg(&time);
-        command.assert().success();
+        fs::write(&time, USAGE).expect("a file");
+        append_memory(&begun.folder, ["0", &run.case.scenario, &run.case.arm, "0"], &file, &time).success();
     }
     let facts = begun.folder.with_file_name("facts.tsv");
     let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
@@ -158,11 +164,8 @@ fn a_failed_run_is_recorded_whatever_it_left() {
     }
     // Files that are not there are no files.
     let mut command = report();
-    command
-        .args(["append", "runs"])
-        .arg(&begun.folder)
-        .args(["--run", "toy-0007", "--exit", "2", "--record", "/nowhere"]);
-    command.assert().code(1);
+    command.args(["append", "runs"]).arg(&begun.folder).args(["--run", "toy-0007", "--exit", "2"]);
+    command.args(["--record", "/nowhere"]).assert().code(1);
 }
 
 #[test]
@@ -185,16 +188,19 @@ fn a_torn_line_is_dropped_and_a_seal_that_is_missing_is_added() {
 }
 
 #[test]
-fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_are_noticed() {
-    for change in
-        [|text: &str| text.replacen("1.26", "1.27", 1), |text: &str| text.split_inclusive('\n').take(1).collect()]
-    {
+fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_and_seals_that_were_emptied_are_noticed() {
+    let [changed, taken_back, emptied] = [
+        |text: &str| text.replacen("1.26", "1.27", 1),
+        |text: &str| text.split_inclusive('\n').take(1).collect(),
+        |_: &str| String::new(),
+    ];
+    for (file, change) in [("runs.jsonl", changed), ("runs.jsonl", taken_back), ("seals.tsv", emptied)] {
         let begun = begun();
         let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
         for index in 0..blocks[1].lines {
             begun.append(index).success();
         }
-        write(&begun.folder, "runs.jsonl", &change(&begun.runs()));
+        write(&begun.folder, file, &change(&read(&begun.folder, file)));
         let next = begun.runs().lines().count();
         let due = blocks.iter().find(|seal| seal.lines > next).expect("there are more blocks").lines;
         for index in next..due - 1 {
@@ -205,52 +211,19 @@ fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_are_noticed
 }
 
 #[test]
-fn seals_that_are_emptied_while_it_is_measured_are_not_written_anew() {
-    let begun = begun();
-    let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
-    for index in 0..blocks[1].lines {
-        begun.append(index).success();
-    }
-    write(&begun.folder, "seals.tsv", "");
-    let due = blocks[2].lines;
-    for index in blocks[1].lines..due - 1 {
-        begun.append(index).success();
-    }
-    begun.append(due - 1).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
-}
-
-#[test]
 fn passes_under_gnu_time_come_in_the_order_that_the_plan_promises() {
     let temp = temporary();
     let folder = Toy::default().measure(temp.path(), FIRST, usual);
     write(&folder, "memory.jsonl", "");
     let record = temp.path().join("record");
     let time = temp.path().join("time");
-    let add = |pass: &str, arm: &str, exit: &str| {
-        let mut command = report();
-        command.args(["append", "memory"]).arg(&folder).args([
-            "--pass",
-            pass,
-            "--scenario",
-            "big",
-            "--arm",
-            arm,
-            "--exit",
-            exit,
-        ]);
-        command.arg("--record").arg(&record).arg("--time").arg(&time).assert()
-    };
+    let add = |pass, arm, exit| append_memory(&folder, [pass, "big", arm, exit], &record, &time);
     add("0", "b", "0").code(2).stderr(contains("memory.jsonl:1: memory-0 big a comes next, not memory-0 big b"));
     // GNU time says that the command failed in a line of its own.
-    let usage = "{\"max_rss_kib\":9,\"minor_faults_count\":1,\"major_faults_count\":0,\"voluntary_switches_count\":1,\
-                 \"involuntary_switches_count\":1,\"wall_s\":1.0,\"user_s\":1.0,\"system_s\":0.0}\n";
-    fs::write(&time, format!("Command exited with non-zero status 3\n{usage}")).expect("it can be written");
+    fs::write(&time, format!("Command exited with non-zero status 3\n{USAGE}")).expect("it can be written");
     add("0", "a", "3").code(1);
-    assert!(
-        read(&folder, "memory.jsonl").contains("\"exit\":3,\"time\":{\"max_rss_kib\":9,"),
-        "{}",
-        read(&folder, "memory.jsonl")
-    );
+    let memory = read(&folder, "memory.jsonl");
+    assert!(memory.contains("\"exit\":3,\"time\":{\"max_rss_kib\":9,"), "{memory}");
     fs::write(&record, "{\"run\":\"memory-1\"}").expect("it can be written");
     add("0", "b", "0").code(2).stderr(contains("record:1: missing field"));
     fs::remove_file(&record).expect("it can be removed");

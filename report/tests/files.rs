@@ -88,14 +88,11 @@ fn export(text: &str) -> Result<Export, String> {
 }
 
 #[test]
-fn every_dialect_gives_the_times_of_the_process() {
+fn every_dialect_gives_the_time_of_the_process() {
     for (version, text) in FILES {
         let export = export(text).unwrap_or_else(|error| panic!("{version}: {error}"));
         // All three ran `sleep 0.25`.
         assert!((0.25..0.27).contains(&export.wall_s), "{version}: {}", export.wall_s);
-        assert!((0.0..0.01).contains(&export.user_s), "{version}: {}", export.user_s);
-        assert!((0.0..0.01).contains(&export.system_s), "{version}: {}", export.system_s);
-        assert!(export.user_s + export.system_s > 0.0, "{version}: even sleeping costs something");
     }
 }
 

@@ -42,10 +42,8 @@ fn rounds_of_one_host_contradict_each_other_and_those_of_two_stand_side_by_side(
         let (table, hosts, beside) = verdicts(&second);
         table.stdout(contains(SECOND).and(contains("unstable").not()));
         let hosts = hosts.expect("the hosts are named");
-        assert!(
-            hosts.contains(&format!("A: {} (family unknown", second.cpu_model)) && hosts.contains("; B: Toy 1000"),
-            "{hosts}"
-        );
+        let first = format!("A: {} (family unknown", second.cpu_model);
+        assert!(hosts.contains(&first) && hosts.contains("; B: Toy 1000"), "{hosts}");
         let cells: Vec<String> = beside.expect("it has a column").split(" | ").map(str::to_owned).collect();
         assert_eq!(cells.len(), 4);
         assert_ne!(cells[2], cells[3].trim_end_matches(" |"), "the two hosts disagree");
@@ -95,13 +93,11 @@ fn the_newest_round_says_which_host_comes_first_and_a_study_without_one_there_is
     let (page, [effects]) = rendered(temp.path(), ["claims.svg"]);
     let named = page.lines().find(|line| line.starts_with("`joy` was measured on host B, not on A: Toy 1000"));
     assert!(named.is_some(), "{page}");
-    assert!(
-        page.contains(&format!("results/joy/{FIRST}-quick")) && page.contains(&format!("results/toy/{SECOND}-quick"))
-    );
-    assert!(
-        effects.contains("Measured on another host, and not drawn: joy.") && !effects.contains("joy C1"),
-        "no chart mixes hosts"
-    );
+    for round in [format!("results/joy/{FIRST}-quick"), format!("results/toy/{SECOND}-quick")] {
+        assert!(page.contains(&round), "{round}");
+    }
+    // No chart mixes hosts.
+    assert!(effects.contains("Measured on another host, and not drawn: joy.") && !effects.contains("joy C1"));
     // With a round there, it is shown from there, however small.
     Toy { study: "joy", probe_ns: 1.8, ..Toy::default() }.seal(temp.path(), THIRD, usual);
     let (page, [effects]) = rendered(temp.path(), ["claims.svg"]);
@@ -114,8 +110,6 @@ fn every_round_says_what_else_went_on() {
     Toy::default().seal(temp.path(), FIRST, usual);
     let (page, []) = rendered(temp.path(), []);
     let row = page.lines().find(|line| line.contains("| decides |")).expect("its round is listed");
-    assert_eq!(
-        row,
-        format!("| `toy/{FIRST}-quick` | A | decides | 9 of 9 | 0.700 % | 1.50 ns | 9,000 MB/s | 4.00 µs | 12.0 µs |")
-    );
+    let probes = "0.700 % | 1.50 ns | 9,000 MB/s | 4.00 µs | 12.0 µs";
+    assert_eq!(row, format!("| `toy/{FIRST}-quick` | A | decides | 9 of 9 | {probes} |"));
 }

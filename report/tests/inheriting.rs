@@ -1,6 +1,6 @@
 //! What a form inherits from its claim, a part from its form and a cause from its part; and the controls that follow from it.
 
-use report::claims::{Aim, Asked, Bound, ByProfile, Claims, ControlCase, Form, Kind, Of, Part, Replicate, Size};
+use report::claims::{Aim, Asked, Bound, Claims, ControlCase, Form, Kind, Of, Part, Replicate, Size};
 use report::rules::{Band, Direction};
 
 const CLAIM: &str = r#"
@@ -24,7 +24,7 @@ fn read(text: &str) -> Claims {
 fn parts(more: &str) -> [Vec<Part>; 3] {
     let claims = read(&format!("{CLAIM}{more}"));
     let claim = &claims.claims[0];
-    let further = claim.further.iter().flat_map(|test| test.asked.parts().to_vec()).collect();
+    let further = claim.further.iter().flat_map(|test| test.form.parts().to_vec()).collect();
     [claim.form(Form::Published).parts().to_vec(), claim.form(Form::Fair).parts().to_vec(), further]
 }
 
@@ -92,14 +92,12 @@ metric = "user_s"
 part = [{ text = "one", ratio = "c / b" }, { text = "two", scenarios = ["t"], metric = "system_s" }, {}]
 "#,
     );
-    assert_eq!(
-        published.iter().map(said).collect::<Vec<_>>(),
-        [
-            "ratio c/b user_s s process 12 0.05 1.4",
-            "ratio a/b system_s t process 12 0.05 1.4",
-            "ratio a/b user_s s process 12 0.05 1.4",
-        ]
-    );
+    let expected = [
+        "ratio c/b user_s s process 12 0.05 1.4",
+        "ratio a/b system_s t process 12 0.05 1.4",
+        "ratio a/b user_s s process 12 0.05 1.4",
+    ];
+    assert_eq!(published.iter().map(said).collect::<Vec<_>>(), expected);
     assert_eq!(published.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["one", "two", ""]);
     assert!(fair.is_empty());
     let expected = [
@@ -147,22 +145,15 @@ fn causes(form: &str, cause: &str) -> Vec<String> {
 
 #[test]
 fn a_cause_inherits_the_samples_of_its_part_and_its_arms_only_where_it_has_none() {
+    let counter = "metric = \"cpu_s\", arm = \"a\", at_most = 1";
     for (form, cause, expected) in [
         ("{}", "ratio = \"a / c\"", "a/c work_s s process 12"),
         ("{ metric = \"user_s\" }", "ratio = \"a / c\"", "a/c user_s s process 12"),
         ("{ replicate = \"duet\" }", "ratio = \"a / c\"", "a/c work_s s duet 12"),
         ("{}", "metric = \"faults_count\", at_least = 2", "a/b faults_count s process 12 >= 2"),
-        (
-            "{}",
-            "metric = \"cpu_s\", arm = \"a\", per = \"work_s\", at_most = 1",
-            "a-None:Some(\"work_s\")*1ratio cpu_s s process 12 <= 1",
-        ),
+        ("{}", &format!("{counter}, per = \"work_s\""), "a-None:Some(\"work_s\")*1ratio cpu_s s process 12 <= 1"),
         // A counter of one arm comes from processes, whatever its claim does.
-        (
-            "{ replicate = \"duet\" }",
-            "metric = \"cpu_s\", arm = \"a\", at_most = 1",
-            "a-None:None*1s cpu_s s process 12 <= 1",
-        ),
+        ("{ replicate = \"duet\" }", counter, "a-None:None*1s cpu_s s process 12 <= 1"),
         // The same blocks as its part, or fewer.
         ("{}", "ratio = \"a / c\", blocks = { quick = 6 }", "a/c work_s s process 6"),
         ("{}", "ratio = \"a / c\", blocks = { quick = 40 }", "a/c work_s s process 12"),
@@ -171,11 +162,8 @@ fn a_cause_inherits_the_samples_of_its_part_and_its_arms_only_where_it_has_none(
         assert_eq!(causes(form, cause), [expected], "{form} {cause}");
     }
     let own = "{ cause = [{ short = \"own\", text = \"z\", ratio = \"a / d\" }] }";
-    assert_eq!(
-        causes(own, "ratio = \"a / c\""),
-        ["a/d work_s s process 12"],
-        "a form with causes does not inherit any"
-    );
+    // A form with causes does not inherit any.
+    assert_eq!(causes(own, "ratio = \"a / c\""), ["a/d work_s s process 12"]);
     assert!(causes("{ cause = [] }", "ratio = \"a / c\"").is_empty());
 }
 
@@ -264,7 +252,7 @@ fn planted_controls_guard_what_has_a_floor_and_is_measured_alike() {
     let control = claims.control("planted b work_s q duet").expect("it is there");
     assert_eq!((control.planted, control.margin, control.quantity.replicate), (Some(1.04), 0.02, Replicate::Duet));
     assert_eq!(control.quantity.arms(), ["b@slow~b"]);
-    assert_eq!(control.quantity.scenarios, ByProfile::All(vec!["q".to_owned()]));
+    assert_eq!(control.quantity.scenarios("full"), ["q"]);
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! A mirror and the authors' own code: do both show the same effect?
 
-use report::claims::Claims;
 use report::judge::{self, Evidence};
 use report::judged::Verdict::{Holds, Invalid};
 use report::judged::{JudgedStudy, MirrorState};
-use samples::{HEAD, RATIO, Samples, near, ratio_of};
+use samples::{RATIO, Samples, near, parsed, ratio_of, refused};
 use std::num::NonZeroU64;
 
 mod samples;
@@ -52,7 +51,7 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
     let text = published("mirrors = { ratio = \"x / y\", scenarios = [\"t\"], blocks = { originals = 8 } }");
     let mut here = with(1.0, 0.01).judge(&text);
     assert_eq!(states(&here), []);
-    let claims = Claims::parse(&format!("{HEAD}{text}"), "claims.toml").expect("the claims are well formed");
+    let claims = parsed(&text);
     let cases: Vec<_> = claims.blocks("originals").into_iter().map(|((scenario, arm), n)| (scenario, arm, n)).collect();
     let case = |arm: &str| ("t".to_owned(), arm.to_owned(), 8);
     assert_eq!(cases, ["a", "b", "x", "y"].map(case));
@@ -60,8 +59,7 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
     let there = there.metric("t", "x", "work_s", &near(1.8, 0.01, 12)).metric("t", "y", "work_s", &near(1.0, 0.0, 12));
     let evidence = Evidence { claims: &claims, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
     // By claims that measure something else for it, it says nothing.
-    let other = text.replace("scenarios = [\"s\"]", "scenarios = [\"u\"]");
-    let other = Claims::parse(&format!("{HEAD}{other}"), "claims.toml").expect("the claims are well formed");
+    let other = parsed(&text.replace("scenarios = [\"s\"]", "scenarios = [\"u\"]"));
     judge::mirrors(&mut here, &other, evidence, "toy/x-originals", 1);
     assert_eq!(states(&here), []);
     judge::mirrors(&mut here, &claims, evidence, "toy/x-originals", 1);
@@ -90,21 +88,15 @@ fn what_shows_the_difference_is_told_with_it_and_decides_nothing() {
         let study = with(theirs, 0.01).work("z", &near(elsewhere, 0.01, 12)).judge(&published(but));
         assert_eq!(states(&study).len(), 2);
         let found = study.claims[0].published.judged().expect("the form is judged");
-        assert_eq!(
-            (found.verdict, found.reason.contains("; elsewhere theirs shows 1.20")),
-            (verdict, told),
-            "{theirs} {elsewhere}"
-        );
+        let is_told = found.reason.contains("; elsewhere theirs shows 1.20");
+        assert_eq!((found.verdict, is_told), (verdict, told), "{theirs} {elsewhere}");
         assert_eq!(found.mirrors[1].but, "elsewhere");
     }
 }
 
 #[test]
 fn what_says_nothing_of_the_authors_code_is_refused() {
-    let error = |more: &str| {
-        let text = format!("{HEAD}{}", published(more));
-        Claims::parse(&text, "claims.toml").expect_err("it is refused").to_string()
-    };
+    let error = |more: &str| refused(&published(more)).expect_err("it is refused").to_string();
     assert!(error("mirrors = \"x\"").contains("has the ratio 'x': write \"a / b\""));
     assert!(error("mirrors = { metric = \"work_s\" }").contains("needs arms of the authors' code"));
     assert!(error("mirrors = { ratio = \"x / y\", blocks = { sometimes = 2 } }").contains("originals beside them"));
@@ -113,9 +105,7 @@ fn what_says_nothing_of_the_authors_code_is_refused() {
 
 #[test]
 fn the_authors_code_is_no_part_of_the_question() {
-    let claims = |more: &str| {
-        Claims::parse(&format!("{HEAD}{}", published(more)), "claims.toml").expect("the claims are well formed")
-    };
+    let claims = |more: &str| parsed(&published(more));
     assert!(claims("").ask_as(&claims("mirrors = \"x / y\"")));
     assert!(!claims("").ask_as(&claims("margin = 0.01, mirrors = \"x / y\"")));
 }

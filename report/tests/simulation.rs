@@ -16,7 +16,7 @@ use report::stats::{
 
 mod numbers;
 
-use numbers::{exact, interval};
+use numbers::interval;
 
 const MARGIN: f64 = 0.05;
 const DUET_MARGIN: f64 = 0.02;
@@ -130,7 +130,7 @@ fn values(ratios: &[(u64, f64)]) -> Vec<f64> {
 }
 
 fn ratio_of(log_ratios: &[f64], confidence: f64) -> Interval {
-    let found = estimate(&exact(log_ratios), confidence).expect("there are pairs");
+    let found = estimate(log_ratios, confidence).expect("there are pairs");
     Interval { point: found.point.exp(), lo: found.lo.exp(), hi: found.hi.exp(), ..found }
 }
 
@@ -237,7 +237,7 @@ fn values_cover_the_median(effort: Effort) {
         let long = (0..41).map(|_| machine.round(&mut rng, 1_000, &[0.0], 0).logs[0].clone());
         let truth = median(long.flatten().collect()).expect("values").exp();
         for &n in effort.blocks {
-            let estimate = |values: &[f64]| median_estimate(&exact(values), CONFIDENCE).expect("values");
+            let estimate = |values: &[f64]| median_estimate(values, CONFIDENCE).expect("values");
             let missed = count(effort.trials, |rng| {
                 let round = machine.round(rng, n, &[0.0], 0);
                 let found = estimate(&round.logs[0].iter().map(|log| log.exp()).collect::<Vec<_>>());
@@ -327,7 +327,9 @@ fn outcomes_are_covered_and_rarely_wrong(effort: Effort) {
                 let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
                 missed += usize::from(truth < lo || truth > hi);
                 // Claimed in more blocks than it happens in, by nothing.
-                happens += usize::from(rules::outcome((met, met), n, truth) == Verdict::Happens);
+                happens += usize::from(
+                    rules::outcome(&Interval { point: truth, lo, hi, n, level: 0.05 }, truth) == Verdict::Happens,
+                );
                 true
             });
             assert_at_most(0.05, missed, effort.trials, &format!("missed, outcome in {truth}, n = {n}"));
@@ -344,8 +346,7 @@ fn every(rng: &mut ChaCha8Rng, machine: Machine, n: usize, effects: &[f64]) -> V
         let mean = |block: usize| all.iter().map(|one| one[block].1).sum::<f64>() / all.len() as f64;
         (0..n).map(|block| (all[0][block].0, mean(block))).collect()
     };
-    let below =
-        |round: &Round| p_value_against(&exact(&values(&round.ratios(0, 1))), MARGIN.ln_1p(), Alternative::Less);
+    let below = |round: &Round| p_value_against(&values(&round.ratios(0, 1)), MARGIN.ln_1p(), Alternative::Less);
     let p_values = holm::adjust(&rounds.iter().map(below).collect::<Vec<_>>());
     let found = ratio_of(&values(&pooled(0, 1)), CONFIDENCE);
     let mut each: Vec<Each> = rounds
@@ -428,19 +429,15 @@ fn several_scenarios_tell_copies_apart_no_more_often_than_one(effort: Effort) {
                     let bias = MARGIN.ln_1p();
                     let p_values = (0..scenarios).map(|_| {
                         let round = plain(noise, 0.16).round(rng, n, &[bias, 0.0], 0);
-                        p_value_beyond(&exact(&values(&round.ratios(0, 1))), bias)
+                        p_value_beyond(&values(&round.ratios(0, 1)), bias)
                     });
                     let adjusted = holm::adjust(&p_values.collect::<Vec<_>>());
                     adjusted.iter().any(|p_value| *p_value < rules::CONTRADICTS)
                 });
                 // The bias is on one side. A clock's steps need not be symmetric about it.
                 let promise = rules::CONTRADICTS / 2.0 + if noise == Noise::Ties { 0.025 } else { 0.0 };
-                assert_at_most(
-                    promise,
-                    told_apart,
-                    effort.trials,
-                    &format!("{scenarios} scenarios, {noise:?}, n = {n}"),
-                );
+                let what = format!("{scenarios} scenarios, {noise:?}, n = {n}");
+                assert_at_most(promise, told_apart, effort.trials, &what);
             }
         }
     }

@@ -50,38 +50,30 @@ mod ratio {
 
     #[test]
     fn an_effect_needs_all_of_the_interval_beyond_the_margin_and_the_estimate_beyond_the_floor() {
-        expect(
-            MARGIN,
-            FLOOR,
-            None,
-            &[
-                (of(1.2, up(ABOVE), 1.5), Holds),
-                (of(1.2, ABOVE, 1.5), Undecided),
-                (of(up(1.125), 1.07, 1.5), Holds),
-                (of(1.125, 1.07, 1.5), Undecided),
-                (of(0.8, 0.5, down(BELOW)), Opposite),
-                (of(0.8, 0.5, BELOW), NotBetter),
-                (of(down(1.0 / 1.125), 0.5, 0.93), Opposite),
-                (of(1.0 / 1.125, 0.5, 0.93), NotBetter),
-            ],
-        );
+        let cases = [
+            (of(1.2, up(ABOVE), 1.5), Holds),
+            (of(1.2, ABOVE, 1.5), Undecided),
+            (of(up(1.125), 1.07, 1.5), Holds),
+            (of(1.125, 1.07, 1.5), Undecided),
+            (of(0.8, 0.5, down(BELOW)), Opposite),
+            (of(0.8, 0.5, BELOW), NotBetter),
+            (of(down(1.0 / 1.125), 0.5, 0.93), Opposite),
+            (of(1.0 / 1.125, 0.5, 0.93), NotBetter),
+        ];
+        expect(MARGIN, FLOOR, None, &cases);
     }
 
     #[test]
     fn no_difference_is_inside_the_margin_ends_included_and_not_better_all_below_its_upper_end() {
-        expect(
-            MARGIN,
-            FLOOR,
-            None,
-            &[
-                (between(BELOW, ABOVE), NoDifference),
-                (between(down(BELOW), 1.0), NotBetter),
-                (between(1.0, up(ABOVE)), Undecided),
-                (between(0.5, down(ABOVE)), NotBetter),
-                (between(0.5, ABOVE), Undecided),
-                (between(0.9, 1.2), Undecided),
-            ],
-        );
+        let cases = [
+            (between(BELOW, ABOVE), NoDifference),
+            (between(down(BELOW), 1.0), NotBetter),
+            (between(1.0, up(ABOVE)), Undecided),
+            (between(0.5, down(ABOVE)), NotBetter),
+            (between(0.5, ABOVE), Undecided),
+            (between(0.9, 1.2), Undecided),
+        ];
+        expect(MARGIN, FLOOR, None, &cases);
     }
 
     #[test]
@@ -187,27 +179,27 @@ fn an_interval_that_cannot_be_computed_decides_nothing_in_any_kind() {
         assert_eq!(rules::every(&estimate, &[], 0.05, 0.05, None), Undecided);
         assert_eq!(rules::aa(&estimate, 0.05), ControlState::CouldNotTell);
         assert_eq!(rules::planted(&estimate, &between(1.0, 2.0), 0.05, 0.05, 1.5), ControlState::CouldNotTell);
-        assert!(
-            !rules::disagree(&estimate, &between(9.0, 9.5), 0.05)
-                && !rules::disagree(&between(9.0, 9.5), &estimate, 0.05)
-        );
+        let far = between(9.0, 9.5);
+        assert!(!rules::disagree(&estimate, &far, 0.05) && !rules::disagree(&far, &estimate, 0.05));
     }
     assert!(rules::computable(&between(1.0, 2.0)));
 }
 
 #[test]
-fn equal_arms_hold_inside_the_margin_and_differ_wholly_outside() {
+fn equal_arms_hold_and_copies_pass_inside_the_margin_and_differ_wholly_outside() {
     let (low, high) = (1.0 / 1.0625, 1.0625);
-    for (lo, hi, verdict) in [
-        (low, high, Holds),
-        (down(low), 1.0, Undecided),
-        (1.0, up(high), Undecided),
-        (high, 1.2, Undecided),
-        (up(high), 1.2, Differs),
-        (0.8, low, Undecided),
-        (0.8, down(low), Differs),
+    for (lo, hi, verdict, copies) in [
+        (low, high, Holds, ControlState::Passed),
+        (1.01, 1.02, Holds, ControlState::Passed),
+        (down(low), 1.0, Undecided, ControlState::CouldNotTell),
+        (1.0, up(high), Undecided, ControlState::CouldNotTell),
+        (high, 1.2, Undecided, ControlState::CouldNotTell),
+        (up(high), 1.2, Differs, ControlState::Failed),
+        (0.8, low, Undecided, ControlState::CouldNotTell),
+        (0.8, down(low), Differs, ControlState::Failed),
     ] {
-        assert_eq!(rules::equal(&between(lo, hi), 0.0625), verdict, "[{lo}, {hi}]");
+        let found = between(lo, hi);
+        assert_eq!((rules::equal(&found, 0.0625), rules::aa(&found, 0.0625)), (verdict, copies), "[{lo}, {hi}]");
     }
 }
 
@@ -270,17 +262,18 @@ fn a_cause_explains_most_a_part_or_little_of_the_effect() {
 
 #[test]
 fn an_outcome_needs_its_share_of_blocks_beyond_chance() {
+    use report::stats::{CONFIDENCE, binomial};
+    let of_eight =
+        |least, most| between(binomial::interval(least, 8, CONFIDENCE).0, binomial::interval(most, 8, CONFIDENCE).1);
     // The exact interval of 8 of 8 is [0.6306, 1], that of 0 of 8 its mirror image.
-    let (lo, _) = report::stats::binomial::interval(8, 8, report::stats::CONFIDENCE);
-    assert_eq!(rules::outcome((8, 8), 8, down(lo)), Happens);
-    assert_eq!(rules::outcome((8, 8), 8, lo), Undecided);
-    let (_, hi) = report::stats::binomial::interval(0, 8, report::stats::CONFIDENCE);
-    assert_eq!(rules::outcome((0, 0), 8, up(hi)), DoesNotHappen);
-    assert_eq!(rules::outcome((0, 0), 8, hi), Undecided);
-    assert_eq!(rules::outcome((7, 7), 8, 0.5), Undecided);
-    assert_eq!(rules::outcome((0, 0), 0, 0.5), Undecided);
+    let (all, none) = (of_eight(8, 8), of_eight(0, 0));
+    assert_eq!(rules::outcome(&all, down(all.lo)), Happens);
+    assert_eq!(rules::outcome(&all, all.lo), Undecided);
+    assert_eq!(rules::outcome(&none, up(none.hi)), DoesNotHappen);
+    assert_eq!(rules::outcome(&none, none.hi), Undecided);
+    assert_eq!(rules::outcome(&of_eight(7, 7), 0.5), Undecided);
     // Blocks that nothing is known of count against either answer.
-    assert_eq!(rules::outcome((0, 8), 8, 0.5), Undecided);
+    assert_eq!(rules::outcome(&of_eight(0, 8), 0.5), Undecided);
 }
 
 mod every {
@@ -333,22 +326,6 @@ mod every {
         assert_eq!(judged((0.9, 1.3), &[open]), Undecided);
         assert_eq!(judged((0.98, 1.02), &[open]), NoDifference);
         assert_eq!(judged((0.5, 0.8), &[scenario((1.0, 0.98, 1.02), 0.01)]), Opposite);
-    }
-}
-
-#[test]
-fn copies_are_alike_told_apart_or_could_not_be_told() {
-    let (low, high) = (1.0 / 1.0625, 1.0625);
-    for (lo, hi, copies) in [
-        (low, high, ControlState::Passed),
-        (1.01, 1.02, ControlState::Passed),
-        (up(high), 1.2, ControlState::Failed),
-        (0.8, down(low), ControlState::Failed),
-        (high, 1.2, ControlState::CouldNotTell),
-        // An interval so wide has not passed.
-        (0.833, 1.072, ControlState::CouldNotTell),
-    ] {
-        assert_eq!(rules::aa(&between(lo, hi), 0.0625), copies, "[{lo}, {hi}]");
     }
 }
 

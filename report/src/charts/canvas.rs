@@ -4,6 +4,8 @@ use strum::IntoStaticStr;
 use svg::node::element::{Description, Element, Group, Text, Title};
 use svg::{Document, Node};
 
+use crate::fmt;
+
 /// Width of every chart in pixels: text stays readable where a page gives it 600.
 pub const WIDTH: f64 = 780.0;
 /// Free space around the content of a card.
@@ -21,9 +23,7 @@ pub const INK: &str = "var(--ink)";
 pub const MUTED: &str = "var(--muted)";
 /// Lines of axes and grids.
 pub const GRID: &str = "var(--grid)";
-/// The card itself.
 const CARD: &str = "var(--card)";
-/// A published figure.
 const PUBLISHED: &str = "var(--published)";
 
 /// What the names of colours stand for. Of the arms they are those of Okabe and Ito, lighter on dark.
@@ -84,25 +84,15 @@ pub struct Style {
 impl Style {
     /// Ordinary text from its point on.
     pub const PLAIN: Self = Self { size: TEXT, fill: INK, anchor: Anchor::Start, bold: false };
+    /// The same in grey.
+    pub const QUIET: Self = Self { fill: MUTED, ..Self::PLAIN };
     /// Small grey text from its point on.
-    pub const NOTE: Self = Self { size: SMALL, fill: MUTED, anchor: Anchor::Start, bold: false };
+    pub const NOTE: Self = Self { size: SMALL, ..Self::QUIET };
 
     /// The same style on another side of the point.
     #[must_use]
     pub const fn anchored(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
-    }
-
-    /// The same style in another colour.
-    #[must_use]
-    pub const fn filled(self, fill: &'static str) -> Self {
-        Self { fill, ..self }
-    }
-
-    /// The same style in heavy type.
-    #[must_use]
-    pub const fn bold(self) -> Self {
-        Self { bold: true, ..self }
     }
 }
 
@@ -290,18 +280,8 @@ pub fn width_of(text: &str, size: f64) -> f64 {
 
 /// Breaks text into lines no wider than `width` pixels; a single word that is wider is cut with an ellipsis.
 pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let word = shorten(word, size, width);
-        match lines.last_mut() {
-            Some(line) if width_of(&format!("{line} {word}"), size) <= width => {
-                line.push(' ');
-                line.push_str(&word);
-            }
-            _ => lines.push(word),
-        }
-    }
-    lines
+    let words = text.split_whitespace().map(|word| shorten(word, size, width));
+    fmt::lines(words, " ", |line| width_of(line, size) <= width)
 }
 
 /// Cuts a text with an ellipsis if it is wider than `width` pixels.
@@ -325,11 +305,11 @@ pub fn heading(canvas: &mut Canvas, title: &str, notes: &[String]) -> f64 {
     let room = WIDTH - 2.0 * PADDING;
     let mut y = PADDING + HEADING;
     for line in wrap(title, HEADING, room) {
-        canvas.text(PADDING, y, &line, Style { size: HEADING, ..Style::PLAIN }.bold());
+        canvas.text(PADDING, y, &line, Style { size: HEADING, bold: true, ..Style::PLAIN });
         y += 21.0;
     }
     for line in notes.iter().flat_map(|note| wrap(note, TEXT, room)) {
-        canvas.text(PADDING, y, &line, Style::PLAIN.filled(MUTED));
+        canvas.text(PADDING, y, &line, Style::QUIET);
         y += 18.0;
     }
     y

@@ -57,7 +57,7 @@ pub fn draw(studies: &[StudyView]) -> String {
     let lines: Vec<Line> = here.iter().flat_map(|view| lines_of(view)).collect();
     if lines.is_empty() {
         let y = heading(&mut canvas, title, &[]) + 8.0;
-        canvas.text(PADDING, y, "No claim has been measured yet.", Style::PLAIN.filled(MUTED));
+        canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
     let note = "Of each claim the upper mark is as published, the lower one fair, each with its interval. Right of 1 is as claimed; a claim of equality is at 1.";
@@ -69,7 +69,7 @@ pub fn draw(studies: &[StudyView]) -> String {
     grid(&mut canvas, &axis, (top, bottom));
     y = top;
     for rows in lines.chunk_by(|a, b| a.study == b.study) {
-        canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style::PLAIN.filled(MUTED).bold());
+        canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style { bold: true, ..Style::QUIET });
         y += GROUP;
         for line in rows {
             draw_line(&mut canvas, line, y + ROW / 2.0, &axis);
@@ -184,7 +184,7 @@ fn draw_line(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
             RIGHT + 14.0,
             y + 4.0,
             &shorten(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0),
-            Style::NOTE.filled(colour),
+            Style { fill: colour, ..Style::NOTE },
         );
     }
 }

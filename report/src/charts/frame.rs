@@ -43,7 +43,7 @@ impl Frame {
             canvas.line((x, top), (x, bottom), GRID, 1.0);
             canvas.text(x, bottom + 18.0, label, Style::NOTE.anchored(Anchor::Middle));
         }
-        let style = Style::PLAIN.filled(MUTED).anchored(Anchor::Middle);
+        let style = Style::QUIET.anchored(Anchor::Middle);
         canvas.text(f64::midpoint(left, right), bottom + 40.0, title, style);
     }
 
@@ -103,7 +103,7 @@ impl Plot<'_> {
         canvas.line((left, bottom), (right, bottom), MUTED, 1.0);
         canvas.line((left, top), (left, bottom), MUTED, 1.0);
         let title = axis_title(self.y.0, &symbol) + self.y.1;
-        canvas.text(PADDING, top - 10.0, &title, Style::PLAIN.filled(MUTED));
+        canvas.text(PADDING, top - 10.0, &title, Style::QUIET);
         let ends = lines(&mut canvas, &x_axis, &y_axis);
         direct_labels(&mut canvas, ends, (right, room), (top, bottom));
         canvas.finish(bottom + 40.0 + PADDING, self.title, &self.description)

@@ -1,10 +1,4 @@
 //! Charts as SVG: pure functions of what was judged and sampled, the same bytes every time.
-//!
-//! - [`claims`]: every claim about a ratio with its intervals;
-//! - [`lines`]: a metric against x over scenarios;
-//! - [`percentiles`]: histograms by percentile;
-//! - [`strip`]: every sample of the arms of one scenario;
-//! - [`canvas`], [`scale`] and [`frame`]: the card they are drawn on, its axes, and what stands around lines.
 
 pub mod canvas;
 pub mod claims;
@@ -17,7 +11,7 @@ pub mod strip;
 use std::collections::BTreeMap;
 
 use self::frame::Series;
-use crate::anchor::anchor;
+use crate::fmt::anchor;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 
@@ -40,7 +34,8 @@ pub fn claims_of(view: &StudyView) -> String {
 }
 
 fn draw(view: &StudyView, chart: &Chart) -> String {
-    let title = plain_text(&chart.title);
+    // Titles are Markdown in the page and plain text in a picture.
+    let title = chart.title.replace('`', "");
     let note = view.supplement_note(&chart.scenarios, &chart.arms);
     let metric = chart.metric.as_deref().unwrap_or_default();
     match chart.kind {
@@ -67,9 +62,4 @@ fn series(view: &StudyView, chart: &Chart, x: Option<&str>) -> Vec<Series> {
         failed: chart.scenarios.iter().map(|scenario| view.data.failed(scenario, arm)).sum(),
     };
     chart.arms.iter().map(of_arm).collect()
-}
-
-/// Titles are Markdown in the page and plain text in a picture.
-fn plain_text(title: &str) -> String {
-    title.replace('`', "")
 }

@@ -97,7 +97,7 @@ pub fn draw(title: &str, name: &str, curves: &[Curve], note: Option<&str>) -> St
     let most = finite_max(curves.iter().filter_map(|curve| curve.line.last()).map(|point| point.0));
     let most = if most > 0.0 { most } else { 2.0 };
     let x_grid = |canvas: &mut Canvas, frame: &Frame| {
-        let axis = Axis::straight(0.0, most, frame.columns.0, frame.columns.1);
+        let axis = Axis::up_to(most, frame.columns.0, frame.columns.1);
         frame.x_grid(canvas, &axis, &ticks(most), "percentile (each further nine takes the same room)");
         axis
     };
@@ -180,9 +180,6 @@ fn described(name: &str, curves: &[Curve]) -> String {
             .collect();
         format!("{}: {}", curve.name, if known.is_empty() { "no values".to_owned() } else { known.join(", ") })
     };
-    format!(
-        "{} by percentile; {}",
-        fmt::metric_in_words(name),
-        curves.iter().map(of_curve).collect::<Vec<_>>().join("; ")
-    )
+    let curves: Vec<String> = curves.iter().map(of_curve).collect();
+    format!("{} by percentile; {}", fmt::metric_in_words(name), curves.join("; "))
 }

@@ -16,13 +16,12 @@ impl Axis {
     /// An axis from zero to a little beyond the largest value.
     pub fn from_zero(max: f64, from: f64, to: f64) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
-        Self { lo: 0.0, hi: max * 1.04, from, to, log: false }
+        Self::up_to(max * 1.04, from, to)
     }
 
-    /// A straight axis between two values, for what may be negative.
-    pub fn straight(lo: f64, hi: f64, from: f64, to: f64) -> Self {
-        let (lo, hi) = if hi > lo { (lo, hi) } else { (lo - 0.5, lo + 0.5) };
-        Self { lo, hi, from, to, log: false }
+    /// An axis from zero to `hi`, which lies above.
+    pub fn up_to(hi: f64, from: f64, to: f64) -> Self {
+        Self { lo: 0.0, hi, from, to, log: false }
     }
 
     /// A logarithmic axis around positive values, with a margin of 4 % of its length at both ends.
@@ -83,23 +82,27 @@ impl Axis {
     /// Sizes are round in binary units. A logarithmic axis that runs through several units, from milliseconds to seconds, names the unit
     /// at every tick: 0.002 s would have to be counted out.
     pub fn labelled(&self, most: usize, unit: &str) -> (Vec<(f64, String)>, String) {
-        let ticks = match fmt::unit_for(unit, self.hi).filter(|_| is_size(unit)) {
-            Some(_) if self.log => self.binary_ticks(most, stored_bytes(unit)),
+        let stored_bytes = match unit {
+            "kib" => Some(1024.0),
+            "bytes" => Some(1.0),
+            _ => None,
+        };
+        let ticks = match fmt::unit_for(unit, self.hi).filter(|_| stored_bytes.is_some()) {
+            Some(_) if self.log => self.binary_ticks(most, stored_bytes.unwrap_or(1.0)),
             Some(step) => {
                 let ticks = straight_ticks(self.lo / step.divisor, self.hi / step.divisor, most.max(2));
                 ticks.into_iter().map(|tick| tick * step.divisor).collect()
             }
             None => self.ticks(most),
         };
-        let symbol = |tick: f64| fmt::unit_for(unit, tick).map(|step| step.symbol);
-        let (labels, shared) = if self.log && ticks.iter().any(|tick| symbol(*tick) != symbol(ticks[0])) {
-            let own = |tick: &f64| {
-                fmt::unit_for(unit, *tick)
-                    .map_or_else(|| fmt::plain(*tick), |step| fmt::join(&fmt::plain(tick / step.divisor), step.symbol))
-            };
-            (ticks.iter().map(own).collect(), String::new())
-        } else {
-            tick_labels(&ticks, unit)
+        let units: Option<Vec<fmt::Unit>> = ticks.iter().map(|tick| fmt::unit_for(unit, *tick)).collect();
+        let own = units.filter(|units| self.log && units.iter().any(|step| step.symbol != units[0].symbol));
+        let (labels, shared) = match own {
+            Some(units) => {
+                let own = |(tick, step): (&f64, fmt::Unit)| fmt::join(&fmt::plain(tick / step.divisor), step.symbol);
+                (ticks.iter().zip(units).map(own).collect(), String::new())
+            }
+            None => tick_labels(&ticks, unit),
         };
         (ticks.into_iter().zip(labels).collect(), shared)
     }
@@ -133,16 +136,6 @@ impl Axis {
         }
         ticks
     }
-}
-
-/// Whether a unit is one of sizes in memory.
-fn is_size(unit: &str) -> bool {
-    matches!(unit, "kib" | "bytes")
-}
-
-/// The bytes in one of a stored unit of sizes.
-fn stored_bytes(unit: &str) -> f64 {
-    if unit == "kib" { 1024.0 } else { 1.0 }
 }
 
 fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {

@@ -6,11 +6,10 @@ use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
 use super::{mirror, slope};
-use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Size};
+use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Replicate, Size};
 use crate::fmt;
 use crate::judged::{
-    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, JudgedTest, Kept, Row, Scale,
-    Standing, Verdict,
+    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Row, Scale, Standing, Verdict,
 };
 use crate::rules::{self, Control, Count, Each};
 use crate::stats::signed_rank::{self, Alternative};
@@ -23,34 +22,19 @@ const SINGLE_BLOCKS: usize = 8;
 const SHORTEST_PROCESS_S: f64 = 0.2;
 
 /// Judges a claim, whose controls are among `controls`.
-pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim, controls: &[JudgedControl]) -> JudgedClaim {
-    let form = |asked: &Asked| match asked {
+pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim<Asked>, controls: &[JudgedControl]) -> JudgedClaim {
+    let mut judged = claim.map(|asked| match asked {
         Asked::Absent(reason) => JudgedForm::Absent(reason.clone()),
         Asked::Pending(reason) => JudgedForm::Judged(Judged { reason: reason.clone(), ..Judged::default() }),
-        Asked::Parts(parts) => JudgedForm::Judged(together(parts.iter().map(|one| part(evidence, one, controls)))),
-    };
-    let test = |asked: &Asked| {
-        let mut judged = form(asked);
-        if let Some(found) = judged.judged_mut() {
-            found.mirrors = mirror::of(evidence, asked);
+        Asked::Parts(parts) => {
+            let found = together(parts.iter().map(|one| part(evidence, one, controls)));
+            JudgedForm::Judged(Judged { mirrors: mirror::of(evidence, asked), ..found })
         }
-        judged
-    };
-    let mut published = test(claim.form(Form::Published));
-    if let Some(found) = published.judged_mut() {
+    });
+    if let Some(found) = judged.published.judged_mut() {
         mirror::believe(found);
     }
-    let further = claim.further.iter();
-    JudgedClaim {
-        id: claim.id.clone(),
-        text: claim.text.clone(),
-        original: claim.original.clone(),
-        published,
-        fair: test(claim.form(Form::Fair)),
-        further: further
-            .map(|one| JudgedTest { id: one.id.clone(), text: one.text.clone(), form: test(&one.asked) })
-            .collect(),
-    }
+    judged
 }
 
 /// What several parts come to: the worst verdict, with the reason of the part that has it.
@@ -71,7 +55,6 @@ fn together(parts: impl Iterator<Item = Judged>) -> Judged {
         .unwrap_or_default()
 }
 
-/// Judges one test.
 fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judged {
     let quantity = &part.quantity;
     let kind = part.kind.into_str();
@@ -139,7 +122,7 @@ fn invalid(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> O
 /// A duet whose single-arm processes, where enough were run, say something else.
 fn disagreement_with_singles(evidence: Evidence<'_>, part: &Part) -> Option<String> {
     let quantity = &part.quantity;
-    let single = quantity.of_processes();
+    let single = Quantity { replicate: Replicate::Process, ..quantity.clone() };
     quantity.scenarios(evidence.profile).iter().filter(|_| quantity.is_duet()).find_map(|scenario| {
         let estimate = |quantity| {
             let pairs = evidence.gather(quantity, scenario).pairs;
@@ -304,21 +287,16 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
 
 fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
     let is_ratio = quantity.is_ratio();
-    let value = |end: f64| if is_ratio { end.exp() } else { end };
+    let value = |pair: f64| if is_ratio { pair.exp() } else { pair };
+    let met = found.pairs.iter().filter(|pair| bound.met_by(value(**pair))).count();
     // A block in which nothing is known may or may not have met it.
-    let ends = || found.pairs.iter().map(|pair| (bound.met_by(value(pair.lo)), bound.met_by(value(pair.hi))));
-    let met = ends().filter(|(lo, hi)| *lo && *hi).count();
-    let unknown = ends().filter(|(lo, hi)| lo != hi).count();
+    let unknown = found.pairs.iter().filter(|pair| pair.is_nan()).count();
     let n = found.pairs.len();
     let (lo, _) = binomial::interval(met, n, CONFIDENCE);
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
-    let point = met as f64 / n as f64;
-    Row {
-        scale: Scale::Blocks { criterion: criterion(quantity, bound) },
-        estimate: (n > 0).then_some(Estimate { point, lo, hi, n, level: 1.0 - CONFIDENCE }),
-        verdict: rules::outcome((met, met + unknown), n, share),
-        ..row
-    }
+    let estimate = Estimate { point: met as f64 / n as f64, lo, hi, n, level: 1.0 - CONFIDENCE };
+    let scale = Scale::Blocks { criterion: criterion(quantity, bound) };
+    decided(Row { scale, estimate: (n > 0).then_some(estimate), ..row }, |met| rules::outcome(met, share))
 }
 
 /// "p99 or failed, threads ÷ tokio, at least 10", "whole or crash of `spawn_tasks` at most 60 s".
@@ -339,10 +317,10 @@ fn criterion(quantity: &Quantity, bound: Bound) -> String {
 
 /// The share of an effect that what `control` came to in the same blocks amounts to.
 fn explained_share(effect: &Yield, control: &Yield) -> Option<Estimate> {
-    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.middles()).collect();
-    let blocks = effect.blocks.iter().zip(effect.middles());
+    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.pairs.iter().copied()).collect();
+    let blocks = effect.blocks.iter().zip(&effect.pairs);
     let (control, effect): (Vec<f64>, Vec<f64>) =
-        blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, effect))).unzip();
+        blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, *effect))).unzip();
     share::explained(&control, &effect, CONFIDENCE)
 }
 

@@ -2,10 +2,10 @@
 
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use crate::claims::{ControlCase, Of, Quantity};
-use crate::judged::{ControlState, Estimate, JudgedControl, Row, Verdict};
+use crate::judged::{ControlState, Estimate, JudgedControl, Row};
 use crate::rules::{self, CONTRADICTS};
 use crate::stats::signed_rank::p_value_beyond;
-use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, Pair, duet, estimate, holm, layout};
+use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, duet, estimate, holm, layout};
 
 /// Judges a control.
 pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedControl {
@@ -30,31 +30,20 @@ pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedCont
     {
         (state, reason) = (ControlState::Failed, fault);
     }
+    // The copies of processes have different layouts, those of a duet share theirs.
+    let tells_layouts = control.planted.is_none() && !quantity.is_duet();
     JudgedControl {
         id: control.id.clone(),
         row: Row {
             scenario: if scenarios.len() == 1 { first } else { ALL }.to_owned(),
             floor: (state != ControlState::NotMeasured).then_some(floor),
-            margin: Some(control.margin),
-            verdict: match state {
-                ControlState::Passed => Verdict::Holds,
-                ControlState::CouldNotTell => Verdict::Undecided,
-                ControlState::Failed => Verdict::Invalid,
-                ControlState::NotMeasured => Verdict::NotMeasured,
-            },
             ..row
         },
         planted: control.planted,
-        layout_sd: layout_sd(evidence, control, &found),
+        layout_sd: tells_layouts.then(|| layout::sd(&evidence.by_layout(&found))).flatten(),
         state,
         reason,
     }
-}
-
-/// What layouts alone do to the arm of an A/A control of processes, whose copies have different ones; those of a duet share theirs.
-fn layout_sd(evidence: Evidence<'_>, control: &ControlCase, found: &Yield) -> Option<f64> {
-    let tells = control.planted.is_none() && !control.quantity.is_duet();
-    tells.then(|| layout::sd(&evidence.by_layout(found))).flatten()
 }
 
 /// The scenario in which alone the copies of an A/A control are told apart, which the mean over several may hide. Holm over the scenarios
@@ -92,7 +81,7 @@ fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
 
 fn planted(
     estimate: &Estimate,
-    pairs: &[Pair],
+    pairs: &[f64],
     (margin, floor): (f64, f64),
     size: f64,
     copies: &Yield,
@@ -142,7 +131,7 @@ pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f
         // A failed run has no pairs.
         let ran: Vec<_> = samples.iter().filter(|sample| !sample.pairs.is_empty()).collect();
         let effects = ran.iter().filter_map(|sample| duet::order_effect(&sample.pairs));
-        let effects: Vec<Pair> = effects.map(|effect| Pair::exact(effect / 2.0)).collect();
+        let effects: Vec<f64> = effects.map(|effect| effect / 2.0).collect();
         let unknown = ran.len() - effects.len();
         if unknown > 0 {
             return Some(format!("in {scenario} one arm goes first in all pairs of {unknown} of {} duets", ran.len()));

@@ -7,7 +7,7 @@ use crate::claims::{Claims, Of, Quantity};
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Estimate, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
-use crate::stats::{CONFIDENCE, Pair, duet, estimate, floor, median, median_estimate};
+use crate::stats::{CONFIDENCE, duet, estimate, floor, median, median_estimate};
 
 /// The scenario of a row that speaks for several.
 pub(super) const ALL: &str = "all";
@@ -28,8 +28,8 @@ pub struct Evidence<'a> {
 pub(super) struct Yield {
     /// Blocks that both sides ran in.
     pub blocks: Vec<u64>,
-    /// Log ratios, or values.
-    pub pairs: Vec<Pair>,
+    /// Log ratios, or values: infinite where a side failed, not a number where nothing is known.
+    pub pairs: Vec<f64>,
     /// Failed runs among them.
     pub failed: usize,
     /// The metric for which nothing can be said although runs succeeded, because they lack it.
@@ -37,11 +37,6 @@ pub(super) struct Yield {
 }
 
 impl Yield {
-    /// The middles of the pairs.
-    pub(super) fn middles(&self) -> Vec<f64> {
-        self.pairs.iter().map(|pair| pair.mid).collect()
-    }
-
     /// Why A/A pairs like these give no floor; `None` if there are enough.
     pub(super) fn no_floor(&self) -> Option<String> {
         match self.pairs.len() {
@@ -80,15 +75,16 @@ impl<'a> Evidence<'a> {
         let bad = if quantity.lower_is_better { f64::INFINITY } else { f64::NEG_INFINITY };
         match &quantity.of {
             Of::Ratio { .. } if quantity.is_duet() => by_block(&samples(&quantity.arms()[0]), None, |sample, _| {
-                Ok(duet::log_ratio(&sample.pairs).map_or(Pair::unknown(), Pair::exact))
+                Ok(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN))
             }),
             Of::Ratio { numerator, denominator } => {
                 by_block(&samples(numerator), Some(&samples(denominator)), |above, below| {
                     Ok(match (read(above, metric)?, read(below, metric)?) {
-                        (Some(a), Some(b)) => ratio(a, b),
-                        (None, None) => Pair::unknown(),
-                        (None, _) => Pair::exact(bad),
-                        (_, None) => Pair::exact(-bad),
+                        // Nothing counts as almost nothing, which has a logarithm.
+                        (Some(a), Some(b)) => (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln(),
+                        (None, None) => f64::NAN,
+                        (None, _) => bad,
+                        (_, None) => -bad,
                     })
                 })
             }
@@ -99,11 +95,9 @@ impl<'a> Evidence<'a> {
                     let less = if minus.is_some() { read(other, metric)? } else { Some(0.0) };
                     let divisor = per.as_ref().map_or(Ok(Some(1.0)), |per| read(sample, per))?;
                     Ok(match (value, less, divisor) {
-                        (Some(value), Some(less), Some(divisor)) if divisor != 0.0 => {
-                            Pair::exact((value - less) / divisor * factor)
-                        }
-                        (None, Some(_), _) => Pair::exact(bad),
-                        _ => Pair::unknown(),
+                        (Some(value), Some(less), Some(divisor)) if divisor != 0.0 => (value - less) / divisor * factor,
+                        (None, Some(_), _) => bad,
+                        _ => f64::NAN,
                     })
                 })
             }
@@ -118,25 +112,18 @@ impl<'a> Evidence<'a> {
         let mut pooled = Yield { failed: yields.iter().map(|found| found.failed).sum(), ..Yield::default() };
         for block in yields.first().into_iter().flat_map(|first| &first.blocks) {
             let pair_in = |found: &Yield| Some(found.pairs[found.blocks.iter().position(|other| other == block)?]);
-            let Some(pairs) = yields.iter().map(pair_in).collect::<Option<Vec<Pair>>>() else {
-                continue;
-            };
-            let mean = |pick: fn(&Pair) -> f64| pairs.iter().map(pick).sum::<f64>() / pairs.len() as f64;
-            let known = |end: f64, otherwise: f64| if end.is_nan() { otherwise } else { end };
-            pooled.blocks.push(*block);
-            pooled.pairs.push(Pair {
-                lo: known(mean(|pair| pair.lo), f64::NEG_INFINITY),
-                // Without a middle where failures of both sides meet.
-                mid: mean(|pair| pair.mid),
-                hi: known(mean(|pair| pair.hi), f64::INFINITY),
-            });
+            if let Some(pairs) = yields.iter().map(pair_in).collect::<Option<Vec<f64>>>() {
+                pooled.blocks.push(*block);
+                // Not a number where failures of both sides meet.
+                pooled.pairs.push(pairs.iter().sum::<f64>() / pairs.len() as f64);
+            }
         }
         pooled
     }
 
     /// What the blocks of `found` came to, with the layout of each.
     pub(super) fn by_layout(self, found: &Yield) -> Vec<(u64, f64)> {
-        found.blocks.iter().map(|&block| block % self.layouts).zip(found.middles()).collect()
+        found.blocks.iter().map(|&block| block % self.layouts).zip(found.pairs.iter().copied()).collect()
     }
 
     /// The floor of `own` effects of `quantity`, from what an A/A control came to.
@@ -194,7 +181,7 @@ impl<'a> Evidence<'a> {
 fn by_block<'a>(
     samples: &[&'a Sample],
     others: Option<&[&'a Sample]>,
-    pair: impl Fn(&Sample, &Sample) -> Result<Pair, String>,
+    pair: impl Fn(&Sample, &Sample) -> Result<f64, String>,
 ) -> Yield {
     let mut found = Yield::default();
     let others: Option<BTreeMap<u64, &Sample>> =
@@ -220,13 +207,8 @@ fn by_block<'a>(
     found
 }
 
-/// The log ratio of two values; nothing counts as almost nothing, which has a logarithm.
-fn ratio(a: f64, b: f64) -> Pair {
-    Pair::exact((a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln())
-}
-
 /// The estimate of log ratios as a ratio.
-pub(super) fn ratio_estimate(pairs: &[Pair], confidence: f64) -> Option<Estimate> {
+pub(super) fn ratio_estimate(pairs: &[f64], confidence: f64) -> Option<Estimate> {
     let Interval { point, lo, hi, n, level } = estimate(pairs, confidence)?;
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
 }

@@ -7,7 +7,7 @@ use crate::claims::{Asked, Claims, Form, Part, Quantity};
 use crate::figures::times;
 use crate::judged::{Judged, JudgedStudy, Mirror, MirrorState, Verdict};
 use crate::rules;
-use crate::stats::{CONFIDENCE, Pair};
+use crate::stats::CONFIDENCE;
 
 /// How far the two effects may be apart, as a ratio less one.
 pub const MARGIN: f64 = 0.10;
@@ -46,17 +46,17 @@ fn effects(evidence: Evidence<'_>, quantity: &Quantity, scenario: &str) -> Yield
     let mut found = evidence.gather(quantity, scenario);
     if !quantity.is_ratio() {
         for pair in &mut found.pairs {
-            *pair = Pair { lo: pair.lo.ln(), mid: pair.mid.ln(), hi: pair.hi.ln() };
+            *pair = pair.ln();
         }
     }
     found
 }
 
 /// Theirs less ours, block by block.
-fn quotients(theirs: &Yield, ours: &Yield) -> Vec<Pair> {
+fn quotients(theirs: &Yield, ours: &Yield) -> Vec<f64> {
     let same = |block: &u64| Some(ours.pairs[ours.blocks.iter().position(|other| other == block)?]);
     let both = theirs.blocks.iter().zip(&theirs.pairs).filter_map(|(block, pair)| Some((pair, same(block)?)));
-    both.map(|(a, b)| Pair { lo: a.lo - b.hi, mid: a.mid - b.mid, hi: a.hi - b.lo }).collect()
+    both.map(|(a, b)| a - b).collect()
 }
 
 /// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, and drops what it
@@ -87,12 +87,8 @@ pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>
 pub(super) fn believe(found: &mut Judged) {
     let disagrees = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state == MirrorState::Disagrees;
     let Some(mirror) = found.mirrors.iter().find(disagrees) else { return };
-    let mut reason = format!(
-        "in {} the authors' code shows {} and its mirror {}",
-        mirror.scenario,
-        times(&mirror.theirs),
-        times(&mirror.ours)
-    );
+    let (theirs, ours) = (times(&mirror.theirs), times(&mirror.ours));
+    let mut reason = format!("in {} the authors' code shows {theirs} and its mirror {ours}", mirror.scenario);
     let shows = |other: &&Mirror| {
         !other.but.is_empty() && other.scenario == mirror.scenario && other.state == MirrorState::Agrees
     };

@@ -6,7 +6,7 @@ use super::evidence::{ALL, Evidence, Reading, Yield, read};
 use crate::claims::{Aim, Of, Part, Quantity, Size};
 use crate::judged::{Row, Scale, Verdict};
 use crate::rules;
-use crate::stats::{CONFIDENCE, Pair, duet, estimate, median, slope};
+use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
 
 /// The arms that a slope is of, with their sign in the logarithm: one, or two of a ratio.
 type Terms<'a> = [(&'a str, f64)];
@@ -93,22 +93,19 @@ fn row(
 
 /// The scenarios of which something recorded x, as points.
 fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
-    let scenarios = quantity.scenarios(evidence.profile).iter();
-    scenarios.filter_map(|scenario| point(evidence, quantity, x, scenario, terms)).collect()
-}
-
-/// A scenario as a point; `None` where nothing recorded its x.
-fn point(evidence: Evidence<'_>, quantity: &Quantity, x: &str, scenario: &str, terms: &Terms<'_>) -> Option<Point> {
-    let of = |arm: &str| evidence.samples(quantity, scenario, arm);
-    let xs = terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
-    let terms = terms.iter().map(|(arm, sign)| {
-        let readings = of(arm).into_iter().map(|sample| {
-            let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
-            (sample.block, if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) })
+    let point = |scenario: &String| {
+        let of = |arm: &str| evidence.samples(quantity, scenario, arm);
+        let xs = terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
+        let terms = terms.iter().map(|(arm, sign)| {
+            let readings = of(arm).into_iter().map(|sample| {
+                let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
+                (sample.block, if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) })
+            });
+            (readings.collect(), *sign)
         });
-        (readings.collect(), *sign)
-    });
-    Some(Point { x: median(xs.collect())?, terms: terms.collect() })
+        Some(Point { x: median(xs.collect())?, terms: terms.collect() })
+    };
+    quantity.scenarios(evidence.profile).iter().filter_map(point).collect()
 }
 
 /// The slope of every block that ran in all of so many scenarios: over fewer it would be of another range. A failed run leaves it open.
@@ -131,7 +128,7 @@ fn slopes(points: &[Point], scenarios: usize) -> Yield {
             }
             logs.push((point.x, log.exp()));
         }
-        if failed { Some(Pair::unknown()) } else { slope::of_logs(&logs).map(Pair::exact) }
+        if failed { Some(f64::NAN) } else { slope::of_logs(&logs) }
     };
     let (blocks, pairs) = blocks.into_iter().filter_map(|block| Some((block, of_block(block)?))).unzip();
     Yield { blocks, pairs, ..Yield::default() }

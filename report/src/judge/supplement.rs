@@ -9,19 +9,6 @@ use crate::dataset::Dataset;
 use crate::judged::{JudgedStudy, Kept, Row, Verdict};
 use crate::supplement::{MARK, Supplement};
 
-/// What of the supplements is about one quantity: all of one profile.
-struct Found<'a> {
-    profile: &'a str,
-    data: Dataset,
-}
-
-impl Found<'_> {
-    fn evidence<'a>(&'a self, claims: &'a Claims) -> Evidence<'a> {
-        // Figures and goals have no floor, for which layouts count.
-        Evidence { claims, data: &self.data, profile: self.profile, layouts: NonZeroU64::MIN }
-    }
-}
-
 /// Adds to `study`, judged by `claims`, what `supplements` say of what it did not measure; the newest comes first.
 ///
 /// Claims get figures without a verdict, because a verdict needs its controls from the same measurement; goals are judged.
@@ -34,9 +21,11 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
         };
         for (form, found_in) in judged.forms_mut().filter(|(_, judged)| judged.verdict == Verdict::NotMeasured) {
             for part in claim.form(form).parts() {
-                if let Some(found) = find(&part.quantity) {
-                    let (rows, _) = claim::rows(found.evidence(claims), part);
-                    found_in.rows.extend(rows.into_iter().filter(Row::has_figure).map(without_verdict));
+                if let Some((profile, data)) = find(&part.quantity) {
+                    let (rows, _) = claim::rows(evidence(claims, profile, &data), part);
+                    // A mere figure: nothing is tested with it.
+                    let figure = |row| Row { verdict: Verdict::NotMeasured, floor: None, ..row };
+                    found_in.rows.extend(rows.into_iter().filter(Row::has_figure).map(figure));
                     found_in.mark = if found_in.rows.is_empty() { "" } else { MARK };
                 }
             }
@@ -44,9 +33,9 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
     }
     for judged in study.goals.iter_mut().filter(|judged| judged.standing == Kept::NotMeasured) {
         if let Some(goal) = claims.goals.iter().find(|goal| goal.id == judged.id)
-            && let Some(found) = find(&goal.quantity)
+            && let Some((profile, data)) = find(&goal.quantity)
         {
-            *judged = goal::judge(found.evidence(claims), goal);
+            *judged = goal::judge(evidence(claims, profile, &data), goal);
             // A scenario that was not run has counted as not measured by now, and has no row.
             judged.rows.retain(Row::has_figure);
             judged.mark = if judged.rows.is_empty() { "" } else { MARK };
@@ -54,8 +43,8 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
     }
 }
 
-/// The supplements of the newest profile that has a scenario of the quantity; `None` if the main profile measures it.
-fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplement]) -> Option<Found<'a>> {
+/// What the supplements of the newest profile that has a scenario of the quantity say of it; `None` if the main profile measures it.
+fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplement]) -> Option<(&'a str, Dataset)> {
     let is_asked = |supplement: &Supplement, profile: &str, scenario: &str| {
         supplement.judged.contains(scenario) && quantity.scenarios(profile).iter().any(|name| name == scenario)
     };
@@ -67,14 +56,14 @@ fn find<'a>(quantity: &Quantity, main_profile: &str, supplements: &'a [Supplemen
         .iter()
         .filter(|_| !quantity.is_measured(main_profile))
         .find(|supplement| quantity.is_measured(&supplement.profile) && speaks(supplement, &supplement.profile))?;
-    let mut found = Found { profile: &first.profile, data: Dataset::default() };
+    let mut data = Dataset::default();
     for supplement in supplements.iter().filter(|supplement| speaks(supplement, &first.profile)) {
-        found.data.extend(&supplement.data, |scenario, _| is_asked(supplement, found.profile, scenario));
+        data.extend(&supplement.data, |scenario, _| is_asked(supplement, &first.profile, scenario));
     }
-    Some(found)
+    Some((&first.profile, data))
 }
 
-/// The row as a mere figure: nothing is tested with it.
-fn without_verdict(row: Row) -> Row {
-    Row { verdict: Verdict::NotMeasured, floor: None, ..row }
+/// What it is judged by; figures and goals have no floor, for which layouts count.
+fn evidence<'a>(claims: &'a Claims, profile: &'a str, data: &'a Dataset) -> Evidence<'a> {
+    Evidence { claims, data, profile, layouts: NonZeroU64::MIN }
 }

@@ -6,13 +6,12 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::markdown::{Table, cell, prose};
 use super::parts::{Counted, EVIDENCE, counted, link};
-use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures;
-use crate::fmt;
+use crate::fmt::{self, anchor};
 use crate::host;
 use crate::judged::{ControlState, Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
-use crate::page::{Answer, Role, When};
+use crate::page::{Answer, Document, Role, When};
 use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
 
@@ -24,15 +23,12 @@ pub fn all(studies: &[StudyView], report: &str) -> String {
 fn answer(view: &StudyView, report: &str) -> Option<String> {
     let (document, claim) = (view.page.document.as_ref()?, claim_of(view)?);
     let study = &view.judged.study;
+    let Document { url, year, .. } = document;
+    let [heading, quote, author, title] =
+        [&view.page.title, &document.quote, &document.author, &document.title].map(|text| prose(text));
     let mut out = format!(
-        "### [{}]({report}#{})\n\n> \u{201c}{}\u{201d} — {}, [{}]({}), {}\n\n",
-        prose(&view.page.title),
-        anchor(study, ""),
-        prose(&document.quote),
-        prose(&document.author),
-        prose(&document.title),
-        document.url,
-        document.year,
+        "### [{heading}]({report}#{})\n\n> \u{201c}{quote}\u{201d} — {author}, [{title}]({url}), {year}\n\n",
+        anchor(study, "")
     );
     for (heading, sentence) in verdicts(view, claim) {
         let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), prose(&sentence));
@@ -180,16 +176,10 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     });
     let controls = || here.clone().flat_map(|view| &view.judged.controls);
     let count = |state| controls().filter(|control| control.state == state).count();
+    let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
+    let all = fmt::plural(passed + failed + open, "control", "controls");
     let controls = format!(
-        " Of {}, {} passed, {} failed, {} could not tell for noise; no effect counts that does not exceed it.",
-        fmt::plural(
-            controls().filter(|control| control.state != ControlState::NotMeasured).count(),
-            "control",
-            "controls"
-        ),
-        count(ControlState::Passed),
-        count(ControlState::Failed),
-        count(ControlState::CouldNotTell)
+        " Of {all}, {passed} passed, {failed} failed, {open} could not tell for noise; no effect counts that does not exceed it."
     );
     format!(
         "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \

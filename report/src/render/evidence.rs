@@ -7,10 +7,9 @@ use strum::VariantArray as _;
 use super::markdown::{Table, bullets, cell, code, prose, text};
 use super::parts::{elsewhere, link, marked, original, reason, some, supplements};
 use super::{GENERATED, table};
-use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
-use crate::fmt;
+use crate::fmt::{self, anchor};
 use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
 use crate::page::Chart;
 use crate::rounds::letter;
@@ -19,17 +18,13 @@ use crate::view::StudyView;
 /// The page of a study.
 pub fn page(view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
-    let runs = fmt::plural(view.judged.runs, "run", "runs");
+    let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
+    let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
+    let (profile, samples) = (code(&view.judged.profile), code(&format!("results/{}", view.judged.folder)));
     let mut out = format!(
-        "{GENERATED}\n# {}: the evidence\n\nIts conclusions are in [REPORT.md](../../REPORT.md#{}), whether it can be trusted in \
-         [TRUST.md](TRUST.md#{}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in the [glossary](../GLOSSARY.md).\n\n\
-         Profile {}, {runs}, {} inside them; samples in {}.\n\n",
-        prose(&page.title),
-        anchor(name, ""),
-        anchor(name, "trust"),
-        code(&view.judged.profile),
-        fmt::duration(view.judged.measured_s),
-        code(&format!("results/{}", view.judged.folder)),
+        "{GENERATED}\n# {title}: the evidence\n\nIts conclusions are in [REPORT.md](../../REPORT.md#{here}), whether it can be trusted in \
+         [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in the [glossary](../GLOSSARY.md).\n\n\
+         Profile {profile}, {runs}, {spent} inside them; samples in {samples}.\n\n"
     );
     out.push_str(&elsewhere(view));
     out.push_str(&supplements(view));
@@ -122,12 +117,9 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
         let host = mirror.at.as_ref().map_or(view.origin.host, |(_, host)| *host);
         let scenario = code(&mirror.scenario);
         let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
+        let is_told = only_part(found).is_some() || mirror.part.is_empty();
         table.row([
-            if only_part(found).is_some() || mirror.part.is_empty() {
-                scenario
-            } else {
-                format!("{}: {scenario}", cell(&mirror.part))
-            },
+            if is_told { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
             original(claim),
             text(&figures::times(&mirror.theirs)),
             text(&figures::times(&mirror.ours)),
@@ -165,12 +157,9 @@ fn rows(judged: &[(&str, &Judged)]) -> String {
     let mut table = Table::new("Test | Scenario | What | Ours | Blocks | >Coverage | Medians | >Floor | Verdict");
     for (label, found) in judged {
         for row in &found.rows {
+            let is_told = only_part(found).is_some() || row.part.is_empty();
             table.row([
-                if only_part(found).is_some() || row.part.is_empty() {
-                    cell(label)
-                } else {
-                    cell(&format!("{label}: {}", row.part))
-                },
+                if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
                 code(&row.scenario),
                 text(&figures::what(&row.scale)),
                 marked(text(&figures::estimate(row)), found.mark),

@@ -25,21 +25,15 @@ pub fn page(studies: &[StudyView]) -> String {
 }
 
 fn machines(studies: &[StudyView]) -> String {
-    let Some(first) = studies.first() else {
-        return "Nothing has been recorded yet.".to_owned();
-    };
     let names: BTreeSet<&String> = studies.iter().flat_map(|view| view.machine.values.keys()).collect();
-    if names.is_empty() {
-        return "No value was recorded.".to_owned();
-    }
     let shown = |view: &StudyView, name: &str| printed(&view.machine, name);
-    let is_same = |name: &&&String| studies.iter().all(|view| shown(view, name) == shown(first, name));
+    let is_same = |name: &&&String| studies.iter().all(|view| shown(view, name) == shown(&studies[0], name));
     let (same, differing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_same(name));
     let mut out = String::new();
     if !same.is_empty() {
         let mut table = Table::new("|Value");
         for name in same {
-            table.row([in_words(name), shown(first, name)]);
+            table.row([in_words(name), shown(&studies[0], name)]);
         }
         let _ = writeln!(out, "{}", table.render());
     }
@@ -73,14 +67,11 @@ fn printed(machine: &Machine, name: &str) -> String {
         }
         Some(Value::String(text)) if text.trim().is_empty() => figures::NOTHING.to_owned(),
         Some(Value::String(text)) => cell(text),
-        Some(number) => number.as_f64().map_or_else(|| cell(&number.to_string()), |x| number_of(name, x)),
-    }
-}
-
-fn number_of(name: &str, x: f64) -> String {
-    match fmt::unit_of(name) {
-        unit @ ("kib" | "bytes" | "percent" | "s" | "ms" | "us" | "ns") => fmt::value(x, unit),
-        _ => fmt::plain(x),
+        Some(number) => match (number.as_f64(), fmt::unit_of(name)) {
+            (None, _) => cell(&number.to_string()),
+            (Some(x), unit @ ("kib" | "bytes" | "percent" | "s" | "ms" | "us" | "ns")) => fmt::value(x, unit),
+            (Some(x), _) => fmt::plain(x),
+        },
     }
 }
 
@@ -122,9 +113,7 @@ fn elsewhere(view: &StudyView) -> String {
             table.row(cells);
         }
     }
-    format!(
-        "## {} on several hosts\n\nWhat the most powerful round of each host says of the same claims; no figure mixes hosts.\n\n{}\n",
-        code(&view.judged.study),
-        table.render()
-    )
+    let (study, table) = (code(&view.judged.study), table.render());
+    let what = "What the most powerful round of each host says of the same claims; no figure mixes hosts.";
+    format!("## {study} on several hosts\n\n{what}\n\n{table}\n")
 }

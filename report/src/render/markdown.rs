@@ -61,11 +61,6 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// The table as Markdown, ending in a line break, without the columns that say nothing in any row.
     pub fn render(&self) -> String {
         let says = |at: &usize| self.rows.is_empty() || self.rows.iter().any(|row| row[*at] != NOTHING);

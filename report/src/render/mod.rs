@@ -1,19 +1,18 @@
 //! The pages as a pure function of what was judged: nothing is decided here, and the same input gives the same bytes.
 //!
 //! - `markdown`: escaped text and tables; `parts`: what several pages print;
-//! - REPORT.md: `summary` with the `answers`, then a `study` each, then `closing`;
+//! - REPORT.md: `report`, with the `answers` and a `study` each;
 //! - docs/evidence/: `evidence` of each study, `trust`, `machines`, and `verdicts` for other programs;
 //! - blocks of other documents: `answers` in the README, `goals` in those of the crates; `text` for a terminal.
 
 mod answers;
-mod closing;
 mod evidence;
 mod goals;
 mod machines;
 mod markdown;
 mod parts;
+mod report;
 mod study;
-mod summary;
 mod table;
 mod text;
 mod trust;
@@ -36,21 +35,13 @@ pub const REPORT: &str = "REPORT.md";
 pub fn pages(studies: &[StudyView]) -> BTreeMap<String, String> {
     let below = |name: &str| format!("{}{name}", parts::EVIDENCE);
     let mut pages = BTreeMap::from([
-        (REPORT.to_owned(), report_md(studies)),
+        (REPORT.to_owned(), ended(report::page(studies))),
         (below("TRUST.md"), ended(trust::page(studies))),
         (below("MACHINES.md"), ended(machines::page(studies))),
         (below("verdicts.json"), verdicts_json(studies)),
     ]);
     pages.extend(studies.iter().map(|view| (below(&format!("{}.md", view.judged.study)), ended(evidence::page(view)))));
     pages
-}
-
-/// The report over the studies that have been measured, in the order given.
-fn report_md(studies: &[StudyView]) -> String {
-    let mut sections = vec![GENERATED.to_owned(), summary::section(studies)];
-    sections.extend(studies.iter().map(study::section));
-    sections.extend([closing::threats(), closing::commands(studies)]);
-    ended(sections.join("\n"))
 }
 
 /// A page ends with one line break.
@@ -62,22 +53,11 @@ fn ended(mut page: String) -> String {
 
 /// What stands between the marks of other documents, by name: `answers`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let mut blocks = BTreeMap::from([("answers".to_owned(), answers_alone(studies))]);
+    let chart = "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n";
+    let answers = [&answers::all(studies, REPORT), &answers::tally(studies, REPORT), chart].join("\n");
+    let mut blocks = BTreeMap::from([("answers".to_owned(), answers)]);
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
         blocks.insert(format!("goals-{}", view.judged.study), goals::table(view));
     }
     blocks
-}
-
-/// The answers, how many claims hold, and the chart of the claims.
-fn answers_alone(studies: &[StudyView]) -> String {
-    if studies.is_empty() {
-        return "Nothing has been measured yet.\n".to_owned();
-    }
-    format!(
-        "{}\n{}\n{}",
-        answers::all(studies, REPORT),
-        answers::tally(studies, REPORT),
-        "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n",
-    )
 }

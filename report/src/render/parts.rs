@@ -3,10 +3,9 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{cell, code};
-use crate::anchor::anchor;
 use crate::claims::Form;
 use crate::figures::NOTHING;
-use crate::fmt;
+use crate::fmt::{self, anchor};
 use crate::host;
 use crate::judged::{Counts, Judged, JudgedClaim};
 use crate::rounds::letter;
@@ -31,12 +30,9 @@ pub fn elsewhere(view: &StudyView) -> String {
     let origin = &view.origin;
     let source = origin.rounds.iter().find(|source| source.host == origin.host && !origin.is_first_host());
     source.map_or_else(String::new, |source| {
-        let (study, host) = (code(&view.judged.study), letter(source.host));
-        format!(
-            "{study} was measured on host {host}, not on {}: {}.\n\n",
-            letter(0),
-            cell(&host::in_words(&source.machine))
-        )
+        let (study, host, first) = (code(&view.judged.study), letter(source.host), letter(0));
+        let machine = cell(&host::in_words(&source.machine));
+        format!("{study} was measured on host {host}, not on {first}: {machine}.\n\n")
     })
 }
 
@@ -62,15 +58,9 @@ pub fn some(text: String) -> String {
 pub fn supplements(view: &StudyView) -> String {
     view.supplements.iter().fold(String::new(), |mut out, supplement| {
         let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
-        let _ = write!(
-            out,
-            "{} from {} ({}{failed}), profile {}, only {}.\n\n",
-            MARK,
-            code(&format!("results/{}", supplement.folder)),
-            fmt::plural(supplement.runs, "run", "runs"),
-            code(&supplement.profile),
-            supplement.taken(code).join(", "),
-        );
+        let (folder, profile) = (code(&format!("results/{}", supplement.folder)), code(&supplement.profile));
+        let (runs, taken) = (fmt::plural(supplement.runs, "run", "runs"), supplement.taken(code).join(", "));
+        let _ = write!(out, "{MARK} from {folder} ({runs}{failed}), profile {profile}, only {taken}.\n\n");
         out
     })
 }

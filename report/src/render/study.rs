@@ -5,10 +5,10 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::answers;
 use super::markdown::{Table, bullets, cell, prose, text};
 use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
-use crate::anchor::anchor;
 use crate::charts;
 use crate::claims::Form;
 use crate::figures::{self, NOTHING};
+use crate::fmt::anchor;
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::view::StudyView;
 
@@ -28,13 +28,9 @@ pub fn section(view: &StudyView) -> String {
         let _ = write!(out, "### What the original really measured\n\n{}", bullets(&page.measured));
     }
     if !view.judged.claims.is_empty() {
-        let chart = charts::claims_of(view);
-        let _ = write!(
-            out,
-            "### Claims\n\n{}\n![Claims about ratios, as published and fair, with their intervals](charts/{chart})\n\n{}",
-            claims(view),
-            elsewhere(view)
-        );
+        let chart = "![Claims about ratios, as published and fair, with their intervals](charts/";
+        let (claims, file, elsewhere) = (claims(view), charts::claims_of(view), elsewhere(view));
+        let _ = write!(out, "### Claims\n\n{claims}\n{chart}{file})\n\n{elsewhere}");
     }
     let advice = bullets(answers::advice(view));
     if !advice.is_empty() {

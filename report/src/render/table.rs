@@ -14,7 +14,6 @@ const FAILED: &str = "failed";
 /// Stands behind the figure of a single run beside medians of several.
 const SINGLE: &str = "¹";
 
-/// What a cell says.
 struct Entry {
     text: String,
     blocks: usize,
@@ -23,7 +22,14 @@ struct Entry {
 /// The table with its title and note, without the rows and columns of which nothing was measured.
 pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let title = prose(&layout.title);
-    let entries: Vec<Vec<Option<Entry>>> = layout.row.iter().map(|row| row_of(view, layout, row)).collect();
+    let row_of = |row: &page::TableRow| {
+        let of = |column: &Column| match column.values {
+            Some(_) => None,
+            None => entry(view, layout, &row.scenario, &column.in_row(row)),
+        };
+        layout.column.iter().map(of).collect()
+    };
+    let entries: Vec<Vec<Option<Entry>>> = layout.row.iter().map(row_of).collect();
     let (shown, left_out): (Vec<_>, Vec<_>) =
         (0..layout.row.len()).partition(|row| entries[*row].iter().any(Option::is_some));
     let measured = || entries.iter().flatten().flatten();
@@ -75,14 +81,6 @@ fn columns(layout: &page::Table, entries: &[Vec<Option<Entry>>], shown: &[usize]
         Some(printed) => last && shown.iter().any(|row| printed.get(*row).is_some_and(|text| text != NOTHING)),
     };
     (0..layout.column.len()).filter(is_shown).collect()
-}
-
-/// What the cells of a row say; nothing of those that are printed texts.
-fn row_of(view: &StudyView, layout: &page::Table, row: &page::TableRow) -> Vec<Option<Entry>> {
-    let of = |column: &Column| {
-        if column.values.is_some() { None } else { entry(view, layout, &row.scenario, &column.in_row(row)) }
-    };
-    layout.column.iter().map(of).collect()
 }
 
 /// A cell with its mark; `None` where there is nothing to print.
@@ -157,9 +155,7 @@ fn times(best: f64, other: f64, higher: bool, digits: Option<usize>) -> Option<S
 /// One value per block; `failure` where a run that it needs has failed.
 fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column, failure: f64) -> Vec<f64> {
     let metric = column.metric.as_deref().unwrap_or_default();
-    let by_block = |arm: &str, metric: &str| -> BTreeMap<u64, Option<f64>> {
-        view.by_block(scenario, arm, metric).into_iter().collect()
-    };
+    let by_block = |arm: &str, metric: &str| view.by_block(scenario, arm, metric);
     let minus = column.minus.as_deref().map(|other| by_block(other, metric));
     let per = column.per.as_deref().map(|other| by_block(arm, other));
     let dividend = column.dividend.as_deref().map(|other| by_block(other, metric));
@@ -179,7 +175,7 @@ fn values(view: &StudyView, scenario: &str, arm: &str, column: &Column, failure:
         Some(out)
     };
     let factor = column.factor.unwrap_or(1.0);
-    view.by_block(scenario, arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
+    by_block(arm, metric).into_iter().filter_map(of_block).map(|value| value * factor).collect()
 }
 
 /// A median over blocks in which a failed run counts as infinitely bad.

@@ -8,9 +8,9 @@ use super::answers;
 use super::parts::{Counted, counted};
 use crate::claims::Form;
 use crate::figures;
-use crate::judged::{Counts, Judged, JudgedForm};
+use crate::judged::{Counts, JudgedForm, JudgedStudy};
 use crate::page::Role;
-use crate::supplement::MARK;
+use crate::supplement::{MARK, Supplement};
 use crate::view::StudyView;
 
 /// Width of the column of forms: the longest is "as published".
@@ -46,43 +46,21 @@ pub fn answers(studies: &[StudyView]) -> String {
 pub fn verdict_table(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
-        let judged = &view.judged;
-        let _ = writeln!(
-            text,
-            "{}: {} claims, profile {}, {} runs ({} failed), {}",
-            judged.study,
-            judged.claims.len(),
-            judged.profile,
-            judged.runs,
-            judged.failures.len(),
-            judged.folder
-        );
+        let JudgedStudy { study, folder, profile, runs, failures, claims, .. } = &view.judged;
+        let (count, failed) = (claims.len(), failures.len());
+        let _ = writeln!(text, "{study}: {count} claims, profile {profile}, {runs} runs ({failed} failed), {folder}");
         for form in Form::VARIANTS {
-            let counts = Counts::of(&judged.claims, *form);
-            let _ = writeln!(
-                text,
-                "{:<FORM$}  {} judged: {} hold, {} do not hold, {} undecided",
-                form.in_words(),
-                counts.judged,
-                counts.holds,
-                counts.does_not_hold,
-                counts.undecided
-            );
+            let Counts { judged, holds, does_not_hold, undecided, .. } = Counts::of(claims, *form);
+            let counts = format!("{judged} judged: {holds} hold, {does_not_hold} do not hold, {undecided} undecided");
+            let _ = writeln!(text, "{:<FORM$}  {counts}", form.in_words());
         }
         for supplement in &view.supplements {
-            let _ = writeln!(
-                text,
-                "{} profile {}, {} runs ({} failed), only {}, {}",
-                MARK,
-                supplement.profile,
-                supplement.runs,
-                supplement.failed,
-                supplement.taken(str::to_owned).join(", "),
-                supplement.folder,
-            );
+            let Supplement { profile, runs, failed, folder, .. } = supplement;
+            let taken = supplement.taken(str::to_owned).join(", ");
+            let _ = writeln!(text, "{MARK} profile {profile}, {runs} runs ({failed} failed), only {taken}, {folder}");
         }
-        let width = judged.claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0);
-        for claim in &judged.claims {
+        let width = claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0);
+        for claim in claims {
             let _ = write!(text, "{:<width$}  ", claim.id);
             push_wrapped(&mut text, &claim.text, width + 2);
             for form in Form::VARIANTS {
@@ -99,16 +77,12 @@ fn said(form: &JudgedForm) -> String {
     match form {
         JudgedForm::Absent(reason) => format!("absent: {reason}"),
         JudgedForm::Judged(found) => {
-            let detail = detail(found);
+            let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
+            let parts = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING);
+            let detail = parts.collect::<Vec<_>>().join("; ");
             if detail.is_empty() { found.verdict.to_string() } else { format!("{}: {detail}", found.verdict) }
         }
     }
-}
-
-fn detail(found: &Judged) -> String {
-    let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
-    let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING).collect();
-    said.join("; ")
 }
 
 /// Words up to the width, further lines indented.

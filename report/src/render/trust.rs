@@ -5,9 +5,8 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::GENERATED;
 use super::markdown::{Table, bullets, cell, code, text};
 use super::parts::link;
-use crate::anchor::anchor;
 use crate::figures::{self, NOTHING, or_nothing};
-use crate::fmt::{self, plural};
+use crate::fmt::{self, anchor, plural};
 use crate::host;
 use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
 use crate::rounds::{Origin, letter};
@@ -21,25 +20,14 @@ pub fn page(studies: &[StudyView]) -> String {
          A planted control compares an arm with a copy that was slowed by a known amount: it must be found, at its size. How that works: \
          [METHODOLOGY](../METHODOLOGY.md).\n\n"
     );
-    if studies.is_empty() {
-        out.push_str("There is no run yet.\n");
-    }
     out.push_str(&calibration(studies));
     for view in studies {
-        let _ = write!(
-            out,
-            "<a id=\"{}\"></a>\n\n## {}\n\n",
-            anchor(&view.judged.study, "trust"),
-            code(&view.judged.study)
-        );
-        out.push_str(&study(&view.judged));
+        let (anchor, study) = (anchor(&view.judged.study, "trust"), code(&view.judged.study));
+        let _ = write!(out, "<a id=\"{anchor}\"></a>\n\n## {study}\n\n");
+        out.extend([controls, false_positives, failures, memory, rounds].map(|part| part(&view.judged)));
         out.push_str(&sources(&view.origin));
     }
     out
-}
-
-fn study(judged: &JudgedStudy) -> String {
-    [controls, false_positives, failures, memory, rounds].map(|part| part(judged)).concat()
 }
 
 /// The rounds behind a study: how much of them was run, and what else went on meanwhile.
@@ -63,13 +51,9 @@ fn sources(origin: &Origin) -> String {
         table.row(cells);
     }
     let cut = origin.rounds.iter().filter(|source| source.blocks.0 < source.blocks.1).count();
-    let cut = if cut == 0 {
-        String::new()
-    } else {
-        format!(
-            " {} cut off by its machine and stands with its complete blocks.",
-            fmt::plural(cut, "round was", "rounds were")
-        )
+    let cut = match plural(cut, "round was", "rounds were") {
+        _ if cut == 0 => String::new(),
+        rounds => format!(" {rounds} cut off by its machine and stands with its complete blocks."),
     };
     format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n{}\n", table.render())
 }
@@ -150,21 +134,13 @@ fn controls(judged: &JudgedStudy) -> String {
         ]);
     }
     let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
-    let failed = match count(ControlState::Failed) {
-        0 => "none".to_owned(),
-        failed => format!("**{failed}**"),
-    };
-    let mut counts = format!(
-        "{} of {} passed, {failed} failed",
-        count(ControlState::Passed),
-        plural(judged.controls.len(), "control", "controls")
-    );
-    if count(ControlState::CouldNotTell) > 0 {
-        let _ = write!(counts, ", {} could not tell", count(ControlState::CouldNotTell));
-    }
+    let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
+    let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
+    let open = if open == 0 { String::new() } else { format!(", {open} could not tell") };
+    let all = plural(judged.controls.len(), "control", "controls");
     let missing: Vec<String> =
         missing.into_iter().map(|control| format!("{}: {}", cell(&control.id), result(control))).collect();
-    format!("{counts}.\n\n{}\n{}", table.render(), bullets(missing))
+    format!("{passed} of {all} passed, {failed} failed{open}.\n\n{}\n{}", table.render(), bullets(missing))
 }
 
 fn result(control: &JudgedControl) -> String {
@@ -185,32 +161,28 @@ fn false_positives(judged: &JudgedStudy) -> String {
     let found = judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
     let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate.as_ref());
     let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
-    let count = levels.len();
-    if count == 0 {
+    if levels.is_empty() {
         return "No interval was computed, so there is no false positive to expect.\n\n".to_owned();
     }
+    let (intervals, missing) =
+        (plural(levels.len(), "interval was", "intervals were"), fmt::decimals(levels.iter().sum(), 2));
     format!(
-        "**Expected false positives.** {} computed; by their exact levels {} of them would miss the truth by chance. The floor makes \
-         a wrong *holds* or *opposite* rarer than that.\n\n",
-        plural(count, "interval was", "intervals were"),
-        fmt::decimals(levels.iter().sum(), 2),
+        "**Expected false positives.** {intervals} computed; by their exact levels {missing} of them would miss the truth by chance. The floor makes \
+         a wrong *holds* or *opposite* rarer than that.\n\n"
     )
 }
 
 fn failures(judged: &JudgedStudy) -> String {
-    if judged.failures.is_empty() {
-        return format!("**Failed runs.** None of {}.\n\n", plural(judged.runs, "run", "runs"));
+    let (failed, runs) = (judged.failures.len(), plural(judged.runs, "run", "runs"));
+    if failed == 0 {
+        return format!("**Failed runs.** None of {runs}.\n\n");
     }
     let mut table = Table::new("Run | Scenario | Arm | Error");
     for (run, scenario, arm, error) in &judged.failures {
         table.row([code(run), code(scenario), code(arm), text(error)]);
     }
-    format!(
-        "**Failed runs.** {} of {}; each counts against its arm and none was dropped.\n\n{}\n",
-        judged.failures.len(),
-        plural(judged.runs, "run", "runs"),
-        table.render()
-    )
+    let table = table.render();
+    format!("**Failed runs.** {failed} of {runs}; each counts against its arm and none was dropped.\n\n{table}\n")
 }
 
 fn memory(judged: &JudgedStudy) -> String {
@@ -260,19 +232,16 @@ fn rounds(judged: &JudgedStudy) -> String {
         table.row(cells);
     }
     let count = |agreement: Agreement| rounds.repeats.iter().filter(|repeat| repeat.agreement == agreement).count();
-    let folders: Vec<String> =
-        rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed)).collect();
+    let [same, open, by_profile, differs] =
+        [Agreement::Same, Agreement::Open, Agreement::ByProfile, Agreement::Differs].map(count);
+    let folders = rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed));
+    let (folders, failed) = (folders.collect::<Vec<_>>().join(", "), rounds.measured.iter().map(failed_in));
+    let forms = plural(rounds.repeats.len(), "form of a claim", "forms of claims");
     format!(
-        "**Rounds.** The same claims on the same host, in another order each time: {}. \
-         Verdicts on {}: {} the same in all rounds, {} open in some and contradicted in none, {} contradicted by another profile, {} \
+        "**Rounds.** The same claims on the same host, in another order each time: {folders}. \
+         Verdicts on {forms}: {same} the same in all rounds, {open} open in some and contradicted in none, {by_profile} contradicted by another profile, {differs} \
          contradicted within one profile.{}\n\n{}\n",
-        folders.join(", "),
-        plural(rounds.repeats.len(), "form of a claim", "forms of claims"),
-        count(Agreement::Same),
-        count(Agreement::Open),
-        count(Agreement::ByProfile),
-        count(Agreement::Differs),
-        rounds.measured.iter().map(failed_in).collect::<String>(),
+        failed.collect::<String>(),
         table.render()
     )
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::claims::{Form, Size};
+use crate::claims::{Form, Further, Size};
 use crate::figures;
 use crate::files::Schema;
 use crate::host::FACTS;
-use crate::judged::{Cause, Counts, Estimate, Judged, JudgedClaim, JudgedForm, JudgedTest, Mirror, Row};
+use crate::judged::{Cause, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row};
 use crate::view::StudyView;
 
 /// All claims of the studies with forms, verdicts and figures, and a line break at the end. Members stand in the order written here; a number
@@ -46,16 +45,12 @@ fn claim(claim: &JudgedClaim) -> Value {
     })
 }
 
-#[derive(Serialize)]
-struct Further<'a> {
-    id: &'a str,
-    text: &'a str,
-    #[serde(flatten)]
-    found: Value,
-}
-
-fn further(test: &JudgedTest) -> Further<'_> {
-    Further { id: &test.id, text: &test.text, found: found(&test.form) }
+fn further(test: &Further<JudgedForm>) -> Value {
+    let mut value = json!({ "id": test.id, "text": test.text });
+    if let (Value::Object(members), Value::Object(found)) = (&mut value, found(&test.form)) {
+        members.extend(found);
+    }
+    value
 }
 
 fn found(form: &JudgedForm) -> Value {

@@ -1,6 +1,6 @@
 //! Duets: one process that alternates two arms gives one log ratio.
 
-use super::order::median;
+use super::median;
 use crate::record::{DuetPair, Order};
 
 /// The log ratio of first to second arm that one process shows: the median over its pairs.

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::layout::by_layout;
-use super::order::reached_by;
+use super::reached_by;
 use super::signed_rank::{FEWEST, hodges_lehmann};
 
 /// Choices of signs that are tried.

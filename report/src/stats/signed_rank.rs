@@ -3,38 +3,12 @@
 //! All exact, as R's `wilcox.test(exact = TRUE, conf.int = TRUE)`: the interval runs between two of the sorted Walsh averages,
 //! which two of them follows from the null distribution of the statistic. Ties stay as they are; an interval may have zero width.
 
-use super::order::median;
+use super::median;
 
 /// Fewest pairs for which a two-sided interval of 95 % exists, and from which noise is estimated.
 pub const FEWEST: usize = 6;
 
-/// One paired difference, in logarithms for ratios.
-///
-/// The three agree for a plain measurement. A counted metric is only known to within its resolution, so that `lo` and `hi` lie beside
-/// `mid`; a failed run makes its side infinitely bad, and if both sides failed the pair says nothing, from minus to plus infinity.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pair {
-    /// Smallest difference that is compatible with the measurement.
-    pub lo: f64,
-    /// The difference; not a number if nothing is known.
-    pub mid: f64,
-    /// Largest.
-    pub hi: f64,
-}
-
-impl Pair {
-    /// A difference known exactly.
-    pub fn exact(difference: f64) -> Self {
-        Pair { lo: difference, mid: difference, hi: difference }
-    }
-
-    /// A pair whose both sides failed: it may lie anywhere, and has no middle that could stand for it.
-    pub fn unknown() -> Self {
-        Pair { lo: f64::NEG_INFINITY, mid: f64::NAN, hi: f64::INFINITY }
-    }
-}
-
-/// An estimate of the middle with its interval, on the scale of the pairs.
+/// An estimate of the middle with its interval, on the scale of the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate: the median of the Walsh averages, or of the values themselves.
@@ -46,36 +20,41 @@ pub struct Interval {
     pub level: f64,
 }
 
-/// Estimates the middle of `pairs` with an interval of at least `confidence`.
+/// Estimates the middle of `differences`, one per pair and in logarithms for ratios, with an interval of at least `confidence`.
 ///
-/// The lower end comes from the lower ends of the pairs, the upper from the upper, so that a pair which is not known exactly can only
-/// widen the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the
-/// result is ever NaN.
-pub fn estimate(pairs: &[Pair], confidence: f64) -> Option<Interval> {
-    let point = hodges_lehmann(&ends(pairs, |pair| pair.mid))?;
-    let averages = |pick| walsh_averages(&ends(pairs, pick)).collect();
-    Some(bounded(
-        point,
-        pairs.len(),
-        interval_rank(pairs.len(), confidence),
-        averages(|pair| pair.lo),
-        averages(|pair| pair.hi),
-    ))
+/// A failed run makes its side infinitely bad; if both sides failed, the pair is not a number: it may lie anywhere, which can only widen
+/// the interval. `None` without a middle: there are no pairs, all are unknown, or they lie at opposite infinities. No part of the result
+/// is ever NaN.
+pub fn estimate(differences: &[f64], confidence: f64) -> Option<Interval> {
+    let (point, n) = (hodges_lehmann(differences)?, differences.len());
+    Some(bounded(point, n, interval_rank(n, confidence), walsh_averages(differences)))
 }
 
-/// One end of every pair.
-pub(super) fn ends(pairs: &[Pair], pick: fn(&Pair) -> f64) -> Vec<f64> {
-    pairs.iter().map(pick).collect()
+/// Estimates the median of values, one per block, with an interval of at least `confidence`.
+///
+/// By the sign test: it lies between two of the sorted values, which assumes nothing about how they are distributed. For values of one arm,
+/// because the signed-rank test of [`estimate`] needs symmetry, which differences of like runs have and times lack. Otherwise alike.
+pub fn median_estimate(values: &[f64], confidence: f64) -> Option<Interval> {
+    let known = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    let point = median(known).filter(|middle| !middle.is_nan())?;
+    // As many of n values lie below their median as n coins show heads: a signed-rank statistic with every rank one.
+    let rank = rank_of(&distribution(values.iter().map(|_| 1)), confidence);
+    Some(bounded(point, values.len(), rank, values.iter().copied()))
 }
 
-/// The interval between the `rank`-th smallest of the `lows` and the `rank`-th largest of the `highs`; without a rank, the whole line.
-pub(super) fn bounded(point: f64, n: usize, rank: Option<(usize, f64)>, lows: Vec<f64>, highs: Vec<f64>) -> Interval {
+/// The interval between the `rank`-th smallest and the `rank`-th largest of the `averages`; without a rank, the whole line.
+fn bounded(point: f64, n: usize, rank: Option<(usize, f64)>, averages: impl Iterator<Item = f64>) -> Interval {
     let Some((rank, level)) = rank else {
         return Interval { point, lo: f64::NEG_INFINITY, hi: f64::INFINITY, n, level: 1.0 };
     };
+    let averages: Vec<f64> = averages.collect();
     // What is unknown is as bad as it can be for the end in question.
-    let low = sorted(lows.into_iter().map(|low| unless_nan(low, f64::NEG_INFINITY)));
-    let high = sorted(highs.into_iter().map(|high| unless_nan(high, f64::INFINITY)));
+    let with_unknown = |end: f64| {
+        let mut averages: Vec<f64> = averages.iter().map(|average| unless_nan(*average, end)).collect();
+        averages.sort_unstable_by(f64::total_cmp);
+        averages
+    };
+    let (low, high) = (with_unknown(f64::NEG_INFINITY), with_unknown(f64::INFINITY));
     Interval { point, lo: low[rank - 1], hi: high[high.len() - rank], n, level }
 }
 
@@ -87,7 +66,7 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 }
 
 /// The same for any statistic of signs whose null distribution has these `masses`.
-pub(super) fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
+fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
     let rank = first_reaching(masses, alpha / 2.0).max(1);
     let level = 2.0 * masses.iter().take(rank).sum::<f64>();
@@ -109,12 +88,6 @@ pub fn walsh_averages(values: &[f64]) -> impl Iterator<Item = f64> {
     values.iter().enumerate().flat_map(with_later)
 }
 
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
-    values
-}
-
 fn unless_nan(value: f64, otherwise: f64) -> f64 {
     if value.is_nan() { otherwise } else { value }
 }
@@ -131,7 +104,7 @@ fn first_reaching(masses: &[f64], probability: f64) -> usize {
 }
 
 /// Probability of each sum of a random half of `ranks`: every rank is in or out with probability 1/2.
-pub(super) fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
+fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut masses = vec![1.0];
     for rank in ranks {
         let mut next = vec![0.0; masses.len() + rank];
@@ -151,22 +124,22 @@ pub enum Alternative {
     Greater,
 }
 
-/// Exact p-value of `pairs` against a middle of `centre`, each pair taken at the end that speaks most against the alternative; 1
-/// without pairs. Ties share a rank, zeros are ranked and then say nothing (Pratt); what is not a number speaks against the alternative.
+/// Exact p-value of `differences` against a middle of `centre`; 1 without any. Ties share a rank, zeros are ranked and then say nothing
+/// (Pratt); what is not a number speaks against the alternative.
 ///
-/// So it agrees with the interval of [`estimate`]: resolution and failed runs can only raise it. `centre` is zero for "no effect", and
+/// So it agrees with the interval of [`estimate`]: failed runs can only raise it. `centre` is zero for "no effect", and
 /// minus the logarithm of 1 + floor for "not reversed beyond the floor".
-pub fn p_value_against(pairs: &[Pair], centre: f64, alternative: Alternative) -> f64 {
+pub fn p_value_against(differences: &[f64], centre: f64, alternative: Alternative) -> f64 {
     match alternative {
-        Alternative::Less => p_value_less(pairs.iter().map(|pair| pair.hi - centre)),
-        Alternative::Greater => p_value_less(pairs.iter().map(|pair| centre - pair.lo)),
+        Alternative::Less => p_value_less(differences.iter().map(|difference| difference - centre)),
+        Alternative::Greater => p_value_less(differences.iter().map(|difference| centre - difference)),
     }
 }
 
-/// Exact two-sided p-value of `pairs` against every middle within `margin` of zero: it agrees with an interval that lies wholly beyond.
-pub fn p_value_beyond(pairs: &[Pair], margin: f64) -> f64 {
-    let above = p_value_against(pairs, margin, Alternative::Greater);
-    let below = p_value_against(pairs, -margin, Alternative::Less);
+/// Exact two-sided p-value of `differences` against every middle within `margin` of zero: it agrees with an interval that lies wholly beyond.
+pub fn p_value_beyond(differences: &[f64], margin: f64) -> f64 {
+    let above = p_value_against(differences, margin, Alternative::Greater);
+    let below = p_value_against(differences, -margin, Alternative::Less);
     (2.0 * above.min(below)).min(1.0)
 }
 

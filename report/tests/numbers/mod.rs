@@ -1,14 +1,10 @@
 //! Numbers that are compared, and intervals of differences known exactly.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
-use report::stats::{CONFIDENCE, Interval, Pair, estimate};
-
-pub fn exact(differences: &[f64]) -> Vec<Pair> {
-    differences.iter().map(|&difference| Pair::exact(difference)).collect()
-}
+use report::stats::{CONFIDENCE, Interval, estimate};
 
 pub fn interval(differences: &[f64]) -> Interval {
-    estimate(&exact(differences), CONFIDENCE).expect("there are pairs")
+    estimate(differences, CONFIDENCE).expect("there are pairs")
 }
 
 #[expect(clippy::float_cmp, reason = "infinities have no distance")]

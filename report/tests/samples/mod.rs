@@ -3,12 +3,12 @@
 
 use report::claims::{Claims, Of};
 use report::dataset::{Dataset, Sample};
+use report::error::Error;
 use report::judge::{self, Evidence};
 use report::judged::{Judged, JudgedStudy, Verdict};
 use report::record::{DuetPair, Order};
 use std::num::NonZeroU64;
 
-pub const HEAD: &str = "schema = 2\nstudy = \"toy\"\n";
 pub const RATIO: &str = r#"
 [[claim]]
 id = "C"
@@ -23,6 +23,16 @@ scenarios = ["s"]
 margin = 0.05
 blocks = { quick = 12, full = 20 }
 "#;
+
+/// The claims that are written so.
+pub fn parsed(claims: &str) -> Claims {
+    refused(claims).expect("the claims are well formed")
+}
+
+/// The claims that are written so, or why they are refused.
+pub fn refused(claims: &str) -> Result<Claims, Error> {
+    Claims::parse(&format!("schema = 2\nstudy = \"toy\"\n{claims}"), "claims.toml")
+}
 
 /// `n` values near `level` that differ by up to `spread` of it, the same every time.
 pub fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
@@ -97,7 +107,7 @@ impl Samples {
     }
 
     pub fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
-        let claims = Claims::parse(&format!("{HEAD}{claims}"), "claims.toml").expect("the claims are well formed");
+        let claims = parsed(claims);
         self.with_quiet_copies(&claims, profile).judge_alone(profile, &claims)
     }
 

@@ -135,13 +135,8 @@ pub fn plan(folder: &Path, more: &[&str]) -> Assert {
 /// `report render` into a folder.
 pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
     let mut command = report();
-    command
-        .arg("render")
-        .arg(results)
-        .arg("--out")
-        .arg(into.join("REPORT.md"))
-        .arg("--charts")
-        .arg(into.join("charts"));
+    command.arg("render").arg(results).arg("--out").arg(into.join("REPORT.md"));
+    command.arg("--charts").arg(into.join("charts"));
     for file in splice {
         command.arg("--splice").arg(file);
     }

@@ -1,6 +1,10 @@
-//! The end of the report: threats to every measurement here, and how to rebuild the file.
+//! REPORT.md as a whole: what is in it, the answers, the studies, threats to every measurement here, and how to rebuild the file.
 
-use super::markdown::{Table, bullets, code, section};
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use super::markdown::{Table, bullets, code, prose, section};
+use super::{GENERATED, answers, study};
+use crate::fmt::anchor;
 use crate::supplement::MARK;
 use crate::view::StudyView;
 
@@ -19,13 +23,41 @@ const THREATS: [&str; 7] = [
     "The interval of a claim says how sure its figure is on this machine at this time. It does not cover a change of machine, input or version.",
 ];
 
-/// What may be wrong with all of it.
-pub fn threats() -> String {
-    section("Threats to all of them", &bullets(THREATS))
+/// The report over the studies that have been measured, in the order given.
+pub fn page(studies: &[StudyView]) -> String {
+    let mut sections = vec![GENERATED.to_owned(), head(studies)];
+    sections.extend(studies.iter().map(study::section));
+    sections.extend([section("Threats to all of them", &bullets(THREATS)), commands(studies)]);
+    sections.join("\n")
+}
+
+/// Title, contents, answers, and the chart of all claims.
+fn head(studies: &[StudyView]) -> String {
+    let mut out = String::from("# Async or not: five published comparisons, measured again\n\n");
+    let mut contents = vec!["[Answers](#answers)".to_owned()];
+    contents.extend(
+        studies.iter().map(|view| format!("[{}](#{})", prose(&view.page.title), anchor(&view.judged.study, ""))),
+    );
+    contents.extend(
+        ["[Threats to all of them](#threats-to-all-of-them)", "[Rebuild this file](#rebuild-this-file)"]
+            .map(str::to_owned),
+    );
+    for entry in contents {
+        let _ = writeln!(out, "- {entry}");
+    }
+    let (answers, tally) = (answers::all(studies, ""), answers::tally(studies, ""));
+    let _ = write!(
+        out,
+        "\nEvery claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and [fair](docs/GLOSSARY.md), at equal work \
+         and equal resources. A ratio is the first arm's figure over the second's, with its exact interval and both medians; it is that of paired runs, and need not be the ratio of the medians. How we \
+         measure: [METHODOLOGY](docs/METHODOLOGY.md). Can this run be trusted: [TRUST](docs/evidence/TRUST.md). On what machines: \
+         [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{answers}\n{tally}\n"
+    );
+    out
 }
 
 /// The commands, and the raw data that they read.
-pub fn commands(studies: &[StudyView]) -> String {
+fn commands(studies: &[StudyView]) -> String {
     let mut table = Table::new("Study | Raw samples | Profile | >Seed of the plan | Hash of the plan (SHA-256)");
     for view in studies {
         let judged = &view.judged;
@@ -43,10 +75,9 @@ pub fn commands(studies: &[StudyView]) -> String {
             ]);
         }
     }
-    let table = if table.is_empty() { String::new() } else { table.render() };
     let how = "From the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
          which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
          cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
          To measure again on your machine (the older samples are kept): `make all-reports`.\n\n";
-    section("Rebuild this file", &format!("{how}{table}"))
+    section("Rebuild this file", &(how.to_owned() + &table.render()))
 }
