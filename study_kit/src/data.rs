@@ -2,16 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-/// Names the data folder, in which each study has one of its own.
-pub const DATA_VARIABLE: &str = "AWAIT_OR_NOT_DATA";
+/// The root of the repository.
+pub(crate) const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// A file system in memory, where there is one.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
-/// The folder of `study`: where [`DATA_VARIABLE`] says, else below `target/` of the repository. It may not exist yet.
+/// The folder of `study`: in the one that `AWAIT_OR_NOT_DATA` names, else below `target/` of the repository. It may not exist yet.
 #[must_use]
 pub fn folder(study: &str) -> PathBuf {
-    let repository = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/data"));
-    std::env::var_os(DATA_VARIABLE).map_or_else(repository, PathBuf::from).join(study)
+    named("AWAIT_OR_NOT_DATA", "target/data").join(study)
+}
+
+/// The folder that the environment names, or the one in the repository.
+pub(crate) fn named(variable: &str, otherwise: &str) -> PathBuf {
+    std::env::var_os(variable).map_or_else(|| Path::new(REPOSITORY).join(otherwise), PathBuf::from)
 }
 
 /// A folder in memory if the machine has one, else that of `study`.

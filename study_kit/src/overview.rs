@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
 
 use crate::case::{Profile, Scenario};
-use crate::page::{Page, Table};
+use crate::page::{self, Table};
 use crate::study::Study;
 
 #[derive(Deserialize)]
@@ -19,12 +19,9 @@ struct Sample {
 }
 
 /// Runs the verb `run` of this program once for each case that the tables show and that quick lists, and fills them.
-///
-/// # Errors
-/// If a run fails or its record cannot be read.
 pub fn tables<S: Study>() -> Result<String> {
-    let page = Page::parse(S::PAGE)?;
-    let shown: BTreeSet<(&str, &str)> = page.table.iter().flat_map(Table::cases).collect();
+    let tables = page::tables(S::PAGE)?;
+    let shown: BTreeSet<(&str, &str)> = tables.iter().flat_map(Table::cases).collect();
     let in_quick = |&(scenario, arm)| Some((runs_here(S::SCENARIOS, scenario, arm)?, arm));
     let cases: Vec<_> = shown.iter().filter_map(in_quick).collect();
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}");
@@ -38,7 +35,7 @@ pub fn tables<S: Study>() -> Result<String> {
     }
     bar.finish_and_clear();
     let value = |scenario: &str, arm: &str, metric: &str| samples.get(&(scenario, arm))?.get(metric).copied();
-    let tables: String = page.table.iter().map(|table| table.render(&value)).collect();
+    let tables: String = tables.iter().map(|table| table.render(&value)).collect();
     Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
 }
 

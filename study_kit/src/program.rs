@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use strum::VariantNames;
 
 use crate::case::{self, Profile};
-use crate::error::{Error, FOUND_FAILURES, report};
+use crate::error::{FOUND_FAILURES, report, unknown};
 use crate::original::Original;
 use crate::overview;
 use crate::probe;
@@ -56,8 +56,8 @@ enum Verb {
     Word(Vec<OsString>),
 }
 
-fn profile(name: &str) -> Result<Profile, Error> {
-    name.parse().map_err(|_| Error::unknown("profile", name, Profile::VARIANTS.iter().copied()))
+fn profile(name: &str) -> Result<Profile> {
+    name.parse().map_err(|_| unknown("profile", name, Profile::VARIANTS.iter().copied()))
 }
 
 /// The program of study `S`.

@@ -15,28 +15,13 @@ pub struct Span {
     start: Instant,
 }
 
-/// What it cost. Counters that cannot be read on this machine are absent.
+/// What it cost the process, all threads together.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// Wall time.
     pub wall: Duration,
-    /// Time and counters of the whole process.
-    pub counters: Option<Counters>,
-}
-
-/// Counters of all threads of the process.
-#[derive(Debug, Clone, Copy)]
-pub struct Counters {
-    /// Processor time in the program, in seconds.
-    pub user_s: f64,
-    /// Processor time in the kernel, in seconds.
-    pub system_s: f64,
-    /// Page faults served without input or output.
-    pub minor_faults: f64,
-    /// Times a thread gave the processor up, mostly to wait.
-    pub voluntary_switches: f64,
-    /// Times a thread was made to give the processor up.
-    pub involuntary_switches: f64,
+    /// The counters before and after, where they can be read.
+    usage: Option<(Usage, Usage)>,
 }
 
 impl Span {
@@ -65,26 +50,23 @@ impl Span {
     pub fn end(self) -> Cost {
         let wall = self.start.elapsed();
         let after = getrusage(UsageWho::RUSAGE_SELF).ok();
-        Cost { wall, counters: self.usage.zip(after).map(|(before, after)| Counters::between(&before, &after)) }
+        Cost { wall, usage: self.usage.zip(after) }
     }
 }
 
 impl Cost {
-    /// The metrics that every study records of its span, memory so far included.
+    /// The metrics that every study records of its span, memory so far included. What cannot be read on this machine is absent.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         let wall_s = self.wall.as_secs_f64();
         let mut metrics = Metrics::from([("work_s", wall_s)]);
-        if let Some(counters) = self.counters {
-            let cpu_s = counters.user_s + counters.system_s;
+        if let Some((before, after)) = &self.usage {
+            metrics = times(wall_s, before, after);
+            let counted = |count: fn(&Usage) -> i64| (count(after) - count(before)) as f64;
             metrics.extend([
-                ("user_s", counters.user_s),
-                ("system_s", counters.system_s),
-                ("cpu_s", cpu_s),
-                ("cpu_percent", 100.0 * cpu_s / wall_s),
-                ("minor_faults_count", counters.minor_faults),
-                ("voluntary_switches_count", counters.voluntary_switches),
-                ("involuntary_switches_count", counters.involuntary_switches),
+                ("minor_faults_count", counted(Usage::minor_page_faults)),
+                ("voluntary_switches_count", counted(Usage::voluntary_context_switches)),
+                ("involuntary_switches_count", counted(Usage::involuntary_context_switches)),
             ]);
         }
         metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
@@ -92,16 +74,18 @@ impl Cost {
     }
 }
 
-impl Counters {
-    fn between(before: &Usage, after: &Usage) -> Self {
-        Counters {
-            user_s: seconds(after.user_time()) - seconds(before.user_time()),
-            system_s: seconds(after.system_time()) - seconds(before.system_time()),
-            minor_faults: (after.minor_page_faults() - before.minor_page_faults()) as f64,
-            voluntary_switches: (after.voluntary_context_switches() - before.voluntary_context_switches()) as f64,
-            involuntary_switches: (after.involuntary_context_switches() - before.involuntary_context_switches()) as f64,
-        }
-    }
+/// Wall time and processor time between two readings.
+pub(crate) fn times(wall_s: f64, before: &Usage, after: &Usage) -> Metrics {
+    let [user_s, system_s] =
+        [Usage::user_time, Usage::system_time].map(|time| seconds(time(after)) - seconds(time(before)));
+    let cpu_s = user_s + system_s;
+    Metrics::from([
+        ("work_s", wall_s),
+        ("user_s", user_s),
+        ("system_s", system_s),
+        ("cpu_s", cpu_s),
+        ("cpu_percent", 100.0 * cpu_s / wall_s),
+    ])
 }
 
 /// Processor time of this process so far, in the program and in the kernel, in seconds; `None` where it cannot be read.
@@ -111,7 +95,7 @@ pub fn processor_s() -> Option<(f64, f64)> {
     Some((seconds(usage.user_time()), seconds(usage.system_time())))
 }
 
-pub(crate) fn seconds(time: TimeVal) -> f64 {
+fn seconds(time: TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 
@@ -124,8 +108,7 @@ pub fn peak_rss_kib() -> Option<u64> {
 }
 
 /// The same of another process.
-#[must_use]
-pub fn peak_rss_kib_of(process: u32) -> Option<u64> {
+pub(crate) fn peak_rss_kib_of(process: u32) -> Option<u64> {
     Process::new(process.try_into().ok()?).ok()?.status().ok()?.vmhwm
 }
 
