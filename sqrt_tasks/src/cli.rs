@@ -96,8 +96,7 @@ where
 pub fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Time(Timing { executor, work, tasks, threads, len }) => {
-            let threads =
-                threads.unwrap_or_else(|| NonZero::new(Cores::here().physical).unwrap_or(NonZero::<usize>::MIN));
+            let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
             finish(time(executor, work, tasks, threads, len))
         }
         Command::Cpu => finish(print(&describe_cpu())),
@@ -165,9 +164,7 @@ fn finish(done: Result<(), Error>) -> ExitCode {
     // If nobody listens there, nothing can be done about it.
     let _ = writeln!(io::stderr(), "error: {error:#}");
     match error.downcast_ref() {
-        Some(TaskError::Panicked { .. } | TaskError::Lost(_) | TaskError::WrongAnswer { .. }) => {
-            ExitCode::from(FOUND_FAILURES)
-        }
-        _ => ExitCode::from(COULD_NOT_RUN),
+        None | Some(TaskError::Threads(_)) => ExitCode::from(COULD_NOT_RUN),
+        Some(_) => ExitCode::from(FOUND_FAILURES),
     }
 }

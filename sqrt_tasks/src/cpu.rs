@@ -7,6 +7,12 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use nix::{
+    sched::{CpuSet, sched_getaffinity},
+    unistd::Pid,
+};
+
 /// What is known of the cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cores {
@@ -24,39 +30,22 @@ impl Cores {
         let physical = cores_allowed().unwrap_or_else(num_cpus::get_physical);
         Cores { threads, physical: physical.clamp(1, threads) }
     }
-
-    /// Whether it shows that several hardware threads share a core.
-    #[must_use]
-    pub fn shows_smt(self) -> bool {
-        self.physical < self.threads
-    }
 }
 
 /// Cores that the processors which this process may use belong to: fewer than those of the machine after `taskset`.
 #[cfg(target_os = "linux")]
 fn cores_allowed() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let allowed = sched_getaffinity(Pid::this()).ok()?;
     let siblings =
         |cpu: usize| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
-    let cores: Result<BTreeSet<String>, _> = numbers(allowed)?.into_iter().map(siblings).collect();
+    let cpus = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true));
+    let cores: Result<BTreeSet<String>, _> = cpus.map(siblings).collect();
     cores.ok().map(|cores| cores.len())
 }
 
 #[cfg(not(target_os = "linux"))]
 fn cores_allowed() -> Option<usize> {
     None
-}
-
-/// The numbers of a list as the kernel writes it: `0-3,8`.
-#[cfg(target_os = "linux")]
-fn numbers(list: &str) -> Option<Vec<usize>> {
-    let range = |range: &str| {
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        Some(from.parse().ok()?..=to.parse::<usize>().ok()?)
-    };
-    let ranges: Option<Vec<_>> = list.trim().split(',').map(range).collect();
-    Some(ranges?.into_iter().flatten().collect())
 }
 
 /// Cycles that this processor's divider needs per root in vectors, from published tables of instruction timings; `None` for a processor
@@ -115,19 +104,15 @@ pub fn dependent_additions(count: u64) -> Option<()> {
     {
         let (mut sum, one) = (0_u64, 1_u64);
         for _ in 0..count / 16 {
-            #[cfg(target_arch = "x86_64")]
             // SAFETY: additions in two registers; no memory and no stack.
             unsafe {
                 std::arch::asm!(
-                    ".rept 16", "add {sum}, {one}", ".endr",
-                    sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
-                );
-            }
-            #[cfg(target_arch = "aarch64")]
-            // SAFETY: additions in two registers; no memory and no stack.
-            unsafe {
-                std::arch::asm!(
-                    ".rept 16", "add {sum}, {sum}, {one}", ".endr",
+                    ".rept 16",
+                    #[cfg(target_arch = "x86_64")]
+                    "add {sum}, {one}",
+                    #[cfg(target_arch = "aarch64")]
+                    "add {sum}, {sum}, {one}",
+                    ".endr",
                     sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
                 );
             }
@@ -150,15 +135,6 @@ mod tests {
     fn a_machine_has_at_least_a_core() {
         let cores = Cores::here();
         assert!(cores.physical >= 1 && cores.physical <= cores.threads, "{cores:?}");
-        assert_eq!(cores.shows_smt(), cores.physical < cores.threads);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_list_of_processors_is_read_as_the_kernel_writes_it() {
-        assert_eq!(numbers("\t0-2,8\n"), Some(vec![0, 1, 2, 8]));
-        assert_eq!(numbers("5"), Some(vec![5]));
-        assert_eq!(numbers("0-x"), None);
     }
 
     #[test]

@@ -88,10 +88,12 @@ impl Executor {
     ///
     /// # Errors
     /// If a task panicked or the threads cannot be started.
-    pub fn run<F>(self, threads: NonZero<usize>, tasks: usize, task: F) -> Result<Vec<f64>, TaskError>
-    where
-        F: Fn(usize) -> f64 + Send + Sync + 'static,
-    {
+    pub fn run(
+        self,
+        threads: NonZero<usize>,
+        tasks: usize,
+        task: impl Fn(usize) -> f64 + Send + Sync + 'static,
+    ) -> Result<Vec<f64>, TaskError> {
         let guard = Guard::new(task);
         let threads = threads.get();
         let results = match self {

@@ -86,14 +86,6 @@ pub fn sum_at(level: Level, len: usize) -> f64 {
     }
 }
 
-/// Writes the roots of 0, 1, ... into `out`, in vectors of the best level.
-pub fn fill(out: &mut [f64]) {
-    for (index, slot) in out.iter_mut().enumerate() {
-        *slot = to_float(index);
-    }
-    roots(out);
-}
-
 /// Replaces every value by its root, in vectors of the best level; the bits are those of [`f64::sqrt`].
 pub fn roots(values: &mut [f64]) {
     roots_at(Level::best(), values);

@@ -74,11 +74,3 @@ fn more_tasks_than_threads_may_live_at_once() {
         assert_eq!(results.unwrap(), numbered(tasks), "{}", executor.name());
     }
 }
-
-#[test]
-fn names_are_read_back() {
-    for &executor in Executor::VARIANTS {
-        assert_eq!(executor.name().parse::<Executor>().unwrap(), executor);
-    }
-    assert!("green_threads".parse::<Executor>().is_err());
-}

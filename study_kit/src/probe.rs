@@ -29,19 +29,18 @@ const TURNS: u32 = 8;
 /// # Errors
 /// When no pipe, thread or runtime can be made, or the processor cannot be chosen.
 pub fn facts() -> Result<String> {
-    let figures = thread::Builder::new().spawn(figures).context("no thread")?.join();
-    let figures = figures.unwrap_or_else(|_| bail!("the probe panicked"))?;
-    Ok(figures.map(|(name, value)| format!("{name}\t{value:.4}\t\n")).concat())
-}
-
-fn figures() -> Result<[(&'static str, f64); 4]> {
-    stay_here().context("cannot stay on one processor")?;
-    Ok([
-        ("probe_arithmetic_ns", arithmetic_ns()?),
-        ("probe_memory_mb_per_s", memory_mb_per_s()?),
-        ("probe_switch_us", switch_us()?),
-        ("probe_hop_us", hop_us()?),
-    ])
+    let figures = || {
+        stay_here().context("cannot stay on one processor")?;
+        let figures = [
+            ("probe_arithmetic_ns", arithmetic_ns()?),
+            ("probe_memory_mb_per_s", memory_mb_per_s()?),
+            ("probe_switch_us", switch_us()?),
+            ("probe_hop_us", hop_us()?),
+        ];
+        Ok(figures.map(|(name, value)| format!("{name}\t{value:.4}\t\n")).concat())
+    };
+    let probing = thread::Builder::new().spawn(figures).context("no thread")?;
+    probing.join().unwrap_or_else(|_| bail!("the probe panicked"))
 }
 
 /// Keeps this thread, and those it starts, on the processor it runs on.

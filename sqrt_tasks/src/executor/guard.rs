@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::TaskError;
 
+/// What a task may be.
+pub(super) trait Task: Fn(usize) -> f64 + Send + Sync + 'static {}
+impl<F: Fn(usize) -> f64 + Send + Sync + 'static> Task for F {}
+
 /// A task that may be called from every thread.
 pub(super) struct Guard<F>(Arc<Inner<F>>);
 
@@ -20,7 +24,7 @@ impl<F> Clone for Guard<F> {
     }
 }
 
-impl<F: Fn(usize) -> f64> Guard<F> {
+impl<F: Task> Guard<F> {
     pub(super) fn new(task: F) -> Self {
         Guard(Arc::new(Inner { task, panics: Mutex::default() }))
     }
@@ -37,12 +41,11 @@ impl<F: Fn(usize) -> f64> Guard<F> {
 
     /// The results, unless a task panicked.
     pub(super) fn finish(&self, results: Vec<f64>) -> Result<Vec<f64>, TaskError> {
-        let panics = self.0.panics.lock().unwrap_or_else(PoisonError::into_inner);
-        match panics.first() {
+        let mut panics = self.0.panics.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = panics.len();
+        match panics.drain(..).next() {
             None => Ok(results),
-            Some((task, message)) => {
-                Err(TaskError::Panicked { count: panics.len(), task: *task, message: message.clone() })
-            }
+            Some((task, message)) => Err(TaskError::Panicked { count, task, message }),
         }
     }
 }

@@ -7,20 +7,14 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::TaskError;
-use super::guard::Guard;
+use super::guard::{Guard, Task};
 
-pub(super) fn split<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync,
-{
+pub(super) fn split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
     let pool = pool(threads)?;
     Ok(pool.install(|| (0..tasks).into_par_iter().with_max_len(1).map(|task| guard.call(task)).collect()))
 }
 
-pub(super) fn spawned<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync,
-{
+pub(super) fn spawned(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
     let slots: Vec<AtomicU64> = (0..tasks).map(|_| AtomicU64::new(0)).collect();
     pool(threads)?.scope(|scope| {
         for (task, slot) in slots.iter().enumerate() {

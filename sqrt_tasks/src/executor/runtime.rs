@@ -6,44 +6,32 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::TaskError;
-use super::guard::Guard;
+use super::guard::{Guard, Task};
 
 /// The published async tasks.
 #[expect(clippy::unused_async, reason = "as published: nothing in them ever waits")]
-async fn process<F: Fn(usize) -> f64>(task: usize, guard: Guard<F>) -> f64 {
+async fn process(task: usize, guard: Guard<impl Task>) -> f64 {
     guard.call(task)
 }
 
-pub(super) fn joined<F>(tasks: usize, guard: &Guard<F>) -> Vec<f64>
-where
-    F: Fn(usize) -> f64,
-{
+pub(super) fn joined(tasks: usize, guard: &Guard<impl Task>) -> Vec<f64> {
     block_on(join_all((0..tasks).map(|task| process(task, guard.clone()))))
 }
 
-pub(super) fn tokio_joined<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync + 'static,
-{
+pub(super) fn tokio_joined(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
     let runtime = multi_thread(threads)?;
     let handles = (0..tasks).map(|task| runtime.spawn(process(task, guard.clone())));
     let results = block_on(join_all(handles));
     results.into_iter().enumerate().map(|(task, result)| result.map_err(|_| TaskError::Lost(task))).collect()
 }
 
-pub(super) fn tokio_outside<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync + 'static,
-{
+pub(super) fn tokio_outside(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
     let runtime = multi_thread(threads)?;
     let spawn = |task| runtime.spawn(process(task, guard.clone()));
     runtime.block_on(one_by_one((0..tasks).map(spawn).collect()))
 }
 
-pub(super) fn tokio_inside<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync + 'static,
-{
+pub(super) fn tokio_inside(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
     let runtime = multi_thread(threads)?;
     let guard = guard.clone();
     let parent = async move {
@@ -53,10 +41,7 @@ where
     runtime.block_on(runtime.spawn(parent)).unwrap_or(Err(TaskError::Lost(0)))
 }
 
-pub(super) fn tokio_blocking<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync + 'static,
-{
+pub(super) fn tokio_blocking(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
     let runtime = Builder::new_current_thread().max_blocking_threads(threads).build().map_err(TaskError::Threads)?;
     runtime.block_on(async {
         let spawn = |task| {
