@@ -132,12 +132,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_has_at_least_a_core() {
-        let cores = Cores::here();
-        assert!(cores.physical >= 1 && cores.physical <= cores.threads, "{cores:?}");
-    }
-
-    #[test]
     #[cfg(target_arch = "x86_64")]
     fn the_divider_is_known_by_family_and_model() {
         assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 1), Some(2.25), "Zen 3");

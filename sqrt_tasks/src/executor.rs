@@ -5,7 +5,7 @@
 
 use std::num::NonZero;
 
-use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
+use strum::{Display, EnumString, VariantArray, VariantNames};
 
 use guard::Guard;
 
@@ -14,8 +14,8 @@ mod pool;
 mod runtime;
 mod threads;
 
-/// A way to run tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+/// A way to run tasks. Its name is read by [`FromStr`](std::str::FromStr) and written by [`Display`](std::fmt::Display).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Executor {
     /// Threads that take tasks from a queue behind a mutex (published).
@@ -52,7 +52,6 @@ pub enum TaskError {
     /// Some panicked; all others ran.
     #[error("{count} of the tasks panicked, among them task {task}: {message}")]
     Panicked {
-        /// How many.
         count: usize,
         /// The number of the one that was noticed first.
         task: usize,
@@ -67,23 +66,10 @@ pub enum TaskError {
     Lost(usize),
     /// A task returned something else than it had to.
     #[error("wrong answer: task {task} returned {result} instead of {expected}")]
-    WrongAnswer {
-        /// Its number.
-        task: usize,
-        /// What it returned.
-        result: f64,
-        /// What it had to return.
-        expected: f64,
-    },
+    WrongAnswer { task: usize, result: f64, expected: f64 },
 }
 
 impl Executor {
-    /// The executor's name, which [`FromStr`](std::str::FromStr) reads.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Runs `task` for every number below `tasks` and returns what they returned, in the order of the numbers.
     ///
     /// # Errors

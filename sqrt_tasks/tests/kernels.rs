@@ -86,7 +86,7 @@ fn a_wrong_checksum_is_noticed_and_named() {
         for wrong in [f64::NAN, 0.0, good[1] + 0.001, good[1] * (1.0 + 1e-9)] {
             // Zero is what a task of nothing with the number 0 returns.
             let error = work.check(10_000, &[good[0], good[1], wrong]).unwrap_err().to_string();
-            assert!(error.starts_with("wrong answer: task 2 returned"), "{}: {error}", work.name());
+            assert!(error.starts_with("wrong answer: task 2 returned"), "{work:?}: {error}");
         }
     }
     // A sum that lacks a single root.

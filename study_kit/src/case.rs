@@ -25,13 +25,10 @@ pub enum Profile {
 /// A named setting, and what is compared in it. `S` is what it sets: sizes, place, window.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario<S: 'static> {
-    /// Its name.
     pub name: &'static str,
     /// How the program is built: `release`, `dev` or a variant of builds.tsv.
     pub build: &'static str,
-    /// What it sets.
     pub setting: S,
-    /// Its arms.
     pub arms: &'static [Arms],
 }
 
@@ -123,9 +120,8 @@ pub fn find<S>(scenarios: &'static [Scenario<S>], name: &str) -> Result<&'static
 /// One arm in one scenario: what a process runs, or one side of a duet.
 #[derive(Debug)]
 pub struct TestCase<'a, S: 'static> {
-    /// The scenario.
     pub scenario: &'static Scenario<S>,
-    /// What it sets.
+    /// What the scenario sets.
     pub setting: &'static S,
     /// The arm, without suffix.
     pub arm: &'a str,
@@ -133,7 +129,6 @@ pub struct TestCase<'a, S: 'static> {
     pub handicap: f64,
     /// Seed of the input.
     pub seed: u64,
-    /// Number of the block.
     pub block: u64,
 }
 

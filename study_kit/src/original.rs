@@ -61,11 +61,7 @@ pub struct Arm {
 #[serde(deny_unknown_fields, untagged)]
 enum Figure {
     /// In what it prints, behind the last occurrence of this text: a number, or a time with its unit as Rust prints one, in seconds.
-    Printed {
-        after: String,
-        #[serde(default = "one")]
-        factor: f64,
-    },
+    Printed { after: String, factor: Option<f64> },
     /// In the one row of a CSV file that it writes where these columns hold these words.
     Csv { csv: String, column: String, row: BTreeMap<String, String> },
 }
@@ -127,7 +123,8 @@ impl Arm {
         let wall_s = start.elapsed().as_secs_f64();
         let after = getrusage(UsageWho::RUSAGE_CHILDREN)?;
         let text = String::from_utf8_lossy(&fs::read(&said)?).into_owned();
-        ensure!(status.success(), "{} ended with {status}: {}", self.name, last_line(&text));
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        ensure!(status.success(), "{} ended with {status}: {last}", self.name);
         let mut metrics = times(wall_s, &before, &after);
         metrics.put("peak_rss_kib", peak_kib(&after).map(kib));
         for (metric, figure) in &self.figure {
@@ -182,7 +179,7 @@ impl Figure {
                     text.rsplit_once(after.as_str()).with_context(|| format!("it does not say '{after}'"))?;
                 let word = rest.split_whitespace().next().unwrap_or_default();
                 let number = word.parse().ok().or_else(|| time_s(word));
-                Ok(number.with_context(|| format!("'{word}' is no number and no time"))? * factor)
+                Ok(number.with_context(|| format!("'{word}' is no number and no time"))? * factor.unwrap_or(1.0))
             }
             Figure::Csv { csv, column, row } => {
                 let path = the_one(folder, csv)?;
@@ -197,10 +194,6 @@ impl Figure {
             }
         }
     }
-}
-
-fn one() -> f64 {
-    1.0
 }
 
 /// A duration as Rust prints it, in seconds.
@@ -231,10 +224,6 @@ fn the_one(folder: &Path, pattern: &str) -> Result<PathBuf> {
         [one] => Ok(one.clone()),
         _ => bail!("{} files are called {pattern}", found.len()),
     }
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing")
 }
 
 #[cfg(test)]

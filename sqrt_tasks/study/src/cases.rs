@@ -14,10 +14,7 @@ pub enum Setting {
     /// Tasks in this process.
     Tasks(Tasks),
     /// A program of its own that runs published tasks on one thread, through cargo or directly.
-    Program {
-        /// How many tasks.
-        tasks: usize,
-    },
+    Program,
 }
 
 /// Tasks in this process.
@@ -188,7 +185,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),
     Scenario::new("kernel", cycles(8), &[always(0.69, "collect"), always(0.14, "sum"), always(0.07, "vector")]),
-    Scenario::built("dev", "cargo", Setting::Program { tasks: 4 }, &[always(1.1, "cargo_run"), always(0.85, "program")]),
+    Scenario::built("dev", "cargo", Setting::Program, &[always(1.1, "cargo_run"), always(0.85, "program")]),
     Scenario::new("null_1k", null(1000), &[always(0.014, EXECUTORS), always(0.02, "tokio spawn_blocking"), always(0.23, "thread_per_task")]),
     Scenario::new("null_50k", null(50_000), &[measured(0.17, EXECUTORS), measured(0.45, "tokio"), measured(0.56, "spawn_blocking")]),
     Scenario::new("sweep_100", sweep(100), &[measured(0.35, EXECUTORS), measured(0.85, "tokio"), measured(1.0, "spawn_blocking")]),

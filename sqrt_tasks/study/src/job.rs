@@ -54,8 +54,7 @@ impl Job {
             Work::ReuseSmall => blocks(SMALL_LEN.min(len)),
             Work::ReuseLarge => blocks(len),
             Work::Kept => {
-                // Elsewhere it runs as the default does; its page faults say so.
-                let _ = memory::keep_freed_blocks();
+                memory::keep_freed_blocks();
                 drop(blocks(len));
                 Vec::new()
             }
