@@ -92,7 +92,6 @@ where
 }
 
 /// The program `sqrt_tasks`.
-#[must_use]
 pub fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Time(Timing { executor, work, tasks, threads, len }) => {
@@ -104,7 +103,6 @@ pub fn main() -> ExitCode {
 }
 
 /// The published program that runs its tasks on `executor`.
-#[must_use]
 pub fn published(executor: Executor) -> ExitCode {
     let Published { tasks, threads, len } = Published::parse();
     finish(time(executor, Work::Collect, tasks, threads, len))

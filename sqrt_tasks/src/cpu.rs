@@ -24,7 +24,6 @@ pub struct Cores {
 
 impl Cores {
     /// Those of this machine.
-    #[must_use]
     pub fn here() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let physical = cores_allowed().unwrap_or_else(num_cpus::get_physical);
@@ -50,7 +49,6 @@ fn cores_allowed() -> Option<usize> {
 
 /// Cycles that this processor's divider needs per root in vectors, from published tables of instruction timings; `None` for a processor
 /// that is not in them.
-#[must_use]
 pub fn cycles_per_root() -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -76,21 +74,20 @@ fn x86_cycles_per_root(vendor: &str, family: u8, model: u8) -> Option<f64> {
 ///
 /// Every thread counts its best of several stretches, so that an interruption does not count. `None` where there is no way to write
 /// such additions.
-#[must_use]
 pub fn frequency_hz(threads: usize) -> Option<f64> {
     const STRETCHES: usize = 20;
     const ADDITIONS: u64 = 4_000_000;
     let barrier = Barrier::new(threads);
-    let best = |_| {
+    let stretch = |_| {
+        let start = Instant::now();
+        dependent_additions(ADDITIONS).map(|()| start.elapsed())
+    };
+    let best = || {
         barrier.wait();
-        let stretch = || {
-            let start = Instant::now();
-            dependent_additions(ADDITIONS).map(|()| start.elapsed())
-        };
-        (0..STRETCHES).filter_map(|_| stretch()).min()
+        (0..STRETCHES).filter_map(stretch).min()
     };
     let times: Option<Vec<Duration>> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|index| scope.spawn(move || best(index))).collect();
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(best)).collect();
         handles.into_iter().map(|handle| handle.join().ok().flatten()).collect()
     });
     let times = times?;

@@ -3,13 +3,13 @@
 //! A task is a function of its number. One that panics costs nobody else anything: all others run, nothing hangs, and the first panic is
 //! the error. Threads, pools and runtimes are made in the call and gone when it returns, as in a program that does this once.
 
+use std::any::Any;
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use strum::{Display, EnumString, VariantArray, VariantNames};
 
-use guard::Guard;
-
-mod guard;
 mod pool;
 mod runtime;
 mod threads;
@@ -80,7 +80,7 @@ impl Executor {
         tasks: usize,
         task: impl Fn(usize) -> f64 + Send + Sync + 'static,
     ) -> Result<Vec<f64>, TaskError> {
-        let guard = Guard::new(task);
+        let guard = Arc::new(Guard { task, panics: Mutex::default() });
         let threads = threads.get();
         let results = match self {
             Executor::SysThread => threads::from_queue(threads, tasks, &guard),
@@ -97,4 +97,44 @@ impl Executor {
         }?;
         guard.finish(results)
     }
+}
+
+/// What a task may be.
+trait Task: Fn(usize) -> f64 + Send + Sync + 'static {}
+impl<F: Fn(usize) -> f64 + Send + Sync + 'static> Task for F {}
+
+/// What the tasks returned, in the order of their numbers.
+type Results = Result<Vec<f64>, TaskError>;
+
+/// A task that may be called from every thread; its panics are kept instead of taking the thread along.
+struct Guard<F> {
+    task: F,
+    panics: Mutex<Vec<(usize, String)>>,
+}
+
+impl<F: Task> Guard<F> {
+    /// Runs the task with this number; what it returns is worthless if it panicked.
+    fn call(&self, number: usize) -> f64 {
+        // Nothing of a task that panicked is looked at afterwards.
+        catch_unwind(AssertUnwindSafe(|| (self.task)(number))).unwrap_or_else(|payload| {
+            let message = text(payload.as_ref());
+            self.panics.lock().unwrap_or_else(PoisonError::into_inner).push((number, message));
+            f64::NAN
+        })
+    }
+
+    /// The results, unless a task panicked.
+    fn finish(&self, results: Vec<f64>) -> Results {
+        let mut panics = self.panics.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = panics.len();
+        match panics.drain(..).next() {
+            None => Ok(results),
+            Some((task, message)) => Err(TaskError::Panicked { count, task, message }),
+        }
+    }
+}
+
+fn text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("without a message").to_owned()
 }

@@ -26,7 +26,6 @@ const SUM_TOLERANCE: f64 = 1e-11;
 
 impl Work {
     /// Does it for `len` roots and returns its checksum, which [`check`](Self::check) knows.
-    #[must_use]
     pub fn run(self, task: usize, len: usize) -> f64 {
         match self {
             Work::Null => black_box(task) as f64,
@@ -71,13 +70,11 @@ pub fn probes(len: usize) -> impl Iterator<Item = usize> {
 }
 
 /// The checksum of a vector of roots.
-#[must_use]
 pub fn checksum(roots: &[f64]) -> f64 {
     probes(roots.len()).map(|index| roots[index]).sum()
 }
 
 /// What [`checksum`] must come to.
-#[must_use]
 pub fn expected_checksum(len: usize) -> f64 {
     probes(len).map(kernel::root_of).sum()
 }

@@ -45,7 +45,6 @@ pub struct Arms {
 macro_rules! arms_of {
     ($($(#[$doc:meta])* $name:ident: $($profile:ident)+;)+) => {$(
         $(#[$doc])*
-        #[must_use]
         pub const fn $name(seconds: f64, names: &'static str) -> Arms {
             Arms { profiles: &[$(Profile::$profile),+], seconds, names }
         }
@@ -149,10 +148,13 @@ impl<'a, S> TestCase<'a, S> {
         Ok(TestCase { scenario, setting: &scenario.setting, arm, handicap, seed, block })
     }
 
-    /// Makes `span` longer if the case is the handicapped one.
+    /// Keeps the processor busy until `span` is longer by the handicap, if the case has one.
     pub fn stretch(&self, span: &Span) {
         if self.handicap > 1.0 {
-            span.spin(self.handicap);
+            let end = span.elapsed().mul_f64(self.handicap);
+            while span.elapsed() < end {
+                std::hint::spin_loop();
+            }
         }
     }
 }

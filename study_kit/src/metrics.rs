@@ -19,7 +19,6 @@ impl Metrics {
     }
 
     /// The figure of that name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied()
     }

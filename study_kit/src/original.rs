@@ -16,7 +16,6 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::Deserialize;
 
-use crate::data::{REPOSITORY, named};
 use crate::record::Observation;
 use crate::usage::{kib, times};
 
@@ -133,16 +132,6 @@ impl Arm {
         }
         Ok(Observation { child_peak_kib: peak_kib(&after), ..Observation::new("", metrics) })
     }
-}
-
-/// Where original.toml is.
-pub fn study(study: &str) -> PathBuf {
-    Path::new(REPOSITORY).join(study).join("study")
-}
-
-/// Where the authors' code is, which `scripts/originals.sh` says.
-pub fn folder(study: &str) -> PathBuf {
-    named("AWAIT_OR_NOT_ORIGINALS", ".tools/originals").join(study)
 }
 
 /// Waits for the end of `command`, but not longer than `limit`; then it and all that it has started are killed.

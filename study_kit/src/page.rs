@@ -79,6 +79,9 @@ pub fn tables(text: &str) -> Result<Vec<Table>> {
     Ok(table)
 }
 
+/// The figure of scenario, arm and metric, if there is one.
+type Value<'a> = dyn Fn(&str, &str, &str) -> Option<f64> + 'a;
+
 impl Table {
     /// Scenario and arm of every run that its cells show.
     pub fn cases(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -88,8 +91,8 @@ impl Table {
             .flat_map(move |row| columns().flat_map(|column| column.arms(row)).map(|arm| (row.scenario.as_str(), arm)))
     }
 
-    /// The table as text, each figure by `value` of scenario, arm and metric.
-    pub fn render(&self, value: &impl Fn(&str, &str, &str) -> Option<f64>) -> String {
+    /// The table as text.
+    pub fn render(&self, value: &Value<'_>) -> String {
         let mut lines: Vec<String> =
             once(&self.row_header).chain(self.row.iter().map(|row| &row.label)).cloned().collect();
         let width = widest(&lines);
@@ -109,13 +112,7 @@ impl Table {
         format!("{}\n\n{lines}\n", self.title)
     }
 
-    fn cell(
-        &self,
-        position: usize,
-        row: &Row,
-        column: &Column,
-        value: &impl Fn(&str, &str, &str) -> Option<f64>,
-    ) -> Option<String> {
+    fn cell(&self, position: usize, row: &Row, column: &Column, value: &Value<'_>) -> Option<String> {
         if let Some(values) = &column.values {
             return values.get(position).cloned();
         }

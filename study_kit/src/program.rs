@@ -61,7 +61,6 @@ fn profile(name: &str) -> Result<Profile> {
 }
 
 /// The program of study `S`.
-#[must_use]
 pub fn main<S: Study>() -> ExitCode {
     let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).get_matches();
     let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
@@ -78,7 +77,7 @@ fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
         Some(Verb::Run(request)) => {
             let record = run::run::<S>(&request)?;
             record.write(request.record.as_deref())?;
-            if !record.succeeded() {
+            if record.error.is_some() {
                 return Ok(ExitCode::from(FOUND_FAILURES));
             }
         }

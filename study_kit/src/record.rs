@@ -65,7 +65,6 @@ pub struct Observation {
 
 impl Observation {
     /// A fingerprint and figures.
-    #[must_use]
     pub fn new(digest: impl Into<String>, metrics: Metrics) -> Self {
         Observation { digest: digest.into(), metrics, ..Observation::default() }
     }
@@ -91,21 +90,14 @@ pub struct Record<'a> {
     #[serde(flatten)]
     observation: Observation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl<'a> Record<'a> {
     /// The record of `request` to `study`: what was observed, or why it failed.
-    #[must_use]
     pub fn new(study: &'static str, request: &'a Request, result: anyhow::Result<Observation>) -> Self {
         let error = result.as_ref().err().map(one_line);
         Record { schema: 2, run: &request.run, study, request, observation: result.unwrap_or_default(), error }
-    }
-
-    /// Whether it holds a sample and no failure.
-    #[must_use]
-    pub fn succeeded(&self) -> bool {
-        self.error.is_none()
     }
 
     /// Appends the record to `file`, or prints it.
@@ -152,7 +144,6 @@ mod tests {
         let sample = Observation::new("d", Metrics::from([("work_s", 0.5)]));
         Record::new("toy", &request, Ok(sample)).write(Some(&file)).unwrap();
         let failure = Record::new("toy", &request, Err(anyhow!("it broke")));
-        assert!(!failure.succeeded());
         failure.write(Some(&file)).unwrap();
         let head = r#"{"schema":2,"run":"x-1","study":"toy","scenario":"n_1","arm":"a","seed":2,"block":3,"#;
         assert_eq!(

@@ -6,7 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
-use crate::original::{self, Original};
+use crate::data;
+use crate::original::Original;
 use crate::record::{Observation, Pair, Record, Request};
 use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
@@ -25,7 +26,7 @@ pub fn run<S: Study>(request: &Request) -> Result<Record<'_>> {
         None => {
             let seconds = scenario.seconds(&request.arm)?;
             match Original::parse(S::ORIGINAL)?.arm(scenario.name, &request.arm) {
-                Some(arm) => arm.observe(&original::study(S::NAME), &original::folder(S::NAME), seconds),
+                Some(arm) => arm.observe(&data::description(S::NAME), &data::originals(S::NAME), seconds),
                 None => S::observe(&case(&request.arm, PROCESS_HANDICAP)?),
             }
         }

@@ -50,13 +50,11 @@ impl Server {
     }
 
     /// Where it listens, as it says.
-    #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
     /// The highest resident memory of its process so far, in KiB; `None` where there is no `/proc`.
-    #[must_use]
     pub fn peak_rss_kib(&self) -> Option<u64> {
         peak_rss_kib_of(self.child.id())
     }

@@ -26,27 +26,16 @@ pub struct Cost {
 
 impl Span {
     /// Starts now.
-    #[must_use]
     pub fn start() -> Self {
         Span { usage: getrusage(UsageWho::RUSAGE_SELF).ok(), start: Instant::now() }
     }
 
     /// Wall time since the start.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Keeps the processor busy until the span is longer by `factor`: the handicap of `ARM@slow`.
-    pub fn spin(&self, factor: f64) {
-        let end = self.elapsed().mul_f64(factor);
-        while self.elapsed() < end {
-            std::hint::spin_loop();
-        }
-    }
-
     /// Ends now.
-    #[must_use]
     pub fn end(self) -> Cost {
         let wall = self.start.elapsed();
         let after = getrusage(UsageWho::RUSAGE_SELF).ok();
@@ -56,7 +45,6 @@ impl Span {
 
 impl Cost {
     /// The metrics that every study records of its span, memory so far included. What cannot be read on this machine is absent.
-    #[must_use]
     pub fn metrics(&self) -> Metrics {
         let wall_s = self.wall.as_secs_f64();
         let mut metrics = Metrics::from([("work_s", wall_s)]);
@@ -89,7 +77,6 @@ pub(crate) fn times(wall_s: f64, before: &Usage, after: &Usage) -> Metrics {
 }
 
 /// Processor time of this process so far, in the program and in the kernel, in seconds; `None` where it cannot be read.
-#[must_use]
 pub fn processor_s() -> Option<(f64, f64)> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
     Some((seconds(usage.user_time()), seconds(usage.system_time())))
@@ -102,7 +89,6 @@ fn seconds(time: TimeVal) -> f64 {
 /// Highest resident memory of this process so far, in KiB; `None` where there is no `/proc`.
 ///
 /// Not `ru_maxrss`: a process inherits that from the one that started it.
-#[must_use]
 pub fn peak_rss_kib() -> Option<u64> {
     peak_rss_kib_of(std::process::id())
 }
@@ -113,7 +99,6 @@ pub(crate) fn peak_rss_kib_of(process: u32) -> Option<u64> {
 }
 
 /// Memory in KiB as a metric.
-#[must_use]
 pub fn kib(memory: u64) -> f64 {
     memory as f64
 }
@@ -142,7 +127,6 @@ mod tests {
         let span = Span::start();
         let block = vec![1_u8; 64 << 20];
         std::hint::black_box(&block);
-        span.spin(1.5);
         let metrics = span.end().metrics();
         let figure = |name| metrics.get(name).unwrap();
         assert!(figure("work_s") > 0.0);

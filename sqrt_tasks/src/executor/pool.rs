@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::TaskError;
-use super::guard::{Guard, Task};
+use super::{Guard, Results, Task, TaskError};
 
-pub(super) fn split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     let pool = pool(threads)?;
     Ok(pool.install(|| (0..tasks).into_par_iter().with_max_len(1).map(|task| guard.call(task)).collect()))
 }
 
-pub(super) fn spawned(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn spawned(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     let slots: Vec<AtomicU64> = (0..tasks).map(|_| AtomicU64::new(0)).collect();
     pool(threads)?.scope(|scope| {
         for (task, slot) in slots.iter().enumerate() {

@@ -1,37 +1,38 @@
 //! Executors of futures: polled in place, and on tokio.
 
+use std::sync::Arc;
+
 use futures::executor::block_on;
 use futures::future::join_all;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::TaskError;
-use super::guard::{Guard, Task};
+use super::{Guard, Results, Task, TaskError};
 
 /// The published async tasks.
 #[expect(clippy::unused_async, reason = "as published: nothing in them ever waits")]
-async fn process(task: usize, guard: Guard<impl Task>) -> f64 {
+async fn process(task: usize, guard: Arc<Guard<impl Task>>) -> f64 {
     guard.call(task)
 }
 
-pub(super) fn joined(tasks: usize, guard: &Guard<impl Task>) -> Vec<f64> {
+pub(super) fn joined(tasks: usize, guard: &Arc<Guard<impl Task>>) -> Vec<f64> {
     block_on(join_all((0..tasks).map(|task| process(task, guard.clone()))))
 }
 
-pub(super) fn tokio_joined(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn tokio_joined(threads: usize, tasks: usize, guard: &Arc<Guard<impl Task>>) -> Results {
     let runtime = multi_thread(threads)?;
     let handles = (0..tasks).map(|task| runtime.spawn(process(task, guard.clone())));
     let results = block_on(join_all(handles));
     results.into_iter().enumerate().map(|(task, result)| result.map_err(|_| TaskError::Lost(task))).collect()
 }
 
-pub(super) fn tokio_outside(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn tokio_outside(threads: usize, tasks: usize, guard: &Arc<Guard<impl Task>>) -> Results {
     let runtime = multi_thread(threads)?;
     let spawn = |task| runtime.spawn(process(task, guard.clone()));
     runtime.block_on(one_by_one((0..tasks).map(spawn).collect()))
 }
 
-pub(super) fn tokio_inside(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn tokio_inside(threads: usize, tasks: usize, guard: &Arc<Guard<impl Task>>) -> Results {
     let runtime = multi_thread(threads)?;
     let guard = guard.clone();
     let parent = async move {
@@ -41,7 +42,7 @@ pub(super) fn tokio_inside(threads: usize, tasks: usize, guard: &Guard<impl Task
     runtime.block_on(runtime.spawn(parent)).unwrap_or(Err(TaskError::Lost(0)))
 }
 
-pub(super) fn tokio_blocking(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn tokio_blocking(threads: usize, tasks: usize, guard: &Arc<Guard<impl Task>>) -> Results {
     let runtime = Builder::new_current_thread().max_blocking_threads(threads).build().map_err(TaskError::Threads)?;
     runtime.block_on(async {
         let spawn = |task| {
@@ -52,7 +53,7 @@ pub(super) fn tokio_blocking(threads: usize, tasks: usize, guard: &Guard<impl Ta
     })
 }
 
-async fn one_by_one(handles: Vec<JoinHandle<f64>>) -> Result<Vec<f64>, TaskError> {
+async fn one_by_one(handles: Vec<JoinHandle<f64>>) -> Results {
     let mut results = Vec::with_capacity(handles.len());
     for handle in handles {
         let task = results.len();

@@ -5,16 +5,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-use super::guard::{Guard, Task};
-use super::{MOST_THREADS, TaskError};
+use super::{Guard, MOST_THREADS, Results, Task, TaskError};
 
 /// Runs the tasks on so many threads, each of which takes `next` until there is none.
-fn taken(
-    threads: usize,
-    tasks: usize,
-    guard: &Guard<impl Task>,
-    next: impl Fn() -> Option<usize> + Sync,
-) -> Result<Vec<f64>, TaskError> {
+fn taken(threads: usize, tasks: usize, guard: &Guard<impl Task>, next: impl Fn() -> Option<usize> + Sync) -> Results {
     let slots: Vec<AtomicU64> = (0..tasks).map(|_| AtomicU64::new(0)).collect();
     let work = &|| {
         while let Some(task) = next() {
@@ -32,12 +26,12 @@ fn taken(
     Ok(slots.into_iter().map(|slot| f64::from_bits(slot.into_inner())).collect())
 }
 
-pub(super) fn from_queue(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn from_queue(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     let queue = Mutex::new((0..tasks).collect::<VecDeque<usize>>());
     taken(threads, tasks, guard, || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front())
 }
 
-pub(super) fn from_counter(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn from_counter(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     let counter = AtomicUsize::new(0);
     taken(threads, tasks, guard, || {
         let task = counter.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +39,7 @@ pub(super) fn from_counter(threads: usize, tasks: usize, guard: &Guard<impl Task
     })
 }
 
-pub(super) fn static_split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn static_split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     let mut results = vec![0.0; tasks];
     let share = tasks.div_ceil(threads).max(1);
     scope(|scope| {
@@ -62,7 +56,7 @@ pub(super) fn static_split(threads: usize, tasks: usize, guard: &Guard<impl Task
     Ok(results)
 }
 
-pub(super) fn per_task(tasks: usize, guard: &Guard<impl Task>) -> Result<Vec<f64>, TaskError> {
+pub(super) fn per_task(tasks: usize, guard: &Guard<impl Task>) -> Results {
     // A guarded task does not panic, so that every thread returns.
     let join = |task, handle: ScopedJoinHandle<'_, f64>| handle.join().map_err(|_| TaskError::Lost(task));
     let mut results = Vec::with_capacity(tasks);

@@ -32,35 +32,8 @@ pub struct Tasks {
     pub clock: bool,
 }
 
-/// How many threads an arm has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// So many.
-    Fixed(usize),
-    /// One per core that the machine shows.
-    Cores,
-    /// As the published ten on six cores of two hardware threads each: five for three cores.
-    Oversubscribed,
-}
-
-use Threads::{Cores as AllCores, Fixed, Oversubscribed};
-
-impl Threads {
-    /// The number on this machine.
-    #[must_use]
-    pub fn count(self) -> NonZero<usize> {
-        let cores = Cores::here().physical;
-        let count = match self {
-            Fixed(count) => count,
-            AllCores => cores,
-            Oversubscribed => (cores * 5).div_ceil(3),
-        };
-        NonZero::new(count).unwrap_or(NonZero::<usize>::MIN)
-    }
-}
-
 /// Who runs tasks, what they do, on how many threads.
-pub type Arm = (Executor, Work, Threads);
+pub type Arm = (Executor, Work, NonZero<usize>);
 
 /// What an arm's name begins with: the published executors, and on the published threads another work, which are controls.
 const METHODS: &[(&str, Executor, Work)] = &[
@@ -75,29 +48,37 @@ const METHODS: &[(&str, Executor, Work)] = &[
     ("huge_pages", Executor::SysThread, Work::HugePages),
     ("mimalloc", Executor::SysThread, Work::Mimalloc),
 ];
-/// What it ends in: one thread, one per core, the published 4 and 10, and as oversubscribed as theirs.
-const THREADS: &[(&str, Threads)] =
-    &[("_1", Fixed(1)), ("_cores", AllCores), ("_4", Fixed(4)), ("_10", Fixed(10)), ("_over", Oversubscribed)];
-/// Arms that are no such combination: the published async function, and kernels on one thread.
-const OTHERS: &[(&str, Arm)] = &[
-    ("async_await", (Executor::AsyncAwait, COLLECT, Fixed(1))),
-    ("collect", (Executor::StaticSplit, COLLECT, Fixed(1))),
-    ("sum", (Executor::StaticSplit, Work::Plain(Plain::Sum), Fixed(1))),
-    ("vector", (Executor::StaticSplit, VECTOR, Fixed(1))),
+/// How many threads on so many cores.
+type Threads = fn(usize) -> usize;
+/// What it ends in, and how many threads that is on so many cores: one, one per core, the published 4 and 10, and as oversubscribed as the
+/// published ten were on six cores of two hardware threads each, five for three cores.
+const THREADS: &[(&str, Threads)] = &[
+    ("_1", |_| 1),
+    ("_cores", |cores| cores),
+    ("_4", |_| 4),
+    ("_10", |_| 10),
+    ("_over", |cores| (cores * 5).div_ceil(3)),
+];
+/// Arms on one thread that are no such combination: the published async function, and kernels.
+const OTHERS: &[(&str, Executor, Work)] = &[
+    ("async_await", Executor::AsyncAwait, COLLECT),
+    ("collect", Executor::StaticSplit, COLLECT),
+    ("sum", Executor::StaticSplit, Work::Plain(Plain::Sum)),
+    ("vector", Executor::StaticSplit, VECTOR),
 ];
 
 /// What `arm` of `tasks` stands for; the name of an executor alone is that executor on all cores. `None` for programs.
-#[must_use]
 pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
-    if let Some((_, other)) = OTHERS.iter().find(|(name, _)| *name == arm) {
-        return Some(*other);
-    }
-    let combined = METHODS.iter().find_map(|&(method, executor, work)| {
+    let cores = Cores::here().physical;
+    let other = OTHERS.iter().find(|(name, ..)| *name == arm).map(|&(_, executor, work)| (executor, work, 1));
+    let combined = |&(method, executor, work): &(&str, Executor, Work)| {
         let ending = arm.strip_prefix(method)?;
         let (_, threads) = THREADS.iter().find(|(name, _)| *name == ending)?;
-        Some((executor, work, *threads))
-    });
-    combined.or_else(|| Some((arm.parse().ok()?, tasks.work, AllCores)))
+        Some((executor, work, threads(cores)))
+    };
+    let named = other.or_else(|| METHODS.iter().find_map(combined));
+    let (executor, work, threads) = named.or_else(|| Some((arm.parse().ok()?, tasks.work, cores)))?;
+    Some((executor, work, NonZero::new(threads)?))
 }
 
 /// Roots that each published task finds.

@@ -47,7 +47,6 @@ pub struct Job {
 
 impl Job {
     /// Makes ready for tasks of `len` roots on `threads` threads: what is reused is there and has been touched.
-    #[must_use]
     pub fn new(work: Work, len: usize, threads: usize) -> Self {
         let blocks = |len| (0..threads).map(|_| kernel::collect(len)).collect::<Vec<_>>();
         let blocks = match work {
@@ -64,7 +63,6 @@ impl Job {
     }
 
     /// Runs the task and returns its checksum, which [`check`](Self::check) knows.
-    #[must_use]
     pub fn run(&self, task: usize) -> f64 {
         match self.work {
             Work::Plain(work) => work.run(task, self.len),

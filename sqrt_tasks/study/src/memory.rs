@@ -15,7 +15,6 @@ const ROOT_BYTES: usize = size_of::<f64>();
 
 /// Writes `len` roots into a fresh mapping that the kernel is advised to back by huge pages (it may not have any), and returns their
 /// checksum; `None` if there is no memory.
-#[must_use]
 pub fn in_huge_pages(len: usize) -> Option<f64> {
     let bytes = len.checked_mul(ROOT_BYTES)?;
     // One page more, of which the part before the first boundary is left alone.
@@ -32,7 +31,6 @@ pub fn in_huge_pages(len: usize) -> Option<f64> {
 }
 
 /// Writes `len` roots into a fresh block of mimalloc, which keeps what is freed, and returns their checksum; `None` if there is no memory.
-#[must_use]
 pub fn in_mimalloc(len: usize) -> Option<f64> {
     let layout = Layout::array::<f64>(len).ok()?;
     if layout.size() == 0 {

@@ -9,9 +9,6 @@ use anyhow::{Context, Result, ensure};
 const CRATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Starts the crate's program through cargo, or directly, and waits for it.
-///
-/// # Errors
-/// If it cannot be started or fails.
 pub fn run(through_cargo: bool) -> Result<()> {
     let mut command = if through_cargo { cargo("run") } else { Command::new(target().join("debug/sqrt_tasks")) };
     if through_cargo {
@@ -21,9 +18,6 @@ pub fn run(through_cargo: bool) -> Result<()> {
 }
 
 /// Builds what `cargo run` would build otherwise.
-///
-/// # Errors
-/// If cargo cannot.
 pub fn prepare() -> Result<()> {
     finish(&mut cargo("build"))
 }

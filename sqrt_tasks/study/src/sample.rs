@@ -66,7 +66,7 @@ impl Bench {
         let Setting::Tasks(tasks) = *case.setting else { bail!("a program of its own does not alternate") };
         let arm = cases::arm(&tasks, case.arm);
         let (executor, work, threads) = arm.with_context(|| format!("{} is no arm", case.arm))?;
-        Ok(Bench { tasks, executor, work, threads: threads.count() })
+        Ok(Bench { tasks, executor, work, threads })
     }
 
     fn job(&self) -> Job {
