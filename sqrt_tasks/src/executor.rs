@@ -3,14 +3,12 @@
 //! A task is a function of its number. One that panics costs nobody else anything: all others run, nothing hangs, and the first panic is
 //! the error. Threads, pools and runtimes are made in the call and gone when it returns, as in a program that does this once.
 
-use std::any::Any;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use strum::{Display, EnumString, VariantArray, VariantNames};
 
-mod pool;
 mod runtime;
 mod threads;
 
@@ -92,8 +90,8 @@ impl Executor {
             Executor::TokioInside => runtime::tokio_inside(threads, tasks, &guard),
             Executor::TokioOutside => runtime::tokio_outside(threads, tasks, &guard),
             Executor::SpawnBlocking => runtime::tokio_blocking(threads, tasks, &guard),
-            Executor::Rayon => pool::split(threads, tasks, &guard),
-            Executor::RayonSpawn => pool::spawned(threads, tasks, &guard),
+            Executor::Rayon => runtime::rayon_split(threads, tasks, &guard),
+            Executor::RayonSpawn => runtime::rayon_spawned(threads, tasks, &guard),
         }?;
         guard.finish(results)
     }
@@ -117,7 +115,9 @@ impl<F: Task> Guard<F> {
     fn call(&self, number: usize) -> f64 {
         // Nothing of a task that panicked is looked at afterwards.
         catch_unwind(AssertUnwindSafe(|| (self.task)(number))).unwrap_or_else(|payload| {
-            let message = text(payload.as_ref());
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let message = text.unwrap_or("without a message").to_owned();
             self.panics.lock().unwrap_or_else(PoisonError::into_inner).push((number, message));
             f64::NAN
         })
@@ -132,9 +132,4 @@ impl<F: Task> Guard<F> {
             Some((task, message)) => Err(TaskError::Panicked { count, task, message }),
         }
     }
-}
-
-fn text(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("without a message").to_owned()
 }

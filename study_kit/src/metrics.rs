@@ -26,9 +26,7 @@ impl Metrics {
 
 impl<N: Into<Cow<'static, str>>> Extend<(N, f64)> for Metrics {
     fn extend<I: IntoIterator<Item = (N, f64)>>(&mut self, figures: I) {
-        for (name, value) in figures {
-            self.put(name, value);
-        }
+        figures.into_iter().for_each(|(name, value)| self.put(name, value));
     }
 }
 

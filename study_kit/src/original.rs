@@ -69,11 +69,9 @@ impl Original {
     /// Reads `original.toml`; nothing from an empty text.
     pub fn parse(text: &str) -> Result<Self> {
         let original: Original = toml::from_str(text).context("original.toml")?;
+        let listed = |name: &str| original.source.iter().any(|source| source.name == name);
         for Arm { name, source, run, .. } in &original.arm {
-            ensure!(
-                original.source.iter().any(|listed| listed.name == *source),
-                "original.toml: {name} is of no source"
-            );
+            ensure!(listed(source), "original.toml: {name} is of no source");
             ensure!(!run.is_empty(), "original.toml: {name} runs nothing");
         }
         Ok(original)
@@ -96,7 +94,6 @@ impl Original {
 
 impl Arm {
     /// Runs it once, by the description in `study`, with the code below `folder`, which took about `expected_s` when it was tried.
-    ///
     /// Fails if the code is not there, the program fails or takes far too long, or a figure is not where it should be.
     pub fn observe(&self, study: &Path, folder: &Path, expected_s: f64) -> Result<Observation> {
         let code = folder.join(&self.source);

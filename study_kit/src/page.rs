@@ -86,9 +86,8 @@ impl Table {
     /// Scenario and arm of every run that its cells show.
     pub fn cases(&self) -> impl Iterator<Item = (&str, &str)> {
         let columns = || self.column.iter().filter(|column| column.values.is_none());
-        self.row
-            .iter()
-            .flat_map(move |row| columns().flat_map(|column| column.arms(row)).map(|arm| (row.scenario.as_str(), arm)))
+        let arms = move |row| columns().flat_map(move |column| column.arms(row));
+        self.row.iter().flat_map(move |row| arms(row).map(|arm| (row.scenario.as_str(), arm)))
     }
 
     /// The table as text.

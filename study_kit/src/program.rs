@@ -71,9 +71,7 @@ fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
     match verb {
         None => print(&overview::tables::<S>()?)?,
         Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile))?,
-        Some(Verb::Prepare { scenario, seed }) => {
-            S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;
-        }
+        Some(Verb::Prepare { scenario, seed }) => S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?,
         Some(Verb::Run(request)) => {
             let record = run::run::<S>(&request)?;
             record.write(request.record.as_deref())?;

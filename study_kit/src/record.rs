@@ -128,29 +128,3 @@ pub fn encode(histogram: &Histogram<u64>) -> anyhow::Result<String> {
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).context("cannot compress a histogram")?;
     Ok(STANDARD.encode(bytes))
 }
-
-#[cfg(test)]
-mod tests {
-    use anyhow::anyhow;
-
-    use super::*;
-
-    #[test]
-    fn a_record_is_one_line_of_the_contract() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("records");
-        let (scenario, arm, run) = ("n_1".to_owned(), "a".to_owned(), "x-1".to_owned());
-        let request = Request { scenario, arm, run, seed: 2, block: 3, versus: None, record: None };
-        let sample = Observation::new("d", Metrics::from([("work_s", 0.5)]));
-        Record::new("toy", &request, Ok(sample)).write(Some(&file)).unwrap();
-        let failure = Record::new("toy", &request, Err(anyhow!("it broke")));
-        failure.write(Some(&file)).unwrap();
-        let head = r#"{"schema":2,"run":"x-1","study":"toy","scenario":"n_1","arm":"a","seed":2,"block":3,"#;
-        assert_eq!(
-            std::fs::read_to_string(&file).unwrap(),
-            format!(
-                "{head}\"digest\":\"d\",\"metrics\":{{\"work_s\":0.5}}}}\n{head}\"digest\":\"\",\"metrics\":{{}},\"error\":\"it broke\"}}\n"
-            )
-        );
-    }
-}

@@ -65,7 +65,8 @@ fn a_sample_has_the_answer_the_figures_and_the_peak_of_the_process() {
     assert_eq!((&sample["arm"], &sample["digest"], &sample["seed"]), (&"sum@aa".into(), &"3".into(), &1.into()));
     assert_eq!(sample["metrics"]["handicap_ratio"], 1.0);
     assert_eq!(record("sum@slow", None)["metrics"]["handicap_ratio"], 1.1);
-    assert!(sample["metrics"]["absent_ratio"].is_null());
+    assert!(sample["metrics"]["absent_ratio"].is_null() && sample["error"].is_null());
+    assert_eq!((&sample["schema"], &sample["study"], &sample["run"]), (&2.into(), &"toy".into(), &"toy-1".into()));
     if cfg!(target_os = "linux") {
         assert!(sample["metrics"]["process_peak_rss_kib"].as_f64() >= sample["metrics"]["peak_rss_kib"].as_f64());
     }
@@ -75,7 +76,8 @@ fn a_sample_has_the_answer_the_figures_and_the_peak_of_the_process() {
 fn a_failure_is_recorded_in_one_line_and_has_no_figures() {
     let failure = record("broken", None);
     assert_eq!(failure["error"], "it broke in two lines");
-    assert_eq!(failure["metrics"], serde_json::json!({}));
+    assert_eq!((&failure["digest"], &failure["metrics"]), (&"".into(), &serde_json::json!({})));
+    assert!(failure["pairs"].is_null() && failure["versus"].is_null());
 }
 
 #[test]

@@ -1,9 +1,13 @@
-//! Executors of futures: polled in place, and on tokio.
+//! Executors of libraries: futures polled in place, tokio, rayon.
 
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::executor::block_on;
 use futures::future::join_all;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -64,4 +68,24 @@ async fn one_by_one(handles: Vec<JoinHandle<f64>>) -> Results {
 
 fn multi_thread(threads: usize) -> Result<Runtime, TaskError> {
     Builder::new_multi_thread().worker_threads(threads).build().map_err(TaskError::Threads)
+}
+
+pub(super) fn rayon_split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
+    let pool = rayon_pool(threads)?;
+    Ok(pool.install(|| (0..tasks).into_par_iter().with_max_len(1).map(|task| guard.call(task)).collect()))
+}
+
+pub(super) fn rayon_spawned(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
+    let slots: Vec<AtomicU64> = (0..tasks).map(|_| AtomicU64::new(0)).collect();
+    rayon_pool(threads)?.scope(|scope| {
+        for (task, slot) in slots.iter().enumerate() {
+            // The scope's end is what hands the results over.
+            scope.spawn(move |_| slot.store(guard.call(task).to_bits(), Ordering::Relaxed));
+        }
+    });
+    Ok(slots.into_iter().map(|slot| f64::from_bits(slot.into_inner())).collect())
+}
+
+fn rayon_pool(threads: usize) -> Result<ThreadPool, TaskError> {
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| TaskError::Threads(io::Error::other(error)))
 }
