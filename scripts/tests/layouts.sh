@@ -8,8 +8,6 @@ source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
 source "$SCRIPTS/tests/lib/expect.sh"
 
-usage() { echo 'usage: scripts/tests/layouts.sh'; }
-
 # Functions in Rust, and constructors that must run in their order, which is that of .init_array.
 make_repository() {
   repo=$temp/"a path with 'quotes'"
@@ -72,14 +70,13 @@ refused() {
     "$2" "$(command -v cc)" >"$temp/bin/cc"
   chmod +x "$temp/bin/cc"
   touch "$repo/tiny/study/src/main.rs"
-  same 2 "$(code=0; PATH=$temp/bin:$PATH build --layouts 6 tiny_study || code=$?; echo "$code")" && grep -q "$1" "$out"
+  same 2 "$(PATH=$temp/bin:$PATH exit_code build --layouts 6 tiny_study)" && says "$1"
 }
 other_code_is_refused() { refused 'tiny_study.3 has other functions' '-Wl,--shuffle-sections=.text.\*=4) set -- "$@" -Wl,--defsym=odd=1 ;;'; }
 one_order_is_refused() { refused 'left the functions' '-Wl,--shuffle-sections=*) ;;'; }
 without_names_is_refused() { refused 'no symbols' '-Wl,--shuffle-sections=*) set -- "$@" "$argument" -Wl,--strip-all ;;'; }
 
 main() {
-  case ${1:-} in '') ;; *) usage; exit 2 ;; esac
   if [ "$(LAYOUTS=6 layouts_here)" != 6 ]; then say 'skipped: the layouts need rustc with lld'; exit 0; fi
   unset FAST_BUILDS # what is tested measures
   temp=$(mktemp -d)

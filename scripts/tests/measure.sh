@@ -8,10 +8,6 @@ source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
 source "$SCRIPTS/tests/lib/expect.sh"
 
-usage() { echo 'usage: scripts/tests/measure.sh'; }
-
-says() { grep -q -- "$1" "$out"; }
-
 # A repository with one study, in a path that needs quoting. Its cargo only copies: what is tested is the shell layer.
 make_repository() {
   repo=$temp/"a path with 'quotes'"
@@ -36,7 +32,6 @@ listening=()
 if env --default-signal=INT true 2>/dev/null; then listening=(env --default-signal=INT); fi
 measure() { (cd / && PATH=$repo/bin:$PATH exec ${listening[@]+"${listening[@]}"} "$repo/scripts/measure.sh" toy "$@" >"$out" 2>&1); }
 measure_clone() { local repo=$temp/clone; measure "$@"; }
-exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
 # start_slow RUNS ARGUMENT...: starts a measurement of slow runs in a process group of its own and waits until so many are recorded.
 start_slow() {
   local runs=$1
@@ -47,6 +42,12 @@ start_slow() {
   set +m
   for _ in {1..200}; do [ "$(count_lines "$partial/runs.jsonl")" -lt "$runs" ] || break; sleep 0.1; done
   pid=$(cat "$MEASURING_LOCK")
+}
+# interrupted_after RUNS ARGUMENT...: the same, and ends it then.
+interrupted_after() {
+  start_slow "$@"
+  kill -TERM "$pid"
+  wait "$job" || true
 }
 newest() { find "$repo/results/toy" -mindepth 1 -maxdepth 1 | sort | tail -n 1; }
 planned() { cut -f 1 "$1/plan.tsv"; }
@@ -101,9 +102,7 @@ some_scenarios() {
   same 0 "$(exit_code measure --profile full --only long --plan)" && says '6 runs, about 600 s' || return
   rm -f "$TOY_CALLS"
   partial=$repo/results/.partial/toy-full-only
-  start_slow 3 --profile full --only long --blocks 1
-  kill -TERM "$pid"
-  wait "$job" || true
+  interrupted_after 3 --profile full --only long --blocks 1
   same 0 "$(exit_code measure --profile full --only long --blocks 1)" && says resuming || return
   sealed=$(newest)
   same "$(planned "$sealed")" "$(recorded "$sealed")" && same long "$(cut -f 3 "$sealed/plan.tsv" | sort -u)" &&
@@ -120,9 +119,7 @@ what_is_complete_stands() {
   local sealed partial=$repo/results/.partial/toy-full-only
   same 2 "$(exit_code measure --profile full --only only,long --close)" && says 'no such measurement' || return
   # One block has six runs, the other seven.
-  start_slow 9 --profile full --only only,long
-  kill -TERM "$pid"
-  wait "$job" || true
+  interrupted_after 9 --profile full --only only,long
   exit_code measure --profile full --only only,long --close >/dev/null
   says '1 of 2' || return
   sealed=$(newest)
@@ -152,7 +149,6 @@ over_budget() {
 
 main() {
   local build=dev
-  case ${1:-} in '') ;; *) usage; exit 2 ;; esac
   find_hyperfine >/dev/null || die 'no hyperfine: run make setup'
   report=${TEST_REPORT:-}
   # Whichever build the tests have left most of.

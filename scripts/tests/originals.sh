@@ -8,8 +8,6 @@ source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
 source "$SCRIPTS/tests/lib/expect.sh"
 
-usage() { echo 'usage: scripts/tests/originals.sh'; }
-
 # The authors' repository: two commits, of which the study wants the first; its build says what it knows of us.
 make_theirs() {
   local git=(git -C "$temp/clones/theirs" -c user.name=them -c user.email=them@example.org)
@@ -35,8 +33,6 @@ make_ours() {
 # source_is URL COMMIT BUILD
 source_is() { printf 'code\t%s\t%s\tnone stated\t%s\n' "$@" >"$temp/sources"; }
 fetch() { (cd / && SECRET=mine ORIGINALS_FROM=${from-$temp/clones} "$repo/scripts/originals.sh" --fetch "${study-toy}" >"$out" 2>&1); }
-exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
-says() { grep -q -- "$1" "$out"; }
 code() { echo "$repo/.tools/originals/toy/code/$1"; }
 
 is_built_apart() {
@@ -74,7 +70,6 @@ asks_for_a_folder() { local from=$temp/nowhere; same "$(exit_code fetch)" 2 && s
 knows_its_studies() { local study=other; same "$(exit_code fetch)" 2 && says "'other' is not a study"; }
 
 main() {
-  case ${1:-} in '') ;; *) usage; exit 2 ;; esac
   temp=$(mktemp -d) out=$temp/out
   trap 'rm -rf "$temp"' EXIT
   make_theirs

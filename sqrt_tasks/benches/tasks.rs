@@ -14,7 +14,7 @@ fn executors(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("tasks that do nothing");
     group.throughput(Throughput::Elements(TASKS as u64)).sample_size(10);
     for &executor in Executor::VARIANTS {
-        group.bench_function(executor.name(), |bencher| {
+        group.bench_function(executor.to_string(), |bencher| {
             bencher.iter(|| executor.run(threads, TASKS, |_| black_box(0.0)));
         });
     }

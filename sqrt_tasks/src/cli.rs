@@ -92,12 +92,10 @@ where
 }
 
 /// The program `sqrt_tasks`.
-#[must_use]
 pub fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Time(Timing { executor, work, tasks, threads, len }) => {
-            let threads =
-                threads.unwrap_or_else(|| NonZero::new(Cores::here().physical).unwrap_or(NonZero::<usize>::MIN));
+            let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
             finish(time(executor, work, tasks, threads, len))
         }
         Command::Cpu => finish(print(&describe_cpu())),
@@ -105,7 +103,6 @@ pub fn main() -> ExitCode {
 }
 
 /// The published program that runs its tasks on `executor`.
-#[must_use]
 pub fn published(executor: Executor) -> ExitCode {
     let Published { tasks, threads, len } = Published::parse();
     finish(time(executor, Work::Collect, tasks, threads, len))
@@ -165,9 +162,7 @@ fn finish(done: Result<(), Error>) -> ExitCode {
     // If nobody listens there, nothing can be done about it.
     let _ = writeln!(io::stderr(), "error: {error:#}");
     match error.downcast_ref() {
-        Some(TaskError::Panicked { .. } | TaskError::Lost(_) | TaskError::WrongAnswer { .. }) => {
-            ExitCode::from(FOUND_FAILURES)
-        }
-        _ => ExitCode::from(COULD_NOT_RUN),
+        None | Some(TaskError::Threads(_)) => ExitCode::from(COULD_NOT_RUN),
+        Some(_) => ExitCode::from(FOUND_FAILURES),
     }
 }

@@ -18,50 +18,31 @@ pub struct Cores {
 
 impl Cores {
     /// Those of this machine.
-    #[must_use]
     pub fn here() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let physical = cores_allowed().unwrap_or_else(num_cpus::get_physical);
         Cores { threads, physical: physical.clamp(1, threads) }
     }
-
-    /// Whether it shows that several hardware threads share a core.
-    #[must_use]
-    pub fn shows_smt(self) -> bool {
-        self.physical < self.threads
-    }
 }
 
 /// Cores that the processors which this process may use belong to: fewer than those of the machine after `taskset`.
-#[cfg(target_os = "linux")]
 fn cores_allowed() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    let siblings =
-        |cpu: usize| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
-    let cores: Result<BTreeSet<String>, _> = numbers(allowed)?.into_iter().map(siblings).collect();
-    cores.ok().map(|cores| cores.len())
-}
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sched::{CpuSet, sched_getaffinity};
 
-#[cfg(not(target_os = "linux"))]
-fn cores_allowed() -> Option<usize> {
+        let allowed = sched_getaffinity(nix::unistd::Pid::this()).ok()?;
+        let cpus = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true));
+        let siblings = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        let cores: Result<BTreeSet<_>, _> = cpus.map(|cpu| std::fs::read_to_string(siblings(cpu))).collect();
+        cores.ok().map(|cores| cores.len())
+    }
+    #[cfg(not(target_os = "linux"))]
     None
-}
-
-/// The numbers of a list as the kernel writes it: `0-3,8`.
-#[cfg(target_os = "linux")]
-fn numbers(list: &str) -> Option<Vec<usize>> {
-    let range = |range: &str| {
-        let (from, to) = range.split_once('-').unwrap_or((range, range));
-        Some(from.parse().ok()?..=to.parse::<usize>().ok()?)
-    };
-    let ranges: Option<Vec<_>> = list.trim().split(',').map(range).collect();
-    Some(ranges?.into_iter().flatten().collect())
 }
 
 /// Cycles that this processor's divider needs per root in vectors, from published tables of instruction timings; `None` for a processor
 /// that is not in them.
-#[must_use]
 pub fn cycles_per_root() -> Option<f64> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -87,21 +68,20 @@ fn x86_cycles_per_root(vendor: &str, family: u8, model: u8) -> Option<f64> {
 ///
 /// Every thread counts its best of several stretches, so that an interruption does not count. `None` where there is no way to write
 /// such additions.
-#[must_use]
 pub fn frequency_hz(threads: usize) -> Option<f64> {
     const STRETCHES: usize = 20;
     const ADDITIONS: u64 = 4_000_000;
     let barrier = Barrier::new(threads);
-    let best = |_| {
+    let stretch = |_| {
+        let start = Instant::now();
+        dependent_additions(ADDITIONS).map(|()| start.elapsed())
+    };
+    let best = || {
         barrier.wait();
-        let stretch = || {
-            let start = Instant::now();
-            dependent_additions(ADDITIONS).map(|()| start.elapsed())
-        };
-        (0..STRETCHES).filter_map(|_| stretch()).min()
+        (0..STRETCHES).filter_map(stretch).min()
     };
     let times: Option<Vec<Duration>> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads).map(|index| scope.spawn(move || best(index))).collect();
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(best)).collect();
         handles.into_iter().map(|handle| handle.join().ok().flatten()).collect()
     });
     let times = times?;
@@ -115,19 +95,15 @@ pub fn dependent_additions(count: u64) -> Option<()> {
     {
         let (mut sum, one) = (0_u64, 1_u64);
         for _ in 0..count / 16 {
-            #[cfg(target_arch = "x86_64")]
             // SAFETY: additions in two registers; no memory and no stack.
             unsafe {
                 std::arch::asm!(
-                    ".rept 16", "add {sum}, {one}", ".endr",
-                    sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
-                );
-            }
-            #[cfg(target_arch = "aarch64")]
-            // SAFETY: additions in two registers; no memory and no stack.
-            unsafe {
-                std::arch::asm!(
-                    ".rept 16", "add {sum}, {sum}, {one}", ".endr",
+                    ".rept 16",
+                    #[cfg(target_arch = "x86_64")]
+                    "add {sum}, {one}",
+                    #[cfg(target_arch = "aarch64")]
+                    "add {sum}, {sum}, {one}",
+                    ".endr",
                     sum = inout(reg) sum, one = in(reg) one, options(nomem, nostack)
                 );
             }
@@ -147,33 +123,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_has_at_least_a_core() {
-        let cores = Cores::here();
-        assert!(cores.physical >= 1 && cores.physical <= cores.threads, "{cores:?}");
-        assert_eq!(cores.shows_smt(), cores.physical < cores.threads);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_list_of_processors_is_read_as_the_kernel_writes_it() {
-        assert_eq!(numbers("\t0-2,8\n"), Some(vec![0, 1, 2, 8]));
-        assert_eq!(numbers("5"), Some(vec![5]));
-        assert_eq!(numbers("0-x"), None);
-    }
-
-    #[test]
     #[cfg(target_arch = "x86_64")]
     fn the_divider_is_known_by_family_and_model() {
         assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 1), Some(2.25), "Zen 3");
         assert_eq!(x86_cycles_per_root("AuthenticAMD", 25, 0x61), None, "Zen 4");
         assert_eq!(x86_cycles_per_root("GenuineIntel", 6, 0x9e), Some(3.0), "the published i7-8700K");
         assert_eq!(x86_cycles_per_root("Other", 25, 1), None);
-    }
-
-    #[test]
-    fn the_clock_is_that_of_a_processor() {
-        if let Some(hz) = frequency_hz(2) {
-            assert!((1e8..1e10).contains(&hz), "{hz}");
-        }
     }
 }

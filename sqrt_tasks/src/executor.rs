@@ -4,18 +4,16 @@
 //! the error. Threads, pools and runtimes are made in the call and gone when it returns, as in a program that does this once.
 
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
+use strum::{Display, EnumString, VariantArray, VariantNames};
 
-use guard::Guard;
-
-mod guard;
-mod pool;
 mod runtime;
 mod threads;
 
-/// A way to run tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+/// A way to run tasks. Its name is read by [`FromStr`](std::str::FromStr) and written by [`Display`](std::fmt::Display).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Executor {
     /// Threads that take tasks from a queue behind a mutex (published).
@@ -52,7 +50,6 @@ pub enum TaskError {
     /// Some panicked; all others ran.
     #[error("{count} of the tasks panicked, among them task {task}: {message}")]
     Panicked {
-        /// How many.
         count: usize,
         /// The number of the one that was noticed first.
         task: usize,
@@ -67,32 +64,21 @@ pub enum TaskError {
     Lost(usize),
     /// A task returned something else than it had to.
     #[error("wrong answer: task {task} returned {result} instead of {expected}")]
-    WrongAnswer {
-        /// Its number.
-        task: usize,
-        /// What it returned.
-        result: f64,
-        /// What it had to return.
-        expected: f64,
-    },
+    WrongAnswer { task: usize, result: f64, expected: f64 },
 }
 
 impl Executor {
-    /// The executor's name, which [`FromStr`](std::str::FromStr) reads.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Runs `task` for every number below `tasks` and returns what they returned, in the order of the numbers.
     ///
     /// # Errors
     /// If a task panicked or the threads cannot be started.
-    pub fn run<F>(self, threads: NonZero<usize>, tasks: usize, task: F) -> Result<Vec<f64>, TaskError>
-    where
-        F: Fn(usize) -> f64 + Send + Sync + 'static,
-    {
-        let guard = Guard::new(task);
+    pub fn run(
+        self,
+        threads: NonZero<usize>,
+        tasks: usize,
+        task: impl Fn(usize) -> f64 + Send + Sync + 'static,
+    ) -> Result<Vec<f64>, TaskError> {
+        let guard = Arc::new(Guard { task, panics: Mutex::default() });
         let threads = threads.get();
         let results = match self {
             Executor::SysThread => threads::from_queue(threads, tasks, &guard),
@@ -104,9 +90,46 @@ impl Executor {
             Executor::TokioInside => runtime::tokio_inside(threads, tasks, &guard),
             Executor::TokioOutside => runtime::tokio_outside(threads, tasks, &guard),
             Executor::SpawnBlocking => runtime::tokio_blocking(threads, tasks, &guard),
-            Executor::Rayon => pool::split(threads, tasks, &guard),
-            Executor::RayonSpawn => pool::spawned(threads, tasks, &guard),
+            Executor::Rayon => runtime::rayon_split(threads, tasks, &guard),
+            Executor::RayonSpawn => runtime::rayon_spawned(threads, tasks, &guard),
         }?;
         guard.finish(results)
+    }
+}
+
+/// What a task may be.
+trait Task: Fn(usize) -> f64 + Send + Sync + 'static {}
+impl<F: Fn(usize) -> f64 + Send + Sync + 'static> Task for F {}
+
+/// What the tasks returned, in the order of their numbers.
+type Results = Result<Vec<f64>, TaskError>;
+
+/// A task that may be called from every thread; its panics are kept instead of taking the thread along.
+struct Guard<F> {
+    task: F,
+    panics: Mutex<Vec<(usize, String)>>,
+}
+
+impl<F: Task> Guard<F> {
+    /// Runs the task with this number; what it returns is worthless if it panicked.
+    fn call(&self, number: usize) -> f64 {
+        // Nothing of a task that panicked is looked at afterwards.
+        catch_unwind(AssertUnwindSafe(|| (self.task)(number))).unwrap_or_else(|payload| {
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let message = text.unwrap_or("without a message").to_owned();
+            self.panics.lock().unwrap_or_else(PoisonError::into_inner).push((number, message));
+            f64::NAN
+        })
+    }
+
+    /// The results, unless a task panicked.
+    fn finish(&self, results: Vec<f64>) -> Results {
+        let mut panics = self.panics.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = panics.len();
+        match panics.drain(..).next() {
+            None => Ok(results),
+            Some((task, message)) => Err(TaskError::Panicked { count, task, message }),
+        }
     }
 }

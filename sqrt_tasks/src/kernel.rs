@@ -34,7 +34,6 @@ impl Level {
     }
 
     /// The level's name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Level::Baseline => "baseline",
@@ -45,26 +44,22 @@ impl Level {
 }
 
 /// The roots of 0, 1, ... `len` - 1 in a new vector: the published work.
-#[must_use]
 pub fn collect(len: usize) -> Vec<f64> {
     (0..len).map(to_float).map(f64::sqrt).collect()
 }
 
 /// The root of `index`.
-#[must_use]
 #[inline]
 pub fn root_of(index: usize) -> f64 {
     to_float(index).sqrt()
 }
 
 /// The sum of the roots of 0, 1, ... `len` - 1, added one after the other.
-#[must_use]
 pub fn sum_in_order(len: usize) -> f64 {
     (0..len).map(root_of).sum()
 }
 
 /// The sum of the roots of 0, 1, ... `len` - 1, in vectors of the best level. Differs from [`sum_in_order`] by rounding.
-#[must_use]
 pub fn sum(len: usize) -> f64 {
     sum_at(Level::best(), len)
 }
@@ -73,7 +68,6 @@ pub fn sum(len: usize) -> f64 {
 ///
 /// # Panics
 /// If this processor does not have the level.
-#[must_use]
 pub fn sum_at(level: Level, len: usize) -> f64 {
     match level {
         Level::Baseline => sum_baseline(len),
@@ -84,14 +78,6 @@ pub fn sum_at(level: Level, len: usize) -> f64 {
             unsafe { sum_avx2(len) }
         }
     }
-}
-
-/// Writes the roots of 0, 1, ... into `out`, in vectors of the best level.
-pub fn fill(out: &mut [f64]) {
-    for (index, slot) in out.iter_mut().enumerate() {
-        *slot = to_float(index);
-    }
-    roots(out);
 }
 
 /// Replaces every value by its root, in vectors of the best level; the bits are those of [`f64::sqrt`].
@@ -116,7 +102,6 @@ pub fn roots_at(level: Level, values: &mut [f64]) {
 }
 
 /// What [`sum`] comes to but for rounding, by the Euler-Maclaurin formula; meant for `len` of 100 and more, exact below.
-#[must_use]
 pub fn expected_sum(len: usize) -> f64 {
     /// Zeta of -1/2.
     const CONSTANT: f64 = -0.207_886_224_977_354_57;

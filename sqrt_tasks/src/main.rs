@@ -1,7 +1,5 @@
 //! The command line.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     sqrt_tasks::cli::main()
 }

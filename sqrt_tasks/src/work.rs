@@ -2,13 +2,13 @@
 
 use std::hint::black_box;
 
-use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
+use strum::{EnumString, VariantArray, VariantNames};
 
 use crate::executor::TaskError;
 use crate::kernel;
 
 /// What a task does. All but the first find the roots of 0, 1, ... up to a length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Work {
     /// Nothing.
@@ -25,14 +25,7 @@ pub enum Work {
 const SUM_TOLERANCE: f64 = 1e-11;
 
 impl Work {
-    /// The work's name, which [`FromStr`](std::str::FromStr) reads.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Does it for `len` roots and returns its checksum, which [`check`](Self::check) knows.
-    #[must_use]
     pub fn run(self, task: usize, len: usize) -> f64 {
         match self {
             Work::Null => black_box(task) as f64,
@@ -77,13 +70,11 @@ pub fn probes(len: usize) -> impl Iterator<Item = usize> {
 }
 
 /// The checksum of a vector of roots.
-#[must_use]
 pub fn checksum(roots: &[f64]) -> f64 {
     probes(roots.len()).map(|index| roots[index]).sum()
 }
 
 /// What [`checksum`] must come to.
-#[must_use]
 pub fn expected_checksum(len: usize) -> f64 {
     probes(len).map(kernel::root_of).sum()
 }

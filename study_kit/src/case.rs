@@ -1,14 +1,15 @@
 //! Scenarios with the arms that run in them: one table per study, from which every test case follows.
 
-use std::fmt;
+use std::collections::BTreeSet;
 
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use anyhow::{Result, bail};
+use strum::{EnumString, VariantNames};
 
-use crate::error::Error;
+use crate::error::unknown;
 use crate::usage::Span;
 
 /// How much of a study is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Profile {
     /// Every test case once, at the smallest size.
@@ -24,13 +25,10 @@ pub enum Profile {
 /// A named setting, and what is compared in it. `S` is what it sets: sizes, place, window.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario<S: 'static> {
-    /// Its name.
     pub name: &'static str,
     /// How the program is built: `release`, `dev` or a variant of builds.tsv.
     pub build: &'static str,
-    /// What it sets.
     pub setting: S,
-    /// Its arms.
     pub arms: &'static [Arms],
 }
 
@@ -47,7 +45,6 @@ pub struct Arms {
 macro_rules! arms_of {
     ($($(#[$doc:meta])* $name:ident: $($profile:ident)+;)+) => {$(
         $(#[$doc])*
-        #[must_use]
         pub const fn $name(seconds: f64, names: &'static str) -> Arms {
             Arms { profiles: &[$(Profile::$profile),+], seconds, names }
         }
@@ -86,19 +83,27 @@ impl<S> Scenario<S> {
 
     /// Its arms in `profile`, each with the expected seconds.
     pub fn arms_in(&self, profile: Profile) -> impl Iterator<Item = (&'static str, f64)> {
-        let arms = self.arms.iter().filter(move |arms| arms.profiles.contains(&profile));
-        arms.flat_map(|arms| arms.names.split_whitespace().map(|name| (name, arms.seconds)))
+        self.arms.iter().filter(move |arms| arms.profiles.contains(&profile)).flat_map(Arms::each)
     }
 
-    /// How long `name` is expected to take.
-    pub(crate) fn seconds(&self, name: &str) -> f64 {
-        let has = |arms: &&Arms| arms.names.split_whitespace().any(|listed| listed == name);
-        self.arms.iter().find(has).map_or(0.0, |arms| arms.seconds)
+    /// How long `arm` is expected to take, written as in the table.
+    ///
+    /// # Errors
+    /// If the scenario does not have it; names the arms that it has.
+    pub(crate) fn seconds(&self, arm: &str) -> Result<f64> {
+        let listed = || self.arms.iter().flat_map(Arms::each);
+        if let Some((_, seconds)) = listed().find(|(name, _)| *name == arm) {
+            return Ok(seconds);
+        }
+        let choices = Vec::from_iter(listed().map(|(name, _)| name).collect::<BTreeSet<_>>()).join(", ");
+        bail!("the arm {arm} does not run in {}: choose one of {choices}", self.name)
     }
+}
 
-    /// All its arms, of any profile.
-    fn every_arm(&self) -> impl Iterator<Item = &'static str> {
-        self.arms.iter().flat_map(|arms| arms.names.split_whitespace())
+impl Arms {
+    fn each(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
+        let &Arms { seconds, names, .. } = self;
+        names.split_whitespace().map(move |name| (name, seconds))
     }
 }
 
@@ -106,17 +111,16 @@ impl<S> Scenario<S> {
 ///
 /// # Errors
 /// If there is none.
-pub fn find<S>(scenarios: &'static [Scenario<S>], name: &str) -> Result<&'static Scenario<S>, Error> {
+pub fn find<S>(scenarios: &'static [Scenario<S>], name: &str) -> Result<&'static Scenario<S>> {
     let found = scenarios.iter().find(|scenario| scenario.name == name);
-    found.ok_or_else(|| Error::unknown("scenario", name, scenarios.iter().map(|scenario| scenario.name)))
+    found.ok_or_else(|| unknown("scenario", name, scenarios.iter().map(|scenario| scenario.name)))
 }
 
 /// One arm in one scenario: what a process runs, or one side of a duet.
 #[derive(Debug)]
 pub struct TestCase<'a, S: 'static> {
-    /// The scenario.
     pub scenario: &'static Scenario<S>,
-    /// What it sets.
+    /// What the scenario sets.
     pub setting: &'static S,
     /// The arm, without suffix.
     pub arm: &'a str,
@@ -124,81 +128,54 @@ pub struct TestCase<'a, S: 'static> {
     pub handicap: f64,
     /// Seed of the input.
     pub seed: u64,
-    /// Number of the block.
     pub block: u64,
 }
 
 impl<'a, S> TestCase<'a, S> {
     /// The case of `scenario` that `arm` names: with `@aa` the same, with `@slow` one that takes longer by `handicap`.
-    ///
-    /// # Errors
-    /// If the suffix is another one.
-    pub fn new(
+    pub(crate) fn new(
         scenario: &'static Scenario<S>,
         arm: &'a str,
         handicap: f64,
         (seed, block): (u64, u64),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (arm, handicap) = match arm.split_once('@') {
             None => (arm, 1.0),
             Some((name, "aa")) => (name, 1.0),
             Some((name, "slow")) => (name, handicap),
-            Some((_, other)) => return Err(Error::unknown("suffix", other, ["aa", "slow"])),
+            Some((_, other)) => return Err(unknown("suffix", other, ["aa", "slow"])),
         };
         Ok(TestCase { scenario, setting: &scenario.setting, arm, handicap, seed, block })
     }
 
-    /// Makes `span` longer if the case is the handicapped one.
+    /// Keeps the processor busy until `span` is longer by the handicap, if the case has one.
     pub fn stretch(&self, span: &Span) {
         if self.handicap > 1.0 {
-            span.spin(self.handicap);
+            let end = span.elapsed().mul_f64(self.handicap);
+            while span.elapsed() < end {
+                std::hint::spin_loop();
+            }
         }
     }
 }
 
-/// Fails unless the scenario has `arm`, as its table writes it.
-///
-/// # Errors
-/// Names the arms that it has.
-pub(crate) fn demand<S>(scenario: &Scenario<S>, arm: &str) -> Result<(), Error> {
-    if scenario.every_arm().any(|listed| listed == arm) {
-        return Ok(());
+/// The lines of `arms`: scenario, arm, build, seconds and the arguments that run it.
+pub(crate) fn lines<S>(scenarios: &[Scenario<S>], profile: Profile) -> String {
+    let mut lines = Vec::new();
+    for scenario @ Scenario { name, build, .. } in scenarios {
+        for (arm, seconds) in scenario.arms_in(profile) {
+            let arguments = arm.replacen('~', " --versus ", 1);
+            lines.push(format!("{name}\t{arm}\t{build}\t{seconds}\trun --scenario {name} --arm {arguments}\n"));
+        }
     }
-    let mut choices: Vec<&str> = scenario.every_arm().collect();
-    choices.sort_unstable();
-    choices.dedup();
-    Err(Error::Mismatch { arm: arm.to_owned(), scenario: scenario.name.to_owned(), choices: choices.join(", ") })
-}
-
-/// A line of `arms`: scenario, arm, build, seconds and the arguments that run it.
-pub(crate) struct Line<'a>(pub &'a str, pub &'a str, pub &'a str, pub f64);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Line(scenario, arm, build, seconds) = self;
-        let arguments = arm.replacen('~', " --versus ", 1);
-        write!(f, "{scenario}\t{arm}\t{build}\t{seconds}\trun --scenario {scenario} --arm {arguments}")
-    }
-}
-
-/// The lines of `arms`.
-#[must_use]
-pub fn lines<S>(scenarios: &[Scenario<S>], profile: Profile) -> String {
-    let line =
-        |scenario: &Scenario<S>, (arm, seconds)| format!("{}\n", Line(scenario.name, arm, scenario.build, seconds));
-    scenarios.iter().flat_map(|scenario| scenario.arms_in(profile).map(move |arm| line(scenario, arm))).collect()
+    lines.concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    static TOY: [Scenario<u32>; 1] = [Scenario {
-        name: "n_1",
-        build: "release",
-        setting: 1,
-        arms: &[always(0.5, "a a@aa"), quick(2.0, "a@slow~a")],
-    }];
+    static TOY: [Scenario<u32>; 1] = [Scenario::new("n_1", 1, &[always(0.5, "a a@aa"), quick(2.0, "a@slow~a")])];
 
     #[test]
     fn a_case_is_the_line_of_the_contract() {
@@ -206,22 +183,5 @@ mod tests {
         assert_eq!(lines(&TOY, Profile::Full), both);
         let duet = "n_1\ta@slow~a\trelease\t2\trun --scenario n_1 --arm a@slow --versus a\n";
         assert_eq!(lines(&TOY, Profile::Quick), format!("{both}{duet}"));
-    }
-
-    #[test]
-    fn a_suffix_stands_behind_the_at() {
-        let case = |arm| TestCase::new(&TOY[0], arm, 1.1, (0, 0)).map(|case| (case.arm, case.handicap));
-        assert_eq!(case("a").unwrap(), ("a", 1.0));
-        assert_eq!(case("a@aa").unwrap(), ("a", 1.0));
-        assert_eq!(case("a@slow").unwrap(), ("a", 1.1));
-        assert!(case("a@fast").is_err());
-    }
-
-    #[test]
-    fn what_is_not_listed_is_refused_with_what_is() {
-        assert!(demand(&TOY[0], "a@slow~a").is_ok());
-        let error = demand(&TOY[0], "b").unwrap_err().to_string();
-        assert_eq!(error, "the arm b does not run in n_1: choose one of a, a@aa, a@slow~a");
-        assert!(find(&TOY, "n_2").unwrap_err().to_string().ends_with("choose one of n_1"));
     }
 }

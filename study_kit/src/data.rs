@@ -2,20 +2,32 @@
 
 use std::path::{Path, PathBuf};
 
-/// Names the data folder, in which each study has one of its own.
-pub const DATA_VARIABLE: &str = "AWAIT_OR_NOT_DATA";
+/// The root of the repository.
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// A file system in memory, where there is one.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
-/// The folder of `study`: where [`DATA_VARIABLE`] says, else below `target/` of the repository. It may not exist yet.
-#[must_use]
+/// The folder of `study`: in the one that `AWAIT_OR_NOT_DATA` names, else below `target/` of the repository. It may not exist yet.
 pub fn folder(study: &str) -> PathBuf {
-    let repository = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/data"));
-    std::env::var_os(DATA_VARIABLE).map_or_else(repository, PathBuf::from).join(study)
+    named("AWAIT_OR_NOT_DATA", "target/data").join(study)
+}
+
+/// The folder of original.toml.
+pub(crate) fn description(study: &str) -> PathBuf {
+    Path::new(REPOSITORY).join(study).join("study")
+}
+
+/// The folder of the authors' code, which `scripts/originals.sh` names.
+pub(crate) fn originals(study: &str) -> PathBuf {
+    named("AWAIT_OR_NOT_ORIGINALS", ".tools/originals").join(study)
+}
+
+/// The folder that the environment names, or the one in the repository.
+fn named(variable: &str, otherwise: &str) -> PathBuf {
+    std::env::var_os(variable).map_or_else(|| Path::new(REPOSITORY).join(otherwise), PathBuf::from)
 }
 
 /// A folder in memory if the machine has one, else that of `study`.
-#[must_use]
 pub fn memory_folder(study: &str) -> PathBuf {
     let memory = Path::new(MEMORY_FOLDER);
     if memory.is_dir() { memory.to_owned() } else { folder(study) }

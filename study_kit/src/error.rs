@@ -3,49 +3,19 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::anyhow;
+
 /// Ran, and found failures.
 pub const FOUND_FAILURES: u8 = 1;
 /// Could not run.
 pub const COULD_NOT_RUN: u8 = 2;
 
-/// What was asked for does not exist.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A name that stands for nothing.
-    #[error("unknown {what} '{given}': choose one of {choices}")]
-    UnknownName {
-        /// What was asked for.
-        what: &'static str,
-        /// What was given.
-        given: String,
-        /// What there is.
-        choices: String,
-    },
-    /// An arm that the scenario has no work for.
-    #[error("the arm {arm} does not run in {scenario}: choose one of {choices}")]
-    Mismatch {
-        /// The arm.
-        arm: String,
-        /// The scenario.
-        scenario: String,
-        /// The arms that do.
-        choices: String,
-    },
-    /// The description of the authors' programs is wrong.
-    #[error("{0:#}")]
-    Original(anyhow::Error),
-}
-
-impl Error {
-    /// A name of which there is none, and those there are.
-    pub fn unknown<'a>(what: &'static str, given: &str, choices: impl IntoIterator<Item = &'a str>) -> Self {
-        let choices = choices.into_iter().collect::<Vec<_>>().join(", ");
-        Error::UnknownName { what, given: given.to_owned(), choices }
-    }
+/// A name of which there is none, and those there are.
+pub fn unknown<'a>(what: &str, given: &str, choices: impl IntoIterator<Item = &'a str>) -> anyhow::Error {
+    anyhow!("unknown {what} '{given}': choose one of {}", choices.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// An error with its causes in one line.
-#[must_use]
 pub fn one_line(error: &anyhow::Error) -> String {
     format!("{error:#}").replace(['\n', '\r'], " ")
 }

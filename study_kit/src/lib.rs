@@ -3,27 +3,27 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`study`] | what a study says of itself |
-//! | [`program`] | its program: the verbs |
+//! | `program` | its program: the verbs |
 //! | [`case`] | scenarios with their arms, as one table; a test case of them |
 //! | [`run`] | one process, one sample or one duet |
 //! | [`record`] | the line of JSON that a run appends |
-//! | [`metrics`] | what was observed, by name |
+//! | `metrics` | what was observed, by name |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
 //! | [`probe`] | how fast the machine is just now |
 //! | [`server`] | a server in a process of its own, which ends with this one |
-//! | [`original`] | the authors' own program as an arm |
+//! | `original` | the authors' own program as an arm |
 //! | [`data`] | where inputs and scratch files lie |
-//! | [`page`], [`overview`] | the document's tables from one run of each case |
+//! | `page`, `overview` | the document's tables from one run of each case |
 
 pub mod case;
 pub mod data;
-pub mod error;
-pub mod metrics;
-pub mod original;
-pub mod overview;
-pub mod page;
+mod error;
+mod metrics;
+mod original;
+mod overview;
+mod page;
 pub mod probe;
-pub mod program;
+mod program;
 pub mod record;
 pub mod run;
 pub mod server;
@@ -33,7 +33,6 @@ pub mod usage;
 pub use case::{
     Arms, Profile, Scenario, TestCase, always, full, measured, originals, quick, smoke, smoke_full, smoke_quick,
 };
-pub use error::Error;
 pub use metrics::Metrics;
 pub use program::main;
 pub use record::{Observation, encode};

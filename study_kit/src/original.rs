@@ -16,111 +16,73 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::Deserialize;
 
-use crate::metrics::Metrics;
 use crate::record::Observation;
-use crate::usage::{kib, seconds};
+use crate::usage::{kib, times};
 
-/// Names the folder of the authors' code; `scripts/originals.sh` sets it.
-pub const FOLDER_VARIABLE: &str = "AWAIT_OR_NOT_ORIGINALS";
 /// What a program that takes longer than expected may take, as a multiple of that and at least so many seconds.
 const PATIENCE: f64 = 10.0;
 const LEAST_PATIENCE_S: f64 = 60.0;
 
-/// The authors' code: `original.toml`.
+/// The authors' code: `original.toml`, whose keys docs/FORMAT.md explains (section 1).
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Original {
-    /// Where it comes from.
-    #[serde(default)]
-    pub source: Vec<Source>,
-    /// What is run of it.
-    #[serde(default)]
-    pub arm: Vec<Arm>,
+    source: Vec<Source>,
+    arm: Vec<Arm>,
 }
 
 /// A repository at one commit.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Source {
-    /// What its folder is called.
-    pub name: String,
-    /// Where to clone it from.
-    pub url: String,
-    /// The commit, in full.
-    pub commit: String,
-    /// The licence, as its authors state it.
-    pub licence: String,
-    /// The commands that build it, in its folder.
-    pub build: Vec<String>,
+struct Source {
+    name: String,
+    url: String,
+    commit: String,
+    licence: String,
+    build: Vec<String>,
 }
 
 /// One of its programs in one scenario.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
-    /// The name of the arm.
-    pub name: String,
-    /// The scenario that it runs in.
-    pub scenario: String,
-    /// The source that it is of.
-    pub source: String,
-    /// Program and arguments, the program in the folder of its source; a `*` stands for what cargo adds to the name of a test, `{code}` for
-    /// that folder and `{study}` for the one of original.toml.
-    pub run: Vec<String>,
+    name: String,
+    scenario: String,
+    source: String,
+    run: Vec<String>,
     /// What it says, by metric. Without `work_s` that is the time of the whole process.
     #[serde(default)]
-    pub figure: BTreeMap<String, Figure>,
+    figure: BTreeMap<String, Figure>,
 }
 
 /// Where a figure stands.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, untagged)]
-pub enum Figure {
+enum Figure {
     /// In what it prints, behind the last occurrence of this text: a number, or a time with its unit as Rust prints one, in seconds.
-    Printed {
-        /// The text.
-        after: String,
-        /// Multiplies the number.
-        #[serde(default = "one")]
-        factor: f64,
-    },
-    /// In a CSV file that it writes.
-    Csv {
-        /// The file, in the folder that it runs in; a `*` stands for any part of its name.
-        csv: String,
-        /// The column.
-        column: String,
-        /// The one row where these columns hold these words.
-        row: BTreeMap<String, String>,
-    },
+    Printed { after: String, factor: Option<f64> },
+    /// In the one row of a CSV file that it writes where these columns hold these words.
+    Csv { csv: String, column: String, row: BTreeMap<String, String> },
 }
 
 impl Original {
     /// Reads `original.toml`; nothing from an empty text.
-    ///
-    /// # Errors
-    /// If it is not as described here.
     pub fn parse(text: &str) -> Result<Self> {
         let original: Original = toml::from_str(text).context("original.toml")?;
-        for arm in &original.arm {
-            ensure!(original.sources_of(arm).is_some(), "original.toml: {} is of no source", arm.name);
-            ensure!(!arm.run.is_empty(), "original.toml: {} runs nothing", arm.name);
+        let listed = |name: &str| original.source.iter().any(|source| source.name == name);
+        for Arm { name, source, run, .. } in &original.arm {
+            ensure!(listed(source), "original.toml: {name} is of no source");
+            ensure!(!run.is_empty(), "original.toml: {name} runs nothing");
         }
         Ok(original)
     }
 
     /// The arm of that name in that scenario.
-    #[must_use]
     pub fn arm(&self, scenario: &str, name: &str) -> Option<&Arm> {
         self.arm.iter().find(|arm| arm.scenario == scenario && arm.name == name)
     }
 
-    fn sources_of(&self, arm: &Arm) -> Option<&Source> {
-        self.source.iter().find(|source| source.name == arm.source)
-    }
-
     /// For the shell, a source per line: name, URL, commit and licence, then the build commands; separated by tabs.
-    #[must_use]
     pub fn lines(&self) -> String {
         let line = |source: &Source| {
             let facts = [&source.name, &source.url, &source.commit, &source.licence];
@@ -132,9 +94,7 @@ impl Original {
 
 impl Arm {
     /// Runs it once, by the description in `study`, with the code below `folder`, which took about `expected_s` when it was tried.
-    ///
-    /// # Errors
-    /// If the code is not there, the program fails or takes far too long, or a figure is not where it should be.
+    /// Fails if the code is not there, the program fails or takes far too long, or a figure is not where it should be.
     pub fn observe(&self, study: &Path, folder: &Path, expected_s: f64) -> Result<Observation> {
         let code = folder.join(&self.source);
         ensure!(code.is_dir(), "the authors' code is not in {}: make originals brings it", code.display());
@@ -159,27 +119,16 @@ impl Arm {
         let wall_s = start.elapsed().as_secs_f64();
         let after = getrusage(UsageWho::RUSAGE_CHILDREN)?;
         let text = String::from_utf8_lossy(&fs::read(&said)?).into_owned();
-        ensure!(status.success(), "{} ended with {status}: {}", self.name, last_line(&text));
-        let mut metrics = cost(&before, &after, wall_s);
+        let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        ensure!(status.success(), "{} ended with {status}: {last}", self.name);
+        let mut metrics = times(wall_s, &before, &after);
+        metrics.put("peak_rss_kib", peak_kib(&after).map(kib));
         for (metric, figure) in &self.figure {
             let value = figure.read(&text, scratch.path()).with_context(|| format!("{metric} of {}", self.name))?;
             metrics.put(metric.clone(), value);
         }
         Ok(Observation { child_peak_kib: peak_kib(&after), ..Observation::new("", metrics) })
     }
-}
-
-/// Where original.toml is.
-#[must_use]
-pub fn study(study: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(study).join("study")
-}
-
-/// Where the authors' code is.
-#[must_use]
-pub fn folder(study: &str) -> PathBuf {
-    let repository = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.tools/originals"));
-    std::env::var_os(FOLDER_VARIABLE).map_or_else(repository, PathBuf::from).join(study)
 }
 
 /// Waits for the end of `command`, but not longer than `limit`; then it and all that it has started are killed.
@@ -202,21 +151,6 @@ fn run(mut command: Command, limit: Duration) -> Result<ExitStatus> {
     })
 }
 
-fn cost(before: &Usage, after: &Usage, wall_s: f64) -> Metrics {
-    let user_s = seconds(after.user_time()) - seconds(before.user_time());
-    let system_s = seconds(after.system_time()) - seconds(before.system_time());
-    let cpu_s = user_s + system_s;
-    let mut metrics = Metrics::from([
-        ("work_s", wall_s),
-        ("user_s", user_s),
-        ("system_s", system_s),
-        ("cpu_s", cpu_s),
-        ("cpu_percent", 100.0 * cpu_s / wall_s),
-    ]);
-    metrics.put("peak_rss_kib", peak_kib(after).map(kib));
-    metrics
-}
-
 /// The peak of the largest process that ended; what it inherits from this one when it starts is far less.
 fn peak_kib(usage: &Usage) -> Option<u64> {
     let max_rss = u64::try_from(usage.max_rss()).ok()?;
@@ -231,7 +165,7 @@ impl Figure {
                     text.rsplit_once(after.as_str()).with_context(|| format!("it does not say '{after}'"))?;
                 let word = rest.split_whitespace().next().unwrap_or_default();
                 let number = word.parse().ok().or_else(|| time_s(word));
-                Ok(number.with_context(|| format!("'{word}' is no number and no time"))? * factor)
+                Ok(number.with_context(|| format!("'{word}' is no number and no time"))? * factor.unwrap_or(1.0))
             }
             Figure::Csv { csv, column, row } => {
                 let path = the_one(folder, csv)?;
@@ -246,10 +180,6 @@ impl Figure {
             }
         }
     }
-}
-
-fn one() -> f64 {
-    1.0
 }
 
 /// A duration as Rust prints it, in seconds.
@@ -280,10 +210,6 @@ fn the_one(folder: &Path, pattern: &str) -> Result<PathBuf> {
         [one] => Ok(one.clone()),
         _ => bail!("{} files are called {pattern}", found.len()),
     }
-}
-
-fn last_line(text: &str) -> &str {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing")
 }
 
 #[cfg(test)]

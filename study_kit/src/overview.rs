@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
 
-use crate::case::{Profile, Scenario};
-use crate::page::{Page, Table};
+use crate::case::Profile;
+use crate::page::{self, Table};
 use crate::study::Study;
 
 #[derive(Deserialize)]
@@ -19,13 +19,15 @@ struct Sample {
 }
 
 /// Runs the verb `run` of this program once for each case that the tables show and that quick lists, and fills them.
-///
-/// # Errors
-/// If a run fails or its record cannot be read.
 pub fn tables<S: Study>() -> Result<String> {
-    let page = Page::parse(S::PAGE)?;
-    let shown: BTreeSet<(&str, &str)> = page.table.iter().flat_map(Table::cases).collect();
-    let in_quick = |&(scenario, arm)| Some((runs_here(S::SCENARIOS, scenario, arm)?, arm));
+    let tables = page::tables(S::PAGE)?;
+    let shown: BTreeSet<(&str, &str)> = tables.iter().flat_map(Table::cases).collect();
+    // With the build that this program is.
+    let in_quick = |&(scenario, arm)| {
+        let mut named = S::SCENARIOS.iter().filter(|listed| listed.name == scenario && listed.build == "release");
+        let found = named.find(|listed| listed.arms_in(Profile::Quick).any(|(listed, _)| listed == arm));
+        Some((found?, arm))
+    };
     let cases: Vec<_> = shown.iter().filter_map(in_quick).collect();
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}");
     let bar = ProgressBar::new(cases.len() as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -38,14 +40,8 @@ pub fn tables<S: Study>() -> Result<String> {
     }
     bar.finish_and_clear();
     let value = |scenario: &str, arm: &str, metric: &str| samples.get(&(scenario, arm))?.get(metric).copied();
-    let tables: String = page.table.iter().map(|table| table.render(&value)).collect();
+    let tables: String = tables.iter().map(|table| table.render(&value)).collect();
     Ok(format!("{tables}One run each: no verdicts. `make report-{}` measures in blocks and judges.\n", S::NAME))
-}
-
-/// The scenario, if quick runs the arm in it with the build that this program is.
-fn runs_here<S>(scenarios: &'static [Scenario<S>], scenario: &str, arm: &str) -> Option<&'static Scenario<S>> {
-    let mut named = scenarios.iter().filter(|listed| listed.name == scenario && listed.build == "release");
-    named.find(|listed| listed.arms_in(Profile::Quick).any(|(listed, _)| listed == arm))
 }
 
 /// The metrics of one run in a process of its own, with the time of the process, `process_s`.

@@ -1,138 +1,117 @@
 //! The tables of page.toml (docs/FORMAT.md, section 5), as far as a program prints them; the rest of the page is the report's.
 
 use std::collections::BTreeMap;
+use std::iter::once;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// The tables of a page.
 #[derive(Debug, Deserialize)]
-pub struct Page {
-    /// Every table, in order.
+struct Page {
     #[serde(default)]
-    pub table: Vec<Table>,
+    table: Vec<Table>,
 }
 
 /// A table: rows are scenarios and arms, columns arms or metrics, or the document's own figures.
 #[derive(Debug, Deserialize)]
 pub struct Table {
-    /// Heading.
-    pub title: String,
+    title: String,
     /// Whether the program prints it without arguments.
     #[serde(default)]
-    pub overview: bool,
+    overview: bool,
     /// Names of arms in cells that name one.
     #[serde(default)]
-    pub labels: BTreeMap<String, String>,
-    /// Heading of the first column.
-    pub row_header: String,
-    /// Rows, in order.
-    pub row: Vec<Row>,
-    /// Columns after the first, in order.
-    pub column: Vec<Column>,
+    labels: BTreeMap<String, String>,
+    row_header: String,
+    row: Vec<Row>,
+    column: Vec<Column>,
 }
 
 /// A row. What both row and column may say, the column decides.
 #[derive(Debug, Deserialize)]
-pub struct Row {
-    /// Text of the first cell.
-    pub label: String,
-    /// The scenario of its cells.
-    pub scenario: String,
+struct Row {
+    label: String,
+    scenario: String,
     /// The dividend of columns whose dividend is `row`.
-    pub dividend: Option<String>,
-    /// What its cells show.
+    dividend: Option<String>,
     #[serde(flatten)]
-    pub show: Show,
+    show: Show,
 }
 
 /// A column after the first.
 #[derive(Debug, Deserialize)]
-pub struct Column {
-    /// Heading.
-    pub header: String,
-    /// What its cells show.
+struct Column {
+    header: String,
     #[serde(flatten)]
-    pub show: Show,
+    show: Show,
     /// An arm whose value is subtracted.
-    pub minus: Option<String>,
+    minus: Option<String>,
     /// A metric of the arm to divide by.
-    pub per: Option<String>,
+    per: Option<String>,
     /// An arm whose value is divided by the cell's; `row`: the one that the row names.
-    pub dividend: Option<String>,
+    dividend: Option<String>,
     /// Arms of which the cell names the best.
     #[serde(default)]
-    pub best: Vec<String>,
+    best: Vec<String>,
     /// `higher` or `lower`: which is the best.
-    pub better: Option<String>,
+    better: Option<String>,
     /// The cell says how many times better than this arm the best one is.
-    pub over: Option<String>,
+    over: Option<String>,
     /// Fixed texts, one per row, instead of values.
-    pub values: Option<Vec<String>>,
+    values: Option<Vec<String>>,
 }
 
 /// What a cell shows.
 #[derive(Debug, Deserialize)]
-pub struct Show {
-    /// The arm.
-    pub arm: Option<String>,
-    /// Its metric.
-    pub metric: Option<String>,
+struct Show {
+    arm: Option<String>,
+    metric: Option<String>,
     /// Multiplies the value.
-    pub factor: Option<f64>,
+    factor: Option<f64>,
     /// Decimals.
-    pub digits: Option<usize>,
+    digits: Option<usize>,
 }
 
-impl Page {
-    /// Reads the tables that the program prints.
-    ///
-    /// # Errors
-    /// Names the line that is wrong.
-    pub fn parse(text: &str) -> Result<Self> {
-        let mut page: Page = toml::from_str(text).context("page.toml")?;
-        page.table.retain(|table| table.overview);
-        Ok(page)
-    }
+/// The tables of page.toml that the program prints.
+pub fn tables(text: &str) -> Result<Vec<Table>> {
+    let Page { mut table } = toml::from_str(text).context("page.toml")?;
+    table.retain(|table| table.overview);
+    Ok(table)
 }
+
+/// The figure of scenario, arm and metric, if there is one.
+type Value<'a> = dyn Fn(&str, &str, &str) -> Option<f64> + 'a;
 
 impl Table {
     /// Scenario and arm of every run that its cells show.
     pub fn cases(&self) -> impl Iterator<Item = (&str, &str)> {
         let columns = || self.column.iter().filter(|column| column.values.is_none());
-        self.row
-            .iter()
-            .flat_map(move |row| columns().flat_map(|column| column.arms(row)).map(|arm| (row.scenario.as_str(), arm)))
+        let arms = move |row| columns().flat_map(move |column| column.arms(row));
+        self.row.iter().flat_map(move |row| arms(row).map(|arm| (row.scenario.as_str(), arm)))
     }
 
-    /// The table as text, each figure by `value` of scenario, arm and metric.
-    #[must_use]
-    pub fn render(&self, value: &impl Fn(&str, &str, &str) -> Option<f64>) -> String {
-        let header =
-            std::iter::once(self.row_header.clone()).chain(self.column.iter().map(|column| column.header.clone()));
-        let mut lines: Vec<Vec<String>> = vec![header.collect()];
-        lines.extend(self.row.iter().enumerate().map(|(position, row)| {
-            let cells = self.column.iter().map(|column| self.cell(position, row, column, value));
-            std::iter::once(row.label.clone()).chain(cells.map(|cell| cell.unwrap_or_else(|| "-".to_owned()))).collect()
-        }));
-        let widths: Vec<usize> = (0..=self.column.len())
-            .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-            .collect();
-        let line = |cells: &Vec<String>| {
-            let first = format!("{:<width$}", cells[0], width = widths[0]);
-            let rest = cells.iter().zip(&widths).skip(1).map(|(cell, width)| format!("  {cell:>width$}"));
-            std::iter::once(first).chain(rest).collect::<String>().trim_end().to_owned() + "\n"
-        };
-        format!("{}\n\n{}\n", self.title, lines.iter().map(line).collect::<String>())
+    /// The table as text.
+    pub fn render(&self, value: &Value<'_>) -> String {
+        let mut lines: Vec<String> =
+            once(&self.row_header).chain(self.row.iter().map(|row| &row.label)).cloned().collect();
+        let width = widest(&lines);
+        for line in &mut lines {
+            *line = format!("{line:<width$}");
+        }
+        for column in &self.column {
+            let figures = self.row.iter().enumerate().map(|(position, row)| self.cell(position, row, column, value));
+            let figures = figures.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+            let cells: Vec<String> = once(column.header.clone()).chain(figures).collect();
+            let width = widest(&cells);
+            for (line, cell) in lines.iter_mut().zip(&cells) {
+                *line = format!("{line}  {cell:>width$}");
+            }
+        }
+        let lines: String = lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect();
+        format!("{}\n\n{lines}\n", self.title)
     }
 
-    fn cell(
-        &self,
-        position: usize,
-        row: &Row,
-        column: &Column,
-        value: &impl Fn(&str, &str, &str) -> Option<f64>,
-    ) -> Option<String> {
+    fn cell(&self, position: usize, row: &Row, column: &Column, value: &Value<'_>) -> Option<String> {
         if let Some(values) = &column.values {
             return values.get(position).cloned();
         }
@@ -186,6 +165,10 @@ impl Column {
     }
 }
 
+fn widest(cells: &[String]) -> usize {
+    cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0)
+}
+
 /// A figure with so many decimals, or else with three digits.
 fn number(value: f64, digits: Option<usize>) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0 to 6")]
@@ -195,6 +178,8 @@ fn number(value: f64, digits: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     const TOY: &str = r#"
@@ -221,10 +206,8 @@ mod tests {
 
     #[test]
     fn a_table_is_filled_from_one_run_of_each_case() {
-        let page = Page::parse(TOY).unwrap();
-        let mut cases: Vec<_> = page.table[0].cases().collect();
-        cases.sort_unstable();
-        cases.dedup();
+        let [table] = &tables(TOY).unwrap()[..] else { panic!("only one is printed") };
+        let cases = Vec::from_iter(table.cases().collect::<BTreeSet<_>>());
         assert_eq!(cases, [("n_1", "a"), ("n_1", "b"), ("n_9", "a"), ("n_9", "b")]);
         let value = |scenario: &str, arm: &str, metric: &str| match (scenario, arm, metric) {
             ("n_1", "a", "work_s") => Some(0.5),
@@ -240,6 +223,6 @@ few         1 s   500.0  2.00  the second  2.0x  -0.0250
 many        2 s       -     -           -     -        -
 
 ";
-        assert_eq!(page.table[0].render(&value), text);
+        assert_eq!(table.render(&value), text);
     }
 }

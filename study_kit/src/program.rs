@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use strum::VariantNames;
 
 use crate::case::{self, Profile};
-use crate::error::{Error, FOUND_FAILURES, report};
+use crate::error::{FOUND_FAILURES, report, unknown};
 use crate::original::Original;
 use crate::overview;
 use crate::probe;
@@ -56,12 +56,11 @@ enum Verb {
     Word(Vec<OsString>),
 }
 
-fn profile(name: &str) -> Result<Profile, Error> {
-    name.parse().map_err(|_| Error::unknown("profile", name, Profile::VARIANTS.iter().copied()))
+fn profile(name: &str) -> Result<Profile> {
+    name.parse().map_err(|_| unknown("profile", name, Profile::VARIANTS.iter().copied()))
 }
 
 /// The program of study `S`.
-#[must_use]
 pub fn main<S: Study>() -> ExitCode {
     let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).get_matches();
     let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
@@ -72,13 +71,11 @@ fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
     match verb {
         None => print(&overview::tables::<S>()?)?,
         Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile))?,
-        Some(Verb::Prepare { scenario, seed }) => {
-            S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;
-        }
+        Some(Verb::Prepare { scenario, seed }) => S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?,
         Some(Verb::Run(request)) => {
             let record = run::run::<S>(&request)?;
             record.write(request.record.as_deref())?;
-            if !record.succeeded() {
+            if record.error.is_some() {
                 return Ok(ExitCode::from(FOUND_FAILURES));
             }
         }

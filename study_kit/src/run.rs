@@ -6,8 +6,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::case::{self, TestCase};
-use crate::error::{Error, one_line};
-use crate::original::{self, Original};
+use crate::data;
+use crate::original::Original;
 use crate::record::{Observation, Pair, Record, Request};
 use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
@@ -19,22 +19,19 @@ pub const PROCESS_HANDICAP: f64 = 1.10;
 ///
 /// # Errors
 /// If the study lists no such case.
-pub fn run<S: Study>(request: &Request) -> Result<Record<'_>, Error> {
+pub fn run<S: Study>(request: &Request) -> Result<Record<'_>> {
     let scenario = case::find(S::SCENARIOS, &request.scenario)?;
     let case = |arm, handicap| TestCase::new(scenario, arm, handicap, (request.seed, request.block));
     let result = match &request.versus {
         None => {
-            case::demand(scenario, &request.arm)?;
-            let original = Original::parse(S::ORIGINAL).map_err(Error::Original)?;
-            match original.arm(scenario.name, &request.arm) {
-                Some(arm) => {
-                    arm.observe(&original::study(S::NAME), &original::folder(S::NAME), scenario.seconds(&request.arm))
-                }
+            let seconds = scenario.seconds(&request.arm)?;
+            match Original::parse(S::ORIGINAL)?.arm(scenario.name, &request.arm) {
+                Some(arm) => arm.observe(&data::description(S::NAME), &data::originals(S::NAME), seconds),
                 None => S::observe(&case(&request.arm, PROCESS_HANDICAP)?),
             }
         }
         Some(versus) => {
-            case::demand(scenario, &format!("{}~{versus}", request.arm))?;
+            scenario.seconds(&format!("{}~{versus}", request.arm))?;
             duet::<S>(&case(&request.arm, S::DUET_HANDICAP)?, &case(versus, S::DUET_HANDICAP)?)
         }
     };
@@ -47,7 +44,7 @@ pub fn run<S: Study>(request: &Request) -> Result<Record<'_>, Error> {
         observation.metrics.put("process_peak_rss_kib", peak);
         observation
     });
-    Ok(Record::new(S::NAME, request, result.map_err(|error| one_line(&error))))
+    Ok(Record::new(S::NAME, request, result))
 }
 
 /// Alternates two arms in one process.
@@ -73,7 +70,7 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>) ->
         });
     }
     let mut metrics = first.metrics;
-    metrics.extend(second.metrics.prefixed("versus_"));
+    metrics.extend(second.metrics.into_iter().map(|(name, value)| (format!("versus_{name}"), value)));
     metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
     Ok(Observation { pairs: Some(pairs), ..Observation::new(first.digest, metrics) })
 }

@@ -2,40 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
 
 use crate::usage::peak_rss_kib_of;
 
 /// A server that was asked to end has to within this: it may have much to write.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// What is wrong with a server.
-#[derive(Debug, thiserror::Error)]
-pub enum ServerError {
-    /// It cannot be started.
-    #[error("cannot start {program}")]
-    Start {
-        /// What.
-        program: String,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// It ended before it listened.
-    #[error("{program} did not say where it listens: {said}")]
-    Silent {
-        /// What.
-        program: String,
-        /// What it said instead.
-        said: String,
-    },
-    /// It did not end well.
-    #[error("the server did not end well: {how}")]
-    End {
-        /// How it did, and what it said.
-        how: String,
-    },
-}
 
 /// A running server. Dropping it ends it.
 pub struct Server {
@@ -48,11 +23,11 @@ impl Server {
     ///
     /// # Errors
     /// If it does not.
-    pub fn start(program: &Path, arguments: &[String]) -> Result<Self, ServerError> {
-        let name = program.display().to_string();
+    pub fn start(program: &Path, arguments: &[String]) -> Result<Self> {
+        let name = program.display();
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|source| ServerError::Start { program: name.clone(), source })?;
+        let mut child = command.spawn().with_context(|| format!("cannot start {name}"))?;
         let mut line = String::new();
         if let Some(stdout) = child.stdout.take() {
             // A line that cannot be read is an empty one, which says as little.
@@ -61,27 +36,25 @@ impl Server {
         if let Some(address) = line.trim_end().strip_prefix("listening on ") {
             return Ok(Server { address: address.to_owned(), child });
         }
-        let said = format!("{} {}", line.trim(), end(&mut child));
-        Err(ServerError::Silent { program: name, said: said.trim().replace('\n', " ") })
+        let explained = end(&mut child).map(|(_, said)| said).unwrap_or_default();
+        let said = format!("{} {explained}", line.trim());
+        bail!("{name} did not say where it listens: {}", said.trim().replace('\n', " "))
     }
 
     /// This program as a server, with the arguments of its verb.
     ///
     /// # Errors
     /// If it does not start.
-    pub fn of_this_program(arguments: &[String]) -> Result<Self, ServerError> {
-        let start = |source| ServerError::Start { program: "this program".to_owned(), source };
-        Server::start(&std::env::current_exe().map_err(start)?, arguments)
+    pub fn of_this_program(arguments: &[String]) -> Result<Self> {
+        Server::start(&std::env::current_exe().context("cannot start this program")?, arguments)
     }
 
     /// Where it listens, as it says.
-    #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
     /// The highest resident memory of its process so far, in KiB; `None` where there is no `/proc`.
-    #[must_use]
     pub fn peak_rss_kib(&self) -> Option<u64> {
         peak_rss_kib_of(self.child.id())
     }
@@ -89,40 +62,40 @@ impl Server {
     /// Ends it, and waits for that.
     ///
     /// # Errors
-    /// If it fails at its end, or does not end.
-    pub fn stop(mut self) -> Result<(), ServerError> {
-        let said = end(&mut self.child);
-        // It has ended, or is killed when this is dropped.
-        match self.child.try_wait() {
-            Ok(Some(status)) if status.success() => Ok(()),
-            Ok(Some(status)) => Err(ServerError::End { how: format!("{status} {said}").trim().replace('\n', " ") }),
-            _ => Err(ServerError::End { how: format!("it goes on after {} s", PATIENCE.as_secs()) }),
+    /// If it fails at its end, or does not end; then it is killed.
+    pub fn stop(mut self) -> Result<()> {
+        match end(&mut self.child) {
+            Some((status, _)) if status.success() => Ok(()),
+            Some((status, said)) => {
+                bail!("the server did not end well: {}", format!("{status} {said}").trim().replace('\n', " "))
+            }
+            None => bail!("the server did not end well: it goes on after {} s", PATIENCE.as_secs()),
         }
     }
 }
 
 /// Closes the child's input, waits for its end, but not for ever, and gives what it said on stderr.
-fn end(child: &mut Child) -> String {
+fn end(child: &mut Child) -> Option<(ExitStatus, String)> {
     drop(child.stdin.take());
     let deadline = Instant::now() + PATIENCE;
-    while matches!(child.try_wait(), Ok(None)) {
-        if Instant::now() > deadline {
-            return String::new();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() <= deadline => std::thread::sleep(Duration::from_millis(2)),
+            _ => return None,
         }
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    };
     let mut said = String::new();
     if let Some(mut stderr) = child.stderr.take() {
         // What is no text is no explanation either.
         let _ = stderr.read_to_string(&mut said);
     }
-    said.trim().to_owned()
+    Some((status, said.trim().to_owned()))
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        end(&mut self.child);
-        if matches!(self.child.try_wait(), Ok(None)) {
+        if end(&mut self.child).is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
@@ -133,7 +106,7 @@ impl Drop for Server {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Result<Server, ServerError> {
+    fn shell(script: &str) -> Result<Server> {
         Server::start(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()])
     }
 

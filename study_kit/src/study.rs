@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::case::{Scenario, TestCase};
-use crate::error::{Error, report};
+use crate::error::{report, unknown};
 use crate::metrics::Metrics;
 use crate::record::Observation;
 
@@ -69,6 +69,6 @@ pub trait Study {
     /// Carries out a word that is no verb, for processes that a run starts of this program: a server, many clients. The word comes first.
     fn word(arguments: &[OsString]) -> ExitCode {
         let word = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        report(&Error::unknown("word", &word, ["arms", "originals", "prepare", "run"]).into())
+        report(&unknown("word", &word, ["arms", "originals", "prepare", "run"]))
     }
 }

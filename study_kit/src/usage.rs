@@ -15,76 +15,46 @@ pub struct Span {
     start: Instant,
 }
 
-/// What it cost. Counters that cannot be read on this machine are absent.
+/// What it cost the process, all threads together.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
     /// Wall time.
     pub wall: Duration,
-    /// Time and counters of the whole process.
-    pub counters: Option<Counters>,
-}
-
-/// Counters of all threads of the process.
-#[derive(Debug, Clone, Copy)]
-pub struct Counters {
-    /// Processor time in the program, in seconds.
-    pub user_s: f64,
-    /// Processor time in the kernel, in seconds.
-    pub system_s: f64,
-    /// Page faults served without input or output.
-    pub minor_faults: f64,
-    /// Times a thread gave the processor up, mostly to wait.
-    pub voluntary_switches: f64,
-    /// Times a thread was made to give the processor up.
-    pub involuntary_switches: f64,
+    /// The counters before and after, where they can be read.
+    usage: Option<(Usage, Usage)>,
 }
 
 impl Span {
     /// Starts now.
-    #[must_use]
     pub fn start() -> Self {
         Span { usage: getrusage(UsageWho::RUSAGE_SELF).ok(), start: Instant::now() }
     }
 
     /// Wall time since the start.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Keeps the processor busy until the span is longer by `factor`: the handicap of `ARM@slow`.
-    pub fn spin(&self, factor: f64) {
-        let end = self.elapsed().mul_f64(factor);
-        while self.elapsed() < end {
-            std::hint::spin_loop();
-        }
-    }
-
     /// Ends now.
-    #[must_use]
     pub fn end(self) -> Cost {
         let wall = self.start.elapsed();
         let after = getrusage(UsageWho::RUSAGE_SELF).ok();
-        Cost { wall, counters: self.usage.zip(after).map(|(before, after)| Counters::between(&before, &after)) }
+        Cost { wall, usage: self.usage.zip(after) }
     }
 }
 
 impl Cost {
-    /// The metrics that every study records of its span, memory so far included.
-    #[must_use]
+    /// The metrics that every study records of its span, memory so far included. What cannot be read on this machine is absent.
     pub fn metrics(&self) -> Metrics {
         let wall_s = self.wall.as_secs_f64();
         let mut metrics = Metrics::from([("work_s", wall_s)]);
-        if let Some(counters) = self.counters {
-            let cpu_s = counters.user_s + counters.system_s;
+        if let Some((before, after)) = &self.usage {
+            metrics = times(wall_s, before, after);
+            let counted = |count: fn(&Usage) -> i64| (count(after) - count(before)) as f64;
             metrics.extend([
-                ("user_s", counters.user_s),
-                ("system_s", counters.system_s),
-                ("cpu_s", cpu_s),
-                ("cpu_percent", 100.0 * cpu_s / wall_s),
-                ("minor_faults_count", counters.minor_faults),
-                ("voluntary_switches_count", counters.voluntary_switches),
-                ("involuntary_switches_count", counters.involuntary_switches),
+                ("minor_faults_count", counted(Usage::minor_page_faults)),
+                ("voluntary_switches_count", counted(Usage::voluntary_context_switches)),
+                ("involuntary_switches_count", counted(Usage::involuntary_context_switches)),
             ]);
         }
         metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
@@ -92,45 +62,43 @@ impl Cost {
     }
 }
 
-impl Counters {
-    fn between(before: &Usage, after: &Usage) -> Self {
-        Counters {
-            user_s: seconds(after.user_time()) - seconds(before.user_time()),
-            system_s: seconds(after.system_time()) - seconds(before.system_time()),
-            minor_faults: (after.minor_page_faults() - before.minor_page_faults()) as f64,
-            voluntary_switches: (after.voluntary_context_switches() - before.voluntary_context_switches()) as f64,
-            involuntary_switches: (after.involuntary_context_switches() - before.involuntary_context_switches()) as f64,
-        }
-    }
+/// Wall time and processor time between two readings.
+pub(crate) fn times(wall_s: f64, before: &Usage, after: &Usage) -> Metrics {
+    let [user_s, system_s] =
+        [Usage::user_time, Usage::system_time].map(|time| seconds(time(after)) - seconds(time(before)));
+    let cpu_s = user_s + system_s;
+    Metrics::from([
+        ("work_s", wall_s),
+        ("user_s", user_s),
+        ("system_s", system_s),
+        ("cpu_s", cpu_s),
+        ("cpu_percent", 100.0 * cpu_s / wall_s),
+    ])
 }
 
 /// Processor time of this process so far, in the program and in the kernel, in seconds; `None` where it cannot be read.
-#[must_use]
 pub fn processor_s() -> Option<(f64, f64)> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
     Some((seconds(usage.user_time()), seconds(usage.system_time())))
 }
 
-pub(crate) fn seconds(time: TimeVal) -> f64 {
+fn seconds(time: TimeVal) -> f64 {
     time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
 }
 
 /// Highest resident memory of this process so far, in KiB; `None` where there is no `/proc`.
 ///
 /// Not `ru_maxrss`: a process inherits that from the one that started it.
-#[must_use]
 pub fn peak_rss_kib() -> Option<u64> {
     peak_rss_kib_of(std::process::id())
 }
 
 /// The same of another process.
-#[must_use]
-pub fn peak_rss_kib_of(process: u32) -> Option<u64> {
+pub(crate) fn peak_rss_kib_of(process: u32) -> Option<u64> {
     Process::new(process.try_into().ok()?).ok()?.status().ok()?.vmhwm
 }
 
 /// Memory in KiB as a metric.
-#[must_use]
 pub fn kib(memory: u64) -> f64 {
     memory as f64
 }
@@ -159,7 +127,6 @@ mod tests {
         let span = Span::start();
         let block = vec![1_u8; 64 << 20];
         std::hint::black_box(&block);
-        span.spin(1.5);
         let metrics = span.end().metrics();
         let figure = |name| metrics.get(name).unwrap();
         assert!(figure("work_s") > 0.0);

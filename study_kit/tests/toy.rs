@@ -49,18 +49,14 @@ impl Study for Toy {
     }
 }
 
+fn request(scenario: &str, arm: &str, versus: Option<&str>) -> Request {
+    let [scenario, arm, run] = [scenario, arm, "toy-1"].map(str::to_owned);
+    Request { scenario, arm, versus: versus.map(str::to_owned), seed: 1, block: 2, run, record: None }
+}
+
 /// The record of a run, as it is written.
 fn record(arm: &str, versus: Option<&str>) -> Value {
-    let request = Request {
-        scenario: "n_3".to_owned(),
-        arm: arm.to_owned(),
-        versus: versus.map(str::to_owned),
-        seed: 1,
-        block: 2,
-        run: "toy-1".to_owned(),
-        record: None,
-    };
-    serde_json::to_value(run::<Toy>(&request).unwrap()).unwrap()
+    serde_json::to_value(run::<Toy>(&request("n_3", arm, versus)).unwrap()).unwrap()
 }
 
 #[test]
@@ -69,7 +65,8 @@ fn a_sample_has_the_answer_the_figures_and_the_peak_of_the_process() {
     assert_eq!((&sample["arm"], &sample["digest"], &sample["seed"]), (&"sum@aa".into(), &"3".into(), &1.into()));
     assert_eq!(sample["metrics"]["handicap_ratio"], 1.0);
     assert_eq!(record("sum@slow", None)["metrics"]["handicap_ratio"], 1.1);
-    assert!(sample["metrics"]["absent_ratio"].is_null());
+    assert!(sample["metrics"]["absent_ratio"].is_null() && sample["error"].is_null());
+    assert_eq!((&sample["schema"], &sample["study"], &sample["run"]), (&2.into(), &"toy".into(), &"toy-1".into()));
     if cfg!(target_os = "linux") {
         assert!(sample["metrics"]["process_peak_rss_kib"].as_f64() >= sample["metrics"]["peak_rss_kib"].as_f64());
     }
@@ -79,7 +76,8 @@ fn a_sample_has_the_answer_the_figures_and_the_peak_of_the_process() {
 fn a_failure_is_recorded_in_one_line_and_has_no_figures() {
     let failure = record("broken", None);
     assert_eq!(failure["error"], "it broke in two lines");
-    assert_eq!(failure["metrics"], serde_json::json!({}));
+    assert_eq!((&failure["digest"], &failure["metrics"]), (&"".into(), &serde_json::json!({})));
+    assert!(failure["pairs"].is_null() && failure["versus"].is_null());
 }
 
 #[test]
@@ -98,21 +96,13 @@ fn arms_that_disagree_are_a_failure_whenever_it_shows() {
 }
 
 #[test]
-fn what_the_study_does_not_list_does_not_run() {
-    let request = |scenario: &str, arm: &str| Request {
-        scenario: scenario.to_owned(),
-        arm: arm.to_owned(),
-        versus: None,
-        seed: 0,
-        block: 0,
-        run: String::new(),
-        record: None,
-    };
-    for (scenario, arm, why) in
-        [("n_4", "sum", "unknown scenario 'n_4'"), ("n_3", "other", "the arm other does not run in n_3")]
-    {
-        let request = request(scenario, arm);
-        let error = run::<Toy>(&request).unwrap_err().to_string();
-        assert!(error.starts_with(why), "{error}");
+fn what_the_study_does_not_list_is_refused_with_what_it_does() {
+    let arms = "broken, sum, sum@aa, sum@slow, sum@slow~sum, sum~fickle, sum~other, sum~wrong";
+    for (scenario, arm, versus, why) in [
+        ("n_4", "sum", None, "unknown scenario 'n_4': choose one of n_3".to_owned()),
+        ("n_3", "sum@fast", None, format!("the arm sum@fast does not run in n_3: choose one of {arms}")),
+        ("n_3", "other", Some("sum"), format!("the arm other~sum does not run in n_3: choose one of {arms}")),
+    ] {
+        assert_eq!(run::<Toy>(&request(scenario, arm, versus)).unwrap_err().to_string(), why);
     }
 }

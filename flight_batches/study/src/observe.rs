@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
         let after = self.stats()?;
         let mut metrics = cost.metrics();
         metrics.put("work_s", delivery.elapsed.as_secs_f64());
-        metrics.put("client_cpu_s", cost.counters.map(|used| used.user_s + used.system_s));
+        metrics.put("client_cpu_s", metrics.get("cpu_s"));
         self.describe(&delivery, &mut metrics);
         if let Some((before, after)) = before.zip(after) {
             let requests = self.setting.requests;

@@ -11,4 +11,6 @@ expect() { # expect SENTENCE COMMAND...
   # shellcheck disable=SC2034  # the test exits with it
   if "$@"; then echo "ok: $sentence"; else echo "FAILED: $sentence"; failed=1; tail -n 15 "$out"; fi
 }
+exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
+says() { grep -q -- "$1" "$out"; }
 same() { [ "$1" = "$2" ] || { echo "  '$1' is not '$2'"; return 1; }; }

@@ -1,7 +1,5 @@
 //! The published program `async_await`: futures joined on one thread.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     sqrt_tasks::cli::published(sqrt_tasks::Executor::AsyncAwait)
 }

@@ -1,7 +1,5 @@
 //! The published program `tokio`: tokio's multi-thread runtime.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     sqrt_tasks::cli::published(sqrt_tasks::Executor::Tokio)
 }

@@ -5,75 +5,41 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-use super::guard::Guard;
-use super::{MOST_THREADS, TaskError};
+use super::{Guard, MOST_THREADS, Results, Task, TaskError};
 
-/// A place per task for its result, which any thread may write.
-struct Slots(Vec<AtomicU64>);
-
-impl Slots {
-    fn new(tasks: usize) -> Self {
-        Slots((0..tasks).map(|_| AtomicU64::new(0)).collect())
-    }
-
-    fn set(&self, task: usize, result: f64) {
-        // The scope's end is what hands the results over.
-        self.0[task].store(result.to_bits(), Ordering::Relaxed);
-    }
-
-    fn into_results(self) -> Vec<f64> {
-        self.0.into_iter().map(|slot| f64::from_bits(slot.into_inner())).collect()
-    }
-}
-
-/// Runs `work` on so many threads and waits for all.
-fn on_threads(threads: usize, work: impl Fn() + Sync) -> Result<(), TaskError> {
+/// Runs the tasks on so many threads, each of which takes `next` until there is none.
+fn taken(threads: usize, tasks: usize, guard: &Guard<impl Task>, next: impl Fn() -> Option<usize> + Sync) -> Results {
+    let slots: Vec<AtomicU64> = (0..tasks).map(|_| AtomicU64::new(0)).collect();
+    let work = &|| {
+        while let Some(task) = next() {
+            // The scope's end is what hands the results over.
+            slots[task].store(guard.call(task).to_bits(), Ordering::Relaxed);
+        }
+    };
     scope(|scope| {
         for _ in 0..threads {
             // The scope waits for those that were started, also after an error.
-            Builder::new().spawn_scoped(scope, &work).map_err(TaskError::Threads)?;
+            Builder::new().spawn_scoped(scope, work).map_err(TaskError::Threads)?;
         }
         Ok(())
+    })?;
+    Ok(slots.into_iter().map(|slot| f64::from_bits(slot.into_inner())).collect())
+}
+
+pub(super) fn from_queue(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
+    let queue = Mutex::new((0..tasks).collect::<VecDeque<usize>>());
+    taken(threads, tasks, guard, || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front())
+}
+
+pub(super) fn from_counter(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
+    let counter = AtomicUsize::new(0);
+    taken(threads, tasks, guard, || {
+        let task = counter.fetch_add(1, Ordering::Relaxed);
+        (task < tasks).then_some(task)
     })
 }
 
-pub(super) fn from_queue<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync,
-{
-    let queue = Mutex::new((0..tasks).collect::<VecDeque<usize>>());
-    let slots = Slots::new(tasks);
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    on_threads(threads, || {
-        while let Some(task) = next() {
-            slots.set(task, guard.call(task));
-        }
-    })?;
-    Ok(slots.into_results())
-}
-
-pub(super) fn from_counter<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync,
-{
-    let counter = AtomicUsize::new(0);
-    let slots = Slots::new(tasks);
-    on_threads(threads, || {
-        loop {
-            let task = counter.fetch_add(1, Ordering::Relaxed);
-            if task >= tasks {
-                break;
-            }
-            slots.set(task, guard.call(task));
-        }
-    })?;
-    Ok(slots.into_results())
-}
-
-pub(super) fn static_split<F>(threads: usize, tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync,
-{
+pub(super) fn static_split(threads: usize, tasks: usize, guard: &Guard<impl Task>) -> Results {
     let mut results = vec![0.0; tasks];
     let share = tasks.div_ceil(threads).max(1);
     scope(|scope| {
@@ -90,15 +56,9 @@ where
     Ok(results)
 }
 
-pub(super) fn per_task<F>(tasks: usize, guard: &Guard<F>) -> Result<Vec<f64>, TaskError>
-where
-    F: Fn(usize) -> f64 + Send + Sync,
-{
-    /// A guarded task does not panic, so that every thread returns.
-    fn join(task: usize, handle: ScopedJoinHandle<'_, f64>) -> Result<f64, TaskError> {
-        handle.join().map_err(|_| TaskError::Lost(task))
-    }
-
+pub(super) fn per_task(tasks: usize, guard: &Guard<impl Task>) -> Results {
+    // A guarded task does not panic, so that every thread returns.
+    let join = |task, handle: ScopedJoinHandle<'_, f64>| handle.join().map_err(|_| TaskError::Lost(task));
     let mut results = Vec::with_capacity(tasks);
     scope(|scope| {
         let mut running = VecDeque::with_capacity(tasks.min(MOST_THREADS));

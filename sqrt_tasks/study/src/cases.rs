@@ -2,11 +2,11 @@
 
 use std::num::NonZero;
 
-use sqrt_tasks::Executor;
 use sqrt_tasks::cpu::Cores;
+use sqrt_tasks::{Executor, Work as Plain};
 use study_kit::{Scenario, always, full, measured, originals, quick, smoke, smoke_quick};
 
-use crate::job::Work;
+use crate::job::{COLLECT, VECTOR, Work};
 
 /// What a scenario sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,10 +14,7 @@ pub enum Setting {
     /// Tasks in this process.
     Tasks(Tasks),
     /// A program of its own that runs published tasks on one thread, through cargo or directly.
-    Program {
-        /// How many tasks.
-        tasks: usize,
-    },
+    Program,
 }
 
 /// Tasks in this process.
@@ -35,78 +32,53 @@ pub struct Tasks {
     pub clock: bool,
 }
 
-/// How many threads an arm has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
-    /// So many.
-    Fixed(usize),
-    /// One per core that the machine shows.
-    Cores,
-    /// As the published ten on six cores of two hardware threads each: five for three cores.
-    Oversubscribed,
-}
-
-use Threads::{Cores as AllCores, Fixed, Oversubscribed};
-
-impl Threads {
-    /// The number on this machine.
-    #[must_use]
-    pub fn count(self) -> NonZero<usize> {
-        let cores = Cores::here().physical;
-        let count = match self {
-            Fixed(count) => count,
-            AllCores => cores,
-            Oversubscribed => (cores * 5).div_ceil(3),
-        };
-        NonZero::new(count).unwrap_or(NonZero::<usize>::MIN)
-    }
-}
-
 /// Who runs tasks, what they do, on how many threads.
-pub type Arm = (Executor, Work, Threads);
+pub type Arm = (Executor, Work, NonZero<usize>);
 
-/// The arms by name.
-const ARMS: &[(&str, Arm)] = &[
-    // The published table: one thread, one per core, 4, 10, and as oversubscribed as theirs.
-    ("sys_thread_1", (Executor::SysThread, Work::Collect, Fixed(1))),
-    ("sys_thread_cores", (Executor::SysThread, Work::Collect, AllCores)),
-    ("sys_thread_4", (Executor::SysThread, Work::Collect, Fixed(4))),
-    ("sys_thread_10", (Executor::SysThread, Work::Collect, Fixed(10))),
-    ("sys_thread_over", (Executor::SysThread, Work::Collect, Oversubscribed)),
-    ("tokio_1", (Executor::Tokio, Work::Collect, Fixed(1))),
-    ("tokio_cores", (Executor::Tokio, Work::Collect, AllCores)),
-    ("tokio_4", (Executor::Tokio, Work::Collect, Fixed(4))),
-    ("tokio_10", (Executor::Tokio, Work::Collect, Fixed(10))),
-    ("tokio_over", (Executor::Tokio, Work::Collect, Oversubscribed)),
-    ("async_await", (Executor::AsyncAwait, Work::Collect, Fixed(1))),
-    // Controls: another work on the published threads.
-    ("add_1", (Executor::SysThread, Work::Add, Fixed(1))),
-    ("add_cores", (Executor::SysThread, Work::Add, AllCores)),
-    ("sum_1", (Executor::SysThread, Work::Sum, Fixed(1))),
-    ("sum_cores", (Executor::SysThread, Work::Sum, AllCores)),
-    ("vector_1", (Executor::SysThread, Work::Vector, Fixed(1))),
-    ("vector_cores", (Executor::SysThread, Work::Vector, AllCores)),
-    ("reuse_small_1", (Executor::SysThread, Work::ReuseSmall, Fixed(1))),
-    ("reuse_small_cores", (Executor::SysThread, Work::ReuseSmall, AllCores)),
-    ("reuse_large_1", (Executor::SysThread, Work::ReuseLarge, Fixed(1))),
-    ("reuse_large_cores", (Executor::SysThread, Work::ReuseLarge, AllCores)),
-    ("kept_1", (Executor::SysThread, Work::Kept, Fixed(1))),
-    ("kept_cores", (Executor::SysThread, Work::Kept, AllCores)),
-    ("huge_pages_1", (Executor::SysThread, Work::HugePages, Fixed(1))),
-    ("huge_pages_cores", (Executor::SysThread, Work::HugePages, AllCores)),
-    ("mimalloc_1", (Executor::SysThread, Work::Mimalloc, Fixed(1))),
-    ("mimalloc_cores", (Executor::SysThread, Work::Mimalloc, AllCores)),
-    // Kernels on one thread.
-    ("collect", (Executor::StaticSplit, Work::Collect, Fixed(1))),
-    ("sum", (Executor::StaticSplit, Work::Sum, Fixed(1))),
-    ("vector", (Executor::StaticSplit, Work::Vector, Fixed(1))),
+/// What an arm's name begins with: the published executors, and on the published threads another work, which are controls.
+const METHODS: &[(&str, Executor, Work)] = &[
+    ("sys_thread", Executor::SysThread, COLLECT),
+    ("tokio", Executor::Tokio, COLLECT),
+    ("add", Executor::SysThread, Work::Add),
+    ("sum", Executor::SysThread, Work::Plain(Plain::Sum)),
+    ("vector", Executor::SysThread, VECTOR),
+    ("reuse_small", Executor::SysThread, Work::ReuseSmall),
+    ("reuse_large", Executor::SysThread, Work::ReuseLarge),
+    ("kept", Executor::SysThread, Work::Kept),
+    ("huge_pages", Executor::SysThread, Work::HugePages),
+    ("mimalloc", Executor::SysThread, Work::Mimalloc),
+];
+/// How many threads on so many cores.
+type Threads = fn(usize) -> usize;
+/// What it ends in, and how many threads that is on so many cores: one, one per core, the published 4 and 10, and as oversubscribed as the
+/// published ten were on six cores of two hardware threads each, five for three cores.
+const THREADS: &[(&str, Threads)] = &[
+    ("_1", |_| 1),
+    ("_cores", |cores| cores),
+    ("_4", |_| 4),
+    ("_10", |_| 10),
+    ("_over", |cores| (cores * 5).div_ceil(3)),
+];
+/// Arms on one thread that are no such combination: the published async function, and kernels.
+const OTHERS: &[(&str, Executor, Work)] = &[
+    ("async_await", Executor::AsyncAwait, COLLECT),
+    ("collect", Executor::StaticSplit, COLLECT),
+    ("sum", Executor::StaticSplit, Work::Plain(Plain::Sum)),
+    ("vector", Executor::StaticSplit, VECTOR),
 ];
 
 /// What `arm` of `tasks` stands for; the name of an executor alone is that executor on all cores. `None` for programs.
-#[must_use]
 pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
-    let listed = ARMS.iter().find(|(name, _)| *name == arm).map(|(_, arm)| *arm);
-    listed.or_else(|| Some((arm.parse().ok()?, tasks.work, AllCores)))
+    let cores = Cores::here().physical;
+    let other = OTHERS.iter().find(|(name, ..)| *name == arm).map(|&(_, executor, work)| (executor, work, 1));
+    let combined = |&(method, executor, work): &(&str, Executor, Work)| {
+        let ending = arm.strip_prefix(method)?;
+        let (_, threads) = THREADS.iter().find(|(name, _)| *name == ending)?;
+        Some((executor, work, threads(cores)))
+    };
+    let named = other.or_else(|| METHODS.iter().find_map(combined));
+    let (executor, work, threads) = named.or_else(|| Some((arm.parse().ok()?, tasks.work, cores)))?;
+    Some((executor, work, NonZero::new(threads)?))
 }
 
 /// Roots that each published task finds.
@@ -115,26 +87,26 @@ const PUBLISHED_LEN: usize = 10_000_000;
 const SWEEP_ROOTS: usize = 100_000_000;
 
 const fn tasks(count: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Collect, clock: false })
+    turns(count, 1)
 }
 
 /// A part of the published roots each: a duet tells more by many short turns than by few long ones.
 const fn turns(count: usize, part: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / part, rounds: 1, work: Work::Collect, clock: false })
+    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / part, rounds: 1, work: COLLECT, clock: false })
 }
 
 /// What is counted in cycles.
 const fn cycles(count: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: Work::Vector, clock: true })
+    Setting::Tasks(Tasks { count, len: PUBLISHED_LEN, rounds: 1, work: VECTOR, clock: true })
 }
 
 /// Tasks that do nothing, in rounds: with all of them at once, most of the time would be page faults of their memory.
 const fn null(count: usize) -> Setting {
-    Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Null, clock: false })
+    Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Plain(Plain::Null), clock: false })
 }
 
 const fn sweep(len: usize) -> Setting {
-    Setting::Tasks(Tasks { count: SWEEP_ROOTS / len, len, rounds: 1, work: Work::Vector, clock: false })
+    Setting::Tasks(Tasks { count: SWEEP_ROOTS / len, len, rounds: 1, work: VECTOR, clock: false })
 }
 
 // Arms that take as long: on one thread, on several, controls, executors.
@@ -194,7 +166,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),
     Scenario::new("kernel", cycles(8), &[always(0.69, "collect"), always(0.14, "sum"), always(0.07, "vector")]),
-    Scenario::built("dev", "cargo", Setting::Program { tasks: 4 }, &[always(1.1, "cargo_run"), always(0.85, "program")]),
+    Scenario::built("dev", "cargo", Setting::Program, &[always(1.1, "cargo_run"), always(0.85, "program")]),
     Scenario::new("null_1k", null(1000), &[always(0.014, EXECUTORS), always(0.02, "tokio spawn_blocking"), always(0.23, "thread_per_task")]),
     Scenario::new("null_50k", null(50_000), &[measured(0.17, EXECUTORS), measured(0.45, "tokio"), measured(0.56, "spawn_blocking")]),
     Scenario::new("sweep_100", sweep(100), &[measured(0.35, EXECUTORS), measured(0.85, "tokio"), measured(1.0, "spawn_blocking")]),

@@ -1,29 +1,21 @@
 //! What a task does: the works of the crate, and controls that change one factor of the published one.
 
 use std::hint::black_box;
-use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqrt_tasks::work::{check, expected_checksum, probes};
-use sqrt_tasks::{Executor, TaskError, cpu, kernel, work};
-use strum::{IntoStaticStr, VariantArray};
+use sqrt_tasks::{TaskError, cpu, kernel, work};
 
 use crate::memory;
 
-/// What a task does. All but the first two find the roots of 0, 1, ... up to the length of the job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+/// What a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Nothing.
-    Null,
+    /// A work of the crate.
+    Plain(work::Work),
     /// Sixteen dependent additions in place of each root: what neither memory nor divider limits.
     Add,
-    /// Collects them into a new vector (published).
-    Collect,
-    /// Adds them up one by one.
-    Sum,
-    /// Adds them up in vectors: what an expert would do.
-    Vector,
-    /// Writes them into a block of 256 KiB, over and over, which stays in the cache.
+    /// Writes the roots into a block of 256 KiB, over and over, which stays in the cache.
     ReuseSmall,
     /// Writes them into a block of full size that is there already.
     ReuseLarge,
@@ -34,6 +26,11 @@ pub enum Work {
     /// Writes them into a fresh block of mimalloc.
     Mimalloc,
 }
+
+/// The published work.
+pub const COLLECT: Work = Work::Plain(work::Work::Collect);
+/// What an expert would do.
+pub const VECTOR: Work = Work::Plain(work::Work::Vector);
 
 /// Elements of the small block: 256 KiB.
 const SMALL_LEN: usize = 32 * 1024;
@@ -50,20 +47,14 @@ pub struct Job {
 
 impl Job {
     /// Makes ready for tasks of `len` roots on `threads` threads: what is reused is there and has been touched.
-    #[must_use]
     pub fn new(work: Work, len: usize, threads: usize) -> Self {
-        let block = |len: usize| {
-            let mut block = vec![0.0; len];
-            kernel::fill(&mut block);
-            block
-        };
+        let blocks = |len| (0..threads).map(|_| kernel::collect(len)).collect::<Vec<_>>();
         let blocks = match work {
-            Work::ReuseSmall => (0..threads).map(|_| block(SMALL_LEN.min(len))).collect(),
-            Work::ReuseLarge => (0..threads).map(|_| block(len)).collect(),
+            Work::ReuseSmall => blocks(SMALL_LEN.min(len)),
+            Work::ReuseLarge => blocks(len),
             Work::Kept => {
-                // Elsewhere it runs as the default does; its page faults say so.
-                let _ = memory::keep_freed_blocks();
-                drop((0..threads).map(|_| block(len)).collect::<Vec<_>>());
+                memory::keep_freed_blocks();
+                drop(blocks(len));
                 Vec::new()
             }
             _ => Vec::new(),
@@ -72,13 +63,10 @@ impl Job {
     }
 
     /// Runs the task and returns its checksum, which [`check`](Self::check) knows.
-    #[must_use]
     pub fn run(&self, task: usize) -> f64 {
         match self.work {
-            Work::Null => work::Work::Null.run(task, self.len),
-            Work::Collect | Work::Kept => work::Work::Collect.run(task, self.len),
-            Work::Sum => work::Work::Sum.run(task, self.len),
-            Work::Vector => work::Work::Vector.run(task, self.len),
+            Work::Plain(work) => work.run(task, self.len),
+            Work::Kept => work::Work::Collect.run(task, self.len),
             Work::Add => {
                 // Elsewhere there is nothing like it: a wrong checksum says so.
                 let done = cpu::dependent_additions(ADDITIONS * self.len as u64);
@@ -91,23 +79,13 @@ impl Job {
         }
     }
 
-    /// Runs so many tasks on `executor` and returns their checksums, in the order of the tasks.
-    ///
-    /// # Errors
-    /// If a task panicked or the threads cannot be started.
-    pub fn run_all(&self, executor: Executor, threads: NonZero<usize>, tasks: usize) -> Result<Vec<f64>, TaskError> {
-        let job = self.clone();
-        executor.run(threads, tasks, move |task| job.run(task))
-    }
-
     /// Whether every task returned what it had to.
     ///
     /// # Errors
     /// Names the first that did not.
     pub fn check(&self, results: &[f64]) -> Result<(), TaskError> {
         match self.work {
-            Work::Null => work::Work::Null.check(self.len, results),
-            Work::Sum | Work::Vector => work::Work::Sum.check(self.len, results),
+            Work::Plain(work) => work.check(self.len, results),
             Work::Add => check(results, |_| self.len as f64, 0.0),
             _ => check(results, |_| expected_checksum(self.len), 0.0),
         }

@@ -2,16 +2,16 @@
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`cases`] | the arms and the scenarios |
-//! | [`sample`] | one run of one of them |
+//! | `cases` | the arms and the scenarios |
+//! | `sample` | one run of one of them |
 //! | [`job`] | what a task does: the works of the crate, and controls that change one factor |
-//! | [`memory`] | blocks of memory got in different ways |
-//! | [`program`] | `cargo run` against the program that it runs |
+//! | `memory` | blocks of memory got in different ways |
+//! | `program` | `cargo run` against the program that it runs |
 
-pub mod cases;
+mod cases;
 pub mod job;
-pub mod memory;
-pub mod program;
-pub mod sample;
+mod memory;
+mod program;
+mod sample;
 
 pub use sample::SqrtTasks;

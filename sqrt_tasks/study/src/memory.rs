@@ -15,7 +15,6 @@ const ROOT_BYTES: usize = size_of::<f64>();
 
 /// Writes `len` roots into a fresh mapping that the kernel is advised to back by huge pages (it may not have any), and returns their
 /// checksum; `None` if there is no memory.
-#[must_use]
 pub fn in_huge_pages(len: usize) -> Option<f64> {
     let bytes = len.checked_mul(ROOT_BYTES)?;
     // One page more, of which the part before the first boundary is left alone.
@@ -32,7 +31,6 @@ pub fn in_huge_pages(len: usize) -> Option<f64> {
 }
 
 /// Writes `len` roots into a fresh block of mimalloc, which keeps what is freed, and returns their checksum; `None` if there is no memory.
-#[must_use]
 pub fn in_mimalloc(len: usize) -> Option<f64> {
     let layout = Layout::array::<f64>(len).ok()?;
     if layout.size() == 0 {
@@ -55,18 +53,13 @@ pub fn in_mimalloc(len: usize) -> Option<f64> {
 }
 
 /// Makes glibc keep every freed block and take none from the kernel apart, in one arena for all threads, as raising its threshold for
-/// mappings beyond a block would; false where there is no such allocator.
-#[must_use]
-pub fn keep_freed_blocks() -> bool {
+/// mappings beyond a block would. With another allocator nothing changes, as page faults say.
+pub fn keep_freed_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        // SAFETY: sets parameters of the allocator and touches no memory of ours.
-        unsafe {
-            libc::mallopt(libc::M_ARENA_MAX, 1) == 1
-                && libc::mallopt(libc::M_MMAP_MAX, 0) == 1
-                && libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX) == 1
-        }
+    // SAFETY: sets parameters of the allocator and touches no memory of ours.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+        libc::mallopt(libc::M_MMAP_MAX, 0);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
     }
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    false
 }
