@@ -17,11 +17,19 @@ pub fn times(estimate: &Estimate) -> String {
     printed(&Scale::Ratio { numerator, denominator, metric }, estimate)
 }
 
-/// The same without the interval; `None` if there is no figure.
-pub fn point(row: &Row) -> Option<String> {
+/// The same as in a sentence, without its unit: "4.0 (3.0 to 4.9)"; `None` if there is no figure.
+pub fn spoken(row: &Row) -> Option<String> {
     let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
-    let (print, symbol) = printer(&row.scale, &estimate);
-    Some(fmt::join(&print(estimate.point), &symbol))
+    let (print, _) = printer(&row.scale, &estimate);
+    let Estimate { point, lo, hi, .. } = estimate;
+    let has_ends = has_interval(&estimate) && lo.is_finite() && hi.is_finite();
+    let interval = if has_ends { format!(" ({} to {})", print(lo), print(hi)) } else { String::new() };
+    Some(print(point) + &interval)
+}
+
+/// "8 of 8": the blocks in which an outcome was as claimed.
+pub fn met(estimate: &Estimate) -> String {
+    format!("{} of {}", fmt::decimals((estimate.point * estimate.n as f64).round(), 0), estimate.n)
 }
 
 fn printed(scale: &Scale, estimate: &Estimate) -> String {
@@ -133,8 +141,8 @@ fn sides_behind(row: &Row) -> String {
 fn figure_of(row: &Row, estimate: &Estimate) -> String {
     let figure = self::estimate(row);
     if matches!(row.scale, Scale::Blocks { .. }) && estimate.n > 0 && estimate.point.is_finite() {
-        let met = fmt::decimals((estimate.point * estimate.n as f64).round(), 0);
-        return format!("{met} of {} ({figure})", fmt::plural(estimate.n, "block", "blocks"));
+        let blocks = if estimate.n == 1 { "block" } else { "blocks" };
+        return format!("{} {blocks} ({figure})", met(estimate));
     }
     format!("{figure}, {}", sample_size(estimate))
 }

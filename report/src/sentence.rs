@@ -34,10 +34,14 @@ pub enum What {
     Longer,
     /// "0.5 % less (4.2 less to 5.8 more)": the first side against the second.
     Change,
-    /// "1.29".
+    /// "2.6 % more time (1.3 less to 9.8 more)": the same of times.
+    Time,
+    /// "4.0 (3.0 to 4.9)".
     Number,
-    /// "3.1 ms": with its unit.
-    Value,
+    /// "8 of 8": blocks in which an outcome was as claimed.
+    Blocks,
+    /// "holds": the verdict on the row.
+    Verdict,
     /// The change that the authors' own code shows where it was run beside its mirror.
     Theirs,
     /// The change that the mirror shows there.
@@ -90,7 +94,7 @@ mod tests {
     #[test]
     fn places_are_read_or_refused() {
         let read = |text: &str| Sentence::try_from(text.to_owned());
-        let sentence = read("Takes {T2.fair.longer}, or {S1.published.hold_1s.value}.").expect("both places are well");
+        let sentence = read("Takes {T2.fair.longer}, or {S1.published.hold_1s.number}.").expect("both places are well");
         assert_eq!(sentence.claims().collect::<Vec<_>>(), ["T2", "S1"]);
         assert_eq!(sentence.pieces.len(), 5);
         assert_eq!(read("nothing").expect("no place").pieces, [Piece::Words("nothing".to_owned())]);
@@ -98,7 +102,7 @@ mod tests {
             ("{T2.fair.longer", "lacks its '}'"),
             ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
             ("{T2.unfair.longer}", "published or fair"),
-            ("{T2.fair.shorter}", "longer, change, number, value, theirs or ours"),
+            ("{T2.fair.shorter}", "longer, change, time, number, blocks, verdict, theirs or ours"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

@@ -191,7 +191,7 @@ fn a_memory_pass_that_was_promised_and_not_made_is_found() {
 #[test]
 fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
     let advice = "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n";
-    let quote = "[[advice]]\ntext = \"{C1.fair.nowhere.value}\"\n";
+    let quote = "[[advice]]\ntext = \"{C1.fair.nowhere.number}\"\n";
     for (name, from, to, file, what) in [
         ("claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"),
         ("page.toml", "[[chart]]", &format!("{advice}[[chart]]"), "page.toml", "the claim C9"),

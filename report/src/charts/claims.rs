@@ -179,7 +179,7 @@ fn draw_line(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
         let (mark, colour) = look(found.verdict);
         canvas.estimate((axis.at(found.estimate.point), y), mark, colour);
         let verdict = found.verdict.to_string().replace(", but not the published size", ", not the size");
-        let said = format!("{verdict} ({})", fmt::number(found.estimate.point, 3));
+        let said = format!("{}: {verdict}", fmt::number(found.estimate.point, 3));
         canvas.text(
             RIGHT + 14.0,
             y + 4.0,

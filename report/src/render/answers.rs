@@ -65,6 +65,7 @@ fn in_words(found: &Judged) -> String {
         Verdict::Happens | Verdict::TheCause => "holds".to_owned(),
         Verdict::Opposite => "the opposite holds".to_owned(),
         Verdict::DoesNotHappen | Verdict::NotTheCause | Verdict::NotBetter => "does not hold".to_owned(),
+        Verdict::HoldsSmaller | Verdict::HoldsLarger => format!("{} than published", found.verdict),
         other => other.to_string(),
     }
 }
@@ -117,9 +118,11 @@ fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
         let estimate = estimate.filter(|estimate| estimate.point.is_finite())?;
         Some(match what {
             What::Longer => longer(&estimate),
-            What::Change | What::Theirs | What::Ours => change(&estimate),
-            What::Number => fmt::number(estimate.point, 2),
-            What::Value => figures::point(row)?,
+            What::Change | What::Theirs | What::Ours => change(&estimate, ""),
+            What::Time => change(&estimate, " time"),
+            What::Number => figures::spoken(row)?,
+            What::Blocks => figures::met(&estimate),
+            What::Verdict => row.verdict.to_string(),
         })
     };
     sentence.pieces.iter().map(said).collect()
@@ -139,8 +142,8 @@ fn longer(estimate: &Estimate) -> String {
     format!("{}{words}{interval}", said(point))
 }
 
-/// "0.5 % less (4.2 less to 5.8 more)", "13 % more (3.4 to 28)": the first side against the second, with the interval.
-fn change(estimate: &Estimate) -> String {
+/// "0.5 % less time (4.2 less to 5.8 more)", "13 % more (3.4 to 28)": the first side against the second, with the interval.
+fn change(estimate: &Estimate, of: &str) -> String {
     let Estimate { point, lo, hi, .. } = *estimate;
     let size = |x: f64| fmt::number((x - 1.0).abs() * 100.0, 2);
     let word = |x: f64| if x < 1.0 { "less" } else { "more" };
@@ -149,13 +152,13 @@ fn change(estimate: &Estimate) -> String {
         ("less", _) => format!("{} to {}", size(hi), size(lo)),
         _ => format!("{} to {}", size(lo), size(hi)),
     };
-    format!("{} % {} ({interval})", size(point), word(point))
+    format!("{} % {}{of} ({interval})", size(point), word(point))
 }
 
 /// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
     let mut table = Table::new(
-        "Study | >Claims | >As published: hold | >do not | >undecided | >no verdict | >Fair: hold | >do not | >undecided | >no verdict",
+        "Study | >Claims | >As published: hold / do not / undecided / no verdict | >Fair: hold / do not / undecided / no verdict",
     );
     for Counted { name, claims, counts } in counted(studies) {
         let name = match name {
@@ -163,9 +166,9 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
             study => format!("[{}]({report}#{})", cell(study), anchor(study, "")),
         };
         let of_form = |Counts { holds, does_not_hold, undecided, not_judged, absent, .. }: Counts| {
-            [holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string())
+            [holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string()).join(" / ")
         };
-        let cells = [name, claims.to_string()].into_iter().chain(counts.into_iter().flat_map(of_form));
+        let cells = [name, claims.to_string()].into_iter().chain(counts.into_iter().map(of_form));
         table.row(cells.collect::<Vec<_>>());
     }
     let here = studies.iter().filter(|view| view.origin.is_first_host());
@@ -179,7 +182,7 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
     let all = fmt::plural(passed + failed + open, "control", "controls");
     let controls = format!(
-        " Of {all}, {passed} passed, {failed} failed, {open} could not tell for noise; no effect counts that does not exceed it."
+        " Of {all}, {passed} passed, {failed} failed, {open} could not tell for noise; an effect counts only where it exceeds that noise."
     );
     format!(
         "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \
@@ -194,9 +197,9 @@ mod tests {
 
     #[test]
     fn a_change_says_which_way_it_goes() {
-        let said = |point, lo, hi| change(&Estimate { point, lo, hi, n: 8, level: 0.04 });
-        assert_eq!(said(1.13, 0.966, 1.28), "13 % more (3.4 less to 28 more)");
-        assert_eq!(said(0.83, 0.71, 0.96), "17 % less (4.0 to 29)");
-        assert_eq!(said(1.5, 1.25, 1.75), "50 % more (25 to 75)");
+        let said = |point, lo, hi, of| change(&Estimate { point, lo, hi, n: 8, level: 0.04 }, of);
+        assert_eq!(said(1.13, 0.966, 1.28, ""), "13 % more (3.4 less to 28 more)");
+        assert_eq!(said(0.83, 0.71, 0.96, " time"), "17 % less time (4.0 to 29)");
+        assert_eq!(said(1.5, 1.25, 1.75, ""), "50 % more (25 to 75)");
     }
 }
