@@ -160,15 +160,12 @@ fn frames(messages: Messages) -> impl Stream<Item = Result<Frame<Rope>, Status>>
         let sent = messages.next().await.unwrap_or_else(|| Err(Status::ok(""))).and_then(rope);
         Some(match sent {
             Ok(rope) => (Ok(Frame::data(rope)), Some(messages)),
-            Err(status) => (trailers(&status), None),
+            Err(status) => {
+                let mut trailers = http::HeaderMap::new();
+                (status.add_header(&mut trailers).map(|()| Frame::trailers(trailers)), None)
+            }
         })
     })
-}
-
-fn trailers(status: &Status) -> Result<Frame<Rope>, Status> {
-    let mut trailers = http::HeaderMap::new();
-    status.add_header(&mut trailers)?;
-    Ok(Frame::trailers(trailers))
 }
 
 /// A message as gRPC sends it, without compression: what precedes the values, and the values.

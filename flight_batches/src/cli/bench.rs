@@ -70,28 +70,19 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let unfinished = benching.out.with_extension("csv.part");
     let cannot = |path: &Path| format!("cannot write {}", path.display());
     let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
-    let mut writer = csv::Writer::from_writer(file);
-    let (mut cells, mut failures) = (0, 0);
-    let measured = benching.measure(&targets, |row| {
-        cells += 1;
-        failures += row.failures;
-        writer.serialize(row)?;
-        Ok(writer.flush()?)
-    });
-    runtime.block_on(measured).with_context(|| cannot(&unfinished))?;
+    let measured = runtime.block_on(benching.measure(&targets, file));
+    let (cells, failures) = measured.with_context(|| cannot(&unfinished))?;
     fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;
     print(&format!("{cells} cells in {}, {failures} failed requests\n", benching.out.display()))?;
     Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
 }
 
 impl Benching {
-    /// Measures every cell on every target in turn and gives each row to `done` as soon as it is there; a bar on standard error shows how far
-    /// it is. What fails is counted in its row.
-    async fn measure(
-        &self,
-        targets: &[Target<'_>],
-        mut done: impl FnMut(&Row) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+    /// Measures every cell on every target in turn and writes each row as soon as it is there; a bar on standard error shows how far it is.
+    /// Returns how many cells there were, and how many requests failed.
+    async fn measure(&self, targets: &[Target<'_>], file: File) -> anyhow::Result<(usize, usize)> {
+        let mut writer = csv::Writer::from_writer(file);
+        let mut failures = 0;
         let cells = self.delays.len() * self.rows.len() * self.requests.len() * targets.len();
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")?;
         let bar = ProgressBar::new(cells as u64).with_style(style);
@@ -109,14 +100,17 @@ impl Benching {
                         };
                         let (requests, patience) = (requests.get(), self.patience);
                         let load = Load { ticket, requests, extent, first: None, patience };
-                        done(&cell(&load, target, self.connections.get()).await)?;
+                        let row = cell(&load, target, self.connections.get()).await;
+                        failures += row.failures;
+                        writer.serialize(row)?;
+                        writer.flush()?;
                         bar.inc(1);
                     }
                 }
             }
         }
         bar.finish_and_clear();
-        Ok(())
+        Ok((cells, failures))
     }
 }
 
