@@ -1,6 +1,5 @@
 //! One request over a connection that is there: what a batch costs end to end, by encoding and size.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -8,10 +7,10 @@ use flight_batches::load::{Connections, Extent, Load};
 use flight_batches::produce::Mode;
 use flight_batches::serve;
 use flight_batches::service::{Batches, Encoding, Options};
-use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table};
 use flight_batches::ticket::Ticket;
 use strum::VariantArray;
+use tokio::net::TcpListener;
 
 fn do_get(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -20,10 +19,10 @@ fn do_get(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("do_get");
     group.throughput(Throughput::Bytes(table.bytes() as u64)).sample_size(20);
     for &encoding in Encoding::VARIANTS {
-        let options = Options { mode: Mode::Async, prefetch: 1, encoding, memory: Memory::default() };
+        let options = Options { mode: Mode::Async, prefetch: 1, encoding, memory: 256 << 20 };
         let batches = Batches::new(table.clone(), options, None);
         let endpoint = runtime.block_on(async {
-            let listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.expect("a free port");
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
             tokio::spawn(serve::serve(listener, batches, serve::Limits::default(), std::future::pending()));
             endpoint

@@ -1,22 +1,23 @@
 //! What the messages of all streams take, from when they are made until the transport has handed their last byte to the system.
 //!
-//! The transport takes some hundred KiB ahead of a client that does not read, for each of its streams. Every message therefore counts for as
+//! A message is kept until its reader has taken it: with two thousand streams and 4 MB each that would be 8 GB. So batches are cut into
+//! messages that get smaller as streams get more. The transport takes some hundred KiB ahead of a client that does not read, for each of its streams. Every message therefore counts for as
 //! long as anybody holds its bytes: a stream makes a further one only while there is room, and its first whatever the others do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
+use arrow_array::RecordBatch;
 use bytes::Bytes;
 use futures::stream::{self, Stream, StreamExt};
 use futures::task::AtomicWaker;
 
-use crate::slices::Memory;
 use crate::uncopied::Message;
 
 /// The memory of all streams.
 pub struct Budget {
-    memory: Memory,
+    bytes: usize,
     held: AtomicUsize,
 }
 
@@ -35,14 +36,23 @@ struct Held {
 }
 
 impl Budget {
-    /// Of so much, all of it free.
-    pub fn new(memory: Memory) -> Arc<Self> {
-        Arc::new(Budget { memory, held: AtomicUsize::new(0) })
+    /// Larger messages are no faster where values are copied.
+    pub const MESSAGE_BYTES: usize = 1 << 20;
+    /// Where they are not, what is spent is spent per message and column. Clients take 4 MiB by default, with what is not values.
+    pub const DIRECT_MESSAGE_BYTES: usize = (4 << 20) - (16 << 10);
+    /// Below this a message is mostly header.
+    const LEAST_MESSAGE_BYTES: usize = 64 << 10;
+
+    /// Of so many bytes, all of them free.
+    pub fn new(bytes: usize) -> Arc<Self> {
+        Arc::new(Budget { bytes, held: AtomicUsize::new(0) })
     }
 
     /// Rows that the next message of one among so many streams may have, of at most `most` bytes.
     pub fn rows(&self, streams: usize, row_bytes: usize, most: usize) -> usize {
-        self.memory.rows(streams, self.held.load(Ordering::Relaxed), row_bytes, most)
+        let free = self.bytes.saturating_sub(self.held.load(Ordering::Relaxed));
+        let bytes = (self.bytes / streams.max(1)).min(free).clamp(Self::LEAST_MESSAGE_BYTES, most);
+        (bytes / row_bytes.max(1)).max(1)
     }
 
     /// The messages of a stream, each made when there is room for it.
@@ -63,7 +73,7 @@ impl Share {
     fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
         let room = || {
             let all = self.budget.held.load(Ordering::SeqCst);
-            self.held.load(Ordering::SeqCst) == 0 || all + Memory::LEAST_MESSAGE_BYTES <= self.budget.memory.bytes
+            self.held.load(Ordering::SeqCst) == 0 || all + Budget::LEAST_MESSAGE_BYTES <= self.budget.bytes
         };
         if room() {
             return Poll::Ready(());
@@ -90,6 +100,18 @@ impl Drop for Held {
     }
 }
 
+/// `batch` in pieces of nearly equal size, none longer than `most` says when the piece is taken. Copies nothing.
+pub fn slices(batch: RecordBatch, most: impl Fn() -> usize) -> impl Iterator<Item = RecordBatch> {
+    let mut first = 0;
+    std::iter::from_fn(move || {
+        let left = batch.num_rows() - first;
+        let pieces = left.div_ceil(most().max(1)).max(1);
+        let length = left.div_ceil(pieces);
+        first += length;
+        (length > 0).then(|| batch.slice(first - length, length))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use arrow_flight::FlightData;
@@ -99,13 +121,15 @@ mod tests {
 
     #[test]
     fn a_message_counts_until_its_last_byte_is_let_go() {
-        let budget = Budget::new(Memory { bytes: 100 << 10 });
+        let budget = Budget::new(100 << 10);
         let piece = || Bytes::from(vec![0; 20 << 10]);
         let message = || Message { values: vec![piece(), piece()], ..Message::default() };
         let mut within = budget.within(stream::iter([message(), message(), message()]).map(Ok::<_, ()>)).boxed();
         let mut next = || within.next().now_or_never().map(|message| message.unwrap().unwrap());
         // 40 of 100 KiB are taken, and a message may have 64.
+        assert_eq!(budget.rows(1, 1, Budget::MESSAGE_BYTES), 100 << 10);
         let first = next().unwrap();
+        assert_eq!(budget.rows(1, 1, Budget::MESSAGE_BYTES), 64 << 10, "the least, if less is left");
         assert!(next().is_none());
         let first = FlightData::from(first).data_body.slice(1..2);
         assert!(next().is_none());

@@ -1,31 +1,18 @@
 //! The command line: parse, dispatch, print the error once with its chain.
-//!
-//! | module | what it is for |
-//! |---|---|
-//! | `arguments` | what can be typed |
-//! | `serve` | the server: signals and standard input at its edge |
-//! | `child` | servers that `bench` starts itself |
-//! | `output` | standard output that arrives whole |
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
-use clap::Parser;
-use tokio::runtime::Runtime;
+use clap::{Args, Parser};
 
-mod arguments;
-mod child;
-mod output;
+mod bench;
 mod serve;
 
-use self::arguments::{Benching, Cli, Command, Plotting};
-use self::child::Server;
-use self::output::print;
-use crate::bench::Target;
 use crate::{plot, results};
 
 /// Ran, and found failures.
@@ -33,17 +20,46 @@ const FOUND_FAILURES: u8 = 1;
 /// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
+const EXAMPLES: &str = "Examples:
+  flight_batches serve --mode async --addr 127.0.0.1:8815
+  flight_batches bench --delays 0.01 --requests 10,100 --out results.csv
+  flight_batches bench --endpoint http://10.0.0.7:8815 --endpoint http://10.0.0.7:8816
+  flight_batches plot results.csv --out plots
+
+Exit codes: 0 done, 1 requests failed or streams were cut off, 2 could not run.";
+
+/// Serves Arrow record batches that take a while to come, and puts thousands of real streams on such servers.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, disable_help_subcommand = true)]
+enum Command {
+    /// Serve the table over Arrow Flight until interrupted; streams in flight are finished
+    Serve(serve::Serving),
+    /// Measure servers over a grid of delays, rows and requests, and write results.csv
+    Bench(bench::Benching),
+    /// Draw `throughput_1ms.png` and its kin from results.csv
+    Plot(Plotting),
+}
+
+/// What `plot` draws.
+#[derive(Debug, Args)]
+struct Plotting {
+    /// The file that `bench` wrote
+    #[arg(default_value = "results.csv")]
+    results: PathBuf,
+    /// The folder for the pictures
+    #[arg(long, default_value = ".")]
+    out: PathBuf,
+}
+
 /// Runs the command that `arguments` are, without the name of the program in front: for `main`, and for programs that start themselves as
 /// a server with the word `serve`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     settle_allocator();
     let arguments = std::iter::once(OsString::from("flight_batches")).chain(arguments);
-    let done = match Cli::try_parse_from(arguments) {
-        Ok(cli) => match cli.command {
-            Command::Serve(serving) => serve::serve(&serving),
-            Command::Bench(benching) => bench(&benching),
-            Command::Plot(plotting) => draw(&plotting).map(|()| ExitCode::SUCCESS),
-        },
+    let done = match Command::try_parse_from(arguments) {
+        Ok(Command::Serve(serving)) => serve::serve(&serving),
+        Ok(Command::Bench(benching)) => bench::bench(&benching),
+        Ok(Command::Plot(plotting)) => draw(&plotting).map(|()| ExitCode::SUCCESS),
         Err(refusal) => {
             // If nobody listens there, nothing can be done about it.
             let _ = refusal.print();
@@ -68,34 +84,6 @@ fn settle_allocator() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
 }
 
-fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
-    let runtime = Runtime::new().context("no runtime can be started")?;
-    let mut own = Vec::new();
-    if benching.endpoint.is_empty() {
-        // As published: a queue without bound ahead of the sender, and none.
-        own.push(Server::start(&["--mode", "async", "--prefetch", "all"])?);
-        own.push(Server::start(&["--mode", "sync", "--prefetch", "0"])?);
-    }
-    let endpoints: Vec<&str> =
-        own.iter().map(|server| &server.endpoint).chain(&benching.endpoint).map(String::as_str).collect();
-    let targets = runtime.block_on(Target::find(&endpoints))?;
-    // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
-    let unfinished = benching.out.with_extension("csv.part");
-    let cannot = |path: &Path| format!("cannot write {}", path.display());
-    let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
-    let mut writer = results::Writer::new(file);
-    let (mut cells, mut failures) = (0, 0);
-    let measured = benching.grid.measure(&targets, |row| {
-        cells += 1;
-        failures += row.failures;
-        writer.write(row)
-    });
-    runtime.block_on(measured).with_context(|| cannot(&unfinished))?;
-    fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;
-    print(&format!("{cells} cells in {}, {failures} failed requests\n", benching.out.display()))?;
-    Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
-}
-
 fn draw(plotting: &Plotting) -> anyhow::Result<()> {
     let path = plotting.results.display();
     let file = File::open(&plotting.results).with_context(|| format!("cannot read {path}"))?;
@@ -103,4 +91,15 @@ fn draw(plotting: &Plotting) -> anyhow::Result<()> {
     let files = plot::draw(&rows, &plotting.out)?;
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     print(&(names.join("\n") + "\n"))
+}
+
+/// Prints `text` and makes sure that all of it arrived.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "give seconds, 0 or more".to_owned())
 }

@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, SchemaRef};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 
-use crate::slices::slices;
+use crate::budget::slices;
 use crate::uncopied::Message;
 
 /// Below this a copy costs less than a piece of its own on the way out.

@@ -6,7 +6,7 @@ use arrow_flight::FlightData;
 use arrow_flight::error::FlightError;
 use arrow_flight::utils::batches_to_flight_data;
 
-use crate::slices::slices;
+use crate::budget::slices;
 use crate::table::Table;
 
 /// A message has at most so many bytes of values, as have those of the other encoding.
@@ -21,13 +21,9 @@ pub struct Encoded {
     latest: Mutex<Option<(usize, Arc<Messages>)>>,
 }
 
-/// The messages of a table cut into batches of one size. Clones of a message share its bytes.
-pub struct Messages {
-    /// What a stream begins with.
-    pub schema: FlightData,
-    /// Of each batch.
-    pub batches: Vec<Vec<FlightData>>,
-}
+/// The messages of a table cut into batches of one size: first the schema, with which a stream begins, then those of each batch. Clones of
+/// a message share its bytes.
+pub type Messages = Vec<Vec<FlightData>>;
 
 impl Encoded {
     /// Of `table`, nothing yet.
@@ -52,18 +48,15 @@ impl Encoded {
             _ => *latest = None,
         }
         let most = (MESSAGE_BYTES / self.table.row_bytes().max(1)).max(1);
-        let encode = |number| {
+        let mut messages = vec![Vec::new()];
+        for number in 0..self.table.batches(rows) {
             let pieces: Vec<_> = slices(self.table.batch(number, rows), || most).collect();
-            batches_to_flight_data(&self.table.schema(), &pieces)
-        };
-        let mut batches = (0..self.table.batches(rows)).map(encode).collect::<Result<Vec<_>, _>>()?;
-        let mut schema = None;
-        for messages in &mut batches {
+            let mut of_batch = batches_to_flight_data(&self.table.schema(), &pieces)?;
             // Every call begins with the schema.
-            schema = Some(messages.remove(0));
+            messages[0] = vec![of_batch.remove(0)];
+            messages.push(of_batch);
         }
-        let schema = schema.ok_or_else(|| FlightError::protocol("the table has no batches"))?;
-        let messages = Arc::new(Messages { schema, batches });
+        let messages = Arc::new(messages);
         *latest = Some((rows, Arc::clone(&messages)));
         Ok(Some(messages))
     }

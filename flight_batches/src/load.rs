@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use tokio::task::JoinSet;
-use tonic::Code;
+use tonic::Status;
 
 mod connections;
 mod delivery;
@@ -17,7 +17,7 @@ mod stream;
 
 pub use connections::{ConnectError, Connections};
 use delivery::Shared;
-pub use delivery::{Delivery, Failure, quantile_s};
+pub use delivery::{Delivery, quantile_s};
 
 use crate::ticket::Ticket;
 
@@ -63,26 +63,13 @@ impl Load {
             shared.counting.store(true, Ordering::Relaxed);
         }
         for number in 0..self.requests {
-            let stream = stream::Stream {
-                number,
-                client: connections.client(number),
-                ticket: self.ticket,
-                first: self.first.clone(),
-                // A few streams that are looked at closely do not cost what would be measured.
-                closely: number < 8,
-                patience: self.patience,
-                shared: Arc::clone(&shared),
-            };
-            match self.extent {
-                Extent::Whole => streams.spawn(stream.once()),
-                Extent::Window { .. } => streams.spawn(stream.again_and_again()),
-            };
+            let (client, shared) = (connections.client(number), Arc::clone(&shared));
+            streams.spawn(stream::Stream { number, client, load: self.clone(), shared }.run());
         }
         let Extent::Window { warm_up, window } = self.extent else {
             while let Some(ended) = streams.join_next().await {
                 if let Err(error) = ended {
-                    let reason = error.to_string();
-                    shared.delivery().failures.push(Failure { code: Code::Internal, reason });
+                    shared.delivery().failures.push(Status::internal(error.to_string()));
                 }
             }
             return shared.take(start.elapsed(), Duration::ZERO);

@@ -3,20 +3,20 @@
 //! All of them produce on demand: a stream that is polled asks for a batch, and so many more as are prefetched are worked on ahead. What
 //! differs is who waits: a task, a thread per request as in gRPC's synchronous servers, a thread of a pool, or the runtime's own worker.
 
+use std::io;
 use std::pin::pin;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use futures::stream::{self, BoxStream, Stream, StreamExt};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use tokio::sync::mpsc;
 
-use crate::pace::Pace;
+use crate::stats::Gauge;
 
-mod order;
 mod threads;
 
-use order::Task;
-pub use order::{Order, ProduceError, Waited, Waiting};
 pub use threads::Pool;
 
 /// Who waits for a batch.
@@ -35,6 +35,76 @@ pub enum Mode {
     SleepInPoll,
 }
 
+/// What one request wants.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// How many.
+    pub batches: usize,
+    /// What each takes to come.
+    pub delay: Duration,
+    /// How many are worked on ahead of the one that is asked for; all of them if it is that many.
+    pub prefetch: usize,
+    /// Where it is noted how it was waited.
+    pub waiting: Arc<Waiting>,
+}
+
+/// A request under way.
+struct Task {
+    order: Order,
+    /// When there was a place for each of its batches.
+    demand: mpsc::UnboundedReceiver<Instant>,
+    /// Where their numbers go.
+    done: mpsc::UnboundedSender<usize>,
+}
+
+/// Counts over all batches of a server: timers that were waited for, how late they were, and threads that wait.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    pub(crate) timers: AtomicU64,
+    pub(crate) late_ns: AtomicU64,
+    pub(crate) latest_ns: AtomicU64,
+    pub(crate) threads: Arc<Gauge>,
+}
+
+impl Waiting {
+    /// A timer for `due`, which was waited for since `begun`, has just fired. One that was due already is no timer's fault.
+    pub fn note(&self, due: Instant, begun: Instant) {
+        if due <= begun {
+            return;
+        }
+        let late = u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.timers.fetch_add(1, Ordering::Relaxed);
+        self.late_ns.fetch_add(late, Ordering::Relaxed);
+        self.latest_ns.fetch_max(late, Ordering::Relaxed);
+    }
+}
+
+/// When the next batch of a stream is due.
+///
+/// A timer that fires late must not make every later batch late, too: a batch is due one delay after the one before it was due, not
+/// after it came. But a producer that was held up, because nobody took its batches, has not worked meanwhile and starts anew.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    delay: Duration,
+    /// When the batch before was due.
+    due: Instant,
+}
+
+impl Pace {
+    /// A stream that starts at `now`.
+    pub fn new(delay: Duration, now: Instant) -> Self {
+        Pace { delay, due: now }
+    }
+
+    /// When the next batch is due if work on it may begin at `free`.
+    ///
+    /// `free` is when the place for the batch was there; a place that came before the last batch was due changes nothing.
+    pub fn next(&mut self, free: Instant) -> Instant {
+        self.due = self.due.max(free) + self.delay;
+        self.due
+    }
+}
+
 /// "All batches" ahead are at most so many: a client may ask for any number.
 const MOST_AHEAD: usize = 10_000;
 
@@ -44,7 +114,7 @@ const MOST_AHEAD: usize = 10_000;
 ///
 /// # Errors
 /// If there is no thread for it.
-pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> Result<BoxStream<'static, usize>, ProduceError> {
+pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> io::Result<BoxStream<'static, usize>> {
     if mode == Mode::SleepInPoll {
         return Ok(sleep_in_poll(order).boxed());
     }
@@ -56,8 +126,11 @@ pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> Result<BoxStrea
     }
     let task = Task { order, demand, done };
     match mode {
-        Mode::Sync => threads::per_request(task)?,
-        Mode::Pool => pool.ok_or(ProduceError::PoolEnded)?.run(task)?,
+        Mode::Sync => threads::start("producer", || threads::work(task))?,
+        Mode::Pool => {
+            let taken = pool.and_then(|pool| pool.run(task));
+            taken.ok_or_else(|| io::Error::other("the pool of threads has ended"))?;
+        }
         Mode::SpawnBlocking => drop(tokio::task::spawn_blocking(|| threads::work(task))),
         Mode::Async | Mode::SleepInPoll => drop(tokio::spawn(work(task))),
     }

@@ -1,7 +1,8 @@
 //! `results.csv`: a line per cell of the grid, the published columns first.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
+use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 
 /// A cell of the grid and what came of it. Times are in seconds, rates in MB/s of a million bytes.
@@ -42,42 +43,13 @@ pub struct Row {
     pub first_failure: String,
 }
 
-/// Why the file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ResultsError {
-    /// It cannot be read or written, or is not what `bench` writes.
-    #[error("not a file of results as `flight_batches bench` writes it")]
-    Csv(#[from] csv::Error),
-    /// It holds no line.
-    #[error("there are no results in it")]
-    Empty,
-}
-
 /// Reads all rows.
 ///
 /// # Errors
-/// If they are not what [`Writer`] writes, or there are none.
-pub fn read(input: impl Read) -> Result<Vec<Row>, ResultsError> {
-    let rows = csv::Reader::from_reader(input).into_deserialize().collect::<Result<Vec<Row>, _>>()?;
-    if rows.is_empty() { Err(ResultsError::Empty) } else { Ok(rows) }
-}
-
-/// Writes rows one by one, each as soon as it is there: hours of measuring must not hang on the end.
-pub struct Writer<W: Write>(csv::Writer<W>);
-
-impl<W: Write> Writer<W> {
-    /// Writes to `output`; the header comes with the first row.
-    pub fn new(output: W) -> Self {
-        Writer(csv::Writer::from_writer(output))
-    }
-
-    /// Writes a row through to the file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write(&mut self, row: &Row) -> Result<(), ResultsError> {
-        self.0.serialize(row)?;
-        self.0.flush().map_err(csv::Error::from)?;
-        Ok(())
-    }
+/// If they are not what `bench` writes, or there are none.
+pub fn read(input: impl Read) -> anyhow::Result<Vec<Row>> {
+    let rows = csv::Reader::from_reader(input).into_deserialize().collect::<Result<Vec<Row>, _>>();
+    let rows = rows.context("not a file of results as `flight_batches bench` writes it")?;
+    ensure!(!rows.is_empty(), "there are no results in it");
+    Ok(rows)
 }

@@ -1,7 +1,5 @@
 //! A server that listens, and drains when told to.
 
-use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
@@ -24,27 +22,6 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// After one could not be let in.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
-
-/// Why a server cannot run.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}: choose another with --addr")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
-/// Listens on `address`; port 0 takes one that is free.
-///
-/// # Errors
-/// If it is taken or not ours.
-pub async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
-}
 
 /// What a server holds its clients to.
 #[derive(Debug, Clone, Copy)]

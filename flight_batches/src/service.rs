@@ -1,5 +1,6 @@
 //! The Flight service: one flight, the table, by tickets that say how it is cut and how long each batch takes.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -11,15 +12,14 @@ use arrow_flight::{
 };
 use arrow_ipc::writer::IpcWriteOptions;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, slices};
 use crate::direct::{self, stock};
-use crate::encoded::{Encoded, Messages};
+use crate::encoded::Encoded;
 use crate::produce::{Mode, Order, Pool, Waiting, produce};
-use crate::slices::{Memory, slices};
-use crate::stats::{Process, Stats};
+use crate::stats::{Gauge, Process, Stats};
 use crate::table::Table;
 use crate::ticket::Ticket;
 use crate::uncopied::{Message, Outgoing};
@@ -28,7 +28,7 @@ use crate::uncopied::{Message, Outgoing};
 pub const FLIGHT: &str = "table";
 
 /// How batches become messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Encoding {
     /// For every request anew; the values are sent from where the table has them.
@@ -48,8 +48,8 @@ pub struct Options {
     pub prefetch: usize,
     /// How batches become messages.
     pub encoding: Encoding,
-    /// What the messages of all streams may take.
-    pub memory: Memory,
+    /// Bytes that the messages of all streams may take.
+    pub memory: usize,
 }
 
 /// The service. Clones share everything.
@@ -66,30 +66,10 @@ struct Inner {
     pool: Option<Pool>,
     waiting: Arc<Waiting>,
     start: Instant,
-    /// Streams in flight.
-    streams: AtomicUsize,
-    /// Most of them at once.
-    most_streams: AtomicUsize,
+    /// In flight.
+    streams: Arc<Gauge>,
     /// All that ever began.
     begun_streams: AtomicUsize,
-}
-
-/// A stream in flight, counted for as long as this lives.
-struct InFlight(Arc<Inner>);
-
-impl InFlight {
-    fn begin(inner: &Arc<Inner>) -> Self {
-        let now = inner.streams.fetch_add(1, Ordering::SeqCst) + 1;
-        inner.most_streams.fetch_max(now, Ordering::SeqCst);
-        inner.begun_streams.fetch_add(1, Ordering::SeqCst);
-        InFlight(Arc::clone(inner))
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::SeqCst);
-    }
 }
 
 impl Batches {
@@ -103,9 +83,8 @@ impl Batches {
             pool,
             waiting: Arc::default(),
             start: Instant::now(),
-            streams: AtomicUsize::new(0),
-            most_streams: AtomicUsize::new(0),
-            begun_streams: AtomicUsize::new(0),
+            streams: Arc::default(),
+            begun_streams: AtomicUsize::default(),
         };
         Batches { inner: Arc::new(inner) }
     }
@@ -121,88 +100,80 @@ impl Batches {
         };
         let waiting = Arc::clone(&self.inner.waiting);
         let order = Order { batches, delay: ticket.delay(), prefetch: options.prefetch, waiting };
-        let numbers = produce(options.mode, pool.as_ref(), order)
-            .map_err(|error| Status::resource_exhausted(error.to_string()))?;
+        let refused = |error| Status::resource_exhausted(format!("no thread can be started for this request: {error}"));
+        let numbers = produce(options.mode, pool.as_ref(), order).map_err(refused)?;
         Ok(numbers.map(move |number| number % cycle).boxed())
-    }
-
-    /// The messages of batches of so many rows, if all requests are to share them.
-    async fn encoded(&self, rows: usize) -> Result<Option<Arc<Messages>>, Status> {
-        let inner = Arc::clone(&self.inner);
-        if inner.options.encoding != Encoding::Shared {
-            return Ok(None);
-        }
-        // Encoding the whole table is no work for a thread that serves.
-        let encoded = tokio::task::spawn_blocking(move || inner.encoded.of(rows)).await;
-        encoded
-            .map_err(|error| Status::internal(error.to_string()))?
-            .map_err(|error| Status::internal(error.to_string()))
     }
 
     /// The messages that answer `ticket`.
     async fn messages(&self, ticket: &Ticket) -> Result<BoxStream<'static, Result<Message, Status>>, Status> {
         let rows = ticket.records_per_batch;
-        let shared = self.encoded(rows).await?;
+        let inner = Arc::clone(&self.inner);
+        let (encoding, row_bytes) = (inner.options.encoding, inner.table.row_bytes());
+        let shared = if encoding == Encoding::Shared {
+            // Encoding the whole table is no work for a thread that serves.
+            let encoded = tokio::task::spawn_blocking(move || inner.encoded.of(rows)).await;
+            encoded.map_err(internal)?.map_err(internal)?
+        } else {
+            None
+        };
         let numbers = self.numbers(ticket)?;
-        match shared {
-            None => {
-                let inner = Arc::clone(&self.inner);
-                let (encoding, row_bytes) = (inner.options.encoding, inner.table.row_bytes());
-                // Header and padding of a column are within that of 32 of its values.
-                let direct = Memory::DIRECT_MESSAGE_BYTES.saturating_sub(32 * row_bytes).max(Memory::MESSAGE_BYTES);
-                let most = if encoding == Encoding::Stock { Memory::MESSAGE_BYTES } else { direct };
-                let pieces = numbers.flat_map(move |number| {
-                    let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
-                    // Each piece is cut when the one before has gone.
-                    stream::iter(slices(batch, move || {
-                        inner.budget.rows(inner.streams.load(Ordering::Relaxed), row_bytes, most)
-                    }))
-                });
-                let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
-                let anew = match encoding {
-                    Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
-                    Encoding::Direct | Encoding::Shared => direct::one_for_each(schema, pieces),
-                };
-                Ok(self.inner.budget.within(anew.map_err(Status::from)).boxed())
-            }
-            Some(shared) => {
-                let schema = shared.schema.clone();
-                let messages = numbers.flat_map(move |number| stream::iter(shared.batches[number].clone()));
-                Ok(stream::once(async { schema }).chain(messages).map(Message::from).map(Ok).boxed())
-            }
+        if let Some(shared) = shared {
+            let parts = stream::iter([0]).chain(numbers.map(|number| number + 1));
+            let messages = parts.flat_map(move |part| stream::iter(shared[part].clone()));
+            return Ok(messages.map(Message::from).map(Ok).boxed());
         }
+        // Header and padding of a column are within that of 32 of its values.
+        let direct = Budget::DIRECT_MESSAGE_BYTES.saturating_sub(32 * row_bytes).max(Budget::MESSAGE_BYTES);
+        let most = if encoding == Encoding::Stock { Budget::MESSAGE_BYTES } else { direct };
+        let inner = Arc::clone(&self.inner);
+        let pieces = numbers.flat_map(move |number| {
+            let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
+            // Each piece is cut when the one before has gone.
+            let rows = move || inner.budget.rows(inner.streams.now(), row_bytes, most);
+            stream::iter(slices(batch, rows))
+        });
+        let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
+        let anew = match encoding {
+            Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
+            Encoding::Direct | Encoding::Shared => direct::one_for_each(schema, pieces),
+        };
+        Ok(self.inner.budget.within(anew.map_err(Status::from)).boxed())
     }
 
     fn info(&self) -> Result<FlightInfo, Status> {
-        let ticket = Ticket {
-            records_per_batch: self.inner.table.rows().min(10_000),
-            batch_generation_delay: 0.0,
-            batches: None,
-        };
-        let endpoint = FlightEndpoint::new().with_ticket(FlightTicket::new(ticket.to_bytes()));
+        let table = &self.inner.table;
+        let records_per_batch = table.rows().min(10_000);
+        let ticket = Ticket { records_per_batch, batch_generation_delay: 0.0, batches: None };
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let info = FlightInfo::new()
-            .try_with_schema(&self.inner.table.schema())
-            .map_err(|error| Status::internal(error.to_string()))?;
+        let info = FlightInfo::new().try_with_schema(&table.schema()).map_err(internal)?;
         Ok(info
             .with_descriptor(FlightDescriptor::new_path(vec![FLIGHT.to_owned()]))
-            .with_endpoint(endpoint)
-            .with_total_records(count(self.inner.table.rows()))
-            .with_total_bytes(count(self.inner.table.bytes())))
+            .with_endpoint(FlightEndpoint::new().with_ticket(FlightTicket::new(ticket.to_bytes())))
+            .with_total_records(count(table.rows()))
+            .with_total_bytes(count(table.bytes())))
     }
 
     /// What `do_action("stats")` answers.
     pub fn stats(&self) -> Stats {
-        let Inner { options, waiting, start, streams, most_streams, begun_streams, .. } = &*self.inner;
+        let Inner { options, waiting, start, streams, begun_streams, .. } = &*self.inner;
+        let timers = waiting.timers.load(Ordering::Relaxed);
         Stats {
             mode: options.mode.to_string(),
-            streams: streams.load(Ordering::SeqCst),
-            most_streams: most_streams.load(Ordering::SeqCst),
+            streams: streams.now(),
+            most_streams: streams.most(),
             begun_streams: begun_streams.load(Ordering::SeqCst),
-            waited: waiting.so_far(),
+            timers,
+            mean_lateness_ns: waiting.late_ns.load(Ordering::Relaxed) / timers.max(1),
+            most_lateness_ns: waiting.latest_ns.load(Ordering::Relaxed),
+            most_waiting_threads: waiting.threads.most(),
             process: Process::now(*start),
         }
     }
+}
+
+fn internal(error: impl Display) -> Status {
+    Status::internal(error.to_string())
 }
 
 /// The flight that `descriptor` names, which may be only one.
@@ -231,8 +202,7 @@ impl FlightService for Batches {
     }
 
     async fn list_flights(&self, _: Request<Criteria>) -> Result<Response<Self::ListFlightsStream>, Status> {
-        let info = self.info()?;
-        Ok(Response::new(stream::once(async move { Ok(info) }).boxed()))
+        Ok(Response::new(stream::iter([Ok(self.info()?)]).boxed()))
     }
 
     async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Result<Response<FlightInfo>, Status> {
@@ -248,13 +218,14 @@ impl FlightService for Batches {
         named(request.get_ref())?;
         let options = IpcWriteOptions::default();
         let schema = SchemaAsIpc::new(&self.inner.table.schema(), &options).try_into();
-        schema.map(Response::new).map_err(|error: arrow_schema::ArrowError| Status::internal(error.to_string()))
+        schema.map(Response::new).map_err(|error: arrow_schema::ArrowError| internal(error))
     }
 
     async fn do_get(&self, request: Request<FlightTicket>) -> Result<Response<Self::DoGetStream>, Status> {
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let in_flight = InFlight::begin(&self.inner);
+        let in_flight = self.inner.streams.count();
+        self.inner.begun_streams.fetch_add(1, Ordering::SeqCst);
         let messages = self.messages(&ticket).await?;
         // The stream owns what counts it.
         let messages = messages.inspect(move |_| {
@@ -268,16 +239,12 @@ impl FlightService for Batches {
     }
 
     async fn do_action(&self, request: Request<Action>) -> Result<Response<Self::DoActionStream>, Status> {
-        match request.get_ref().r#type.as_str() {
-            "stats" => {
-                let body = arrow_flight::Result::new(
-                    // Numbers and plain text always serialise.
-                    serde_json::to_vec(&self.stats()).unwrap_or_default(),
-                );
-                Ok(Response::new(stream::once(async move { Ok(body) }).boxed()))
-            }
-            other => Err(Status::invalid_argument(format!("there is no action '{}': stats", other.escape_debug()))),
+        let action = &request.get_ref().r#type;
+        if action != "stats" {
+            return Err(Status::invalid_argument(format!("there is no action '{}': stats", action.escape_debug())));
         }
+        let stats = serde_json::to_vec(&self.stats()).map_err(internal)?;
+        Ok(Response::new(stream::iter([Ok(arrow_flight::Result::new(stats))]).boxed()))
     }
 
     async fn list_actions(&self, _: Request<Empty>) -> Result<Response<Self::ListActionsStream>, Status> {

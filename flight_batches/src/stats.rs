@@ -1,12 +1,12 @@
 //! What `do_action("stats")` answers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use serde::{Deserialize, Serialize};
-
-use crate::produce::Waited;
 
 /// Counts of a server, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,11 +19,51 @@ pub struct Stats {
     pub most_streams: usize,
     /// Streams so far.
     pub begun_streams: usize,
-    /// What producers did while they waited.
-    #[serde(flatten)]
-    pub waited: Waited,
+    /// Timers that were waited for.
+    pub timers: u64,
+    /// How late they were on average.
+    pub mean_lateness_ns: u64,
+    /// How late the latest was.
+    pub most_lateness_ns: u64,
+    /// Most threads that waited for batches at once.
+    pub most_waiting_threads: usize,
     /// What the process has used.
     pub process: Process,
+}
+
+/// How many of something there are at once.
+#[derive(Debug, Default)]
+pub struct Gauge {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// One of them, for as long as this lives.
+pub struct Counted(Arc<Gauge>);
+
+impl Gauge {
+    /// Counts one more.
+    pub fn count(self: &Arc<Self>) -> Counted {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        Counted(Arc::clone(self))
+    }
+
+    /// How many there are.
+    pub fn now(&self) -> usize {
+        self.now.load(Ordering::SeqCst)
+    }
+
+    /// The most there were.
+    pub fn most(&self) -> usize {
+        self.most.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// What a process has used so far; what the machine does not tell is absent.

@@ -1,4 +1,4 @@
-//! The published table: a million rows of fifty seeded integers.
+//! The published table: a million rows of fifty seeded integers below 50,000.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,9 +7,6 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Values lie below this.
-pub const VALUES: u32 = 50_000;
 
 /// The size of a table and the seed of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +99,7 @@ impl Table {
 fn column(shape: Shape, number: usize) -> ArrayRef {
     let mut rng = ChaCha8Rng::seed_from_u64(shape.seed);
     rng.set_stream(number as u64);
-    let values: Vec<i64> = (0..shape.rows).map(|_| i64::from(rng.random_range(0..VALUES))).collect();
+    let values: Vec<i64> = (0..shape.rows).map(|_| i64::from(rng.random_range(0..50_000_u32))).collect();
     Arc::new(Int64Array::from(values))
 }
 

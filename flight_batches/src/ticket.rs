@@ -24,21 +24,12 @@ pub struct Ticket {
 /// Why a ticket is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TicketError {
-    /// It is not the JSON that is expected.
     #[error("the ticket is not JSON like {{\"records_per_batch\": 10000, \"batch_generation_delay\": 0.01}}: {0}")]
     Json(#[from] serde_json::Error),
-    /// The rows of a batch are none, or more than the table has.
     #[error("records_per_batch is {given}: a batch has 1 to {most} rows")]
-    Rows {
-        /// What was asked for.
-        given: usize,
-        /// Rows of the table.
-        most: usize,
-    },
-    /// The delay is negative, not a number or too long.
+    Rows { given: usize, most: usize },
     #[error("batch_generation_delay is {0}: it is 0 to {LONGEST_DELAY_S} seconds")]
     Delay(f64),
-    /// No batches are asked for.
     #[error("batches is 0: ask for one at least, or leave it out")]
     NoBatches,
 }

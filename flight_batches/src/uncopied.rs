@@ -83,6 +83,10 @@ impl Outgoing {
     }
 }
 
+fn outgoing(response: &mut http::Response<Body>) -> Option<Messages> {
+    response.extensions_mut().remove::<Outgoing>()?.take()
+}
+
 /// Bytes in pieces, which the transport hands to the system together.
 #[derive(Debug, Default)]
 pub struct Rope {
@@ -126,8 +130,7 @@ impl Buf for Rope {
 
 /// A response as it goes out: if messages travel with it as [`Outgoing`] these in their pieces, otherwise what tonic has made.
 pub fn in_pieces(mut response: http::Response<Body>) -> http::Response<UnsyncBoxBody<Rope, Status>> {
-    let outgoing = response.extensions_mut().remove::<Outgoing>();
-    match outgoing.and_then(|outgoing| outgoing.take()) {
+    match outgoing(&mut response) {
         Some(messages) => response.map(|_| StreamBody::new(frames(messages)).boxed_unsync()),
         None => {
             response.map(|body| body.map_frame(|frame| frame.map_data(|data| Rope::from_iter([data]))).boxed_unsync())
@@ -138,8 +141,7 @@ pub fn in_pieces(mut response: http::Response<Body>) -> http::Response<UnsyncBox
 /// The same for a server of tonic's: the layer [`tower::util::MapResponseLayer`]. A body there has one piece at a time, so that values in
 /// several are copied into one.
 pub fn uncopied(mut response: http::Response<Body>) -> http::Response<Body> {
-    let outgoing = response.extensions_mut().remove::<Outgoing>();
-    if let Some(messages) = outgoing.and_then(|outgoing| outgoing.take()) {
+    if let Some(messages) = outgoing(&mut response) {
         let joined = messages.map_ok(|message| FlightData::from(message).into()).boxed();
         let pieces = frames(joined).map_ok(|frame| match frame.into_data() {
             Ok(rope) => rope.pieces.into_iter().map(Frame::data).collect(),
@@ -158,15 +160,12 @@ fn frames(messages: Messages) -> impl Stream<Item = Result<Frame<Rope>, Status>>
         let sent = messages.next().await.unwrap_or_else(|| Err(Status::ok(""))).and_then(rope);
         Some(match sent {
             Ok(rope) => (Ok(Frame::data(rope)), Some(messages)),
-            Err(status) => (trailers(&status), None),
+            Err(status) => {
+                let mut trailers = http::HeaderMap::new();
+                (status.add_header(&mut trailers).map(|()| Frame::trailers(trailers)), None)
+            }
         })
     })
-}
-
-fn trailers(status: &Status) -> Result<Frame<Rope>, Status> {
-    let mut trailers = http::HeaderMap::new();
-    status.add_header(&mut trailers)?;
-    Ok(Frame::trailers(trailers))
 }
 
 /// A message as gRPC sends it, without compression: what precedes the values, and the values.

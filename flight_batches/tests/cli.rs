@@ -31,20 +31,26 @@ fn help_shows_examples_and_every_command() {
 
 #[test]
 fn what_means_nothing_is_refused_with_the_choices() {
-    flight("serve --mode threads")
-        .assert()
-        .code(2)
-        .stderr(contains("[possible values: async, sync, pool, spawn_blocking, sleep_in_poll]"));
-    flight("serve --encoding raw").assert().code(2).stderr(contains("[possible values: direct, stock, shared]"));
-    flight("serve --prefetch some").assert().code(2).stderr(contains("a number of batches, or all"));
-    flight("serve --rows 0").assert().code(2).stderr(contains("--rows"));
-    flight("serve --addr 127.0.0.1:0 --rows 1000000000000000")
-        .assert()
-        .code(2)
-        .stderr(contains("1000000000000000 rows of 50 columns do not fit into memory"));
-    flight("serve --addr here").assert().code(2).stderr(contains("--addr"));
-    flight("arms").assert().code(2).stderr(contains("unrecognized subcommand"));
-    flight("").assert().code(2).stderr(contains("Usage:"));
+    for (arguments, reason) in [
+        ("serve --mode threads", "[possible values: async, sync, pool, spawn_blocking, sleep_in_poll]"),
+        ("serve --encoding raw", "[possible values: direct, stock, shared]"),
+        ("serve --prefetch some", "a number of batches, or all"),
+        ("serve --rows 0", "--rows"),
+        (
+            "serve --addr 127.0.0.1:0 --rows 1000000000000000",
+            "1000000000000000 rows of 50 columns do not fit into memory",
+        ),
+        ("serve --addr here", "--addr"),
+        ("bench --out /nowhere/results.csv", "cannot write /nowhere/results.csv.part"),
+        ("bench --window 0", "--window <WINDOW>': give seconds, more than 0"),
+        ("bench --delays nan", "--delays <DELAYS>': give seconds, 0 or more"),
+        ("bench --rows 0", "--rows"),
+        ("plot missing.csv", "flight_batches: cannot read missing.csv"),
+        ("arms", "unrecognized subcommand"),
+        ("", "Usage:"),
+    ] {
+        flight(arguments).assert().code(2).stderr(contains(reason));
+    }
 }
 
 #[test]
@@ -114,17 +120,17 @@ fn what_cannot_be_measured_or_drawn_is_one_clear_line() {
         .assert()
         .code(2)
         .stderr(starts_with("flight_batches: nobody answers at http://127.0.0.1:1: is the server up?"));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing half-written stays");
-    flight("bench --out /nowhere/results.csv")
+    flight("bench --endpoint")
+        .arg("not an endpoint")
         .assert()
         .code(2)
-        .stderr(contains("cannot write /nowhere/results.csv.part"));
-    flight("bench --window 0").assert().code(2).stderr(contains("--window").and(contains("give seconds, more than 0")));
-    flight("bench --delays nan").assert().code(2).stderr(contains("--delays").and(contains("give seconds, 0 or more")));
-    flight("bench --rows 0").assert().code(2).stderr(contains("--rows"));
-    flight("plot missing.csv").assert().code(2).stderr(starts_with("flight_batches: cannot read missing.csv"));
+        .stderr(starts_with("flight_batches: 'not an endpoint' is no endpoint: give one like"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing half-written stays");
     std::fs::write(&csv, "a,b\n1,2\n").unwrap();
     flight("plot").arg(&csv).assert().code(2).stderr(contains("not a file of results"));
-    std::fs::write(&csv, "").unwrap();
-    flight("plot").arg(&csv).assert().code(2).stderr(contains("there are no results in it"));
+    let header = "records_per_batch,concurrent_requests,batch_generation_delay,average_latency,throughput_MBps,type\n";
+    for text in ["", header] {
+        std::fs::write(&csv, text).unwrap();
+        flight("plot").arg(&csv).assert().code(2).stderr(contains("there are no results in it"));
+    }
 }

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use arrow_select::concat::concat_batches;
-use flight_batches::pace::Pace;
-use flight_batches::slices::{Memory, slices};
+use flight_batches::budget::{Budget, slices};
+use flight_batches::produce::Pace;
 use flight_batches::table::{Shape, Table};
 
 const MS: Duration = Duration::from_millis(1);
@@ -30,17 +30,20 @@ fn a_producer_that_was_held_up_does_not_catch_up() {
 
 #[test]
 fn messages_of_all_streams_fit_into_the_memory() {
-    const MOST: usize = Memory::MESSAGE_BYTES;
-    let memory = Memory { bytes: 64 << 20 };
-    assert_eq!(memory.rows(1, 0, 400, Memory::DIRECT_MESSAGE_BYTES), Memory::DIRECT_MESSAGE_BYTES / 400);
-    assert_eq!(memory.rows(1, 0, 400, MOST), (1 << 20) / 400, "the largest message");
-    assert_eq!(memory.rows(64, 0, 400, MOST), (1 << 20) / 400);
-    assert_eq!(memory.rows(256, 0, 400, MOST), (256 << 10) / 400);
-    assert_eq!(memory.rows(1_000_000, 0, 400, MOST), (64 << 10) / 400, "the smallest message");
-    assert_eq!(memory.rows(1, (64 << 20) - (128 << 10), 400, MOST), (128 << 10) / 400, "what is left");
-    assert_eq!(memory.rows(1, 1 << 30, 400, MOST), (64 << 10) / 400, "nothing is left");
-    assert_eq!(memory.rows(1_000_000, 0, 1 << 20, MOST), 1, "a row at least");
-    assert_eq!(memory.rows(0, 0, 0, MOST), 1 << 20);
+    const MOST: usize = Budget::MESSAGE_BYTES;
+    for (streams, row_bytes, most, bytes) in [
+        (1, 400, Budget::DIRECT_MESSAGE_BYTES, Budget::DIRECT_MESSAGE_BYTES),
+        (1, 400, MOST, MOST),
+        (64, 400, MOST, MOST),
+        (256, 400, MOST, 256 << 10),
+        // The smallest message, and a row at least.
+        (1_000_000, 400, MOST, 64 << 10),
+        (1_000_000, 1 << 20, MOST, 1 << 20),
+        (0, 1, MOST, MOST),
+    ] {
+        assert_eq!(Budget::new(64 << 20).rows(streams, row_bytes, most), bytes / row_bytes, "{streams} {row_bytes}");
+    }
+    assert_eq!(Budget::new(64 << 20).rows(0, 0, MOST), MOST, "rows without a column");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use arrow_flight::flight_service_client::FlightServiceClient;
+use arrow_flight::{Action, Criteria};
 use tonic::transport::{Channel, Endpoint};
+use tonic::{Response, Status, Streaming};
 
 use crate::stats::Stats;
 
@@ -20,31 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Why there is no load.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The endpoint is no address.
     #[error("'{0}' is no endpoint: give one like http://127.0.0.1:8815")]
     Endpoint(String),
-    /// Nobody answers there.
     #[error("nobody answers at {endpoint}: is the server up?")]
-    Connect {
-        /// Where.
-        endpoint: String,
-        /// The cause.
-        source: tonic::transport::Error,
-    },
-    /// The server does not say how it is.
-    #[error("{endpoint} does not answer the action \"stats\": {why}")]
-    Stats {
-        /// Where.
-        endpoint: String,
-        /// What it said.
-        why: String,
-    },
+    Connect { endpoint: String, source: tonic::transport::Error },
 }
 
 /// Connections to one server, over which streams are spread in turn.
 #[derive(Debug, Clone)]
 pub struct Connections {
-    endpoint: String,
     channels: Vec<Channel>,
     /// Beside the load, for questions.
     aside: Channel,
@@ -70,7 +56,7 @@ impl Connections {
         for _ in 0..count.max(1) {
             channels.push(address.connect().await.map_err(refused)?);
         }
-        Ok(Connections { endpoint: endpoint.to_owned(), channels, aside })
+        Ok(Connections { channels, aside })
     }
 
     /// A client for the stream of that number.
@@ -83,9 +69,7 @@ impl Connections {
     /// Rows of the table that the server has; `None` if it does not say.
     pub async fn table_rows(&self) -> Option<usize> {
         let mut client = FlightServiceClient::new(self.aside.clone());
-        let answer =
-            async { client.list_flights(arrow_flight::Criteria::default()).await?.into_inner().message().await };
-        let info = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()??;
+        let info = first(client.list_flights(Criteria::default())).await.ok()?;
         usize::try_from(info.total_records).ok()
     }
 
@@ -93,15 +77,16 @@ impl Connections {
     ///
     /// # Errors
     /// If it does not say so.
-    pub async fn stats(&self) -> Result<Stats, ConnectError> {
-        let failed = |why: String| ConnectError::Stats { endpoint: self.endpoint.clone(), why };
+    pub async fn stats(&self) -> Result<Stats, Status> {
         let mut client = FlightServiceClient::new(self.aside.clone());
-        let action = arrow_flight::Action::new("stats", "");
-        let answer = async { client.do_action(action).await?.into_inner().message().await };
-        let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| failed("no answer".to_owned()))?;
-        match answer.map_err(|status| failed(status.to_string()))? {
-            Some(answer) => serde_json::from_slice(&answer.body).map_err(|error| failed(error.to_string())),
-            None => Err(failed("no answer".to_owned())),
-        }
+        let answer = first(client.do_action(Action::new("stats", ""))).await?;
+        serde_json::from_slice(&answer.body).map_err(|error| Status::data_loss(error.to_string()))
     }
+}
+
+/// The first message of an answer.
+async fn first<T>(answer: impl Future<Output = Result<Response<Streaming<T>>, Status>>) -> Result<T, Status> {
+    let first = async { answer.await?.into_inner().message().await };
+    let first = tokio::time::timeout(PATIENCE, first).await.map_err(|_| Status::deadline_exceeded("no answer"))?;
+    first?.ok_or_else(|| Status::data_loss("no answer"))
 }

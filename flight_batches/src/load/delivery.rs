@@ -6,21 +6,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use tokio::sync::Semaphore;
-use tonic::Code;
+use tonic::Status;
 
 /// The longest time that is told apart, in nanoseconds: an hour. Longer ones count as this.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Significant digits of times: the goal for requests below saturation tells 2 % from 1 %.
 const DIGITS: u8 = 4;
-
-/// A request that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// What the server, or the transport, called it.
-    pub code: Code,
-    /// What was said.
-    pub reason: String,
-}
 
 /// What came of a load. Histograms are of nanoseconds.
 #[derive(Debug)]
@@ -45,8 +36,8 @@ pub struct Delivery {
     pub gap: Histogram<u64>,
     /// Bytes of every stream.
     pub bytes_per_stream: Vec<u64>,
-    /// Requests that failed.
-    pub failures: Vec<Failure>,
+    /// Of requests that failed: what the server, the transport or the check of what came said.
+    pub failures: Vec<Status>,
 }
 
 impl Delivery {

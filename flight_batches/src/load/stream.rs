@@ -11,10 +11,11 @@ use arrow_flight::utils::flight_data_to_arrow_batch;
 use arrow_flight::{FlightData, Ticket as FlightTicket};
 use arrow_ipc::MessageHeader;
 use arrow_schema::{Schema, SchemaRef};
+use tonic::Status;
 use tonic::transport::Channel;
-use tonic::{Code, Status};
 
-use super::delivery::{Failure, Shared, record};
+use super::delivery::{Shared, record};
+use super::{Extent, Load};
 use crate::ticket::Ticket;
 
 /// A stream is under way when it has brought so many batches: before, it fills what lies between the two ends.
@@ -23,32 +24,29 @@ const UNDER_WAY: usize = 2;
 /// A request that failed is followed by the next after so long: a server that refuses must not be hammered.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Of so many streams the whole first batch of every request is compared, of the others the first message of all: the few that are looked at
+/// closely do not cost what would be measured.
+const CLOSELY: usize = 8;
+
 /// One stream.
 pub(super) struct Stream {
     pub(super) number: usize,
     pub(super) client: FlightServiceClient<Channel>,
-    pub(super) ticket: Ticket,
-    pub(super) first: Option<RecordBatch>,
-    /// Whether the whole first batch of every request is compared with it; else the first message of all is.
-    pub(super) closely: bool,
-    pub(super) patience: Duration,
+    pub(super) load: Load,
     pub(super) shared: Arc<Shared>,
 }
 
 impl Stream {
-    /// One request, to its end.
-    pub(super) async fn once(mut self) {
-        if let Err(failure) = self.request(&mut 0).await {
-            self.shared.delivery().failures.push(failure);
-        }
-    }
-
-    /// Requests one after the other, for ever.
-    pub(super) async fn again_and_again(mut self) {
+    /// One request, to its end, or requests one after the other for ever.
+    pub(super) async fn run(mut self) {
         let mut batches = 0;
         loop {
-            if let Err(failure) = self.request(&mut batches).await {
-                self.shared.delivery().failures.push(failure);
+            let done = self.request(&mut batches).await;
+            let failed = done.map_err(|failure| self.shared.delivery().failures.push(failure)).is_err();
+            if self.load.extent == Extent::Whole {
+                return;
+            }
+            if failed {
                 // Nobody waits for it.
                 self.brings(UNDER_WAY, &mut batches);
                 tokio::time::sleep(PAUSE).await;
@@ -65,17 +63,21 @@ impl Stream {
     }
 
     /// One request; adds its batches to those of the stream.
-    async fn request(&mut self, batches: &mut usize) -> Result<(), Failure> {
+    async fn request(&mut self, batches: &mut usize) -> Result<(), Status> {
         let sent = Instant::now();
         // What began before the window has no time in it.
         let mut last = self.shared.counts().then_some(sent);
-        let asked = self.client.do_get(FlightTicket::new(self.ticket.to_bytes()));
-        let mut messages = patient(self.patience, asked).await??.into_inner();
-        let first = if self.closely { self.first.clone() } else { self.first.take() };
-        let mut reader = Reader::new(self.ticket, first, self.closely);
+        let Load { ticket, patience, .. } = self.load;
+        let asked = self.client.do_get(FlightTicket::new(ticket.to_bytes()));
+        let mut messages = patient(patience, asked).await??.into_inner();
+        let closely = self.number < CLOSELY;
+        let first = if closely { self.load.first.clone() } else { self.load.first.take() };
+        let mut reader = Reader::new(ticket, first, closely);
         let shared = &self.shared;
+        let mut counted = 0;
         let mut batch = |reader: &Reader| {
-            if reader.whole {
+            if reader.batches > counted {
+                counted = reader.batches;
                 self.brings(1, batches);
                 let now = Instant::now();
                 shared.count(|delivery| {
@@ -88,7 +90,7 @@ impl Stream {
                 last = shared.counts().then_some(now);
             }
         };
-        while let Some(message) = patient(self.patience, messages.message()).await?? {
+        while let Some(message) = patient(patience, messages.message()).await?? {
             if let Some(bytes) = reader.take(&message, shared)? {
                 shared.count(|delivery| {
                     delivery.bytes += bytes;
@@ -105,27 +107,13 @@ impl Stream {
 }
 
 /// Gives up on an answer that does not come.
-async fn patient<T>(patience: Duration, answer: impl Future<Output = T>) -> Result<T, Failure> {
-    let reason = || format!("nothing came for {} s", patience.as_secs_f64());
-    let late = |_| Failure { code: Code::DeadlineExceeded, reason: reason() };
+async fn patient<T>(patience: Duration, answer: impl Future<Output = T>) -> Result<T, Status> {
+    let late = |_| Status::deadline_exceeded(format!("nothing came for {} s", patience.as_secs_f64()));
     tokio::time::timeout(patience, answer).await.map_err(late)
 }
 
-impl From<Status> for Failure {
-    fn from(status: Status) -> Self {
-        Failure { code: status.code(), reason: status.message().to_owned() }
-    }
-}
-
-/// What came is not what it must be.
-impl From<String> for Failure {
-    fn from(reason: String) -> Self {
-        Failure { code: Code::DataLoss, reason }
-    }
-}
-
-fn broken(why: impl Display) -> String {
-    format!("a message that is none: {why}")
+fn broken(why: impl Display) -> Status {
+    Status::data_loss(format!("a message that is none: {why}"))
 }
 
 /// Puts messages together to batches and checks them.
@@ -141,19 +129,16 @@ struct Reader {
     batches: usize,
     /// Rows of the batch that is not.
     rows: usize,
-    /// Whether the last message made a batch whole.
-    whole: bool,
 }
 
 impl Reader {
     fn new(ticket: Ticket, first: Option<RecordBatch>, closely: bool) -> Self {
-        Reader { ticket, first, closely, schema: None, row_bytes: None, batches: 0, rows: 0, whole: false }
+        Reader { ticket, first, closely, schema: None, row_bytes: None, batches: 0, rows: 0 }
     }
 
     /// Bytes of the values of a message; `None` of the schema.
-    fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, String> {
+    fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, Status> {
         let header = arrow_ipc::root_as_message(&data.data_header).map_err(broken)?;
-        self.whole = false;
         if header.header_type() == MessageHeader::Schema {
             let schema = Schema::try_from(data).map_err(broken)?;
             self.row_bytes = schema.fields().iter().map(|field| field.data_type().primitive_width()).sum();
@@ -174,7 +159,8 @@ impl Reader {
             let begin = self.rows.min(first.num_rows());
             let want = first.slice(begin, rows.min(first.num_rows() - begin));
             if batch.columns() != want.columns() {
-                return Err(format!("rows {} to {} of the first batch are wrong", self.rows, self.rows + rows));
+                let end = self.rows + rows;
+                return Err(Status::data_loss(format!("rows {} to {end} of the first batch are wrong", self.rows)));
             }
             shared.delivery().compared += 1;
             if !self.closely {
@@ -184,33 +170,29 @@ impl Reader {
         let want = self.ticket.records_per_batch;
         self.rows += rows;
         if self.rows > want {
-            return Err(format!("a batch of {} rows instead of {want}", self.rows));
+            return Err(Status::data_loss(format!("a batch of {} rows instead of {want}", self.rows)));
         }
         if self.rows == want {
-            self.finish_batch();
+            self.rows = 0;
+            self.batches += 1;
         }
         Ok(Some(bytes as u64))
     }
 
-    fn finish_batch(&mut self) {
-        self.rows = 0;
-        self.batches += 1;
-        self.whole = true;
-    }
-
     /// The stream has ended: were all batches there?
-    fn end(&mut self) -> Result<(), String> {
-        self.whole = false;
+    fn end(&mut self) -> Result<(), Status> {
         if self.rows > 0 {
             // The last batch of a table may be shorter; who counts batches gets full ones.
             if self.ticket.batches.is_some() {
-                return Err(format!("a last batch of {} rows", self.rows));
+                return Err(Status::data_loss(format!("a last batch of {} rows", self.rows)));
             }
-            self.finish_batch();
+            self.batches += 1;
         }
         match self.ticket.batches {
-            Some(want) if want != self.batches => Err(format!("{} batches instead of {want}", self.batches)),
-            _ if self.batches == 0 => Err("no batches".to_owned()),
+            Some(want) if want != self.batches => {
+                Err(Status::data_loss(format!("{} batches instead of {want}", self.batches)))
+            }
+            _ if self.batches == 0 => Err(Status::data_loss("no batches")),
             _ => Ok(()),
         }
     }

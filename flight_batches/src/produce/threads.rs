@@ -1,59 +1,42 @@
 //! Producers that wait on threads.
 
+use std::io;
 use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-use super::order::{ProduceError, Task};
-use crate::pace::Pace;
+use super::{Pace, Task};
 
 /// A producer needs little; two thousand of them should not need 4 GiB of address space.
 const STACK_BYTES: usize = 256 * 1024;
 /// A thread notices after so long that its client has gone.
 const LONGEST_NAP: Duration = Duration::from_millis(100);
 
-/// A thread for this request alone.
-pub(super) fn per_request(task: Task) -> Result<(), ProduceError> {
-    start("producer", || work(task))
-}
-
-fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), ProduceError> {
-    let thread = Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(run);
-    thread.map(drop).map_err(ProduceError::Thread)
+pub(super) fn start(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(run).map(drop)
 }
 
 /// Produces on this thread until all batches were made or nobody wants them.
 pub(super) fn work(task: Task) {
     let Task { order, mut demand, done } = task;
-    let _counted = order.waiting.thread();
+    let _counted = order.waiting.threads.count();
     let mut pace = Pace::new(order.delay, Instant::now());
     for number in 0..order.batches {
         let Some(free) = demand.blocking_recv() else { return };
         if !order.delay.is_zero() {
             let (due, begun) = (pace.next(free), Instant::now());
-            if !sleep_until(due, || done.is_closed()) {
-                return;
+            while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+                if done.is_closed() {
+                    return;
+                }
+                thread::sleep(left.min(LONGEST_NAP));
             }
             order.waiting.note(due, begun);
         }
         if done.send(number).is_err() {
             return;
         }
-    }
-}
-
-/// Sleeps until `due`; false if it was `cancelled` before.
-fn sleep_until(due: Instant, cancelled: impl Fn() -> bool) -> bool {
-    loop {
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return true;
-        }
-        if cancelled() {
-            return false;
-        }
-        thread::sleep(left.min(LONGEST_NAP));
     }
 }
 
@@ -67,7 +50,7 @@ impl Pool {
     ///
     /// # Errors
     /// If they cannot be started.
-    pub fn new(threads: usize) -> Result<Self, ProduceError> {
+    pub fn new(threads: usize) -> io::Result<Self> {
         let (tasks, queue) = std_mpsc::channel::<Task>();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..threads {
@@ -79,7 +62,8 @@ impl Pool {
         Ok(Pool { tasks })
     }
 
-    pub(super) fn run(&self, task: Task) -> Result<(), ProduceError> {
-        self.tasks.send(task).map_err(|_| ProduceError::PoolEnded)
+    /// `None` if the threads have ended.
+    pub(super) fn run(&self, task: Task) -> Option<()> {
+        self.tasks.send(task).ok()
     }
 }

@@ -6,7 +6,6 @@ use anyhow::Context;
 use flight_batches::load::Extent;
 use flight_batches::produce::Mode;
 use flight_batches::service::Encoding;
-use flight_batches::ticket::Ticket;
 use study_kit::{Arms, Scenario, always, full, measured, originals};
 
 /// What serves.
@@ -193,22 +192,6 @@ pub fn subject(arm: &str) -> anyhow::Result<Subject> {
 }
 
 impl Setting {
-    /// What every request asks for.
-    pub fn ticket(&self) -> Ticket {
-        let batch_generation_delay = f64::from(self.delay_us) * 1e-6;
-        Ticket { records_per_batch: self.rows, batch_generation_delay, batches: self.batches }
-    }
-
-    /// Batches of a request.
-    pub fn batches_of_a_request(&self) -> usize {
-        self.batches.unwrap_or(self.table_rows / self.rows)
-    }
-
-    /// Alternations of a duet: more of few streams at a short delay, which are soon under way and differ most from window to window.
-    pub fn pairs(&self) -> usize {
-        if self.requests <= 10 && self.delay_us <= 1_000 { 4 } else { 2 }
-    }
-
     /// What the delay alone would allow `subject`, in MB/s; nothing without a delay.
     pub fn ideal_mb_per_s(&self, subject: Subject, batch_bytes: usize) -> Option<f64> {
         let most = if matches!(subject, Ours(Mode::Pool, ..)) { POOL_THREADS } else { usize::MAX };

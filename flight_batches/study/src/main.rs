@@ -35,8 +35,9 @@ impl Study for FlightBatches {
         observe::observe(case)
     }
 
+    /// More of few streams at a short delay, which are soon under way and differ most from window to window.
     fn pairs(setting: &cases::Setting, _: &str) -> usize {
-        setting.pairs()
+        if setting.requests <= 10 && setting.delay_us <= 1_000 { 4 } else { 2 }
     }
 
     fn turns<'a>(case: &'a TestCase<'_, cases::Setting>) -> anyhow::Result<Turns<'a>> {

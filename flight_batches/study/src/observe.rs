@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
 use flight_batches::stats::{Process, Stats};
 use flight_batches::table::{Shape, Table, checksum};
+use flight_batches::ticket::Ticket;
 use study_kit::server::Server;
 use study_kit::usage::{kib, settle_allocator};
 use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
@@ -28,19 +29,17 @@ pub fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
         // What needs its figures reads that it cannot be tested here.
         return Ok(Observation::new("", metrics));
     };
-    if subject == Subject::Loopback {
+    let (digest, server) = if subject == Subject::Loopback {
         measure_loopback(setting, &server, &mut metrics)?;
-        return Ok(observed(String::new(), metrics, &server));
-    }
-    let bench = Bench::new(case, server)?;
-    metrics.extend(bench.pass_with_server(case.handicap)?);
-    Ok(observed(bench.digest.clone(), metrics, &bench.server))
-}
-
-fn observed(digest: String, metrics: Metrics, server: &Server) -> Observation {
+        (String::new(), server)
+    } else {
+        let bench = Bench::new(case, server)?;
+        metrics.extend(bench.pass_with_server(case.handicap)?);
+        (bench.digest, bench.server)
+    };
     let mut observation = Observation::new(digest, metrics);
     observation.child_peak_kib = server.peak_rss_kib();
-    observation
+    Ok(observation)
 }
 
 /// Turns of an arm in a duet, each with streams of its own to a server that stays. Of a window counts what 100 MB took.
@@ -82,8 +81,8 @@ fn measure_loopback(setting: &Setting, server: &Server, metrics: &mut Metrics) -
 }
 
 /// A server with connections to it, and the load to put on it.
-struct Bench<'a> {
-    setting: &'a Setting,
+struct Bench {
+    setting: &'static Setting,
     subject: Subject,
     table: Table,
     load: Load,
@@ -94,16 +93,17 @@ struct Bench<'a> {
     server: Server,
 }
 
-impl<'a> Bench<'a> {
-    fn new(case: &TestCase<'a, Setting>, server: Server) -> Result<Self> {
+impl Bench {
+    fn new(case: &TestCase<'_, Setting>, server: Server) -> Result<Self> {
         let setting = case.setting;
-        let &Setting { rows, requests, extent, .. } = setting;
+        let &Setting { rows, requests, extent, delay_us, batches, .. } = setting;
+        let ticket = Ticket { records_per_batch: rows, batch_generation_delay: f64::from(delay_us) * 1e-6, batches };
         // The first batch of a table is that of a table which has no other.
         let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;
         let first = table.batch(0, rows);
         let digest = format!("{rows}x{}", checksum(&first));
         let runtime = Runtime::new().context("no runtime can be started")?;
-        let load = Load { ticket: setting.ticket(), requests, extent, first: Some(first), patience: PATIENCE };
+        let load = Load { ticket, requests, extent, first: Some(first), patience: PATIENCE };
         let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
         Ok(Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server })
     }
@@ -111,10 +111,14 @@ impl<'a> Bench<'a> {
     /// Puts the load on the server once.
     fn pass(&self, handicap: f64) -> Result<Delivery> {
         let mut delivery = self.runtime.block_on(self.load.run(&self.connections));
-        delivery.elapsed += spin(delivery.elapsed.mul_f64(handicap - 1.0));
+        let (begin, longer) = (Instant::now(), delivery.elapsed.mul_f64(handicap - 1.0));
+        while begin.elapsed() < longer {
+            std::hint::spin_loop();
+        }
+        delivery.elapsed += longer;
         if let Some(failure) = delivery.failures.first() {
             let count = delivery.failures.len();
-            bail!("{count} of the requests failed, the first with {:?}: {}", failure.code, failure.reason);
+            bail!("{count} of the requests failed, the first with {:?}: {}", failure.code(), failure.message());
         }
         ensure!(delivery.bytes > 0, "nothing arrived in the window");
         ensure!(delivery.compared > 0, "no batch was compared with what it must be");
@@ -139,9 +143,9 @@ impl<'a> Bench<'a> {
             let most = after.most_streams;
             ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
             metrics.put("streams_count", most as f64);
-            metrics.put("timer_late_us", after.waited.mean_lateness_ns as f64 / 1e3);
-            metrics.put("timer_late_max_us", after.waited.most_lateness_ns as f64 / 1e3);
-            metrics.put("waiting_threads_count", after.waited.most_waiting_threads as f64);
+            metrics.put("timer_late_us", after.mean_lateness_ns as f64 / 1e3);
+            metrics.put("timer_late_max_us", after.most_lateness_ns as f64 / 1e3);
+            metrics.put("waiting_threads_count", after.most_waiting_threads as f64);
             let table_kib = (self.setting.table_rows * self.table.row_bytes()) as f64 / 1024.0;
             describe_server(table_kib, &before.process, &after.process, delivery.mb_per_s(), &mut metrics);
         }
@@ -150,8 +154,11 @@ impl<'a> Bench<'a> {
 
     /// What the server says of itself; `None` of one that is not ours.
     fn stats(&self) -> Result<Option<Stats>> {
-        let ours = matches!(self.subject, Subject::Ours(..));
-        Ok(if ours { Some(self.runtime.block_on(self.connections.stats())?) } else { None })
+        if !matches!(self.subject, Subject::Ours(..)) {
+            return Ok(None);
+        }
+        let stats = self.runtime.block_on(self.connections.stats());
+        stats.map(Some).with_context(|| format!("{} does not answer the action \"stats\"", self.server.address()))
     }
 
     /// Until the server has dropped the streams that were cut off: the other one must not share the machine with them.
@@ -164,40 +171,37 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// Figures of the load.
     fn describe(&self, delivery: &Delivery, metrics: &mut Metrics) {
-        describe(self.setting, self.subject, self.table.bytes(), delivery, metrics);
-    }
-}
-
-/// Figures of the load.
-fn describe(setting: &Setting, subject: Subject, batch_bytes: usize, delivery: &Delivery, metrics: &mut Metrics) {
-    let rate = delivery.mb_per_s();
-    metrics.put("mb_per_s", rate);
-    let ideal = setting.ideal_mb_per_s(subject, batch_bytes);
-    metrics.put("ideal_mb_per_s", ideal);
-    metrics.put("ideal_ratio", ideal.map(|ideal| rate / ideal));
-    let batches = setting.batches_of_a_request();
-    let mean_ms = if setting.extent == Extent::Whole {
-        let mean_ms = delivery.latency.mean() / 1e6;
-        metrics.put("slowest_ratio", delivery.latency.max() as f64 / 1e6 / mean_ms);
-        // Without a delay that is no number, and left out.
-        metrics.put("delays_ratio", mean_ms / (f64::from(setting.delay_us) * 1e-3 * batches as f64));
-        mean_ms
-    } else {
-        // In a steady state so many requests in flight mean that each takes this long, whether one ended in the window or not.
-        (setting.requests * batches * batch_bytes) as f64 / 1e3 / rate
-    };
-    metrics.put("latency_mean_ms", mean_ms);
-    for (name, times) in
-        [("latency", &delivery.latency), ("first_batch", &delivery.first_batch), ("gap", &delivery.gap)]
-    {
-        for (share, percent) in [(0.5, 50), (0.99, 99)] {
-            metrics.put(format!("{name}_p{percent}_ms"), quantile_s(times, share).map(|seconds| seconds * 1e3));
+        let (setting, batch_bytes) = (self.setting, self.table.bytes());
+        let rate = delivery.mb_per_s();
+        metrics.put("mb_per_s", rate);
+        let ideal = setting.ideal_mb_per_s(self.subject, batch_bytes);
+        metrics.put("ideal_mb_per_s", ideal);
+        metrics.put("ideal_ratio", ideal.map(|ideal| rate / ideal));
+        let batches = setting.batches.unwrap_or(setting.table_rows / setting.rows);
+        let mean_ms = if setting.extent == Extent::Whole {
+            let mean_ms = delivery.latency.mean() / 1e6;
+            metrics.put("slowest_ratio", delivery.latency.max() as f64 / 1e6 / mean_ms);
+            // Without a delay that is no number, and left out.
+            metrics.put("delays_ratio", mean_ms / (f64::from(setting.delay_us) * 1e-3 * batches as f64));
+            mean_ms
+        } else {
+            // In a steady state so many requests in flight mean that each takes this long, whether one ended in the window or not.
+            (setting.requests * batches * batch_bytes) as f64 / 1e3 / rate
+        };
+        metrics.put("latency_mean_ms", mean_ms);
+        for (name, times) in
+            [("latency", &delivery.latency), ("first_batch", &delivery.first_batch), ("gap", &delivery.gap)]
+        {
+            for (share, percent) in [(0.5, 50), (0.99, 99)] {
+                metrics.put(format!("{name}_p{percent}_ms"), quantile_s(times, share).map(|seconds| seconds * 1e3));
+            }
         }
+        metrics.put("under_way_s", delivery.under_way.as_secs_f64());
+        metrics.put("fairness_ratio", delivery.fairness());
+        metrics.put("failures_count", delivery.failures.len() as f64);
     }
-    metrics.put("under_way_s", delivery.under_way.as_secs_f64());
-    metrics.put("fairness_ratio", delivery.fairness());
-    metrics.put("failures_count", delivery.failures.len() as f64);
 }
 
 /// What the server used meanwhile.
@@ -212,13 +216,4 @@ fn describe_server(table_kib: f64, before: &Process, after: &Process, mb_per_s: 
     let peak = after.peak_rss_kib.map(kib);
     metrics.put("server_peak_rss_kib", peak);
     metrics.put("server_above_table_kib", peak.map(|peak| peak - table_kib));
-}
-
-/// Keeps a core busy; returns for how long.
-fn spin(time: Duration) -> Duration {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        std::hint::spin_loop();
-    }
-    if time.is_zero() { time } else { start.elapsed() }
 }

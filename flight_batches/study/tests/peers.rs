@@ -49,13 +49,8 @@ fn ours(options: &str) -> Server {
 /// The sum of the values of so many batches, the full ones over and over.
 fn expected(records: usize, batches: Option<usize>) -> i64 {
     let table = Table::new(SHAPE).unwrap();
-    match batches {
-        None => checksum(&table.batch(0, SHAPE.rows)),
-        Some(batches) => {
-            let sums = (0..batches).map(|number| checksum(&table.batch(number % table.full_batches(records), records)));
-            sums.sum()
-        }
-    }
+    let all = batches.map_or(table.batches(records), |_| table.full_batches(records));
+    (0..batches.unwrap_or(all)).map(|number| checksum(&table.batch(number % all, records))).sum()
 }
 
 #[test]
@@ -91,10 +86,6 @@ fn a_pyarrow_client_is_refused_in_words_and_told_what_there_is() {
     assert!(text.contains("25000") && text.contains("col_49"), "{text}");
 }
 
-fn ticket(records: usize, delay: f64, batches: Option<usize>) -> Ticket {
-    Ticket { records_per_batch: records, batch_generation_delay: delay, batches }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn our_client_reads_a_pyarrow_server() {
     let Some(python) = python() else { return };
@@ -108,9 +99,10 @@ async fn our_client_reads_a_pyarrow_server() {
     let server = Server::start(&python, &words).unwrap();
     let connections = Connections::open(server.address(), 4).await.unwrap();
     for delay in [0.0, 0.001] {
+        let ticket = |records_per_batch, batches| Ticket { records_per_batch, batch_generation_delay: delay, batches };
         let sum = async |records, batches| {
             let mut client = FlightClient::new_from_inner(connections.client(0));
-            let asked = client.do_get(FlightTicket::new(ticket(records, delay, batches).to_bytes()));
+            let asked = client.do_get(FlightTicket::new(ticket(records, batches).to_bytes()));
             let batches: Vec<RecordBatch> = asked.await.unwrap().try_collect().await.unwrap();
             batches.iter().map(checksum).fold(0_i64, i64::wrapping_add)
         };
@@ -118,14 +110,14 @@ async fn our_client_reads_a_pyarrow_server() {
         assert_eq!(sum(7000, Some(7)).await, expected(7000, Some(7)));
         assert_eq!(sum(10_000, None).await, expected(10_000, None));
         let load = Load {
-            ticket: ticket(5000, delay, Some(10)),
+            ticket: ticket(5000, Some(10)),
             requests: 20,
             extent: Extent::Whole,
             first: Some(table.batch(0, 5000)),
             patience: Duration::from_secs(30),
         };
         let delivery = load.run(&connections).await;
-        assert_eq!(delivery.failures, []);
+        assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
         assert_eq!(delivery.bytes, 20 * 10 * 5000 * 400);
     }
 }

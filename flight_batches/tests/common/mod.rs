@@ -3,22 +3,24 @@
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
+use arrow_flight::decode::FlightRecordBatchStream;
+use arrow_flight::error::FlightError;
 use arrow_flight::{FlightClient, Ticket as FlightTicket};
 use futures::TryStreamExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
 
+use flight_batches::load::{Connections, Extent, Load};
 use flight_batches::produce::{Mode, Pool};
 use flight_batches::serve::{self, Limits};
 use flight_batches::service::{Batches, Encoding, Options};
-use flight_batches::slices::Memory;
 use flight_batches::table::{Shape, Table};
 use flight_batches::ticket::Ticket;
 
@@ -28,15 +30,16 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 pub struct Served {
     pub endpoint: String,
     pub batches: Batches,
-    stop: Option<oneshot::Sender<()>>,
+    /// It stops when this is dropped.
+    _stop: oneshot::Sender<()>,
 }
 
 pub fn options(mode: Mode, prefetch: usize, encoding: Encoding) -> Options {
-    Options { mode, prefetch, encoding, memory: Memory::default() }
+    Options { mode, prefetch, encoding, memory: 256 << 20 }
 }
 
 pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
-    let listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let pool = (options.mode == Mode::Pool).then(|| Pool::new(pool).unwrap());
     let batches = Batches::new(Table::new(shape).unwrap(), options, pool);
@@ -45,7 +48,7 @@ pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
     tokio::spawn(async move {
         serve::serve(listener, service, Limits::default(), async { drop(stopped.await) }).await;
     });
-    Served { endpoint, batches, stop: Some(stop) }
+    Served { endpoint, batches, _stop: stop }
 }
 
 impl Served {
@@ -61,10 +64,6 @@ impl Served {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
-
-    pub fn stop(&mut self) {
-        drop(self.stop.take());
-    }
 }
 
 pub async fn channel(endpoint: &str) -> Channel {
@@ -75,10 +74,18 @@ pub fn ticket(records: usize, delay: f64, batches: Option<usize>) -> Ticket {
     Ticket { records_per_batch: records, batch_generation_delay: delay, batches }
 }
 
-/// All that a request is answered with, decoded by arrow-flight's own client.
-pub async fn fetch(channel: Channel, ticket: &Ticket) -> Result<Vec<RecordBatch>, arrow_flight::error::FlightError> {
-    let mut client = FlightClient::new(channel);
-    client.do_get(FlightTicket::new(ticket.to_bytes())).await?.try_collect().await
+pub fn load(ticket: Ticket, requests: usize, extent: Extent) -> Load {
+    Load { ticket, requests, extent, first: None, patience: PATIENCE }
+}
+
+/// What a request is answered with, decoded by arrow-flight's own client.
+pub async fn ask(channel: Channel, ticket: &Ticket) -> Result<FlightRecordBatchStream, FlightError> {
+    FlightClient::new(channel).do_get(FlightTicket::new(ticket.to_bytes())).await
+}
+
+/// All of it.
+pub async fn fetch(channel: Channel, ticket: &Ticket) -> Result<Vec<RecordBatch>, FlightError> {
+    ask(channel, ticket).await?.try_collect().await
 }
 
 /// The program as a server.
@@ -101,6 +108,20 @@ impl Program {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let endpoint = line.trim_end().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).to_owned();
         Program { child, endpoint }
+    }
+
+    pub async fn connections(&self, count: usize) -> Connections {
+        Connections::open(&self.endpoint, count).await.unwrap()
+    }
+
+    /// Waits until so many streams are in flight.
+    pub async fn streams(&self, want: usize) {
+        let connections = self.connections(1).await;
+        let deadline = Instant::now() + 5 * PATIENCE;
+        while connections.stats().await.unwrap().streams < want {
+            assert!(Instant::now() < deadline, "there are not {want} streams");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     pub fn signal(&self, signal: Signal) {

@@ -1,0 +1,218 @@
+//! `bench`: the published grid, every combination of delay, rows and requests, against each server.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::runtime::Runtime;
+
+use super::{FOUND_FAILURES, print, seconds};
+use crate::load::{ConnectError, Connections, Extent, Load, quantile_s};
+use crate::results::Row;
+use crate::ticket::Ticket;
+
+/// What `bench` measures.
+#[derive(Debug, clap::Args)]
+pub struct Benching {
+    /// A server to measure, like `http://127.0.0.1:8815`; several take turns. Without it an async and a sync server are started
+    #[arg(long)]
+    endpoint: Vec<String>,
+    /// Rows of a batch
+    #[arg(long, value_delimiter = ',', default_value = "1000,5000,10000")]
+    rows: Vec<NonZero<usize>>,
+    /// Requests in flight
+    #[arg(long, value_delimiter = ',', default_value = "10,100,500,1000,2000")]
+    requests: Vec<NonZero<usize>>,
+    /// Seconds that each batch takes to come
+    #[arg(long, value_delimiter = ',', default_value = "0.001,0.01,0.1", value_parser = seconds)]
+    delays: Vec<Duration>,
+    /// Batches of a request; the table once without it. A request that ends is followed by the next
+    #[arg(long)]
+    batches: Option<NonZero<usize>>,
+    /// Seconds that are counted per cell
+    #[arg(long, default_value = "1.5", value_parser = some_seconds)]
+    window: Duration,
+    /// Seconds before they begin
+    #[arg(long, default_value = "0.5", value_parser = seconds)]
+    warm_up: Duration,
+    /// Connections per server that share the requests
+    #[arg(long, default_value = "32")]
+    connections: NonZero<usize>,
+    /// Seconds without a message after which a request has failed
+    #[arg(long, default_value = "60", value_parser = seconds)]
+    patience: Duration,
+    /// The file to write
+    #[arg(long, default_value = "results.csv")]
+    out: PathBuf,
+}
+
+fn some_seconds(text: &str) -> Result<Duration, String> {
+    seconds(text).ok().filter(|time| !time.is_zero()).ok_or_else(|| "give seconds, more than 0".to_owned())
+}
+
+/// Measures the grid and writes its file.
+pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
+    let runtime = Runtime::new().context("no runtime can be started")?;
+    let mut own = Vec::new();
+    if benching.endpoint.is_empty() {
+        // As published: a queue without bound ahead of the sender, and none.
+        own.push(Server::start(&["--mode", "async", "--prefetch", "all"])?);
+        own.push(Server::start(&["--mode", "sync", "--prefetch", "0"])?);
+    }
+    let endpoints = own.iter().map(|server| &server.endpoint).chain(&benching.endpoint);
+    let targets = runtime.block_on(Target::find(endpoints))?;
+    // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
+    let unfinished = benching.out.with_extension("csv.part");
+    let cannot = |path: &Path| format!("cannot write {}", path.display());
+    let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
+    let measured = runtime.block_on(benching.measure(&targets, file));
+    let (cells, failures) = measured.with_context(|| cannot(&unfinished))?;
+    fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;
+    print(&format!("{cells} cells in {}, {failures} failed requests\n", benching.out.display()))?;
+    Ok(if failures == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
+}
+
+impl Benching {
+    /// Measures every cell on every target in turn and writes each row as soon as it is there; a bar on standard error shows how far it is.
+    /// Returns how many cells there were, and how many requests failed.
+    async fn measure(&self, targets: &[Target<'_>], file: File) -> anyhow::Result<(usize, usize)> {
+        let mut writer = csv::Writer::from_writer(file);
+        let mut failures = 0;
+        let cells = self.delays.len() * self.rows.len() * self.requests.len() * targets.len();
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")?;
+        let bar = ProgressBar::new(cells as u64).with_style(style);
+        let extent = Extent::Window { warm_up: self.warm_up, window: self.window };
+        for delay in &self.delays {
+            for rows in &self.rows {
+                for requests in &self.requests {
+                    // Servers take turns cell by cell, so that both meet the same minute of the machine.
+                    for target in targets {
+                        bar.set_message(format!("{} {delay:?}, {rows} rows, {requests} requests", target.name));
+                        let ticket = Ticket {
+                            records_per_batch: rows.get(),
+                            batch_generation_delay: delay.as_secs_f64(),
+                            batches: self.batches.map(NonZero::get),
+                        };
+                        let (requests, patience) = (requests.get(), self.patience);
+                        let load = Load { ticket, requests, extent, first: None, patience };
+                        let row = cell(&load, target, self.connections.get()).await;
+                        failures += row.failures;
+                        writer.serialize(row)?;
+                        writer.flush()?;
+                        bar.inc(1);
+                    }
+                }
+            }
+        }
+        bar.finish_and_clear();
+        Ok((cells, failures))
+    }
+}
+
+/// What comes of a load on a target.
+async fn cell(load: &Load, target: &Target<'_>, connections: usize) -> Row {
+    let Ticket { records_per_batch, batch_generation_delay: delay, batches } = load.ticket;
+    let row = Row {
+        records_per_batch,
+        concurrent_requests: load.requests,
+        batch_generation_delay: delay,
+        server: target.name.clone(),
+        ..Row::default()
+    };
+    let delivery = match Connections::open(target.endpoint, load.requests.min(connections)).await {
+        Ok(connections) => load.run(&connections).await,
+        Err(error) => {
+            let first_failure = format!("{:#}", anyhow::Error::from(error)).replace(['\n', '\r'], " ");
+            return Row { failures: load.requests, first_failure, ..row };
+        }
+    };
+    let requests = load.requests as f64;
+    let batch_bytes = delivery.row_bytes.map(|bytes| (bytes * records_per_batch) as f64);
+    let table = target.table_rows.map(|rows| rows as f64 / records_per_batch as f64);
+    let batches = batches.map(|batches| batches as f64).or(table);
+    let first = delivery.failures.first();
+    Row {
+        average_latency: batches.zip(batch_bytes).map(|(batches, bytes)| {
+            // In a steady state: requests in flight over requests served per second.
+            requests * batches * bytes / (delivery.mb_per_s() * 1e6)
+        }),
+        throughput_mb_per_s: delivery.mb_per_s(),
+        latency_p50: quantile_s(&delivery.latency, 0.5),
+        latency_p99: quantile_s(&delivery.latency, 0.99),
+        first_batch_p50: quantile_s(&delivery.first_batch, 0.5),
+        first_batch_p99: quantile_s(&delivery.first_batch, 0.99),
+        gap_p50: quantile_s(&delivery.gap, 0.5),
+        gap_p99: quantile_s(&delivery.gap, 0.99),
+        ideal_mb_per_s: batch_bytes.filter(|_| delay > 0.0).map(|bytes| requests * bytes / delay / 1e6),
+        failures: delivery.failures.len(),
+        first_failure: first.map(|status| format!("{:?}: {}", status.code(), status.message())).unwrap_or_default(),
+        ..row
+    }
+}
+
+/// A server of which all cells are measured.
+struct Target<'a> {
+    endpoint: &'a str,
+    /// What its rows are called.
+    name: String,
+    /// Rows of its table, if it says so.
+    table_rows: Option<usize>,
+}
+
+impl<'a> Target<'a> {
+    /// Servers by what they say of themselves: `async`, `sync`; two of a kind, and those that do not say, by their endpoints.
+    async fn find(endpoints: impl Iterator<Item = &'a String>) -> Result<Vec<Self>, ConnectError> {
+        let mut targets = Vec::new();
+        for endpoint in endpoints {
+            let connections = Connections::open(endpoint, 1).await?;
+            let name = connections.stats().await.map_or(String::new(), |stats| stats.mode);
+            targets.push(Target { endpoint, name, table_rows: connections.table_rows().await });
+        }
+        let modes: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
+        for target in &mut targets {
+            if target.name.is_empty() || modes.iter().filter(|mode| **mode == target.name).count() > 1 {
+                let name = format!("{} {}", target.name, target.endpoint);
+                name.trim_start().clone_into(&mut target.name);
+            }
+        }
+        Ok(targets)
+    }
+}
+
+/// A server of this program in a process of its own, which runs for as long as this lives. If this process dies without a word, it sees the
+/// end of its input.
+struct Server {
+    child: Child,
+    endpoint: String,
+}
+
+impl Server {
+    /// Starts this program with the word `serve` and such options; why it does not listen it says itself on standard error.
+    fn start(options: &[&str]) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
+        command.args(["serve", "--until-stdin-closes", "--addr", "127.0.0.1:0"]).args(options);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("no server can be started")?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut line).context("the server cannot be heard")?;
+        }
+        let endpoint = line.trim_end().strip_prefix("listening on ").unwrap_or_default().to_owned();
+        let server = Server { child, endpoint };
+        ensure!(!server.endpoint.is_empty(), "the server did not say where it listens");
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has nothing that could be lost.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
