@@ -90,8 +90,10 @@ async fn streams_that_outlast_the_grace_are_cut_off_and_nobody_is_let_in_meanwhi
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_has_so_many_streams_at_once_and_others_wait() {
     let server = Program::start(&format!("{SMALL} --streams-per-connection 3"));
-    for (connections, most) in [(1, 3), (2, 6)] {
-        let connections = server.connections(connections).await;
+    for (count, most) in [(1, 3), (2, 6)] {
+        let connections = server.connections(count).await;
+        // By its first answer a connection has heard how many streams it may have.
+        load(ticket(100, 0.0, Some(1)), count, Extent::Whole).run(&connections).await;
         let delivery = load(ticket(100, 0.05, Some(2)), 20, Extent::Whole).run(&connections).await;
         assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
         assert_eq!(delivery.batches, 40);
