@@ -9,24 +9,20 @@ use std::time::Duration;
 use anyhow::{Context, Error, bail};
 use indicatif::ProgressBar;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
 use super::output::{code, print, stream};
-use crate::books::Books as _;
-use crate::clients::Spawn;
-use crate::engine::Engine;
+use crate::clients::{self, Pass, Spawn};
 use crate::load::{Answers, Load, Stage, Times};
-use crate::serve::{Mode, Server, Stats};
+use crate::serve::{Mode, Server};
 use crate::session::Session;
-use crate::{accounts, clients, limits};
+use crate::{accounts, limits};
 
 /// The rows of all clients of a process are there before the first is applied: some GiB.
 const MOST_ROWS: usize = 100_000_000;
 
-/// Serves until told to stop, then drains.
 pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
@@ -70,7 +66,6 @@ fn stop_when_stdin_closes(signals: Handle) {
     });
 }
 
-/// Puts load on a server.
 pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     let load = &args.load;
     let progress = ProgressBar::new_spinner().with_message("connecting");
@@ -86,7 +81,6 @@ pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
 }
 
-/// The document's example.
 pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
     if args.clients.saturating_mul(args.rows) > MOST_ROWS {
         bail!("{} clients of {} rows are too many: {MOST_ROWS} rows in all", args.clients, args.rows);
@@ -94,31 +88,17 @@ pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
     if args.spawn == Spawn::Threads && !args.force {
         limits::expect_threads(args.clients)?;
     }
-    let rows = clients::rows(args.clients, args.rows, args.seed);
-    let engine = Arc::new(Engine::default());
-    let pass = clients::run(args.spawn, &engine, &rows)?;
-    let end = Stats::of_this_process();
-    let digest = hex::encode(Sha256::digest(accounts::to_csv(&engine.accounts())));
-    let line = json!({
-        "whole_s": pass.whole.as_secs_f64(),
-        "start_s": pass.start.as_secs_f64(),
-        "work_s": pass.work.as_secs_f64(),
-        "accepted": pass.accepted,
-        "digest": &digest[..16],
-        "there": pass.there,
-        "end": end,
-    });
-    let text = format!(
-        "{} clients, {} rows applied in {:.3} s\nstart {:.3} s, rows {:.3} s, peak memory {} KiB, {} threads",
-        args.clients,
-        pass.accepted,
-        pass.whole.as_secs_f64(),
-        pass.start.as_secs_f64(),
-        pass.work.as_secs_f64(),
-        end.peak_rss_kib,
-        pass.there.threads,
-    );
-    print(&if args.json { line.to_string() } else { text }).map(|()| ExitCode::SUCCESS)
+    let pass = clients::run(args.spawn, args.clients, args.rows, args.seed)?;
+    if args.json {
+        return print(&json!(pass).to_string()).map(|()| ExitCode::SUCCESS);
+    }
+    let Pass { whole_s, start_s, work_s, accepted, there, end, .. } = pass;
+    print(&format!(
+        "{} clients, {accepted} rows applied in {whole_s:.3} s\nstart {start_s:.3} s, rows {work_s:.3} s, \
+         peak memory {} KiB, {} threads",
+        args.clients, end.peak_rss_kib, there.threads,
+    ))
+    .map(|()| ExitCode::SUCCESS)
 }
 
 fn as_text(load: &Load, answers: &Answers) -> String {
@@ -178,7 +158,6 @@ fn as_json(load: &Load, answers: &Answers) -> serde_json::Value {
     })
 }
 
-/// Nanoseconds as milliseconds.
 fn ms(time_ns: u64) -> f64 {
     Duration::from_nanos(time_ns).as_secs_f64() * 1e3
 }

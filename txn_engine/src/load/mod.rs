@@ -17,11 +17,10 @@ mod schedule;
 mod script;
 mod sender;
 mod settings;
-mod times;
 
+pub use connections::Times;
 pub use script::Script;
 pub use settings::{Arrivals, Load, MOST_CLIENTS};
-pub use times::Times;
 
 use connections::{Connection, State};
 use receiver::Receiver;
@@ -80,14 +79,13 @@ impl Load {
         let start = Instant::now() + Duration::from_millis(20);
         let schedule = Schedule::new(self, start);
         let counted_from = start + self.warm_up;
-        receiver.count_from(counted_from);
+        receiver.counted_from = Some(counted_from);
         let sender = sender::start(schedule, (counted_from, self.patience), Arc::clone(&connections), scripts)?;
         receiver.receive_until(|| sender.is_finished(), self.patience);
         let sent = sender.join().map_err(|panic| died(&*panic))?;
         let elapsed = counted_from.elapsed();
         tell(Stage::Answered);
 
-        let done = receiver.finish();
         let in_state = |state| connections.iter().filter(|connection| connection.state() == state).count() as u64;
         let rows_of = |(connection, rows): (&Connection, u32)| match connection.state() {
             State::Served | State::Broken => Some(rows),
@@ -96,14 +94,14 @@ impl Load {
         };
         Ok(Answers {
             rows: sent.counted,
-            accepted: done.accepted,
-            rejected: done.rejected,
-            failed: sent.counted - done.accepted - done.rejected,
+            accepted: receiver.accepted,
+            rejected: receiver.rejected,
+            failed: sent.counted - receiver.accepted - receiver.rejected,
             refused: in_state(State::Refused),
-            refusal: done.refusal,
+            refusal: receiver.refusal,
             unserved: in_state(State::Unserved),
-            response: done.response,
-            service: done.service,
+            response: receiver.response,
+            service: receiver.service,
             lateness: sent.lateness,
             connecting,
             elapsed,

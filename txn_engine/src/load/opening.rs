@@ -36,7 +36,8 @@ pub(super) fn open_all(
             let opened = first.take().map_or_else(|| open(load, address, number), Ok);
             let Ok(stream) = opened else { continue };
             line.clear();
-            scripts[number].next(&mut line);
+            // Writing to a vector cannot fail.
+            let _ = scripts[number].next_row().write(&mut line);
             let connection = &connections[number];
             let now = Instant::now();
             connection.waiting().push_back(Waiting { due: now, sent: now });

@@ -44,7 +44,7 @@ impl Message for Vec<Entry> {
 }
 
 /// Applies every input to `engine` through a channel of its own, all at the same time: as tasks of `runtime`, or without one on threads.
-pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
+pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done {
     if job.setup.batch == 1 {
         run_with::<[Entry; 1]>(engine, inputs, job, runtime)
     } else {
@@ -52,10 +52,10 @@ pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<
     }
 }
 
-fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
+fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done {
     let Some(runtime) = runtime else {
         let tally = on_threads::<M>(&engine, inputs, job)?;
-        return Ok((engine, tally));
+        return Ok((Box::new(engine), tally));
     };
     let engine = Arc::new(engine);
     let tally = on_tokio::<M>(&runtime, &engine, inputs, job)?;
@@ -63,7 +63,7 @@ fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: O
     drop(runtime);
     let engine =
         Arc::into_inner(engine).ok_or_else(|| Error::Worker { message: "a task outlived its run".to_owned() })?;
-    Ok((engine, tally))
+    Ok((Box::new(engine), tally))
 }
 
 fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job) -> Result<Tally, Error> {
@@ -133,11 +133,10 @@ fn read<M: Message>(input: Input, job: Job, sender: &flume::Sender<M>) -> Result
     Ok(())
 }
 
-/// The consuming end: applies one message.
 #[inline]
 fn consume(message: impl Message, engine: &Engine, tally: &mut Tally) {
     tally.messages += 1;
     for entry in message {
-        tally.take(&entry, |row| engine.process(row));
+        tally.take(&entry, |row| engine.process(&row));
     }
 }

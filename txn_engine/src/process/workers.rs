@@ -5,7 +5,6 @@
 //! input, also where files share transaction ids or one client has most of the rows, and there is nothing to detect or to fall back to.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -25,11 +24,11 @@ const BATCH: usize = 256;
 const AHEAD: usize = 8;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
+pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: usize) -> Done {
     let mut all = Tally::default();
     for input in inputs {
         let mut books = Books { ledger, tally: Tally::default(), line: 0 };
-        if workers.get() == 1 {
+        if workers == 1 {
             let mut entries = Vec::with_capacity(BATCH);
             read_entries(input, job.setup.reading, |entry| {
                 entries.push(entry);
@@ -40,13 +39,13 @@ pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: Non
             })?;
             books.apply(&mut entries);
         } else {
-            books.line = input.blocks.next_line();
+            books.line = input.next_line();
             books = in_parallel(books, input, job.setup.reading, workers)?;
         }
         ledger = books.ledger;
         all.append(books.tally);
     }
-    Ok((ledger, all))
+    Ok((Box::new(ledger), all))
 }
 
 /// A block as read, waiting for its turn.
@@ -64,12 +63,10 @@ struct Source {
     failed: bool,
 }
 
-/// Blocks that wait for their turn.
 #[derive(Default)]
 struct Queue {
     waiting: BTreeMap<u64, Parsed>,
     next: u64,
-    /// A worker is applying.
     applying: bool,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<Entry>>,
@@ -95,19 +92,19 @@ struct Shared {
     reading: Reading,
 }
 
-fn in_parallel(books: Books, input: Input, reading: Reading, workers: NonZero<usize>) -> Result<Books, Error> {
+fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> Result<Books, Error> {
     let columns = input.columns;
     let shared = Shared {
         source: Mutex::new(Source { input, next: 0, failed: false }),
         queue: Mutex::default(),
         room: Condvar::new(),
         books: Mutex::new(books),
-        most_waiting: WAITING_PER_WORKER * workers.get(),
+        most_waiting: WAITING_PER_WORKER * workers,
         columns,
         reading,
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (1..workers.get()).map(|_| scope.spawn(|| shared.work())).collect();
+        let threads: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
         let mine = shared.work();
         // Every thread is joined before the first error is returned.
         let others: Vec<Result<(), Error>> =
@@ -199,12 +196,12 @@ impl Books {
     /// Applies `entries` and empties the list.
     fn apply(&mut self, entries: &mut Vec<Entry>) {
         for n in 0..entries.len() {
-            if let Some(Entry::Row(row)) = entries.get(n + AHEAD) {
+            if let Some(Entry { row: Ok(row), .. }) = entries.get(n + AHEAD) {
                 self.ledger.fetch(row);
             }
             let mut entry = entries[n];
-            entry.shift(self.line);
-            self.tally.take(&entry, |row| self.ledger.process(row));
+            entry.line += self.line;
+            self.tally.take(&entry, |row| self.ledger.process(&row));
         }
         entries.clear();
     }

@@ -32,7 +32,7 @@ pub use crate::limits::raise_open_files;
 pub use options::{Mode, Options};
 pub use stats::Stats;
 
-use shared::{Counts, Desk, Shared};
+use shared::{Counts, Shared, Stop};
 
 /// A look at all connections takes some of this.
 const SHORTEST_STEP: Duration = Duration::from_millis(10);
@@ -41,13 +41,7 @@ const SHORTEST_STEP: Duration = Duration::from_millis(10);
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
-    front: Front,
-}
-
-/// What accepts connections.
-enum Front {
-    Threads(threads::Acceptor),
-    Tasks(tasks::Acceptor),
+    stop: Stop,
 }
 
 impl Server {
@@ -59,35 +53,28 @@ impl Server {
         let listener = listen::listen(options.address)?;
         let local = listener.local_addr();
         let address = local.map_err(|source| Error::Listen { address: options.address, source })?;
-        let desk = match options.mode {
-            Mode::Null => Desk::Null,
-            _ => Desk::Engine(Box::new(Engine::resume(session))),
-        };
+        let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;
         }
         let most = options.most();
         let step = (!options.idle.is_zero()).then(|| (options.idle / live::IDLE_STEPS).max(SHORTEST_STEP));
-        let shared = Arc::new(Shared { desk, counts: Counts::default(), live: Arc::default(), most, step });
-        let on_threads = |listener, pool| threads::Acceptor::start(listener, &shared, pool).map(Front::Threads);
-        let on_tasks = |listener, builder| tasks::Acceptor::start(listener, &shared, builder).map(Front::Tasks);
+        let shared = Arc::new(Shared { engine, counts: Counts::default(), live: Arc::default(), most, step });
         let front = match options.mode {
-            Mode::Threads => on_threads(listener, None),
-            Mode::Pool => on_threads(listener, Some(options.pool)),
-            Mode::Tokio => on_tasks(listener, Builder::new_multi_thread()),
-            Mode::TokioCurrent | Mode::Null => on_tasks(listener, Builder::new_current_thread()),
+            Mode::Threads => threads::start(listener, &shared, None),
+            Mode::Pool => threads::start(listener, &shared, Some(options.pool)),
+            Mode::Tokio => tasks::start(listener, &shared, Builder::new_multi_thread()),
+            Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread()),
         }?;
-        Ok(Server { address, shared, front })
+        Ok(Server { address, shared, stop: front })
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// What it has done and spent so far.
-    #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
@@ -97,22 +84,13 @@ impl Server {
     #[must_use]
     pub fn drain(self, grace: Duration) -> Session {
         let deadline = Instant::now() + grace;
-        let _running = match self.front {
-            Front::Threads(acceptor) => {
-                acceptor.stop();
-                None
-            }
-            Front::Tasks(acceptor) => Some(acceptor.stop()),
-        };
+        let _running = (self.stop)();
         // What has arrived can still be read; then the connection looks ended.
         self.shared.live.shut(Shutdown::Read);
         if !self.shared.live.wait_until_empty(deadline) {
             self.shared.live.shut(Shutdown::Both);
             self.shared.live.wait_until_empty(Instant::now() + grace);
         }
-        match &self.shared.desk {
-            Desk::Engine(engine) => engine.session(),
-            Desk::Null => Session::default(),
-        }
+        self.shared.engine.as_ref().map(Engine::session).unwrap_or_default()
     }
 }

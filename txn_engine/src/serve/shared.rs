@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio::sync::oneshot;
+
 use super::live::Live;
 use super::stats::Stats;
 use crate::engine::Engine;
 
-/// What all connections share.
 pub(super) struct Shared {
-    pub(super) desk: Desk,
+    /// Nobody: every line is `ok`.
+    pub(super) engine: Option<Engine>,
     pub(super) live: Arc<Live>,
     pub(super) counts: Counts,
     /// How many connections there may be, and why no more.
@@ -19,51 +21,46 @@ pub(super) struct Shared {
     pub(super) step: Option<Duration>,
 }
 
-/// Who answers.
-pub(super) enum Desk {
-    /// The engine.
-    Engine(Box<Engine>),
-    /// Nobody: every line is `ok`.
-    Null,
-}
+/// Accepts no more; connections that wait for a thread are closed. Those that are served go on until what is returned is dropped.
+pub(super) type Stop = Box<dyn FnOnce() -> Option<oneshot::Sender<()>> + Send>;
 
 /// Counts over all connections.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    connections: AtomicU64,
-    refused: AtomicU64,
-    accepted: AtomicU64,
-    rejected: AtomicU64,
+    pub(super) connections: Count,
+    pub(super) refused: Count,
+    accepted: Count,
+    rejected: Count,
 }
 
 impl Counts {
-    /// A connection was taken.
-    pub(super) fn connection(&self) {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A connection was refused.
-    pub(super) fn refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A row was answered.
     pub(super) fn row(&self, accepted: bool) {
-        let count = if accepted { &self.accepted } else { &self.rejected };
-        count.fetch_add(1, Ordering::Relaxed);
+        if accepted { self.accepted.up() } else { self.rejected.up() }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Count(AtomicU64);
+
+impl Count {
+    pub(super) fn up(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Shared {
     /// What was done and spent so far.
     pub(super) fn stats(&self) -> Stats {
-        let so_far = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Stats {
             open: self.live.count() as u64,
-            connections: so_far(&self.counts.connections),
-            refused: so_far(&self.counts.refused),
-            accepted: so_far(&self.counts.accepted),
-            rejected: so_far(&self.counts.rejected),
+            connections: self.counts.connections.so_far(),
+            refused: self.counts.refused.so_far(),
+            accepted: self.counts.accepted.so_far(),
+            rejected: self.counts.rejected.so_far(),
             ..Stats::of_this_process()
         }
     }

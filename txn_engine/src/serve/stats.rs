@@ -1,7 +1,5 @@
 //! What a server has done and spent.
 
-use std::fmt;
-
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use serde::{Deserialize, Serialize};
@@ -39,16 +37,8 @@ pub struct Stats {
     pub maps: u64,
 }
 
-impl fmt::Display for Stats {
-    /// One line of JSON.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
-    }
-}
-
 impl Stats {
     /// Of this process, without the counts.
-    #[must_use]
     pub fn of_this_process() -> Self {
         let mut here = Stats::default();
         if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {

@@ -8,7 +8,7 @@ use predicates::str::{contains, is_empty, starts_with};
 use txn_engine::oracle::process;
 use txn_engine::{ErrorKind, Setup};
 
-use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, one_line};
+use crate::{Folder, HEADER, one_line};
 
 /// Deposits whose every row is rejected after the first.
 fn repeated_deposits(rows: usize) -> String {
@@ -16,28 +16,26 @@ fn repeated_deposits(rows: usize) -> String {
 }
 
 #[test]
-fn a_missing_file_ends_the_run_with_one_line_that_names_it() {
-    for typed in ["nowhere.csv", "async nowhere.csv", "--engine best_one_core nowhere.csv"] {
-        let run = Folder::new().txn_engine(typed).assert();
-        run.code(2).stdout(is_empty()).stderr(one_line().and(contains("nowhere.csv")));
-    }
-}
-
-#[test]
-fn a_folder_in_place_of_a_file_ends_the_run_with_one_line_that_names_it() {
+fn what_cannot_be_read_ends_the_run_with_one_line_that_names_it_and_what_is_wrong() {
     let folder = Folder::new();
-    fs::create_dir(folder.path("payments")).expect("a folder can be made");
-    for typed in ["payments", "async payments", "--engine sync payments"] {
-        folder.txn_engine(typed).assert().code(2).stdout(is_empty()).stderr(one_line().and(contains("payments")));
+    fs::create_dir(folder.path("folder")).expect("a folder can be made");
+    for (name, text, wrong) in [
+        ("empty", "", "header"),
+        ("break", "\n", "header"),
+        ("blank", " \r\n\n", "header"),
+        ("three", "type,client,amount\ndeposit,1,5\n", "tx"),
+        ("twice", "type,client,tx,amount,Client\ndeposit,1,1,5,1\n", "client"),
+        ("quote", "type,client,tx,\"amount\ndeposit,1,1,5\n", "not closed"),
+    ] {
+        folder.write(name, text);
+        let run = folder.txn_engine(name).assert().code(2).stdout(is_empty());
+        run.stderr(one_line().and(contains(name)).and(contains(wrong)));
     }
-}
-
-#[test]
-fn an_empty_file_ends_the_run_and_the_message_names_the_header() {
-    for text in ["", "\n", " \r\n\n"] {
-        let folder = Folder::with("empty.csv", text);
-        let run = folder.txn_engine("empty.csv").assert().code(2).stdout(is_empty());
-        run.stderr(one_line().and(contains("empty.csv")).and(contains("header")));
+    for name in ["nowhere.csv", "folder"] {
+        for engine in ["", "async ", "--engine best_one_core ", "--engine sync "] {
+            let run = folder.txn_engine(&format!("{engine}{name}")).assert().code(2).stdout(is_empty());
+            run.stderr(one_line().and(contains(name)));
+        }
     }
 }
 
@@ -48,18 +46,6 @@ fn a_header_alone_gives_no_accounts_and_is_fine() {
         let run = folder.txn_engine("--strict header.csv").assert().success();
         run.stdout("client,available,held,total,locked\n").stderr(is_empty());
     }
-}
-
-#[test]
-fn a_missing_column_ends_the_run_and_is_named() {
-    let folder = Folder::with("three.csv", "type,client,amount\ndeposit,1,5\n");
-    folder.txn_engine("three.csv").assert().code(2).stdout(is_empty()).stderr(one_line().and(contains("tx")));
-}
-
-#[test]
-fn a_column_that_is_there_twice_ends_the_run_and_is_named() {
-    let folder = Folder::with("twice.csv", "type,client,tx,amount,Client\ndeposit,1,1,5,1\n");
-    folder.txn_engine("twice.csv").assert().code(2).stdout(is_empty()).stderr(one_line().and(contains("client")));
 }
 
 #[test]
@@ -104,8 +90,6 @@ fn a_quote_that_is_never_closed_is_no_amount() {
             }
         }
     }
-    let folder = Folder::with("header.csv", "type,client,tx,\"amount\ndeposit,1,1,5\n");
-    folder.txn_engine("header.csv").assert().code(2).stderr(one_line().and(contains("not closed")));
 }
 
 #[test]
@@ -115,12 +99,6 @@ fn row_errors_leave_the_exit_code_alone_unless_strict_is_asked_for() {
     folder.txn_engine("repeated.csv").assert().success().stdout(accounts).stderr(starts_with("line 3: "));
     folder.txn_engine("repeated.csv --strict").assert().code(1).stdout(accounts).stderr(starts_with("line 3: "));
     folder.txn_engine("async --strict repeated.csv").assert().code(1).stdout(accounts);
-}
-
-#[test]
-fn strict_is_content_with_a_file_without_row_errors() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    folder.txn_engine("--strict payments.csv").assert().success().stdout(ACCOUNTS);
 }
 
 #[test]

@@ -21,6 +21,9 @@ fn generated_rows_are_as_many_as_asked_for_and_the_same_for_the_same_seed() {
         assert_eq!(text, generate(2_000, 1), "{shape}");
         assert_ne!(text, generate(2_000, 2), "{shape}");
         assert!(text.starts_with(&generate(500, 1)), "{shape}: the smaller file is no prefix of the larger");
+        // A saturating cast sends most rows of the published shape to the last client.
+        let last = text.lines().filter(|line| line.split(',').nth(1) == Some("65535")).count();
+        assert_eq!((1_840..1_900).contains(&last), shape == "original", "{shape}: {last} rows");
         let right = process(text.as_bytes()).expect("the header is valid");
         let parse_errors: Vec<_> =
             ErrorKind::ALL[..6].iter().filter(|kind| right.errors.contains_key(kind.name())).collect();

@@ -269,7 +269,7 @@ fn habit() -> impl Strategy<Value = Habit> {
 }
 
 /// What stands between the bars.
-fn pieces(text: &'static [u8]) -> Vec<&'static [u8]> {
+pub fn pieces(text: &'static [u8]) -> Vec<&'static [u8]> {
     text.split(|&byte| byte == b'|').collect()
 }
 
@@ -291,7 +291,7 @@ const EDGE_AMOUNTS: &[&str] = &[
 const NOTES: &[&[u8]] =
     &[b"", b"salary", b"\xFF\xFE", b"\"a, b\"", b"\"say \"\"hi\"\", twice\"", b"in \"the\" middle", b"\"open, "];
 
-const ODD_TYPES: &[u8] = b"|  |transfer|deposits|dispute\x00|d\xC3\xA9p\xC3\xB4t|\xFFdeposit|dEpOsIt";
+const ODD_TYPES: &[u8] = b"|  |transfer|deposits|dxposit|dispute\x00|d\xC3\xA9p\xC3\xB4t|\xFFdeposit|dEpOsIt";
 
 const ODD_NUMBERS: &[u8] =
     b"| |0|65535|65536|65537|4294967295|4294967296|18446744073709551617|-1|-0|+1|1.0|1 2|0x1|one|\xD9\xA1|\

@@ -161,7 +161,6 @@ impl Sharded {
     }
 }
 
-/// Shards of a table.
 const SHARDS: usize = 64;
 
 /// A table in shards. What is got is the shard; its entries are looked up anew each time that they are needed, as in the published engine.

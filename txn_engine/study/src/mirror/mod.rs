@@ -149,7 +149,6 @@ async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], buffer: u
     Ok(counts)
 }
 
-/// Reads a row and applies it.
 fn direct(books: &Dashed, path: &Path, buffer: usize) -> Result<Counts> {
     let file = BufReader::new(File::open(path)?);
     let mut reader = csv::Reader::from_reader(BufReader::with_capacity(buffer, file));
@@ -206,7 +205,6 @@ async fn task<M: Message>(books: Arc<Sharded>, path: PathBuf, buffer: usize) -> 
     Ok(log.counts)
 }
 
-/// What goes through a channel.
 trait Message: AsRef<[Payment]> + Send + Sized + 'static {
     fn next(rows: &mut impl Iterator<Item = Payment>) -> Option<Self>;
 }
