@@ -44,13 +44,8 @@ impl Amount {
             return (bad == 0).then_some(Amount(if negative { units } else { -units }));
         }
         // Collected below zero, because the negative side reaches one unit further.
-        let mut units = 0_i64;
-        for &byte in whole {
-            units = push_digit(units, byte)?;
-        }
-        for place in 0..DECIMALS {
-            units = push_digit(units, fraction.get(place).copied().unwrap_or(b'0'))?;
-        }
+        let decimals = (0..DECIMALS).map(|place| fraction.get(place).copied().unwrap_or(b'0'));
+        let units = whole.iter().copied().chain(decimals).try_fold(0, push_digit)?;
         if fraction.len() > DECIMALS && fraction[DECIMALS..].iter().any(|&byte| byte != b'0') {
             return None;
         }

@@ -168,19 +168,17 @@ fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
     let manifest: Manifest = serde_json::from_str(&text)
         .map_err(|error| refused(format!("session.json is damaged or not of this program ({error})")))?;
-    if manifest.format != FORMAT {
-        return Err(refused(format!("session.json is of another program, '{}'", manifest.format)));
-    }
-    if manifest.version != VERSION {
-        return Err(refused(format!("it has version {}, this program reads version {VERSION}", manifest.version)));
-    }
-    for part in [&manifest.accounts, &manifest.transactions] {
-        // A name with a path in it could make us read, and later remove, files elsewhere.
-        if Path::new(&part.file).file_name() != Some(part.file.as_ref()) {
-            return Err(refused(format!("it names a file outside of its folder, '{}'", part.file)));
-        }
-    }
-    Ok(manifest)
+    // A name with a path in it could make us read, and later remove, files elsewhere.
+    let is_outside = |part: &&Part| Path::new(&part.file).file_name() != Some(part.file.as_ref());
+    Err(refused(if manifest.format != FORMAT {
+        format!("session.json is of another program, '{}'", manifest.format)
+    } else if manifest.version != VERSION {
+        format!("it has version {}, this program reads version {VERSION}", manifest.version)
+    } else if let Some(part) = [&manifest.accounts, &manifest.transactions].into_iter().find(is_outside) {
+        format!("it names a file outside of its folder, '{}'", part.file)
+    } else {
+        return Ok(manifest);
+    }))
 }
 
 fn read_part<L: serde::de::DeserializeOwned, T>(

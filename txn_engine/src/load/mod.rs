@@ -4,14 +4,17 @@
 //! that stands still for a second therefore has a second of late answers in its record, not one. A thread sends and a thread receives, for
 //! any number of connections. Every connection is a client of its own, with transaction ids of its own.
 
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, died};
 use crate::limits;
 
 mod connections;
-mod opening;
 mod receiver;
 mod schedule;
 mod script;
@@ -22,7 +25,7 @@ pub use connections::Times;
 pub use script::Script;
 pub use settings::{Arrivals, Load, MOST_CLIENTS};
 
-use connections::{Connection, State};
+use connections::{Connection, State, Waiting};
 use receiver::Receiver;
 use schedule::Schedule;
 
@@ -72,7 +75,7 @@ impl Load {
         let connections: Arc<[Connection]> = (0..self.clients).map(|_| Connection::default()).collect();
         let mut scripts: Vec<Script> = (0..self.clients).map(|client| self.script(client)).collect();
         let mut receiver = Receiver::new(Arc::clone(&connections))?;
-        opening::open_all(self, &connections, &mut scripts, &mut receiver)?;
+        open_all(self, &connections, &mut scripts, &mut receiver)?;
         let connecting = begun.elapsed();
         tell(Stage::Connected);
 
@@ -117,4 +120,75 @@ pub enum Stage {
     Connected,
     /// All answers are there, or are overdue; the connections are still open.
     Answered,
+}
+
+/// Connections that are opened before the first answers of all of them are waited for: below what any system lets wait to be accepted.
+const BATCH: usize = 128;
+
+/// For the first answers of a batch, after one in which none came.
+const PATIENCE_WITH_THE_SILENT: Duration = Duration::from_millis(50);
+
+/// Opens the connections, some at a time, and waits until each of them has had the answer to its first row.
+fn open_all(
+    load: &Load,
+    connections: &[Connection],
+    scripts: &mut [Script],
+    receiver: &mut Receiver,
+) -> Result<(), Error> {
+    // The first says whether there is anybody at all; later ones may be refused.
+    let (address, first) = first(load)?;
+    let mut first = Some(first);
+    let mut line = Vec::new();
+    let mut patience = load.patience;
+    for start in (0..connections.len()).step_by(BATCH) {
+        let batch = start..(start + BATCH).min(connections.len());
+        for number in batch.clone() {
+            let opened = first.take().map_or_else(|| open(load, address, number), Ok);
+            let Ok(stream) = opened else { continue };
+            line.clear();
+            // Writing to a vector cannot fail.
+            let _ = scripts[number].next_row().write(&mut line);
+            let connection = &connections[number];
+            let now = Instant::now();
+            connection.waiting().push_back(Waiting { due: now, sent: now });
+            connection.open(stream);
+            receiver.watch(number)?;
+            // A refused connection may be closed already; its reader will see it.
+            let _ = connection.stream().map_or(Ok(()), |mut stream| stream.write_all(&line));
+        }
+        let open = || batch.clone().any(|number| is_undecided(&connections[number]));
+        receiver.receive_while(open, patience);
+        // A server that has stopped to take connections is not waited for with every batch anew.
+        let silent = batch.clone().all(|number| is_undecided(&connections[number]));
+        patience = if silent { PATIENCE_WITH_THE_SILENT.min(load.patience) } else { load.patience };
+    }
+    Ok(())
+}
+
+fn is_undecided(connection: &Connection) -> bool {
+    connection.state() == State::Unserved && !connection.waiting().is_empty()
+}
+
+/// The first connection, and the address of the server where there was one to be had.
+fn first(load: &Load) -> Result<(SocketAddr, TcpStream), Error> {
+    let unknown = |source| Error::Resolve { address: load.address.clone(), source };
+    let mut failed = unknown(io::Error::other("it has no address"));
+    for address in load.address.to_socket_addrs().map_err(unknown)? {
+        match open(load, address, 0) {
+            Ok(stream) => return Ok((address, stream)),
+            Err(source) => failed = Error::Connect { address: load.address.clone(), source },
+        }
+    }
+    Err(failed)
+}
+
+fn open(load: &Load, address: SocketAddr, number: usize) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(source) = Load::source(address, number) {
+        socket.bind(&SocketAddr::new(source, 0).into())?;
+    }
+    socket.connect_timeout(&address.into(), load.patience.max(Duration::from_millis(1)))?;
+    socket.set_tcp_nodelay(true)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }

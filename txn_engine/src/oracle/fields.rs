@@ -145,17 +145,16 @@ pub(super) fn parse(rules: &Rules, columns: [usize; 4], line: &[u8]) -> Result<R
 }
 
 /// The trimmed text of a field; absent and empty are the same.
-fn text(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<String>, ErrorName> {
+fn text(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<String, ErrorName> {
     let field = fields.get(column).map_or(&[][..], |field| field);
     let field = if rules.broken("ValuesAreTrimmed") { field } else { field.trim_ascii() };
-    let text = String::from_utf8_lossy(field).into_owned();
     let is_text = str::from_utf8(field).is_ok() || rules.broken("Utf8IsDemandedOfFieldsInUse");
-    if is_text { Ok(Some(text).filter(|text| !text.is_empty())) } else { Err("NotUtf8") }
+    if is_text { Ok(String::from_utf8_lossy(field).into_owned()) } else { Err("NotUtf8") }
 }
 
 fn needed(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<String, ErrorName> {
-    let missing = if rules.broken("EmptyFieldsAreMissing") { Ok(String::new()) } else { Err("MissingField") };
-    text(rules, fields, column)?.map_or(missing, Ok)
+    let text = text(rules, fields, column)?;
+    if text.is_empty() && !rules.broken("EmptyFieldsAreMissing") { Err("MissingField") } else { Ok(text) }
 }
 
 fn type_of(rules: &Rules, text: &str) -> Result<Type, ErrorName> {
@@ -178,11 +177,11 @@ fn is_all_digits(text: &str) -> bool {
 }
 
 fn amount(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<i128>, ErrorName> {
-    match text(rules, fields, column)? {
-        None if rules.broken("AbsentAmountIsNoParseError") => Err("MissingField"),
-        None => Ok(None),
-        Some(text) => ten_thousandths(rules, &text).map(Some).ok_or("BadAmount"),
+    let text = text(rules, fields, column)?;
+    if !text.is_empty() {
+        return ten_thousandths(rules, &text).map(Some).ok_or("BadAmount");
     }
+    if rules.broken("AbsentAmountIsNoParseError") { Err("MissingField") } else { Ok(None) }
 }
 
 /// An amount in ten-thousandths; none if it is not a decimal number, too exact or too large.

@@ -105,10 +105,6 @@ impl Oracle {
     }
 
     /// The names of all rules that decide something in these inputs.
-    ///
-    /// # Errors
-    ///
-    /// As [`Oracle::feed`].
     pub fn rules_in(inputs: &[Vec<u8>]) -> Result<BTreeSet<&'static str>, String> {
         let asked = Rc::default();
         for input in inputs {
@@ -121,10 +117,6 @@ impl Oracle {
     }
 
     /// Processes a whole input, header included, on top of what was fed before.
-    ///
-    /// # Errors
-    ///
-    /// The input has no header, or its header lacks or repeats a needed column or is longer than 64 KiB.
     pub fn feed(&mut self, input: &[u8]) -> Result<(), String> {
         let mut columns = None;
         let mut number = 0;
@@ -330,17 +322,14 @@ fn fits(money: i128) -> bool {
 mod tests {
     use super::*;
 
-    fn accounts_after(rows: &str) -> String {
-        let answer = process(format!("type,client,tx,amount\n{rows}").as_bytes()).expect("the header is valid");
-        let text = String::from_utf8(answer.accounts_csv).expect("accounts are text");
-        text.lines().skip(1).collect::<Vec<_>>().join(" ")
-    }
-
-    fn error_of_the_last(rows: &str) -> Option<ErrorName> {
+    /// The error of the last row, and the accounts in one line.
+    fn outcome(rows: &str) -> (Option<ErrorName>, String) {
         let text = format!("type,client,tx,amount\n{rows}");
         let answer = process(text.as_bytes()).expect("the header is valid");
         let last = text.lines().count() as u64;
-        answer.first_errors.iter().find(|(line, _)| *line == last).map(|(_, kind)| *kind)
+        let error = answer.first_errors.iter().find(|(line, _)| *line == last).map(|(_, kind)| *kind);
+        let accounts = String::from_utf8(answer.accounts_csv).expect("accounts are text");
+        (error, accounts.lines().skip(1).collect::<Vec<_>>().join(" "))
     }
 
     #[test]
@@ -356,7 +345,7 @@ mod tests {
             ("deposit,1,1,.5\ndeposit,1,2,7.\ndeposit,1,3,+3.25000", "1,10.7500,0.0000,10.7500,false"),
             ("withdrawal,1,1,5\ndispute,2,1,", ""),
         ] {
-            assert_eq!(accounts_after(rows), accounts, "{rows}");
+            assert_eq!(outcome(rows).1, accounts, "{rows}");
         }
     }
 
@@ -383,7 +372,7 @@ mod tests {
             ("deposit,1,1,5,\"note", Some("OpenQuote")),
             ("deposit,1,1,5,the \"note", None),
         ] {
-            assert_eq!(error_of_the_last(rows), error, "{rows}");
+            assert_eq!(outcome(rows).0, error, "{rows}");
         }
     }
 }

@@ -16,16 +16,14 @@ trait Message: IntoIterator<Item = Entry> + Send + Sized + 'static {
     /// Adds `entry` to the `pending` ones; a message when there are `batch` of them.
     fn pack(entry: Entry, batch: usize, pending: &mut Vec<Entry>) -> Option<Self>;
     /// The message of what is left pending.
-    fn rest(pending: Vec<Entry>) -> Option<Self>;
+    fn rest(_pending: Vec<Entry>) -> Option<Self> {
+        None
+    }
 }
 
 impl Message for [Entry; 1] {
     fn pack(entry: Entry, _batch: usize, _pending: &mut Vec<Entry>) -> Option<Self> {
         Some([entry])
-    }
-
-    fn rest(_pending: Vec<Entry>) -> Option<Self> {
-        None
     }
 }
 
@@ -45,11 +43,8 @@ impl Message for Vec<Entry> {
 
 /// Applies every input to `engine` through a channel of its own, all at the same time: as tasks of `runtime`, or without one on threads.
 pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done {
-    if job.setup.batch == 1 {
-        run_with::<[Entry; 1]>(engine, inputs, job, runtime)
-    } else {
-        run_with::<Vec<Entry>>(engine, inputs, job, runtime)
-    }
+    let run = if job.setup.batch == 1 { run_with::<[Entry; 1]> } else { run_with::<Vec<Entry>> };
+    run(engine, inputs, job, runtime)
 }
 
 fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done {

@@ -48,24 +48,16 @@ pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: usi
     Ok((Box::new(ledger), all))
 }
 
-/// A block as read, waiting for its turn.
-#[derive(Default)]
-struct Parsed {
-    entries: Vec<Entry>,
-    /// Physical lines in it, blank ones included.
-    lines: u64,
-}
-
 /// Where blocks come from, in order.
 struct Source {
     input: Input,
     next: u64,
-    failed: bool,
 }
 
 #[derive(Default)]
 struct Queue {
-    waiting: BTreeMap<u64, Parsed>,
+    /// Blocks as read that wait for their turn, and the physical lines in each, blank ones included.
+    waiting: BTreeMap<u64, (Vec<Entry>, u64)>,
     next: u64,
     applying: bool,
     /// Emptied entry lists, to be filled again.
@@ -95,7 +87,7 @@ struct Shared {
 fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> Result<Books, Error> {
     let columns = input.columns;
     let shared = Shared {
-        source: Mutex::new(Source { input, next: 0, failed: false }),
+        source: Mutex::new(Source { input, next: 0 }),
         queue: Mutex::default(),
         room: Condvar::new(),
         books: Mutex::new(books),
@@ -129,7 +121,6 @@ impl Drop for Stop<'_> {
     fn drop(&mut self) {
         if self.armed {
             lock(&self.shared.queue).stopped = true;
-            lock(&self.shared.source).failed = true;
             self.shared.room.notify_all();
         }
     }
@@ -147,7 +138,7 @@ impl Shared {
                 entries.push(entry);
                 true
             });
-            self.hand_over(number, Parsed { entries, lines });
+            self.hand_over(number, entries, lines);
         }
         stop.armed = false;
         Ok(())
@@ -155,7 +146,8 @@ impl Shared {
 
     fn take_block(&self, block: &mut Vec<u8>) -> Result<Option<u64>, Error> {
         let mut source = lock(&self.source);
-        if source.failed || !source.input.next_block(block)? {
+        let stopped = lock(&self.queue).stopped;
+        if stopped || !source.input.next_block(block)? {
             return Ok(None);
         }
         source.next += 1;
@@ -163,13 +155,13 @@ impl Shared {
     }
 
     /// Queues a block, and applies all that are due unless another worker is at it.
-    fn hand_over(&self, number: u64, parsed: Parsed) {
+    fn hand_over(&self, number: u64, entries: Vec<Entry>, lines: u64) {
         let mut queue = lock(&self.queue);
         // The block that is due is let in always, or nobody could make room.
         while queue.waiting.len() >= self.most_waiting && number != queue.next && !queue.stopped {
             queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        queue.waiting.insert(number, parsed);
+        queue.waiting.insert(number, (entries, lines));
         if queue.applying {
             return;
         }
@@ -177,15 +169,15 @@ impl Shared {
         let mut books = lock(&self.books);
         loop {
             let due = queue.next;
-            let Some(mut parsed) = queue.waiting.remove(&due) else {
+            let Some((mut entries, lines)) = queue.waiting.remove(&due) else {
                 break;
             };
             drop(queue);
-            books.apply(&mut parsed.entries);
-            books.line += parsed.lines;
+            books.apply(&mut entries);
+            books.line += lines;
             queue = lock(&self.queue);
             queue.next += 1;
-            queue.spare.push(parsed.entries);
+            queue.spare.push(entries);
             self.room.notify_all();
         }
         queue.applying = false;

@@ -24,13 +24,12 @@ mod listen;
 mod live;
 mod options;
 mod shared;
-mod stats;
 mod tasks;
 mod threads;
 
 pub use crate::limits::raise_open_files;
 pub use options::{Mode, Options};
-pub use stats::Stats;
+pub use shared::Stats;
 
 use shared::{Counts, Shared, Stop};
 

@@ -1,14 +1,17 @@
-//! What all connections share.
+//! What all connections share, and what they and the server have done and spent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::live::Live;
-use super::stats::Stats;
 use crate::engine::Engine;
+use crate::usage;
 
 pub(super) struct Shared {
     /// Nobody: every line is `ok`.
@@ -64,4 +67,58 @@ impl Shared {
             ..Stats::of_this_process()
         }
     }
+}
+
+/// What was done and spent so far. Values that this machine does not tell are zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Connections that are open.
+    pub open: u64,
+    /// Connections that were taken.
+    pub connections: u64,
+    /// Connections that were refused.
+    pub refused: u64,
+    /// Rows that were applied.
+    pub accepted: u64,
+    /// Rows that were not.
+    pub rejected: u64,
+    /// Processor time in the program, in seconds.
+    pub user_s: f64,
+    /// Processor time in the kernel, in seconds.
+    pub system_s: f64,
+    /// Times a thread gave the processor up.
+    pub voluntary_switches: u64,
+    /// Times a thread was made to give the processor up.
+    pub involuntary_switches: u64,
+    /// Resident memory, in KiB.
+    pub rss_kib: u64,
+    /// Highest resident memory, in KiB.
+    pub peak_rss_kib: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Memory maps.
+    pub maps: u64,
+}
+
+impl Stats {
+    /// Of this process, without the counts.
+    pub fn of_this_process() -> Self {
+        let mut here = Stats::default();
+        if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
+            let count = |count: i64| u64::try_from(count).unwrap_or(0);
+            here.voluntary_switches = count(usage.voluntary_context_switches());
+            here.involuntary_switches = count(usage.involuntary_context_switches());
+            (here.user_s, here.system_s) = (seconds(usage.user_time()), seconds(usage.system_time()));
+        }
+        if let Some(process) = usage::of_this_process() {
+            (here.rss_kib, here.peak_rss_kib) = (process.rss_kib, process.peak_rss_kib);
+            here.threads = process.threads;
+        }
+        here.maps = usage::maps() as u64;
+        here
+    }
+}
+
+fn seconds(time: TimeVal) -> f64 {
+    time.num_microseconds() as f64 / 1e6
 }

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 use std::net::TcpListener as StdListener;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
-use tokio::time::Interval;
 
 use super::conversation::{Conversation, Scratch};
 use super::listen;
@@ -48,12 +48,13 @@ pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Bu
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
-    let mut clock = shared.step.map(tokio::time::interval);
+    // Where idle connections may stay nobody looks at it.
+    let mut clock = tokio::time::interval(shared.step.unwrap_or(Duration::MAX));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = &mut stopped => return,
-            () = tick(&mut clock) => {
+            _ = clock.tick(), if shared.step.is_some() => {
                 shared.live.step();
                 continue;
             }
@@ -64,13 +65,6 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
             // The connection is gone before it was taken.
             Err(_) => {}
         }
-    }
-}
-
-async fn tick(clock: &mut Option<Interval>) {
-    match clock {
-        Some(clock) => drop(clock.tick().await),
-        None => std::future::pending().await,
     }
 }
 

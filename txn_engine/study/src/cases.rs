@@ -165,9 +165,6 @@ const ENGINES_AS_PUBLISHED: &str = "sync_as_published async_as_published";
 /// The authors' own program.
 const THEIRS: &str = "original_sync original_async";
 
-/// What the three files are compared on.
-const CONCURRENT: &str = "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores";
-
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published sizes, 100 to 2,000,100.
     rows("rows_100", 100).arms(&[
@@ -268,7 +265,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         .arms(&[always(0.6, "sync_as_published"), always(0.85, "async_as_published")]),
     three_files("three_files_300k", 300_000)
         .arms(&[measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096")]),
-    three_files("three_files_1m", 1_000_000).arms(&[full(0.47, CONCURRENT)]),
+    three_files("three_files_1m", 1_000_000)
+        .arms(&[full(0.47, "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores")]),
     three_files("three_files_allocations", 100_000).built("variant-allocations").arms(&[always(0.12, "sync async")]),
     whole_test("whole_test_debug", 20_000).arms(&[
         always(0.8, ENGINES_AS_PUBLISHED),

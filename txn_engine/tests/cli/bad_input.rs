@@ -5,8 +5,8 @@ use std::fs;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 
+use txn_engine::Setup;
 use txn_engine::oracle::process;
-use txn_engine::{ErrorKind, Setup};
 
 use crate::{Folder, HEADER, one_line};
 
@@ -115,29 +115,4 @@ fn the_first_twenty_row_errors_are_printed_with_their_lines_and_all_are_counted(
         }
         assert!(stderr.contains("30 RepeatedTx"), "{engine}: {stderr}");
     }
-}
-
-#[test]
-fn every_kind_of_parse_error_is_counted_by_its_name() {
-    let long = "x".repeat(65_537);
-    let rows = format!(
-        "{HEADER}{long}\n,1,1,1\n\ntransfer,1,1,1\ndeposit,one,1,1\ndeposit,1,1,1e3\ndeposit,1,1,\ndeposit,1,1,0\n\
-         deposit,1,1,\"5\n"
-    );
-    let folder = Folder::with("odd.csv", [rows.as_bytes(), b"deposit,\xFF,1,1\n"].concat());
-    let mut stderr = contains("line 2: ").and(contains("line 11: ")).boxed();
-    for kind in [
-        ErrorKind::LineTooLong,
-        ErrorKind::OpenQuote,
-        ErrorKind::MissingField,
-        ErrorKind::UnknownType,
-        ErrorKind::BadNumber,
-        ErrorKind::BadAmount,
-        ErrorKind::NoAmount,
-        ErrorKind::NotPositive,
-        ErrorKind::NotUtf8,
-    ] {
-        stderr = stderr.and(contains(format!("1 {}", kind.name()))).boxed();
-    }
-    folder.txn_engine("odd.csv").assert().success().stderr(stderr);
 }

@@ -23,17 +23,6 @@ fn a_file_or_standard_input_gives_its_accounts_sorted_by_client_and_nothing_on_s
 }
 
 #[test]
-fn an_unknown_engine_is_refused_with_the_list_of_choices() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    let assert = folder.txn_engine("--engine warp payments.csv").assert().code(2).stdout(is_empty());
-    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    assert!(stderr.contains("warp"), "the wrong name is not repeated: {stderr}");
-    for (engine, _) in Setup::NAMED {
-        assert!(stderr.contains(engine), "{engine} is not offered: {stderr}");
-    }
-}
-
-#[test]
 fn options_without_a_file_ask_for_one() {
     Folder::new().txn_engine("--strict").assert().code(2).stdout(is_empty()).stderr(contains("<FILE>"));
     Folder::new().txn_engine("async").assert().code(2).stdout(is_empty()).stderr(contains("<FILE>"));

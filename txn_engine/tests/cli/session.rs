@@ -7,7 +7,7 @@ use std::process::{Command as Process, Stdio};
 use predicates::prelude::*;
 use predicates::str::contains;
 
-use txn_engine::oracle::{Oracle, process};
+use txn_engine::oracle::process;
 
 use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, one_line, stdout_of};
 
@@ -26,30 +26,6 @@ fn a_dumped_session_goes_on_as_if_both_files_were_one() {
         let accounts = stdout_of(&mut folder.txn_engine(&format!("--engine {engine} --load session second.csv")));
         assert_eq!(accounts, String::from_utf8_lossy(&right.accounts_csv), "{engine}");
     }
-}
-
-#[test]
-fn a_session_goes_on_over_many_runs_that_load_and_dump_the_same_folder() {
-    let folder = Folder::new();
-    let mut oracle = Oracle::new();
-    let mut options = "--dump session";
-    for day in 0_u32..5 {
-        let rows: String = (0..50_u32)
-            .map(|row| match row % 5 {
-                0..=2 => format!("deposit,{},{},{row}.5\n", row % 7, day * 40 + row),
-                3 => format!("dispute,{},{},\n", (row - 3) % 7, (day * 40 + row).saturating_sub(3)),
-                _ => format!("resolve,{},{},\n", (row - 4) % 7, (day * 40 + row).saturating_sub(4)),
-            })
-            .collect();
-        let text = format!("{HEADER}{rows}");
-        oracle.feed(text.as_bytes()).expect("the header is valid");
-        folder.write("day.csv", text);
-        folder.txn_engine(&format!("{options} day.csv")).assert().success();
-        options = "--load session --dump session";
-    }
-    folder.write("nothing.csv", HEADER);
-    let accounts = stdout_of(&mut folder.txn_engine("--load session nothing.csv"));
-    assert_eq!(accounts, String::from_utf8_lossy(&oracle.finish().accounts_csv));
 }
 
 /// A folder with the dump of [`PAYMENTS`] in `session`.
@@ -111,14 +87,6 @@ fn a_foreign_folder_is_no_session_and_is_left_alone() {
         folder.txn_engine("payments.csv --dump session").assert().code(2).stderr(one_line().and(contains("session")));
         assert_eq!(fs::read_to_string(folder.path("session/session.json")).expect("it still stands there"), text);
     }
-}
-
-#[test]
-fn a_dump_into_something_that_is_no_folder_fails_and_says_where() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    folder.write("session", "a file");
-    folder.txn_engine("payments.csv --dump session").assert().code(2).stderr(one_line().and(contains("session")));
-    assert_eq!(fs::read_to_string(folder.path("session")).expect("the file is untouched"), "a file");
 }
 
 #[cfg(target_os = "linux")]

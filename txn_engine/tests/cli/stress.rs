@@ -1,8 +1,5 @@
 //! Test data and the published stress test.
 
-use predicates::prelude::*;
-use predicates::str::{contains, is_empty};
-
 use txn_engine::ErrorKind;
 use txn_engine::oracle::process;
 
@@ -35,12 +32,6 @@ fn generated_rows_are_as_many_as_asked_for_and_the_same_for_the_same_seed() {
         let accounts = stdout_of(&mut folder.txn_engine("generated.csv"));
         assert_eq!(accounts, String::from_utf8_lossy(&right.accounts_csv), "{shape}");
     }
-}
-
-#[test]
-fn an_unknown_shape_is_refused_with_the_list_of_choices() {
-    let run = Folder::new().txn_engine("generate --rows 1 --shape round").assert().code(2).stdout(is_empty());
-    run.stderr(contains("original").and(contains("accepted")).and(contains("hot")).and(contains("uniform")));
 }
 
 #[test]

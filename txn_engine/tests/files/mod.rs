@@ -87,14 +87,13 @@ fn layout() -> impl Strategy<Value = Layout> {
         |name| format!("\" {}\"", name.to_uppercase()),
     ];
     let line_break = prop_oneof![3 => Just("\n"), 1 => Just("\r\n")];
-    (before_the_text, columns, select(names.to_vec()), line_break).prop_map(
-        |(before_the_text, columns, write_name, line_break)| Layout {
-            before_the_text,
-            columns,
-            write_name,
-            line_break,
-        },
-    )
+    let layout = |(before_the_text, columns, write_name, line_break)| Layout {
+        before_the_text,
+        columns,
+        write_name,
+        line_break,
+    };
+    (before_the_text, columns, select(names.to_vec()), line_break).prop_map(layout)
 }
 
 impl Layout {
@@ -118,7 +117,7 @@ impl Layout {
 
     fn render_row(&self, row: &Row, at_the_edge: bool) -> Vec<u8> {
         let moves_money = matches!(row.kind, "deposit" | "withdrawal");
-        let amount = if at_the_edge { row.edge_amount } else { row.amount };
+        let amount = row.amounts[usize::from(at_the_edge)];
         let mut fields: [Vec<u8>; 6] = [
             row.kind.into(),
             row.client.to_string().into(),
@@ -199,8 +198,8 @@ struct Row {
     kind: &'static str,
     client: u16,
     tx: u32,
-    amount: &'static str,
-    edge_amount: &'static str,
+    /// An ordinary one, and one for files at the edge of 64 bits.
+    amounts: [&'static str; 2],
     note: &'static [u8],
     odd_fields: [Option<&'static [u8]>; 4],
     habit: Option<Habit>,
@@ -239,17 +238,18 @@ fn row() -> impl Strategy<Value = Row> {
         weighted(0.03, select(pieces(ODD_NUMBERS))),
         weighted(0.1, select(pieces(ODD_AMOUNTS))),
     ];
-    (kind, client, tx, select(AMOUNTS), select(EDGE_AMOUNTS), select(NOTES), odd_fields, weighted(0.25, habit()))
-        .prop_map(|(kind, client, tx, amount, edge_amount, note, odd_fields, habit)| Row {
+    let amounts = [select(AMOUNTS), select(EDGE_AMOUNTS)];
+    (kind, client, tx, amounts, select(NOTES), odd_fields, weighted(0.25, habit())).prop_map(
+        |(kind, client, tx, amounts, note, odd_fields, habit)| Row {
             kind,
             client,
             tx,
-            amount,
-            edge_amount,
+            amounts,
             note,
             odd_fields,
             habit,
-        })
+        },
+    )
 }
 
 fn habit() -> impl Strategy<Value = Habit> {

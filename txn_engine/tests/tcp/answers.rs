@@ -16,17 +16,6 @@ use crate::{MODES, Server, txn_engine};
 const CONNECTIONS: u32 = 24;
 const ROWS: usize = 100;
 
-/// How a client sends its text.
-#[derive(Debug, Clone, Copy)]
-enum Manner {
-    /// In one write.
-    AtOnce,
-    /// Cut at random bytes, each piece in a write of its own.
-    InPieces,
-    /// Line by line, each after the answer to the one before.
-    OneByOne,
-}
-
 /// The lines of a text, each with whether it is answered: with a header or without, blank lines between, one kind of line break or the
 /// other.
 fn lines(rng: &mut impl Rng, dialogue: &Dialogue, has_header: bool) -> Vec<(Vec<u8>, bool)> {
@@ -46,25 +35,21 @@ fn lines(rng: &mut impl Rng, dialogue: &Dialogue, has_header: bool) -> Vec<(Vec<
     lines
 }
 
-/// Sends all of them and gives the answers.
-fn converse(mut client: Client, rng: &mut impl Rng, lines: &[(Vec<u8>, bool)], manner: Manner) -> Vec<String> {
-    let text: Vec<u8> = lines.iter().flat_map(|(line, _)| line).copied().collect();
+/// Sends all of them, in pieces of up to so many bytes, or line by line, each after the answer to the one before; gives the answers.
+fn converse(mut client: Client, rng: &mut impl Rng, lines: &[(Vec<u8>, bool)], pieces: Option<usize>) -> Vec<String> {
     let mut answers = Vec::new();
-    match manner {
-        Manner::AtOnce => client.send(text),
-        Manner::InPieces => {
-            let mut rest = text.as_slice();
-            while !rest.is_empty() {
-                let (piece, more) = rest.split_at(rng.random_range(1..=rest.len().min(60)));
-                client.send(piece);
-                rest = more;
-            }
+    if let Some(most) = pieces {
+        let text: Vec<u8> = lines.iter().flat_map(|(line, _)| line).copied().collect();
+        let mut rest = text.as_slice();
+        while !rest.is_empty() {
+            let (piece, more) = rest.split_at(rng.random_range(1..=rest.len().min(most)));
+            client.send(piece);
+            rest = more;
         }
-        Manner::OneByOne => {
-            for (line, is_answered) in lines {
-                client.send(line);
-                answers.extend(is_answered.then(|| client.answer().expect("every row is answered")));
-            }
+    } else {
+        for (line, is_answered) in lines {
+            client.send(line);
+            answers.extend(is_answered.then(|| client.answer().expect("every row is answered")));
         }
     }
     answers.extend(client.end());
@@ -94,18 +79,18 @@ fn many_connections_at_once_get_the_answers_and_the_accounts_of_the_naive_engine
                 let (client, all_are_there) = (server.connect(), &all_are_there);
                 scope.spawn(move || {
                     let rng = &mut ChaCha8Rng::seed_from_u64(number);
-                    let manner = [Manner::AtOnce, Manner::InPieces, Manner::OneByOne][rng.random_range(0..3)];
+                    let pieces = [None, Some(60), Some(100_000)][rng.random_range(0..3)];
                     let has_header = rng.random();
                     let lines = lines(rng, dialogue, has_header);
                     all_are_there.wait();
-                    let mut answers = converse(client, rng, &lines, manner);
+                    let mut answers = converse(client, rng, &lines, pieces);
                     if has_header {
                         assert_eq!(answers.remove(0), "ok", "the header");
                     }
                     for (row, (answer, right)) in dialogue.rows.iter().zip(answers.iter().zip(&dialogue.answers)) {
-                        assert_eq!(answer, right, "{mode}, {manner:?}: {}", row.escape_ascii());
+                        assert_eq!(answer, right, "{mode}, {pieces:?}: {}", row.escape_ascii());
                     }
-                    assert_eq!(answers.len(), dialogue.answers.len(), "{mode}, {manner:?}");
+                    assert_eq!(answers.len(), dialogue.answers.len(), "{mode}, {pieces:?}");
                 });
             }
         });

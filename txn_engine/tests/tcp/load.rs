@@ -165,25 +165,17 @@ fn more_connections_than_files_are_one_clear_line() {
 }
 
 #[test]
-fn clients_that_a_pool_leaves_waiting_are_counted() {
-    let server = Server::start("--mode pool --pool 2");
-    let (code, outcome) = load(&server, "--clients 10 --rate 100 --duration 0.5 --warm-up 0 --patience 1");
-    assert_eq!(code, Some(1), "{outcome}");
-    assert_counts(&outcome, &[("clients", 10), ("unserved", 8), ("refused", 0), ("rejected", 0)]);
-    // Their rows were due, too.
-    assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{outcome}");
-    server.stop();
-}
-
-#[test]
-fn refused_clients_are_counted_and_the_first_reason_is_told() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --most-connections 3"));
-        let typed = "--clients 10 --rate 200 --duration 0.3 --warm-up 0";
-        let (code, outcome) = load(&server, typed);
-        assert_eq!(code, Some(1), "{mode}: {outcome}");
-        assert_counts(&outcome, &[("refused", 7), ("unserved", 0), ("rejected", 0)]);
-        assert_eq!(outcome["refusal"], "there are as many connections as allowed (--most-connections)", "{mode}");
+fn clients_that_wait_in_vain_or_are_refused_are_counted_and_the_first_reason_is_told() {
+    let allowed = "there are as many connections as allowed (--most-connections)";
+    let full =
+        MODES.map(|mode| (format!("{mode} --most-connections 3"), [("refused", 7), ("unserved", 0)], allowed.into()));
+    let pool = ("--mode pool --pool 2".to_owned(), [("refused", 0), ("unserved", 8)], Value::Null);
+    for (mode, counts, reason) in full.into_iter().chain([pool]) {
+        let server = Server::start(&mode);
+        let (code, outcome) = load(&server, "--clients 10 --rate 150 --duration 0.5 --warm-up 0 --patience 1");
+        assert_eq!((code, &outcome["refusal"]), (Some(1), &reason), "{mode}: {outcome}");
+        assert_counts(&outcome, &[[("clients", 10), ("rejected", 0)], counts].concat());
+        // Their rows were due, too.
         assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{mode}: {outcome}");
         server.stop();
     }

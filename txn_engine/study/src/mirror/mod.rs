@@ -20,12 +20,10 @@ use tokio_util::io::SyncIoBridge;
 use txn_engine::ErrorKind;
 
 mod books;
-mod payment;
 #[cfg(test)]
 mod tests;
 
-use books::{Account, Applied, Dashed, Sharded};
-use payment::Payment;
+use books::{Account, Applied, Dashed, Payment, Sharded};
 
 /// A published engine, or a control that differs from it in one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
