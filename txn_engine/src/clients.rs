@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, Builder};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,8 @@ fn apply(engine: &Engine, rows: &[Row]) -> u64 {
 fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let start = Instant::now();
     let gate = Arc::new(Gate::default());
-    let mut clients = Vec::with_capacity(rows.len());
+    let mut clients: Vec<JoinHandle<u64>> = Vec::with_capacity(rows.len());
+    let unpark = |client: &JoinHandle<u64>| client.thread().unpark();
     for own in rows {
         let (engine, own, waiting) = (Arc::clone(engine), Arc::clone(own), Arc::clone(&gate));
         let client = move || {
@@ -86,26 +87,20 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
             }
             waiting.done(apply(&engine, &own))
         };
-        match Builder::new().spawn(client) {
-            Ok(client) => clients.push(client),
-            Err(error) => {
-                // Those that are there must not wait for ever.
-                gate.open();
-                for client in &clients {
-                    client.thread().unpark();
-                }
-                return Err(limits::no_thread(rows.len(), clients.len(), &error));
-            }
-        }
+        let started = Builder::new().spawn(client).map_err(|error| {
+            // Those that are there must not wait for ever.
+            gate.open();
+            clients.iter().for_each(unpark);
+            limits::no_thread(rows.len(), clients.len(), &error)
+        });
+        clients.push(started?);
     }
     while gate.there.load(Ordering::SeqCst) < rows.len() {
         thread::sleep(Duration::from_micros(100));
     }
     let (paused, there) = (Instant::now(), Stats::of_this_process());
     gate.open();
-    for client in &clients {
-        client.thread().unpark();
-    }
+    clients.iter().for_each(unpark);
     // A client that has panicked has printed why, and its rows are missing.
     let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
     Ok(gate.pass(start, paused, there, accepted))

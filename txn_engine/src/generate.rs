@@ -49,7 +49,9 @@ pub fn write(shape: &Shape, rows: u64, seed: u64, mut out: impl Write) -> io::Re
         |next: &mut dyn FnMut(&mut ChaCha8Rng) -> Row| (0..rows).try_for_each(|_| next(&mut rng).write(&mut out));
     match shape {
         Shape::Accepted | Shape::Hot => {
-            let mut accepted = Accepted::new(if *shape == Shape::Hot { 0.93 } else { 0.0 });
+            let hot = if *shape == Shape::Hot { 0.93 } else { 0.0 };
+            let available = vec![0; usize::from(u16::MAX) + 1];
+            let mut accepted = Accepted { hot, available, open: Vec::new(), next_tx: 1 };
             write_rows(&mut |rng| accepted.next(rng))?;
         }
         // The cast saturates: that is the published behaviour, and the point.
@@ -86,10 +88,6 @@ struct Accepted {
 impl Accepted {
     /// More open deposits than this are not remembered: enough to draw from, and bounded for any number of rows.
     const MOST_OPEN: usize = 100_000;
-
-    fn new(hot: f64) -> Self {
-        Accepted { hot, available: vec![0; usize::from(u16::MAX) + 1], open: Vec::new(), next_tx: 1 }
-    }
 
     fn next(&mut self, rng: &mut ChaCha8Rng) -> Row {
         let draw = rng.random_range(0..100);

@@ -23,8 +23,8 @@ pub struct Input {
     /// Bytes read and not handed out yet.
     pending: Vec<u8>,
     ended: bool,
-    /// Physical line at which the next block starts, from 1.
-    next_line: u64,
+    /// Physical line at which the first block after the header starts, from 1.
+    pub next_line: u64,
 }
 
 impl Input {
@@ -47,11 +47,6 @@ impl Input {
             Some(line) => input.columns = Columns::from_header(&line, &name)?,
         }
         Ok(input)
-    }
-
-    /// Physical line at which the first block after the header starts, from 1.
-    pub fn next_line(&self) -> u64 {
-        self.next_line
     }
 
     /// Replaces `block` by the next whole lines; every line ends with `\n`, the last of the input too. False at the end.

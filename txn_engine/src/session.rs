@@ -106,7 +106,10 @@ impl Session {
             (amount(total)? == sum).then_some((client, account))
         })?;
         let transactions = read_part(dir, &manifest.transactions, |(tx, client, signed, state): TransactionLine| {
-            Some((tx, StoredTx::new(client, amount(signed)?, state.parse().ok()?)))
+            let signed = amount(signed)?;
+            // What undoes it must be an amount, too.
+            signed.0.checked_neg()?;
+            Some((tx, StoredTx::new(client, signed, state.parse().ok()?)))
         })?;
         Ok(Session { accounts, transactions })
     }

@@ -16,7 +16,6 @@ const HEADERS: [&str; 4] = [
     "a,b,c,d,e,tx,client,type,amount",
 ];
 
-/// One parser of each way of reading.
 fn both(header: &str) -> [Parser; 2] {
     let columns = Columns::from_header(header.as_bytes(), "a test").expect("the header is valid");
     [Reading::Bytes, Reading::Windows].map(|reading| Parser::new(columns, reading))

@@ -15,7 +15,7 @@ use signal_hook::iterator::{Handle, Signals};
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
 use super::output::{code, print, stream};
 use crate::clients::{self, Pass, Spawn};
-use crate::load::{Answers, Load, Stage, Times};
+use crate::load::{Answers, Load, Stage, quantile_ms};
 use crate::serve::{Mode, Server};
 use crate::session::Session;
 use crate::{accounts, limits};
@@ -77,7 +77,10 @@ pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     });
     progress.finish_and_clear();
     let answers = answers?;
-    print(&if args.json { as_json(load, &answers).to_string() } else { as_text(load, &answers) })?;
+    let mut line = json!(answers);
+    line["clients"] = load.clients.into();
+    line["rate_per_s"] = load.rate.into();
+    print(&if args.json { line.to_string() } else { as_text(load, &answers) })?;
     Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
 }
 
@@ -107,7 +110,7 @@ fn as_text(load: &Load, answers: &Answers) -> String {
         format!(
             "{served} of {} connections served after {:.2} s, {} refused, {} not answered{}",
             load.clients,
-            answers.connecting.as_secs_f64(),
+            answers.connecting_s,
             answers.refused,
             answers.unserved,
             answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})")),
@@ -123,41 +126,8 @@ fn as_text(load: &Load, answers: &Answers) -> String {
         ("sent late", &answers.lateness),
     ];
     lines.extend(times.map(|(name, times)| {
-        let ms = |share| ms(times.value_at_quantile(share));
+        let ms = |share| quantile_ms(times, share);
         format!("{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}", ms(0.5), ms(0.99), ms(0.999), ms(1.0))
     }));
     lines.join("\n")
-}
-
-fn as_json(load: &Load, answers: &Answers) -> serde_json::Value {
-    let times = |times: &Times| {
-        // Without times there is no quantile.
-        let ms = |share| (!times.is_empty()).then(|| ms(times.value_at_quantile(share)));
-        json!({
-            "p50_ms": ms(0.5),
-            "p99_ms": ms(0.99),
-            "p999_ms": ms(0.999),
-            "max_ms": ms(1.0),
-            "mean_ms": (!times.is_empty()).then(|| times.mean() / 1e6),
-        })
-    };
-    json!({
-        "clients": load.clients,
-        "rate_per_s": load.rate,
-        "connecting_s": answers.connecting.as_secs_f64(),
-        "refused": answers.refused,
-        "refusal": answers.refusal,
-        "unserved": answers.unserved,
-        "rows": answers.rows,
-        "accepted": answers.accepted,
-        "rejected": answers.rejected,
-        "failed": answers.failed,
-        "response": times(&answers.response),
-        "service": times(&answers.service),
-        "lateness": times(&answers.lateness),
-    })
-}
-
-fn ms(time_ns: u64) -> f64 {
-    Duration::from_nanos(time_ns).as_secs_f64() * 1e3
 }

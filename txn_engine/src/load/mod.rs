@@ -9,6 +9,8 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Serialize, Serializer};
+use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, died};
@@ -30,7 +32,7 @@ use receiver::Receiver;
 use schedule::Schedule;
 
 /// What came of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Answers {
     /// Rows that counted.
     pub rows: u64,
@@ -47,18 +49,36 @@ pub struct Answers {
     /// Connections that could not be made, or were closed or silent before their first answer.
     pub unserved: u64,
     /// From when a row was due to its answer.
+    #[serde(serialize_with = "in_quantiles")]
     pub response: Times,
     /// From when it was sent.
+    #[serde(serialize_with = "in_quantiles")]
     pub service: Times,
     /// From when it was due to when it was sent: the load generator's own lateness.
+    #[serde(serialize_with = "in_quantiles")]
     pub lateness: Times,
-    /// How long it took until every connection had its first answer, or had none in time.
-    pub connecting: Duration,
+    /// How long it took until every connection had its first answer, or had none in time, in seconds.
+    pub connecting_s: f64,
     /// From the first row that counts to the last answer.
+    #[serde(skip)]
     pub elapsed: Duration,
     /// Rows that the server has taken from each client, from its first on, warm-up included; `None` where the connection was not served, so
     /// that it is not known whether its first row was.
+    #[serde(skip)]
     pub taken: Vec<Option<u32>>,
+}
+
+fn in_quantiles<S: Serializer>(times: &Times, out: S) -> Result<S::Ok, S::Error> {
+    // Without times there is no quantile.
+    let ms = |share| (!times.is_empty()).then(|| quantile_ms(times, share));
+    let mean_ms = (!times.is_empty()).then(|| times.mean() / 1e6);
+    json!({ "p50_ms": ms(0.5), "p99_ms": ms(0.99), "p999_ms": ms(0.999), "max_ms": ms(1.0), "mean_ms": mean_ms })
+        .serialize(out)
+}
+
+/// The time that this share of all `times` is not above, in milliseconds.
+pub fn quantile_ms(times: &Times, share: f64) -> f64 {
+    Duration::from_nanos(times.value_at_quantile(share)).as_secs_f64() * 1e3
 }
 
 impl Load {
@@ -76,7 +96,7 @@ impl Load {
         let mut scripts: Vec<Script> = (0..self.clients).map(|client| self.script(client)).collect();
         let mut receiver = Receiver::new(Arc::clone(&connections))?;
         open_all(self, &connections, &mut scripts, &mut receiver)?;
-        let connecting = begun.elapsed();
+        let connecting_s = begun.elapsed().as_secs_f64();
         tell(Stage::Connected);
 
         let start = Instant::now() + Duration::from_millis(20);
@@ -106,7 +126,7 @@ impl Load {
             response: receiver.response,
             service: receiver.service,
             lateness: sent.lateness,
-            connecting,
+            connecting_s,
             elapsed,
             taken: connections.iter().zip(sent.rows).map(rows_of).collect(),
         })

@@ -59,7 +59,7 @@ pub(super) fn read_entries(
     mut sink: impl FnMut(Entry) -> bool,
 ) -> Result<(), Error> {
     let mut parser = Parser::new(input.columns, reading);
-    let mut line = input.next_line();
+    let mut line = input.next_line;
     let mut block = Vec::new();
     let mut wanted = true;
     while wanted && input.next_block(&mut block)? {

@@ -39,7 +39,7 @@ pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: usi
             })?;
             books.apply(&mut entries);
         } else {
-            books.line = input.next_line();
+            books.line = input.next_line;
             books = in_parallel(books, input, job.setup.reading, workers)?;
         }
         ledger = books.ledger;
@@ -112,24 +112,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Lets the other workers end when this one does not finish in the regular way.
-struct Stop<'a> {
-    shared: &'a Shared,
-    armed: bool,
-}
+struct Stop<'a>(&'a Shared);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
-        if self.armed {
-            lock(&self.shared.queue).stopped = true;
-            self.shared.room.notify_all();
-        }
+        lock(&self.0.queue).stopped = true;
+        self.0.room.notify_all();
     }
 }
 
 impl Shared {
     /// Takes blocks, reads them and applies what is due, until the input ends.
     fn work(&self) -> Result<(), Error> {
-        let mut stop = Stop { shared: self, armed: true };
+        let stop = Stop(self);
         let mut parser = Parser::new(self.columns, self.reading);
         let mut block = Vec::new();
         while let Some(number) = self.take_block(&mut block)? {
@@ -140,7 +135,7 @@ impl Shared {
             });
             self.hand_over(number, entries, lines);
         }
-        stop.armed = false;
+        std::mem::forget(stop);
         Ok(())
     }
 

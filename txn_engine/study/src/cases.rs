@@ -43,7 +43,6 @@ pub const MIRRORS: [(&str, Mirror); 5] = [
     ("async_as_published_batched_4096", Mirror::AsyncBatched),
 ];
 
-/// What a scenario works on.
 #[derive(Debug)]
 pub enum Setting {
     /// Files that are processed.
@@ -61,7 +60,6 @@ pub enum Setting {
 pub struct Files {
     /// What the rows of the one file look like; none for the three files of the published concurrency test, at once.
     pub shape: Option<Shape>,
-    /// Rows of each file.
     pub rows: u64,
     /// Whether the span takes in writing the files and the sequential pass, as the published test's does: for mirrors only.
     pub whole_test: bool,

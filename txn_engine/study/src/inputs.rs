@@ -42,7 +42,6 @@ pub struct Set {
 pub struct Expected {
     /// Fingerprint of the accounts as printed.
     pub digest: String,
-    /// Rows applied.
     pub accepted: u64,
     /// Row errors by kind; kinds that do not occur are absent.
     pub errors: BTreeMap<String, u64>,
@@ -90,7 +89,6 @@ impl Set {
         self.files.iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// How many rows the files have together.
     pub fn total_rows(&self) -> u64 {
         self.rows * self.files.len() as u64
     }

@@ -171,7 +171,7 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
     let mut metrics = Metrics::from([
         ("work_s", answers.elapsed.as_secs_f64()),
         ("connections_count", connections),
-        ("connecting_s", answers.connecting.as_secs_f64()),
+        ("connecting_s", answers.connecting_s),
         ("offered_per_s", tcp.rate),
         ("achieved_per_s", count(answers.accepted + answers.rejected) / WINDOW.as_secs_f64()),
         ("rows_count", count(answers.rows)),

@@ -3,17 +3,12 @@
 use std::fs;
 
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::{contains, is_empty};
 
 use txn_engine::Setup;
 use txn_engine::oracle::process;
 
 use crate::{Folder, HEADER, one_line};
-
-/// Deposits whose every row is rejected after the first.
-fn repeated_deposits(rows: usize) -> String {
-    HEADER.to_owned() + &"deposit,1,1,1\n".repeat(rows)
-}
 
 #[test]
 fn what_cannot_be_read_ends_the_run_with_one_line_that_names_it_and_what_is_wrong() {
@@ -93,26 +88,20 @@ fn a_quote_that_is_never_closed_is_no_amount() {
 }
 
 #[test]
-fn row_errors_leave_the_exit_code_alone_unless_strict_is_asked_for() {
-    let folder = Folder::with("repeated.csv", repeated_deposits(2));
-    let accounts = "client,available,held,total,locked\n1,1.0000,0.0000,1.0000,false\n";
-    folder.txn_engine("repeated.csv").assert().success().stdout(accounts).stderr(starts_with("line 3: "));
-    folder.txn_engine("repeated.csv --strict").assert().code(1).stdout(accounts).stderr(starts_with("line 3: "));
-    folder.txn_engine("async --strict repeated.csv").assert().code(1).stdout(accounts);
-}
-
-#[test]
-fn the_first_twenty_row_errors_are_printed_with_their_lines_and_all_are_counted() {
-    let folder = Folder::with("repeated.csv", repeated_deposits(31));
-    for (engine, _) in Setup::NAMED {
-        let typed = format!("--engine {engine} repeated.csv");
-        let assert = folder.txn_engine(&typed).assert().success();
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-        let listed: Vec<&str> = stderr.lines().filter(|line| line.starts_with("line ")).collect();
-        assert_eq!(listed.len(), 20, "{engine}: {stderr}");
-        for (number, line) in (3..).zip(listed) {
-            assert!(line.starts_with(&format!("line {number}: ")), "{engine}: {stderr}");
+fn row_errors_are_counted_and_the_first_twenty_printed_and_leave_the_exit_code_alone_unless_strict_is_asked_for() {
+    let folder = Folder::with("repeated.csv", HEADER.to_owned() + &"deposit,1,1,1\n".repeat(31));
+    let named = Setup::NAMED.map(|(engine, _)| format!("--engine {engine}"));
+    for engine in named.iter().map(String::as_str).chain(["", "async"]) {
+        for (strict, code) in [("", 0), ("--strict", 1)] {
+            let assert = folder.txn_engine(&format!("{engine} {strict} repeated.csv")).assert().code(code);
+            let assert = assert.stdout("client,available,held,total,locked\n1,1.0000,0.0000,1.0000,false\n");
+            let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+            let listed: Vec<&str> = stderr.lines().filter(|line| line.starts_with("line ")).collect();
+            assert_eq!(listed.len(), 20, "{engine}: {stderr}");
+            for (number, line) in (3..).zip(listed) {
+                assert!(line.starts_with(&format!("line {number}: ")), "{engine}: {stderr}");
+            }
+            assert!(stderr.contains("30 RepeatedTx"), "{engine}: {stderr}");
         }
-        assert!(stderr.contains("30 RepeatedTx"), "{engine}: {stderr}");
     }
 }

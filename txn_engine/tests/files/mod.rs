@@ -9,7 +9,6 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// How many files the tests look at.
 pub const FILES: u32 = 1_000;
 
 const LONGEST_LINE_BYTES: usize = 65_536;
@@ -34,7 +33,6 @@ pub fn seeded_runner() -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
 }
 
-/// The next file of `runner`.
 pub fn draw(runner: &mut TestRunner) -> Vec<u8> {
     files().new_tree(runner).expect("the strategy rejects nothing").current().0
 }
@@ -277,16 +275,10 @@ pub fn pieces(text: &'static [u8]) -> Vec<&'static [u8]> {
 const AMOUNTS: &[&str] = &["1", "2", "2.0", "3.5", "0.0001", "1.2345", "10"];
 
 /// Amounts of which one, two or three fill 64 bits, and small ones that tip the balance.
-const EDGE_AMOUNTS: &[&str] = &[
-    "922337203685477.5807",
-    "922337203685477.5807",
-    "922337203685477.5807",
-    "922337203685477.5806",
-    "461168601842738.7904",
-    "461168601842738.7903",
-    "1",
-    "0.0001",
-];
+const EDGE_AMOUNTS: &[&str] =
+    &[LARGEST, LARGEST, LARGEST, "922337203685477.5806", "461168601842738.7904", "461168601842738.7903", "1", "0.0001"];
+
+const LARGEST: &str = "922337203685477.5807";
 
 const NOTES: &[&[u8]] =
     &[b"", b"salary", b"\xFF\xFE", b"\"a, b\"", b"\"say \"\"hi\"\", twice\"", b"in \"the\" middle", b"\"open, "];

@@ -14,7 +14,7 @@ use txn_engine::oracle::Oracle;
 
 use crate::client::Client;
 use crate::hostile::deaf;
-use crate::rows::{Dialogue, HEADER, accounts, deposits};
+use crate::rows::{Dialogue, HEADER, outcome};
 use crate::{MODES, Running, Server, txn_engine};
 
 #[test]
@@ -22,8 +22,8 @@ fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut dialogues: Vec<_> = (0..6).map(|number| Dialogue::draw(&mut rng, number, 80)).collect();
     // One that is longer than what is read at once.
-    dialogues.push(Dialogue::of(&deposits(99, 99_000..99_400)));
-    let accounts = accounts(&dialogues);
+    dialogues.push(Dialogue::draw(&mut rng, 99, 400));
+    let accounts = outcome(&dialogues).0;
     for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
         let server = Server::start(mode);
         let mut clients: Vec<_> = dialogues.iter().map(|_| server.connect()).collect();
@@ -153,7 +153,6 @@ fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
     assert_eq!(ended.accounts().lines().count(), 2);
 }
 
-/// Runs the command to its end and gives exit code and stderr.
 pub fn run(typed: &str) -> (Option<i32>, String) {
     let mut running = Running::start(txn_engine(typed));
     let status = running.wait();

@@ -16,7 +16,6 @@ use crate::ending::run;
 use crate::rows::accounts_after;
 use crate::{MODES, Running, Server, txn_engine, wait_for};
 
-/// A load that runs.
 struct Loading(Running);
 
 impl Loading {
@@ -24,7 +23,6 @@ impl Loading {
         Loading(Running::start(txn_engine(&format!("load --addr {address} {typed}"))))
     }
 
-    /// Its exit code and what it printed.
     fn wait(mut self) -> (Option<i32>, String) {
         let code = self.0.wait().code();
         let read = |mut output: Box<dyn Read>| {

@@ -232,7 +232,6 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// The amount, if there is one above zero.
     pub fn positive_amount(&self) -> Result<Decimal, ErrorKind> {
         let amount = self.amount.ok_or(ErrorKind::NoAmount)?;
         if amount > Decimal::ZERO { Ok(amount) } else { Err(ErrorKind::NotPositive) }

@@ -52,7 +52,6 @@ pub struct Ready {
     runtime: Option<Runtime>,
 }
 
-/// What came of some files.
 pub struct Done {
     books: Books,
     pub counts: Counts,
@@ -63,7 +62,6 @@ enum Books {
     Sharded(Arc<Sharded>),
 }
 
-/// What is counted while rows are applied.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counts {
     pub accepted: u64,
@@ -269,7 +267,6 @@ impl Counts {
         self
     }
 
-    /// Rows that were rejected for this.
     pub fn rejected(&self, kind: ErrorKind) -> u64 {
         self.rejected[kind as usize]
     }
