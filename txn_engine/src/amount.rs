@@ -85,17 +85,3 @@ impl fmt::Display for Amount {
         write!(f, "{sign}{}.{:04}", units / scale, units % scale)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Amount;
-
-    #[test]
-    fn prints_four_decimals_always() {
-        for (units, text) in
-            [(0, "0.0000"), (-5_000, "-0.5000"), (10_001, "1.0001"), (i64::MIN, "-922337203685477.5808")]
-        {
-            assert_eq!(Amount(units).to_string(), text);
-        }
-    }
-}

@@ -162,13 +162,4 @@ mod tests {
             assert_eq!(read_padded(text), Some((right, text.len())), "{text:?}");
         }
     }
-
-    #[test]
-    fn a_mask_has_the_places_of_a_byte() {
-        let text: Text = std::array::from_fn(|n| b",\n\"x\xFF\x00"[n * n % 7 % 6]);
-        for byte in 0..=u8::MAX {
-            let right = (0..WINDOW).filter(|&n| text[n] == byte).fold(0, |mask, n| mask | 1 << n);
-            assert_eq!(places(&text, byte), right, "{byte}");
-        }
-    }
 }
