@@ -132,6 +132,6 @@ fn read<M: Message>(input: Input, job: Job, sender: &flume::Sender<M>) -> Result
 fn consume(message: impl Message, engine: &Engine, tally: &mut Tally) {
     tally.messages += 1;
     for entry in message {
-        tally.take(&entry, |row| engine.process(&row));
+        tally.take(&entry, |row| engine.process(row));
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct Tally {
 impl Tally {
     /// Applies `entry` by `process` and counts what comes of it.
     #[inline]
-    pub(super) fn take(&mut self, entry: &Entry, process: impl FnOnce(Row) -> Result<(), ErrorKind>) {
-        match entry.row.and_then(process) {
+    pub(super) fn take(&mut self, entry: &Entry, process: impl FnOnce(&Row) -> Result<(), ErrorKind>) {
+        match entry.row.as_ref().map_err(|&kind| kind).and_then(process) {
             Ok(()) => self.accepted += 1,
             Err(kind) => self.errors.add(entry.line, kind),
         }

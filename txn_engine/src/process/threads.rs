@@ -43,7 +43,7 @@ fn per_file<'a>(engines: impl Iterator<Item = &'a Engine>, inputs: Vec<Input>, j
     let one_file = |(engine, input): (&Engine, Input)| {
         let mut tally = Tally::default();
         read_entries(input, job.setup.reading, |entry| {
-            tally.take(&entry, |row| engine.process(&row));
+            tally.take(&entry, |row| engine.process(row));
             true
         })?;
         Ok(tally)

@@ -188,7 +188,7 @@ impl Books {
             }
             let mut entry = entries[n];
             entry.line += self.line;
-            self.tally.take(&entry, |row| self.ledger.process(&row));
+            self.tally.take(&entry, |row| self.ledger.process(row));
         }
         entries.clear();
     }
