@@ -18,7 +18,6 @@ pub fn write_csv(accounts: &[(u16, Account)], mut out: impl Write) -> io::Result
 }
 
 /// The same in memory.
-#[must_use]
 pub fn to_csv(accounts: &[(u16, Account)]) -> Vec<u8> {
     let mut csv = Vec::new();
     // Writing to a vector cannot fail.

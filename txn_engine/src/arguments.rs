@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::load::MOST_CLIENTS;
 
-/// Seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     /// Clocks end somewhere, and patience before.
     const LONGEST_S: f64 = 1e6;
@@ -12,13 +11,11 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs_f64).ok_or("not a number of seconds from 0 to 1000000".to_owned())
 }
 
-/// How many clients.
 pub(crate) fn clients(text: &str) -> Result<usize, String> {
     let clients = text.parse().ok().filter(|clients| (1..=MOST_CLIENTS).contains(clients));
     clients.ok_or_else(|| format!("not a whole number from 1 to {MOST_CLIENTS}"))
 }
 
-/// Rows per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     /// More than any machine sends, and less than times in nanoseconds can tell apart.
     const HIGHEST: f64 = 1e8;

@@ -5,18 +5,20 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, Builder};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
+use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::limits;
 use crate::load::Script;
-use crate::parse::{Columns, Parser, Reading};
-use crate::row::{Entry, Row};
+use crate::row::Row;
 use crate::serve::Stats;
+use crate::{accounts, limits};
 
 /// What a client is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,51 +31,42 @@ pub enum Spawn {
 }
 
 /// How long a pass took, and what it did.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Pass {
-    /// From the first spawn to the end of the last client.
-    pub whole: Duration,
+    /// From the first spawn to the end of the last client, in seconds.
+    pub whole_s: f64,
     /// From the first spawn until all were there.
-    pub start: Duration,
+    pub start_s: f64,
     /// From when all were there until the last had applied its rows.
-    pub work: Duration,
-    /// What the process was like when all were there.
-    pub there: Stats,
+    pub work_s: f64,
     /// Rows that were applied.
     pub accepted: u64,
+    /// The first 16 hexadecimal digits of the SHA-256 of the accounts as CSV.
+    pub digest: String,
+    /// What the process was like when all were there.
+    pub there: Stats,
+    /// What it was like at the end.
+    pub end: Stats,
 }
 
-/// The rows of every client.
-#[must_use]
-pub fn rows(clients: usize, rows_each: usize, seed: u64) -> Vec<Arc<[Row]>> {
-    let mut parser = Parser::new(Columns::IN_ORDER, Reading::Bytes);
-    let mut lines = Vec::new();
-    let mut of_client = |client| {
-        let mut script = Script::new(seed, client, clients, 1);
-        lines.clear();
-        (0..rows_each).for_each(|_| script.next(&mut lines));
-        let mut rows = Vec::with_capacity(rows_each);
-        parser.read_block(&lines, 1, |entry| {
-            rows.extend(match entry {
-                Entry::Row(row) => Some(row),
-                Entry::Unreadable { .. } => None,
-            });
-            true
-        });
-        rows.into()
-    };
-    (0..clients).map(&mut of_client).collect()
-}
-
-/// Lets every client apply its rows to `engine`.
+/// Lets so many clients each apply their rows to one engine.
 ///
 /// # Errors
 /// If the runtime or a thread cannot be started.
-pub fn run(spawn: Spawn, engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
-    match spawn {
-        Spawn::Threads => threads(engine, rows),
-        Spawn::Tasks => tasks(engine, rows),
-    }
+pub fn run(spawn: Spawn, clients: usize, rows_each: usize, seed: u64) -> Result<Pass, Error> {
+    let rows_of = |client| {
+        let mut script = Script::new(seed, client, clients, 1);
+        (0..rows_each).map(|_| script.next_row()).collect()
+    };
+    let rows: Vec<Arc<[Row]>> = (0..clients).map(rows_of).collect();
+    let engine = Arc::new(Engine::default());
+    let pass = match spawn {
+        Spawn::Threads => threads(&engine, &rows),
+        Spawn::Tasks => tasks(&engine, &rows),
+    }?;
+    let end = Stats::of_this_process();
+    let digest = hex::encode(&Sha256::digest(accounts::to_csv(&engine.accounts()))[..8]);
+    Ok(Pass { digest, end, ..pass })
 }
 
 fn apply(engine: &Engine, rows: &[Row]) -> u64 {
@@ -83,7 +76,8 @@ fn apply(engine: &Engine, rows: &[Row]) -> u64 {
 fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let start = Instant::now();
     let gate = Arc::new(Gate::default());
-    let mut clients = Vec::with_capacity(rows.len());
+    let mut clients: Vec<JoinHandle<u64>> = Vec::with_capacity(rows.len());
+    let unpark = |client: &JoinHandle<u64>| client.thread().unpark();
     for own in rows {
         let (engine, own, waiting) = (Arc::clone(engine), Arc::clone(own), Arc::clone(&gate));
         let client = move || {
@@ -93,31 +87,23 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
             }
             waiting.done(apply(&engine, &own))
         };
-        match Builder::new().spawn(client) {
-            Ok(client) => clients.push(client),
-            Err(error) => {
-                // Those that are there must not wait for ever.
-                gate.open();
-                for client in &clients {
-                    client.thread().unpark();
-                }
-                return Err(limits::no_thread(rows.len(), clients.len(), &error));
-            }
-        }
+        let started = Builder::new().spawn(client).map_err(|error| {
+            // Those that are there must not wait for ever.
+            gate.open();
+            clients.iter().for_each(unpark);
+            limits::no_thread(rows.len(), clients.len(), &error)
+        });
+        clients.push(started?);
     }
     while gate.there.load(Ordering::SeqCst) < rows.len() {
         thread::sleep(Duration::from_micros(100));
     }
-    let (paused, stats) = (Instant::now(), Stats::of_this_process());
-    let begun = gate.open();
-    for client in &clients {
-        client.thread().unpark();
-    }
+    let (paused, there) = (Instant::now(), Stats::of_this_process());
+    gate.open();
+    clients.iter().for_each(unpark);
     // A client that has panicked has printed why, and its rows are missing.
     let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
-    // Looking at the process is no part of the work.
-    let whole = start.elapsed().saturating_sub(begun - paused);
-    Ok(Pass { whole, start: paused - start, work: gate.work(), there: stats, accepted })
+    Ok(gate.pass(start, paused, there, accepted))
 }
 
 fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
@@ -144,16 +130,15 @@ fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
         while gate.there.load(Ordering::SeqCst) < rows.len() {
             tokio::time::sleep(Duration::from_micros(100)).await;
         }
-        let (paused, stats) = (Instant::now(), Stats::of_this_process());
-        let begun = gate.open();
+        let (paused, there) = (Instant::now(), Stats::of_this_process());
+        gate.open();
         go.send_replace(true);
         let mut accepted = 0;
         for client in clients {
             // A client that has panicked has printed why, and its rows are missing.
             accepted += client.await.unwrap_or(0);
         }
-        let whole = start.elapsed().saturating_sub(begun - paused);
-        Ok(Pass { whole, start: paused - start, work: gate.work(), there: stats, accepted })
+        Ok(gate.pass(start, paused, there, accepted))
     })
 }
 
@@ -181,26 +166,13 @@ impl Gate {
         rows
     }
 
-    /// From its opening until the last client had applied its rows; to end a client is no part of it.
-    fn work(&self) -> Duration {
-        Duration::from_nanos(self.last_ns.load(Ordering::SeqCst))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::books::Books as _;
-
-    #[test]
-    fn threads_and_tasks_come_to_the_same_accounts() {
-        let rows = rows(200, 20, 5);
-        let accounts = |spawn| {
-            let engine = Arc::new(Engine::default());
-            let pass = run(spawn, &engine, &rows).unwrap();
-            assert_eq!(pass.accepted, 4000);
-            engine.accounts()
-        };
-        assert_eq!(accounts(Spawn::Threads), accounts(Spawn::Tasks));
+    /// The outcome for clients that were spawned from `start` on and were all there when they were `paused`.
+    fn pass(&self, start: Instant, paused: Instant, there: Stats, accepted: u64) -> Pass {
+        // Looking at the process is no part of the work.
+        let whole = start.elapsed().saturating_sub(self.open() - paused);
+        // To end a client is no part of applying its rows.
+        let work = Duration::from_nanos(self.last_ns.load(Ordering::SeqCst));
+        let [whole_s, start_s, work_s] = [whole, paused - start, work].map(|time| time.as_secs_f64());
+        Pass { whole_s, start_s, work_s, accepted, there, ..Pass::default() }
     }
 }

@@ -5,7 +5,6 @@ use std::hash::Hash;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry as Slot;
 
-use crate::amount::Amount;
 use crate::books::Books;
 use crate::error::ErrorKind;
 use crate::hash::IdHash;
@@ -25,7 +24,6 @@ pub struct Engine {
 
 impl Engine {
     /// An engine that goes on where `session` ended.
-    #[must_use]
     pub fn resume(session: Session) -> Self {
         Engine {
             accounts: session.accounts.into_iter().collect(),
@@ -46,18 +44,13 @@ impl Engine {
         let Slot::Vacant(slot) = self.transactions.entry(row.tx) else {
             return Err(ErrorKind::RepeatedTx);
         };
-        let account = self.accounts.get_mut(&row.client);
-        let signed = if row.kind == Kind::Deposit {
+        let signed = match self.accounts.get_mut(&row.client) {
+            Some(account) => account,
             // A new account accepts any positive amount, so none is created for a row that is rejected.
-            match account {
-                Some(mut account) => account.deposit(amount)?,
-                None => self.accounts.entry(row.client).or_default().deposit(amount)?,
-            }
-            amount
-        } else {
-            account.ok_or(ErrorKind::AccountNotFound)?.withdraw(amount)?;
-            Amount::from_units(-amount.units())
-        };
+            None if row.kind == Kind::Deposit => self.accounts.entry(row.client).or_default(),
+            None => return Err(ErrorKind::AccountNotFound),
+        }
+        .move_money(row.kind, amount)?;
         slot.insert(StoredTx::new(row.client, signed, State::Settled));
         Ok(())
     }

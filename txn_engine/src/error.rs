@@ -57,7 +57,6 @@ impl ErrorKind {
     pub const ALL: &[ErrorKind] = <ErrorKind as strum::VariantArray>::VARIANTS;
 
     /// The kind's name, as the counts print it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -67,7 +66,8 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErrorLog {
     counts: [u64; ErrorKind::ALL.len()],
-    first: Vec<(u64, ErrorKind)>,
+    /// The first errors with their lines.
+    pub first: Vec<(u64, ErrorKind)>,
 }
 
 impl ErrorLog {
@@ -89,21 +89,13 @@ impl ErrorLog {
     }
 
     /// How many errors of this kind there were.
-    #[must_use]
     pub fn count(&self, kind: ErrorKind) -> u64 {
         self.counts[kind as usize]
     }
 
     /// How many errors there were.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
-    }
-
-    /// The first errors with their lines.
-    #[must_use]
-    pub fn first(&self) -> &[(u64, ErrorKind)] {
-        &self.first
     }
 }
 

@@ -56,25 +56,18 @@ mod tests {
     use std::collections::HashSet;
     use std::hash::BuildHasher;
 
+    fn hashes(ids: impl Iterator<Item = u32>, of: impl Fn(u64) -> u64) -> usize {
+        ids.map(|id| of(IdHash::default().hash_one(id))).collect::<HashSet<_>>().len()
+    }
+
     #[test]
-    fn ids_in_any_stride_spread_over_the_groups_of_a_table() {
+    fn ids_have_hashes_of_their_own_and_fill_group_after_group_or_spread_over_the_groups_of_a_table() {
+        assert_eq!(hashes(0..100_000, |hash| hash), 100_000);
+        assert_eq!(hashes(0..1_600, |hash| hash >> 4 & 0xFFFF_FFFF), 100);
         for stride in [16, 17, 1_000, 4_096, 65_536] {
-            let groups: HashSet<u64> =
-                (0..10_000_u32).map(|n| IdHash::default().hash_one(n * stride) >> 4 & 0xFFF).collect();
+            let groups = hashes((0..10_000).map(|n| n * stride), |hash| hash >> 4 & 0xFFF);
             // 10,000 ids that chance throws at 4,096 groups leave a tenth of them empty.
-            assert!(groups.len() > 3_500, "stride {stride}: {} groups", groups.len());
+            assert!(groups > 3_500, "stride {stride}: {groups} groups");
         }
-    }
-
-    #[test]
-    fn ids_in_order_fill_group_after_group() {
-        let groups: HashSet<u64> = (0..1_600_u32).map(|id| IdHash::default().hash_one(id) >> 4 & 0xFFFF_FFFF).collect();
-        assert_eq!(groups.len(), 100);
-    }
-
-    #[test]
-    fn every_id_has_its_own_hash() {
-        let hashes: HashSet<u64> = (0..100_000_u32).map(|id| IdHash::default().hash_one(id)).collect();
-        assert_eq!(hashes.len(), 100_000);
     }
 }

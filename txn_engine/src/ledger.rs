@@ -1,6 +1,5 @@
 //! The single-owner engine of `best_one_core` and `best_all_cores`: the same rules without locks.
 
-use crate::amount::Amount;
 use crate::books::Books;
 use crate::error::ErrorKind;
 use crate::row::{Kind, Row};
@@ -25,7 +24,6 @@ impl Default for Ledger {
 
 impl Ledger {
     /// A ledger that goes on where `session` ended.
-    #[must_use]
     pub fn resume(session: Session) -> Self {
         let mut ledger = Ledger::default();
         for (client, account) in session.accounts {
@@ -71,14 +69,13 @@ impl Ledger {
         if transactions.contains(row.tx) {
             return Err(ErrorKind::RepeatedTx);
         }
-        let signed = if row.kind == Kind::Deposit {
+        let account = match account {
+            Some(account) => account,
             // A new account accepts any positive amount, so none is created for a row that is rejected.
-            account.get_or_insert_default().deposit(amount)?;
-            amount
-        } else {
-            account.as_mut().ok_or(ErrorKind::AccountNotFound)?.withdraw(amount)?;
-            Amount::from_units(-amount.units())
+            None if row.kind == Kind::Deposit => account.insert(Account::default()),
+            None => return Err(ErrorKind::AccountNotFound),
         };
+        let signed = account.move_money(row.kind, amount)?;
         transactions.insert(row.tx, StoredTx::new(row.client, signed, State::Settled));
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::window;
 pub const MAX_LINE_BYTES: usize = 65_536;
 
 /// The needed columns, by their names in the header.
-const NAMES: [&str; 4] = ["type", "client", "tx", "amount"];
+pub(crate) const NAMES: [&str; 4] = ["type", "client", "tx", "amount"];
 
 /// Where the needed columns stand in a line, in the order of their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,6 @@ struct Splitter {
     most: usize,
 }
 
-/// The fields of one line.
 #[derive(Clone, Copy)]
 struct Fields<'a> {
     bytes: &'a [u8],
@@ -159,7 +158,6 @@ pub struct Parser {
 
 impl Parser {
     /// A parser of lines with these columns.
-    #[must_use]
     pub fn new(columns: Columns, reading: Reading) -> Self {
         Parser { columns, reading, splitter: Splitter::new(columns.needed()) }
     }
@@ -172,11 +170,11 @@ impl Parser {
         loop {
             let row = match (self.reading, self.columns) {
                 (Reading::Bytes, _) => None,
-                (Reading::Windows, Columns::IN_ORDER) => window::read(rest, Columns::IN_ORDER.0, line),
-                (Reading::Windows, Columns(columns)) => window::read(rest, columns, line),
+                (Reading::Windows, Columns::IN_ORDER) => window::read(rest, Columns::IN_ORDER.0),
+                (Reading::Windows, Columns(columns)) => window::read(rest, columns),
             };
             let len = if let Some((row, len)) = row {
-                if !sink(Entry::Row(row)) {
+                if !sink(Entry { line, row: Ok(row) }) {
                     return line;
                 }
                 len
@@ -198,22 +196,20 @@ impl Parser {
     #[inline]
     fn read_line(&mut self, text: &[u8], line: u64) -> Option<Entry> {
         if text.len() > MAX_LINE_BYTES + 1 {
-            return Some(Entry::Unreadable { line, kind: ErrorKind::LineTooLong });
+            return Some(Entry { line, row: Err(ErrorKind::LineTooLong) });
         }
         // A line that starts with a letter is not blank; only the others are looked at as a whole.
         if text[0] <= b' ' && text.trim_ascii().is_empty() {
             return None;
         }
-        Some(match self.splitter.split(text).and_then(|fields| read_row(fields, self.columns, line)) {
-            Ok(row) => Entry::Row(row),
-            Err(kind) => Entry::Unreadable { line, kind },
-        })
+        let row = self.splitter.split(text).and_then(|fields| read_row(fields, self.columns));
+        Some(Entry { line, row })
     }
 }
 
 /// Reads the needed fields in the order type, client, tx, amount; the first that fails decides.
 #[inline]
-fn read_row(fields: Fields<'_>, columns: Columns, line: u64) -> Result<Row, ErrorKind> {
+fn read_row(fields: Fields<'_>, columns: Columns) -> Result<Row, ErrorKind> {
     let Columns([kind, client, tx, amount]) = columns;
     let field = |index| fields.get(index).filter(|text: &&[u8]| !text.is_empty());
     let needed = |index| field(index).ok_or(ErrorKind::MissingField);
@@ -230,7 +226,7 @@ fn read_row(fields: Fields<'_>, columns: Columns, line: u64) -> Result<Row, Erro
         }
         _ => None,
     };
-    Ok(Row { line, amount, tx, client, kind })
+    Ok(Row { amount, tx, client, kind })
 }
 
 /// The error of a field that could not be read: not being text comes first.

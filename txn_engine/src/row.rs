@@ -1,5 +1,7 @@
 //! One row of input, read once into the form that every engine works on.
 
+use std::io::{self, Write};
+
 use crate::amount::Amount;
 use crate::error::ErrorKind;
 
@@ -24,41 +26,26 @@ impl Kind {
     pub const ALL: &[Kind] = <Kind as strum::VariantArray>::VARIANTS;
 
     /// The name in the `type` column.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.into_str()
     }
 
     /// Reads a name in any case.
-    #[must_use]
     #[inline]
     pub fn parse(text: &[u8]) -> Option<Self> {
-        // The kinds of rows follow no order, so a branch for each would be guessed wrong most of the time: the letters are
-        // compared as one number. Bit 5 set makes a letter small, and makes no letter of anything else.
-        const SMALL: u64 = 0x2020_2020_2020_2020;
-        let letters = |from: usize| -> u64 {
-            let mut word = [0; 8];
-            word[..7].copy_from_slice(&text[from..from + 7]);
-            u64::from_le_bytes(word) | SMALL
-        };
-        let is = |kind: Kind, from: usize| {
-            let name = kind.name().as_bytes();
-            let mut word = [0; 8];
-            word[..7].copy_from_slice(&name[from..from + 7]);
-            letters(from) == u64::from_le_bytes(word) | SMALL
-        };
+        let mut word = [0; 16];
+        // Copied by lengths that are known, seven letters or ten.
         match text.len() {
-            7 if is(Kind::Deposit, 0) => Some(Kind::Deposit),
-            7 if is(Kind::Dispute, 0) => Some(Kind::Dispute),
-            7 if is(Kind::Resolve, 0) => Some(Kind::Resolve),
-            // Ten letters are two numbers that overlap.
-            10 if is(Kind::Withdrawal, 0) && is(Kind::Withdrawal, 3) => Some(Kind::Withdrawal),
-            10 if is(Kind::Chargeback, 0) && is(Kind::Chargeback, 3) => Some(Kind::Chargeback),
-            _ => None,
+            7 => word[..7].copy_from_slice(text),
+            10 => word[..10].copy_from_slice(text),
+            _ => return None,
         }
+        Self::of_word(u128::from_le_bytes(word), text.len())
     }
 
     /// The kind whose name, in any case, is the first `len` bytes of `word`.
+    ///
+    /// The kinds of rows follow no order, so a branch for each would be guessed wrong most of the time: the letters are compared as one number.
     #[inline]
     pub(crate) fn of_word(word: u128, len: usize) -> Option<Self> {
         let name = &NAMES[(word >> 32) as usize % NAMES.len()];
@@ -66,7 +53,6 @@ impl Kind {
     }
 
     /// Whether the row's amount counts.
-    #[must_use]
     pub fn needs_amount(self) -> bool {
         matches!(self, Kind::Deposit | Kind::Withdrawal)
     }
@@ -106,8 +92,6 @@ static NAMES: [Name; 16] = {
 /// A row whose fields could be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Physical line in its file, from 1.
-    pub line: u64,
     /// The amount of a deposit or withdrawal; absent if its field is empty, and in the other kinds.
     pub amount: Option<Amount>,
     /// Transaction id.
@@ -118,38 +102,31 @@ pub struct Row {
     pub kind: Kind,
 }
 
+impl Row {
+    /// Writes the row as a line with its line break.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let Row { kind, client, tx, .. } = self;
+        match self.amount {
+            Some(amount) => writeln!(out, "{},{client},{tx},{amount}", kind.name()),
+            None => writeln!(out, "{},{client},{tx},", kind.name()),
+        }
+    }
+}
+
 /// What a physical line turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// A row to apply.
-    Row(Row),
-    /// A row that could not be read.
-    Unreadable {
-        /// Physical line in its file, from 1.
-        line: u64,
-        /// Why.
-        kind: ErrorKind,
-    },
+pub struct Entry {
+    /// Physical line in its file, from 1.
+    pub line: u64,
+    /// A row to apply, or why it could not be read.
+    pub row: Result<Row, ErrorKind>,
 }
 
-impl Entry {
-    /// The physical line in its file, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        match self {
-            Entry::Row(row) => row.line,
-            Entry::Unreadable { line, .. } => *line,
-        }
-    }
-
-    /// Moves the entry down by `lines`, for blocks that were read apart.
-    pub fn shift(&mut self, lines: u64) {
-        match self {
-            Entry::Row(row) => row.line += lines,
-            Entry::Unreadable { line, .. } => *line += lines,
-        }
-    }
-}
+/// Small enough to be sent by value.
+const _: () = assert!(size_of::<Entry>() == 32);
 
 /// ASCII digits, leading zeros allowed, no sign.
 #[inline]
@@ -174,24 +151,4 @@ fn significant(text: &[u8]) -> &[u8] {
     let zeros = text.iter().take_while(|&&byte| byte == b'0').count();
     // One digit is left of a long zero.
     &text[zeros.min(text.len() - 1)..]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Kind;
-
-    #[test]
-    fn kinds_are_read_in_any_case_and_nothing_else_is() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::parse(kind.name().to_uppercase().as_bytes()), Some(*kind));
-        }
-        for text in ["", "d", "deposi", "deposits", "disputes", "dxposit", "with", "refund", "charge back"] {
-            assert_eq!(Kind::parse(text.as_bytes()), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn an_entry_is_small_enough_to_be_sent_by_value() {
-        assert_eq!(size_of::<super::Entry>(), 32);
-    }
 }

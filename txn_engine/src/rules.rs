@@ -34,73 +34,53 @@ pub enum State {
 pub struct StoredTx {
     // Two halves, because an i64 would align the slot to 8 bytes and make it 24 bytes long.
     units: [u32; 2],
-    client: u16,
-    state: State,
+    /// Whose it is.
+    pub client: u16,
+    /// How it stands.
+    pub state: State,
 }
+
+const _: () = assert!(size_of::<(u32, StoredTx)>() == 16);
 
 impl StoredTx {
     /// A transaction that moved `signed` (above zero: deposit, below: withdrawal) for `client`.
-    #[must_use]
     pub fn new(client: u16, signed: Amount, state: State) -> Self {
-        let bits = signed.units().cast_unsigned();
+        let bits = signed.0.cast_unsigned();
         #[expect(clippy::cast_possible_truncation, reason = "the halves of a 64-bit number")]
         let units = [bits as u32, (bits >> 32) as u32];
         StoredTx { units, client, state }
     }
 
     /// What it moved: above zero for a deposit, below for a withdrawal.
-    #[must_use]
     pub fn signed(&self) -> Amount {
         let bits = u64::from(self.units[0]) | u64::from(self.units[1]) << 32;
-        Amount::from_units(bits.cast_signed())
-    }
-
-    /// Whose it is.
-    #[must_use]
-    pub fn client(&self) -> u16 {
-        self.client
-    }
-
-    /// How it stands.
-    #[must_use]
-    pub fn state(&self) -> State {
-        self.state
+        Amount(bits.cast_signed())
     }
 }
 
 /// The row's amount, if it is there and above zero: the first two checks of deposits and withdrawals.
 pub(crate) fn positive_amount(row: &Row) -> Result<Amount, ErrorKind> {
     let amount = row.amount.ok_or(ErrorKind::NoAmount)?;
-    if amount.is_positive() { Ok(amount) } else { Err(ErrorKind::NotPositive) }
+    if amount > Amount::ZERO { Ok(amount) } else { Err(ErrorKind::NotPositive) }
 }
 
 impl Account {
     /// `available + held`.
-    #[must_use]
     pub fn total(&self) -> Amount {
         // Checked whenever either changes.
-        Amount::from_units(self.available.units() + self.held.units())
+        Amount(self.available.0 + self.held.0)
     }
 
-    /// Adds `amount`: locked, then overflow.
-    pub(crate) fn deposit(&mut self, amount: Amount) -> Result<(), ErrorKind> {
+    /// Deposits or withdraws `amount`: locked, funds, then overflow. What it moved: below zero for a withdrawal.
+    pub(crate) fn move_money(&mut self, kind: Kind, amount: Amount) -> Result<Amount, ErrorKind> {
         if self.locked {
             return Err(ErrorKind::AccountLocked);
         }
-        let available = self.available.checked_add(amount);
-        self.settle(available, Some(self.held))
-    }
-
-    /// Takes `amount`: locked, funds, then overflow.
-    pub(crate) fn withdraw(&mut self, amount: Amount) -> Result<(), ErrorKind> {
-        if self.locked {
-            return Err(ErrorKind::AccountLocked);
-        }
-        if self.available < amount {
+        if kind == Kind::Withdrawal && self.available < amount {
             return Err(ErrorKind::InsufficientFunds);
         }
-        let available = self.available.checked_sub(amount);
-        self.settle(available, Some(self.held))
+        let signed = if kind == Kind::Withdrawal { -amount } else { amount };
+        self.change(signed, Amount::ZERO).map(|()| signed)
     }
 
     /// Dispute, resolve or chargeback of `tx`, which is `None` if no accepted transaction has the id.
@@ -115,16 +95,16 @@ impl Account {
         let signed = tx.signed();
         match (kind, tx.state) {
             (Kind::Dispute, State::Settled) => {
-                self.settle(self.available.checked_sub(signed), self.held.checked_add(signed))?;
+                self.change(-signed, signed)?;
                 tx.state = State::Disputed;
             }
             (Kind::Dispute, _) => return Err(ErrorKind::AlreadyDisputed),
             (Kind::Resolve, State::Disputed) => {
-                self.settle(self.available.checked_add(signed), self.held.checked_sub(signed))?;
+                self.change(signed, -signed)?;
                 tx.state = State::Settled;
             }
             (Kind::Chargeback, State::Disputed) => {
-                self.settle(Some(self.available), self.held.checked_sub(signed))?;
+                self.change(Amount::ZERO, -signed)?;
                 tx.state = State::ChargedBack;
                 self.locked = true;
             }
@@ -133,38 +113,11 @@ impl Account {
         Ok(())
     }
 
-    /// Takes both balances over, or neither: a rejected row changes nothing.
-    fn settle(&mut self, available: Option<Amount>, held: Option<Amount>) -> Result<(), ErrorKind> {
-        let (Some(available), Some(held)) = (available, held) else {
-            return Err(ErrorKind::Overflow);
-        };
-        if available.checked_add(held).is_none() {
-            return Err(ErrorKind::Overflow);
-        }
-        self.available = available;
-        self.held = held;
+    /// Changes both balances, or neither: a rejected row changes nothing.
+    fn change(&mut self, available: Amount, held: Amount) -> Result<(), ErrorKind> {
+        let changed = self.available.checked_add(available).zip(self.held.checked_add(held));
+        let fits = |&(available, held): &(Amount, Amount)| available.checked_add(held).is_some();
+        (self.available, self.held) = changed.filter(fits).ok_or(ErrorKind::Overflow)?;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stored_transaction_fills_twelve_bytes_and_keeps_its_sign() {
-        assert_eq!(size_of::<(u32, StoredTx)>(), 16);
-        for units in [0, 1, -1, i64::MAX, i64::MIN] {
-            let tx = StoredTx::new(7, Amount::from_units(units), State::Settled);
-            assert_eq!(tx.signed().units(), units);
-        }
-    }
-
-    #[test]
-    fn an_overflow_changes_nothing() {
-        let mut account = Account { available: Amount::from_units(i64::MAX), ..Account::default() };
-        let before = account;
-        assert_eq!(account.deposit(Amount::from_units(1)), Err(ErrorKind::Overflow));
-        assert_eq!(account, before);
     }
 }

@@ -59,20 +59,22 @@ impl Session {
     /// If something cannot be written, or `dir` holds a `session.json` that is not ours. What stood there is whole then.
     pub fn dump(&self, dir: &Path) -> Result<(), Error> {
         let failed = |source| Error::WriteDump { path: dir.to_owned(), source };
-        fs::create_dir_all(dir).map_err(failed)?;
-        let before = if dir.join(MANIFEST).exists() { Some(read_manifest(dir)?) } else { None };
+        let before = standing(dir)?;
         let generation = before.as_ref().map_or(1, |manifest| manifest.generation + 1);
 
         let names = ["accounts", "transactions"].map(|part| format!("{part}-{generation}.csv"));
         let write = || -> io::Result<()> {
-            let accounts =
-                write_part(dir, &names[0], self.accounts.len(), |out| accounts::write_csv(&self.accounts, out))?;
-            let transactions = write_part(dir, &names[1], self.transactions.len(), |out| self.write_transactions(out))?;
+            let part = |file: &str, rows: usize, sha256| Part { file: file.to_owned(), rows: rows as u64, sha256 };
+            let sha256 = write_whole(dir, &names[0], |out| accounts::write_csv(&self.accounts, out))?;
+            let accounts = part(&names[0], self.accounts.len(), sha256);
+            let sha256 = write_whole(dir, &names[1], |out| self.write_transactions(out))?;
+            let transactions = part(&names[1], self.transactions.len(), sha256);
             let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
             write_whole(dir, MANIFEST, |out| {
                 serde_json::to_writer_pretty(&mut *out, &manifest)?;
                 writeln!(out)
-            })
+            })?;
+            Ok(())
         };
         write().inspect_err(|_| names.iter().for_each(|name| discard(dir, name))).map_err(failed)?;
         if let Some(Manifest { accounts, transactions, .. }) = before {
@@ -87,12 +89,8 @@ impl Session {
     /// # Errors
     /// If it cannot be written to, or holds a `session.json` that is not ours.
     pub fn expect_dump(dir: &Path) -> Result<(), Error> {
-        let failed = |source| Error::WriteDump { path: dir.to_owned(), source };
-        fs::create_dir_all(dir).map_err(failed)?;
-        if dir.join(MANIFEST).exists() {
-            read_manifest(dir)?;
-        }
-        NamedTempFile::new_in(dir).map(drop).map_err(failed)
+        standing(dir)?;
+        NamedTempFile::new_in(dir).map(drop).map_err(|source| Error::WriteDump { path: dir.to_owned(), source })
     }
 
     /// Reads the session in the folder `dir`.
@@ -108,7 +106,10 @@ impl Session {
             (amount(total)? == sum).then_some((client, account))
         })?;
         let transactions = read_part(dir, &manifest.transactions, |(tx, client, signed, state): TransactionLine| {
-            Some((tx, StoredTx::new(client, amount(signed)?, state.parse().ok()?)))
+            let signed = amount(signed)?;
+            // What undoes it must be an amount, too.
+            signed.0.checked_neg()?;
+            Some((tx, StoredTx::new(client, signed, state.parse().ok()?)))
         })?;
         Ok(Session { accounts, transactions })
     }
@@ -116,10 +117,16 @@ impl Session {
     fn write_transactions(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "tx,client,amount,state")?;
         for (id, tx) in &self.transactions {
-            writeln!(out, "{id},{},{},{}", tx.client(), tx.signed(), tx.state())?;
+            writeln!(out, "{id},{},{},{}", tx.client, tx.signed(), tx.state)?;
         }
         Ok(())
     }
+}
+
+/// The manifest of the session that stands in the folder `dir`, which is created if absent.
+fn standing(dir: &Path) -> Result<Option<Manifest>, Error> {
+    fs::create_dir_all(dir).map_err(|source| Error::WriteDump { path: dir.to_owned(), source })?;
+    dir.join(MANIFEST).exists().then(|| read_manifest(dir)).transpose()
 }
 
 /// Removes a file that no manifest names; if that fails it only takes up space.
@@ -127,34 +134,23 @@ fn discard(dir: &Path, file: &str) {
     let _ = fs::remove_file(dir.join(file));
 }
 
-/// Writes `name` in `dir` under a temporary name, syncs and renames it.
-fn write_whole(dir: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+/// Writes `name` in `dir` under a temporary name, syncs and renames it; its SHA-256.
+fn write_whole(dir: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<String> {
     let mut file = NamedTempFile::new_in(dir)?;
-    let mut out = BufWriter::new(file.as_file_mut());
+    let mut out = BufWriter::new(Tee { out: file.as_file_mut(), hash: Sha256::new() });
     content(&mut out)?;
-    out.flush()?;
-    drop(out);
+    let Tee { hash, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
     file.persist(dir.join(name)).map_err(|error| error.error)?;
     // The rename itself is durable once the folder is.
-    File::open(dir)?.sync_all()
-}
-
-fn write_part(
-    dir: &Path,
-    name: &str,
-    rows: usize,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<Part> {
-    let mut hash = Sha256::new();
-    write_whole(dir, name, |out| content(&mut Tee { out, hash: &mut hash }))?;
-    Ok(Part { file: name.to_owned(), rows: rows as u64, sha256: hex::encode(hash.finalize()) })
+    File::open(dir)?.sync_all()?;
+    Ok(hex::encode(hash.finalize()))
 }
 
 /// Writes and hashes at once.
 struct Tee<'a> {
-    out: &'a mut dyn Write,
-    hash: &'a mut Sha256,
+    out: &'a mut File,
+    hash: Sha256,
 }
 
 impl Write for Tee<'_> {
@@ -175,19 +171,17 @@ fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
     let manifest: Manifest = serde_json::from_str(&text)
         .map_err(|error| refused(format!("session.json is damaged or not of this program ({error})")))?;
-    if manifest.format != FORMAT {
-        return Err(refused(format!("session.json is of another program, '{}'", manifest.format)));
-    }
-    if manifest.version != VERSION {
-        return Err(refused(format!("it has version {}, this program reads version {VERSION}", manifest.version)));
-    }
-    for part in [&manifest.accounts, &manifest.transactions] {
-        // A name with a path in it could make us read, and later remove, files elsewhere.
-        if Path::new(&part.file).file_name() != Some(part.file.as_ref()) {
-            return Err(refused(format!("it names a file outside of its folder, '{}'", part.file)));
-        }
-    }
-    Ok(manifest)
+    // A name with a path in it could make us read, and later remove, files elsewhere.
+    let is_outside = |part: &&Part| Path::new(&part.file).file_name() != Some(part.file.as_ref());
+    Err(refused(if manifest.format != FORMAT {
+        format!("session.json is of another program, '{}'", manifest.format)
+    } else if manifest.version != VERSION {
+        format!("it has version {}, this program reads version {VERSION}", manifest.version)
+    } else if let Some(part) = [&manifest.accounts, &manifest.transactions].into_iter().find(is_outside) {
+        format!("it names a file outside of its folder, '{}'", part.file)
+    } else {
+        return Ok(manifest);
+    }))
 }
 
 fn read_part<L: serde::de::DeserializeOwned, T>(

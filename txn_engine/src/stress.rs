@@ -13,8 +13,6 @@ use crate::process::{Options, process_files};
 use crate::setup::Setup;
 use crate::usage;
 
-const MIB: f64 = 1024.0 * 1024.0;
-
 /// What one stress test came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,24 +59,19 @@ pub fn run(engine: &str, setup: Setup, rows: u64, seed: u64) -> Result<Stress, E
 }
 
 impl Stress {
-    fn engine_mb(&self) -> f64 {
-        let bytes = self.engine_bytes as f64;
-        bytes / MIB
-    }
-
-    /// Growth of the peak in MiB, or a dash.
-    fn growth(&self) -> String {
-        let text = self.growth_kib.map(|kib| format!("{:.3}", kib as f64 / 1024.0));
-        text.unwrap_or_else(|| "-".to_owned())
+    /// Wall time, growth of the peak in MiB or a dash, and the tables in MiB.
+    fn figures(&self) -> [String; 3] {
+        let growth = self.growth_kib.map_or_else(|| "-".to_owned(), |kib| format!("{:.3}", kib as f64 / 1024.0));
+        let tables = format!("{:.3}", self.engine_bytes as f64 / (1024.0 * 1024.0));
+        [format!("{:?}", Duration::from_secs_f64(self.elapsed_s)), growth, tables]
     }
 }
 
 impl fmt::Display for Stress {
     /// The three lines of the published program.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Elapsed time: {:?}", Duration::from_secs_f64(self.elapsed_s))?;
-        writeln!(f, "Engine Memory size: {:.3} MB", self.engine_mb())?;
-        write!(f, "Memory consumption delta: {} MB", self.growth())
+        let [time, growth, tables] = self.figures();
+        write!(f, "Elapsed time: {time}\nEngine Memory size: {tables} MB\nMemory consumption delta: {growth} MB")
     }
 }
 
@@ -87,17 +80,13 @@ impl fmt::Display for Stress {
 /// # Errors
 /// If they cannot be read or a line of them is no record.
 pub fn table(records: impl BufRead) -> io::Result<String> {
-    let mut table = row("Transactions Count", "Time", "Process Memory (MB)", "Engine Memory (MB)");
+    let row = |[count, time, process, engine]: [&str; 4]| format!("{count:<20} {time:<20} {process:<20} {engine}\n");
+    let mut table = row(["Transactions Count", "Time", "Process Memory (MB)", "Engine Memory (MB)"]);
     for (index, line) in records.lines().enumerate() {
         let stress: Stress =
             serde_json::from_str(&line?).map_err(|error| io::Error::other(format!("line {}: {error}", index + 1)))?;
-        let time = format!("{:?}", Duration::from_secs_f64(stress.elapsed_s));
-        table += &row(&stress.rows.to_string(), &time, &stress.growth(), &format!("{:.3}", stress.engine_mb()));
+        let [time, growth, tables] = stress.figures();
+        table += &row([&stress.rows.to_string(), &time, &growth, &tables]);
     }
     Ok(table)
-}
-
-fn row(count: &str, time: &str, process: &str, engine: &str) -> String {
-    let line = format!("{count:<20} {time:<20} {process:<20} {engine}");
-    format!("{}\n", line.trim_end())
 }

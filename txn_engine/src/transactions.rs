@@ -16,6 +16,9 @@ const CHUNK: usize = 1 << 16;
 /// Largest gap in the order that is left open: rejected rows leave gaps of a few ids.
 const GAP: usize = 16;
 
+/// What an ordered transaction takes.
+const _: () = assert!(size_of::<Option<StoredTx>>() == 12);
+
 /// Accepted transactions by id.
 #[derive(Debug, Default)]
 pub struct Transactions {
@@ -184,12 +187,7 @@ mod tests {
     use crate::rules::State;
 
     fn tx(units: i64) -> StoredTx {
-        StoredTx::new(1, Amount::from_units(units), State::Settled)
-    }
-
-    #[test]
-    fn an_ordered_transaction_takes_twelve_bytes() {
-        assert_eq!(size_of::<Option<StoredTx>>(), 12);
+        StoredTx::new(1, Amount(units), State::Settled)
     }
 
     /// Ids in runs with gaps, steps back, far jumps and both ends of the range.

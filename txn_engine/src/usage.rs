@@ -12,14 +12,12 @@ pub struct Process {
 }
 
 /// Memory maps of this process; 0 elsewhere than on Linux.
-#[must_use]
 pub fn maps() -> usize {
     // Only counted: a library that reads all 65,000 of them takes megabytes, which would then stand in the peak.
     memchr::memchr_iter(b'\n', &std::fs::read("/proc/self/maps").unwrap_or_default()).count()
 }
 
 /// Of this process; `None` elsewhere than on Linux.
-#[must_use]
 pub fn of_this_process() -> Option<Process> {
     #[cfg(target_os = "linux")]
     {

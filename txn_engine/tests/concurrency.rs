@@ -14,10 +14,8 @@ use txn_engine::{Options, Setup, process_files};
 const ROWS: u64 = 100_000;
 
 fn rows() -> u64 {
-    match std::env::var("TXN_ENGINE_TEST_ROWS") {
-        Ok(rows) => rows.parse().expect("TXN_ENGINE_TEST_ROWS is a number of rows"),
-        Err(_) => ROWS,
-    }
+    let given = std::env::var("TXN_ENGINE_TEST_ROWS");
+    given.map_or(ROWS, |rows| rows.parse().expect("TXN_ENGINE_TEST_ROWS is a number of rows"))
 }
 
 /// Three files without common clients or ids give the same accounts whether they are applied at once or one after another.
@@ -56,9 +54,4 @@ fn reg_test_engine_consistency_with_concurrent_processing_async() {
     let multi_thread = Setup { runner: MultiThread, ..Setup::ASYNC };
     let batched = Setup { batch: 4096, ..Setup::ASYNC };
     files_at_once_give_the_sequential_accounts(&[Setup::ASYNC, multi_thread, batched]);
-}
-
-#[test]
-fn three_files_on_one_core_and_on_all_give_the_sequential_accounts() {
-    files_at_once_give_the_sequential_accounts(&[Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES]);
 }

@@ -7,10 +7,9 @@ mod files;
 
 use std::collections::BTreeMap;
 
-use strum::VariantArray as _;
-use txn_engine::oracle::{Answer, Oracle, Rule, process};
+use txn_engine::oracle::{Answer, Oracle, process};
 
-fn answer_of_a_mutant(broken: Rule, input: &[u8]) -> Result<Answer, String> {
+fn answer_of_a_mutant(broken: &'static str, input: &[u8]) -> Result<Answer, String> {
     let mut oracle = Oracle::that_breaks(broken);
     oracle.feed(input)?;
     Ok(oracle.finish())
@@ -27,11 +26,10 @@ fn breaking_any_rule_changes_the_answer_to_a_generated_file() {
     let files: Vec<_> = (0..files::FILES).map(|_| files::draw(&mut runner)).collect();
     let right: Vec<_> = files.iter().map(|file| comparable(process(file))).collect();
 
-    let survivors: Vec<_> = Rule::VARIANTS
-        .iter()
-        .filter(|&&rule| {
-            files.iter().zip(&right).all(|(file, right)| comparable(answer_of_a_mutant(rule, file)) == *right)
-        })
-        .collect();
+    let mut survivors = Oracle::rules_in(&files).expect("generated files have a valid header");
+    assert_eq!(survivors.len(), 80, "a rule is never asked for, or goes by two names: {survivors:?}");
+    survivors.retain(|rule| {
+        files.iter().zip(&right).all(|(file, right)| comparable(answer_of_a_mutant(rule, file)) == *right)
+    });
     assert!(survivors.is_empty(), "no generated file notices that these rules are broken: {survivors:?}");
 }

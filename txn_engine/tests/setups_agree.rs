@@ -5,26 +5,18 @@ mod files;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 
 use txn_engine::oracle::{Answer, Oracle, process};
 use txn_engine::setup::Runner;
-use txn_engine::{ErrorKind, Options, Outcome, Setup, process_files};
+use txn_engine::{ErrorKind, Options, Setup, process_files};
 
 /// How often every error and every accepted operation must occur over all generated files.
 const OCCURRENCES_AT_LEAST: u64 = 100;
 
-/// A few rows that end each of the accepted operations, for the tests with a file of their own.
-const SHORT_FILE: &str = "type,client,tx,amount
-deposit,1,1,5
-withdrawal,1,2,1.5
-dispute,1,1,
-deposit,2,3,7
-chargeback,1,1,
-deposit,1,4,1
-";
+const BEST: [Setup; 2] = [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES];
 
 /// Every runner, every way of reading, and channels with messages of several rows.
 fn setups() -> Vec<Setup> {
@@ -34,83 +26,57 @@ fn setups() -> Vec<Setup> {
     for runner in [TwoThreads, CurrentThread] {
         setups.extend([16, 4096].map(|batch| Setup { runner, batch, ..Setup::SYNC }));
     }
-    setups.extend([Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES]);
+    setups.extend(BEST);
     setups
 }
 
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder can be made"))
-    }
-
-    fn file(&self, name: &str, text: &[u8]) -> PathBuf {
-        let path = self.0.path().join(name);
-        fs::write(&path, text).expect("a temporary file can be written");
-        path
-    }
+fn write(folder: &TempDir, name: &str, text: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, text).expect("a temporary file can be written");
+    path
 }
 
-fn outcome(setup: Setup, paths: &[PathBuf]) -> Outcome {
-    match process_files(setup, paths, Options::default()) {
-        Ok(outcome) => outcome,
-        Err(error) => panic!("{setup:?} cannot process {paths:?}: {error}"),
+/// Writes `texts` to files, has `setups` process them, and compares with what the oracle says to one file after the other.
+fn assert_agree<T: AsRef<[u8]>>(setups: &[Setup], texts: &[T]) -> Answer {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let mut oracle = Oracle::new();
+    let mut paths = Vec::new();
+    for (number, text) in texts.iter().enumerate() {
+        oracle.feed(text.as_ref()).expect("the header is valid");
+        paths.push(write(&folder, &format!("{number}.csv"), text.as_ref()));
     }
-}
-
-/// A setup's outcome in the words of the oracle; the oracle's count of operations has no counterpart.
-fn in_words_of_the_oracle(outcome: &Outcome) -> Answer {
-    Answer {
-        accounts_csv: outcome.accounts_csv(),
-        accepted: outcome.accepted,
-        errors: ErrorKind::ALL
-            .iter()
-            .map(|&kind| (kind.name(), outcome.errors.count(kind)))
-            .filter(|&(_, count)| count > 0)
-            .collect(),
-        first_errors: outcome.errors.first().iter().map(|&(line, kind)| (line, kind.name())).collect(),
-        operations: BTreeMap::new(),
+    let right = oracle.finish();
+    for &setup in setups {
+        let done =
+            process_files(setup, &paths, Options::default()).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+        let accounts = done.accounts_csv();
+        let accounts = [&accounts, &right.accounts_csv].map(|csv| String::from_utf8_lossy(csv));
+        assert_eq!(accounts[0], accounts[1], "accounts of {setup:?}");
+        let errors = ErrorKind::ALL.iter().map(|&kind| (kind.name(), done.errors.count(kind)));
+        let errors: BTreeMap<_, _> = errors.filter(|&(_, count)| count > 0).collect();
+        assert_eq!(errors, right.errors, "row errors of {setup:?}");
+        assert_eq!(done.accepted, right.accepted, "accepted rows of {setup:?}");
+        // Which errors of several files come first depends on which file was faster.
+        if texts.len() == 1 {
+            let first: Vec<_> = done.errors.first.iter().map(|&(line, kind)| (line, kind.name())).collect();
+            assert_eq!(first, right.first_errors, "first row errors of {setup:?}");
+        }
     }
-}
-
-fn without_operations(answer: &Answer) -> Answer {
-    Answer { operations: BTreeMap::new(), ..answer.clone() }
-}
-
-fn assert_equal(setup: Setup, found: &Answer, right: &Answer) {
-    assert_eq!(
-        String::from_utf8_lossy(&found.accounts_csv),
-        String::from_utf8_lossy(&right.accounts_csv),
-        "accounts of {setup:?}"
-    );
-    assert_eq!(found.errors, right.errors, "row errors of {setup:?}");
-    assert_eq!(found.first_errors, right.first_errors, "first row errors of {setup:?}");
-    assert_eq!(found.accepted, right.accepted, "accepted rows of {setup:?}");
-}
-
-fn assert_all_agree(path: &Path, right: &Answer) {
-    let right = without_operations(right);
-    for setup in setups() {
-        assert_equal(setup, &in_words_of_the_oracle(&outcome(setup, &[path.to_owned()])), &right);
-    }
+    right
 }
 
 #[test]
 fn every_setup_gives_the_answer_of_the_oracle_on_generated_files() {
-    let folder = Folder::new();
     let occurred = RefCell::new(BTreeMap::<&str, u64>::new());
-
-    files::seeded_runner()
-        .run(&files::files(), |file| {
-            let right = process(&file.0).expect("generated files have a valid header");
-            for (name, count) in right.errors.iter().chain(&right.operations) {
-                *occurred.borrow_mut().entry(name).or_default() += count;
-            }
-            assert_all_agree(&folder.file("generated.csv", &file.0), &right);
-            Ok(())
-        })
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    let setups = setups();
+    let done = files::seeded_runner().run(&files::files(), |file| {
+        let right = assert_agree(&setups, &[file.0]);
+        for (name, count) in right.errors.iter().chain(&right.operations) {
+            *occurred.borrow_mut().entry(name).or_default() += count;
+        }
+        Ok(())
+    });
+    done.unwrap_or_else(|failure| panic!("{failure}"));
 
     let operations = ["deposit", "withdrawal", "dispute", "resolve", "chargeback", "dispute again"];
     let rare: Vec<_> = ErrorKind::ALL
@@ -125,7 +91,6 @@ fn every_setup_gives_the_answer_of_the_oracle_on_generated_files() {
 
 #[test]
 fn every_setup_agrees_on_files_that_span_many_blocks() {
-    let folder = Folder::new();
     let mut runner = files::seeded_runner();
     // One header, then the rows of many generated files: their own headers become rows with an unknown type, other layouts
     // become rows with fields in the wrong place, and all share one state.
@@ -140,34 +105,25 @@ fn every_setup_agrees_on_files_that_span_many_blocks() {
         }
         text.push(b'\n');
     }
-    let right = process(&text).expect("the header is valid");
+    let right = assert_agree(&setups(), &[text]);
     assert!(right.accepted > 10_000, "most rows are rejected: {:?}", right.errors);
-    assert_all_agree(&folder.file("large.csv", &text), &right);
 }
 
 #[test]
 fn the_best_setups_read_a_row_that_lies_across_the_border_of_two_blocks_at_every_byte() {
-    let folder = Folder::new();
     // Rows up to the end of the first block and some more, moved by a byte at a time.
     let rows: Vec<String> = (1..6_500).map(|n| format!("deposit,{},{n},{n}.0625\n", n % 9)).collect();
     let rows = rows.concat();
     for shift in 0..26 {
         let text = format!("type,client,tx,amount{}\n{rows}dispute,1,6499,\n", " ".repeat(shift));
         assert!(text.len() > 128 * 1024, "it is a single block");
-        let right = without_operations(&process(text.as_bytes()).expect("the header is valid"));
-        let path = folder.file("shifted.csv", text.as_bytes());
-        for setup in [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES] {
-            assert_equal(setup, &in_words_of_the_oracle(&outcome(setup, std::slice::from_ref(&path))), &right);
-        }
+        assert_agree(&BEST, &[text]);
     }
 }
 
 #[test]
 fn every_setup_gives_the_sequential_answer_on_several_files_with_clients_and_ids_of_their_own() {
-    let folder = Folder::new();
-    let mut oracle = Oracle::new();
-    let mut paths = Vec::new();
-    for file in 0..4 {
+    let text = |file: i32| {
         let mut text = "type,client,tx,amount\n".to_owned();
         for row in 0..2_000 {
             let (client, tx) = (file * 100 + row % 37, file * 10_000 + row);
@@ -181,73 +137,44 @@ fn every_setup_gives_the_sequential_answer_on_several_files_with_clients_and_ids
             };
             text.push_str(&line);
         }
-        oracle.feed(text.as_bytes()).expect("the header is valid");
-        paths.push(folder.file(&format!("{file}.csv"), text.as_bytes()));
-    }
-    let right = oracle.finish();
+        text
+    };
+    let right = assert_agree(&setups(), &[0, 1, 2, 3].map(text));
     assert!(right.operations.len() >= 5 && right.errors.len() > 4, "the files exercise too little: {right:?}");
-    for setup in setups() {
-        let mut found = in_words_of_the_oracle(&outcome(setup, &paths));
-        // Which errors come first depends on which file was faster.
-        found.first_errors.clone_from(&right.first_errors);
-        assert_equal(setup, &found, &without_operations(&right));
-    }
 }
 
 #[test]
 fn one_core_and_all_cores_give_the_sequential_answer_on_files_that_share_clients_and_ids() {
-    let folder = Folder::new();
-    let halves = [
-        "type,client,tx,amount\ndeposit,1,1,5\ndeposit,2,2,5\nwithdrawal,1,3,2\n",
-        "type,client,tx,amount\ndispute,1,1,\ndeposit,2,1,9\nchargeback,1,1,\ndeposit,1,4,1\n",
-    ];
-    let mut oracle = Oracle::new();
-    let paths: Vec<_> = halves
-        .iter()
-        .zip(["first.csv", "second.csv"])
-        .map(|(half, name)| {
-            oracle.feed(half.as_bytes()).expect("the header is valid");
-            folder.file(name, half.as_bytes())
-        })
-        .collect();
-    let right = without_operations(&oracle.finish());
-    for setup in [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES] {
-        let mut found = in_words_of_the_oracle(&outcome(setup, &paths));
-        found.first_errors.clone_from(&right.first_errors);
-        assert_equal(setup, &found, &right);
-    }
+    let first = "type,client,tx,amount\ndeposit,1,1,5\ndeposit,2,2,5\nwithdrawal,1,3,2\n";
+    let second = "type,client,tx,amount\ndispute,1,1,\ndeposit,2,1,9\nchargeback,1,1,\ndeposit,1,4,1\n";
+    assert_agree(&BEST, &[first, second]);
 }
 
 #[test]
 fn a_session_goes_on_where_the_last_file_ended_in_every_setup() {
-    let folder = Folder::new();
+    let folder = TempDir::new().expect("a temporary folder can be made");
     let mut runner = files::seeded_runner();
     for _ in 0..50 {
         let halves = [(); 2].map(|()| files::draw(&mut runner));
-        let mut oracle = Oracle::new();
-        for half in &halves {
-            oracle.feed(half).expect("generated files have a valid header");
-        }
-        let right = oracle.finish();
-        let [first, second] =
-            [("first.csv", &halves[0]), ("second.csv", &halves[1])].map(|(name, half)| folder.file(name, half));
+        let right = assert_agree(&[], &halves);
         for setup in setups() {
-            let session = outcome(setup, std::slice::from_ref(&first)).books.session();
-            let options = Options { session, ..Options::default() };
-            let last = process_files(setup, std::slice::from_ref(&second), options)
-                .unwrap_or_else(|error| panic!("{setup:?} cannot go on: {error}"));
-            assert_eq!(
-                String::from_utf8_lossy(&last.accounts_csv()),
-                String::from_utf8_lossy(&right.accounts_csv),
-                "{setup:?} after {halves:?}"
-            );
+            let mut options = Options::default();
+            let mut accounts = Vec::new();
+            for half in &halves {
+                let path = write(&folder, "half.csv", half);
+                let done = process_files(setup, &[path], options).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+                accounts = done.accounts_csv();
+                options = Options { session: done.books.session(), ..Options::default() };
+            }
+            let accounts = [&accounts, &right.accounts_csv].map(|csv| String::from_utf8_lossy(csv));
+            assert_eq!(accounts[0], accounts[1], "{setup:?} after {halves:?}");
         }
     }
 }
 
 #[test]
 fn every_setup_refuses_what_has_no_valid_header() {
-    let folder = Folder::new();
+    let folder = TempDir::new().expect("a temporary folder can be made");
     let long_header = format!("type,client,tx,amount,{}\n", "x".repeat(65_536));
     for text in [
         "",
@@ -262,22 +189,16 @@ fn every_setup_refuses_what_has_no_valid_header() {
         &long_header,
     ] {
         assert!(process(text.as_bytes()).is_err(), "the oracle takes {text:.40?} for a header");
-        let path = folder.file("refused.csv", text.as_bytes());
+        let path = write(&folder, "refused.csv", text.as_bytes());
         for setup in setups() {
             let refused = process_files(setup, std::slice::from_ref(&path), Options::default()).is_err();
             assert!(refused, "{setup:?} takes {text:.40?} for a header");
         }
     }
-}
-
-#[test]
-fn every_setup_refuses_a_file_that_does_not_exist_even_among_others() {
-    let folder = Folder::new();
-    let good = folder.file("good.csv", SHORT_FILE.as_bytes());
-    let missing = folder.0.path().join("missing.csv");
+    // Nor is a file overlooked that is missing among others.
+    let paths = [write(&folder, "good.csv", b"type,client,tx,amount\n"), folder.path().join("missing.csv")];
     for setup in setups() {
-        let result = process_files(setup, &[good.clone(), missing.clone()], Options::default());
-        let message = result.err().unwrap_or_else(|| panic!("{setup:?} overlooks a missing file")).to_string();
-        assert!(message.contains("missing.csv"), "{setup:?} does not name the file: {message}");
+        let error = process_files(setup, &paths, Options::default()).map(drop).expect_err("a file is missing");
+        assert!(error.to_string().contains("missing.csv"), "{setup:?} does not name the file: {error}");
     }
 }

@@ -74,7 +74,7 @@ fn process(args: &ProcessArgs, setup: Setup) -> Result<ExitCode, Error> {
 /// The first row errors and the counts of all, on stderr.
 fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
     let mut text = String::new();
-    for (line, kind) in errors.first() {
+    for (line, kind) in &errors.first {
         let _ = writeln!(text, "line {line}: {kind}");
     }
     if errors.total() > 0 {

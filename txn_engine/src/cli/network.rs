@@ -9,24 +9,20 @@ use std::time::Duration;
 use anyhow::{Context, Error, bail};
 use indicatif::ProgressBar;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
 use super::output::{code, print, stream};
-use crate::books::Books as _;
-use crate::clients::Spawn;
-use crate::engine::Engine;
-use crate::load::{Answers, Load, Stage, Times};
-use crate::serve::{Mode, Server, Stats};
+use crate::clients::{self, Pass, Spawn};
+use crate::load::{Answers, Load, Stage, quantile_ms};
+use crate::serve::{Mode, Server};
 use crate::session::Session;
-use crate::{accounts, clients, limits};
+use crate::{accounts, limits};
 
 /// The rows of all clients of a process are there before the first is applied: some GiB.
 const MOST_ROWS: usize = 100_000_000;
 
-/// Serves until told to stop, then drains.
 pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
@@ -70,7 +66,6 @@ fn stop_when_stdin_closes(signals: Handle) {
     });
 }
 
-/// Puts load on a server.
 pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     let load = &args.load;
     let progress = ProgressBar::new_spinner().with_message("connecting");
@@ -82,11 +77,13 @@ pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
     });
     progress.finish_and_clear();
     let answers = answers?;
-    print(&if args.json { as_json(load, &answers).to_string() } else { as_text(load, &answers) })?;
+    let mut line = json!(answers);
+    line["clients"] = load.clients.into();
+    line["rate_per_s"] = load.rate.into();
+    print(&if args.json { line.to_string() } else { as_text(load, &answers) })?;
     Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
 }
 
-/// The document's example.
 pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
     if args.clients.saturating_mul(args.rows) > MOST_ROWS {
         bail!("{} clients of {} rows are too many: {MOST_ROWS} rows in all", args.clients, args.rows);
@@ -94,31 +91,17 @@ pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
     if args.spawn == Spawn::Threads && !args.force {
         limits::expect_threads(args.clients)?;
     }
-    let rows = clients::rows(args.clients, args.rows, args.seed);
-    let engine = Arc::new(Engine::default());
-    let pass = clients::run(args.spawn, &engine, &rows)?;
-    let end = Stats::of_this_process();
-    let digest = hex::encode(Sha256::digest(accounts::to_csv(&engine.accounts())));
-    let line = json!({
-        "whole_s": pass.whole.as_secs_f64(),
-        "start_s": pass.start.as_secs_f64(),
-        "work_s": pass.work.as_secs_f64(),
-        "accepted": pass.accepted,
-        "digest": &digest[..16],
-        "there": pass.there,
-        "end": end,
-    });
-    let text = format!(
-        "{} clients, {} rows applied in {:.3} s\nstart {:.3} s, rows {:.3} s, peak memory {} KiB, {} threads",
-        args.clients,
-        pass.accepted,
-        pass.whole.as_secs_f64(),
-        pass.start.as_secs_f64(),
-        pass.work.as_secs_f64(),
-        end.peak_rss_kib,
-        pass.there.threads,
-    );
-    print(&if args.json { line.to_string() } else { text }).map(|()| ExitCode::SUCCESS)
+    let pass = clients::run(args.spawn, args.clients, args.rows, args.seed)?;
+    if args.json {
+        return print(&json!(pass).to_string()).map(|()| ExitCode::SUCCESS);
+    }
+    let Pass { whole_s, start_s, work_s, accepted, there, end, .. } = pass;
+    print(&format!(
+        "{} clients, {accepted} rows applied in {whole_s:.3} s\nstart {start_s:.3} s, rows {work_s:.3} s, \
+         peak memory {} KiB, {} threads",
+        args.clients, end.peak_rss_kib, there.threads,
+    ))
+    .map(|()| ExitCode::SUCCESS)
 }
 
 fn as_text(load: &Load, answers: &Answers) -> String {
@@ -127,7 +110,7 @@ fn as_text(load: &Load, answers: &Answers) -> String {
         format!(
             "{served} of {} connections served after {:.2} s, {} refused, {} not answered{}",
             load.clients,
-            answers.connecting.as_secs_f64(),
+            answers.connecting_s,
             answers.refused,
             answers.unserved,
             answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})")),
@@ -143,42 +126,8 @@ fn as_text(load: &Load, answers: &Answers) -> String {
         ("sent late", &answers.lateness),
     ];
     lines.extend(times.map(|(name, times)| {
-        let ms = |share| ms(times.value_at_quantile(share));
+        let ms = |share| quantile_ms(times, share);
         format!("{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}", ms(0.5), ms(0.99), ms(0.999), ms(1.0))
     }));
     lines.join("\n")
-}
-
-fn as_json(load: &Load, answers: &Answers) -> serde_json::Value {
-    let times = |times: &Times| {
-        // Without times there is no quantile.
-        let ms = |share| (!times.is_empty()).then(|| ms(times.value_at_quantile(share)));
-        json!({
-            "p50_ms": ms(0.5),
-            "p99_ms": ms(0.99),
-            "p999_ms": ms(0.999),
-            "max_ms": ms(1.0),
-            "mean_ms": (!times.is_empty()).then(|| times.mean() / 1e6),
-        })
-    };
-    json!({
-        "clients": load.clients,
-        "rate_per_s": load.rate,
-        "connecting_s": answers.connecting.as_secs_f64(),
-        "refused": answers.refused,
-        "refusal": answers.refusal,
-        "unserved": answers.unserved,
-        "rows": answers.rows,
-        "accepted": answers.accepted,
-        "rejected": answers.rejected,
-        "failed": answers.failed,
-        "response": times(&answers.response),
-        "service": times(&answers.service),
-        "lateness": times(&answers.lateness),
-    })
-}
-
-/// Nanoseconds as milliseconds.
-fn ms(time_ns: u64) -> f64 {
-    Duration::from_nanos(time_ns).as_secs_f64() * 1e3
 }

@@ -16,7 +16,6 @@ pub(super) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Re
     write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
-/// Prints `text` and a line break.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     stream(|out| writeln!(out, "{text}"))
 }

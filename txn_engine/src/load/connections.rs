@@ -1,10 +1,25 @@
-//! The connections of a load, and how each of them fares.
+//! The connections of a load, how each of them fares, and how long its rows take.
 
 use std::collections::VecDeque;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+/// Times in nanoseconds, three digits of each; longer ones than an hour count as one.
+pub type Times = Histogram<u64>;
+
+pub(super) fn no_times() -> Times {
+    const HOUR_NS: u64 = 3_600_000_000_000;
+    // The bounds are constants.
+    Times::new_with_bounds(1, HOUR_NS, 3).unwrap_or_else(|_| unreachable!("an hour is above a nanosecond"))
+}
+
+pub(super) fn record(times: &mut Times, time: Duration) {
+    times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+}
 
 /// How a connection fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
@@ -20,7 +35,6 @@ pub(super) enum State {
     Broken,
 }
 
-/// One connection.
 #[derive(Default)]
 pub(super) struct Connection {
     stream: OnceLock<TcpStream>,
@@ -45,12 +59,10 @@ impl Connection {
         self.state.store(state as u8, Ordering::SeqCst);
     }
 
-    /// The socket, if there is one.
     pub(super) fn stream(&self) -> Option<&TcpStream> {
         self.stream.get()
     }
 
-    /// Gives it its socket.
     pub(super) fn open(&self, stream: TcpStream) {
         // A connection is opened once.
         let _ = self.stream.set(stream);

@@ -4,31 +4,35 @@
 //! that stands still for a second therefore has a second of late answers in its record, not one. A thread sends and a thread receives, for
 //! any number of connections. Every connection is a client of its own, with transaction ids of its own.
 
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, died};
 use crate::limits;
 
 mod connections;
-mod opening;
 mod receiver;
 mod schedule;
 mod script;
 mod sender;
 mod settings;
-mod times;
 
+pub use connections::Times;
 pub use script::Script;
 pub use settings::{Arrivals, Load, MOST_CLIENTS};
-pub use times::Times;
 
-use connections::{Connection, State};
+use connections::{Connection, State, Waiting};
 use receiver::Receiver;
 use schedule::Schedule;
 
 /// What came of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Answers {
     /// Rows that counted.
     pub rows: u64,
@@ -45,18 +49,36 @@ pub struct Answers {
     /// Connections that could not be made, or were closed or silent before their first answer.
     pub unserved: u64,
     /// From when a row was due to its answer.
+    #[serde(serialize_with = "in_quantiles")]
     pub response: Times,
     /// From when it was sent.
+    #[serde(serialize_with = "in_quantiles")]
     pub service: Times,
     /// From when it was due to when it was sent: the load generator's own lateness.
+    #[serde(serialize_with = "in_quantiles")]
     pub lateness: Times,
-    /// How long it took until every connection had its first answer, or had none in time.
-    pub connecting: Duration,
+    /// How long it took until every connection had its first answer, or had none in time, in seconds.
+    pub connecting_s: f64,
     /// From the first row that counts to the last answer.
+    #[serde(skip)]
     pub elapsed: Duration,
     /// Rows that the server has taken from each client, from its first on, warm-up included; `None` where the connection was not served, so
     /// that it is not known whether its first row was.
+    #[serde(skip)]
     pub taken: Vec<Option<u32>>,
+}
+
+fn in_quantiles<S: Serializer>(times: &Times, out: S) -> Result<S::Ok, S::Error> {
+    // Without times there is no quantile.
+    let ms = |share| (!times.is_empty()).then(|| quantile_ms(times, share));
+    let mean_ms = (!times.is_empty()).then(|| times.mean() / 1e6);
+    json!({ "p50_ms": ms(0.5), "p99_ms": ms(0.99), "p999_ms": ms(0.999), "max_ms": ms(1.0), "mean_ms": mean_ms })
+        .serialize(out)
+}
+
+/// The time that this share of all `times` is not above, in milliseconds.
+pub fn quantile_ms(times: &Times, share: f64) -> f64 {
+    Duration::from_nanos(times.value_at_quantile(share)).as_secs_f64() * 1e3
 }
 
 impl Load {
@@ -73,21 +95,20 @@ impl Load {
         let connections: Arc<[Connection]> = (0..self.clients).map(|_| Connection::default()).collect();
         let mut scripts: Vec<Script> = (0..self.clients).map(|client| self.script(client)).collect();
         let mut receiver = Receiver::new(Arc::clone(&connections))?;
-        opening::open_all(self, &connections, &mut scripts, &mut receiver)?;
-        let connecting = begun.elapsed();
+        open_all(self, &connections, &mut scripts, &mut receiver)?;
+        let connecting_s = begun.elapsed().as_secs_f64();
         tell(Stage::Connected);
 
         let start = Instant::now() + Duration::from_millis(20);
         let schedule = Schedule::new(self, start);
         let counted_from = start + self.warm_up;
-        receiver.count_from(counted_from);
+        receiver.counted_from = Some(counted_from);
         let sender = sender::start(schedule, (counted_from, self.patience), Arc::clone(&connections), scripts)?;
         receiver.receive_until(|| sender.is_finished(), self.patience);
         let sent = sender.join().map_err(|panic| died(&*panic))?;
         let elapsed = counted_from.elapsed();
         tell(Stage::Answered);
 
-        let done = receiver.finish();
         let in_state = |state| connections.iter().filter(|connection| connection.state() == state).count() as u64;
         let rows_of = |(connection, rows): (&Connection, u32)| match connection.state() {
             State::Served | State::Broken => Some(rows),
@@ -96,16 +117,16 @@ impl Load {
         };
         Ok(Answers {
             rows: sent.counted,
-            accepted: done.accepted,
-            rejected: done.rejected,
-            failed: sent.counted - done.accepted - done.rejected,
+            accepted: receiver.accepted,
+            rejected: receiver.rejected,
+            failed: sent.counted - receiver.accepted - receiver.rejected,
             refused: in_state(State::Refused),
-            refusal: done.refusal,
+            refusal: receiver.refusal,
             unserved: in_state(State::Unserved),
-            response: done.response,
-            service: done.service,
+            response: receiver.response,
+            service: receiver.service,
             lateness: sent.lateness,
-            connecting,
+            connecting_s,
             elapsed,
             taken: connections.iter().zip(sent.rows).map(rows_of).collect(),
         })
@@ -119,4 +140,75 @@ pub enum Stage {
     Connected,
     /// All answers are there, or are overdue; the connections are still open.
     Answered,
+}
+
+/// Connections that are opened before the first answers of all of them are waited for: below what any system lets wait to be accepted.
+const BATCH: usize = 128;
+
+/// For the first answers of a batch, after one in which none came.
+const PATIENCE_WITH_THE_SILENT: Duration = Duration::from_millis(50);
+
+/// Opens the connections, some at a time, and waits until each of them has had the answer to its first row.
+fn open_all(
+    load: &Load,
+    connections: &[Connection],
+    scripts: &mut [Script],
+    receiver: &mut Receiver,
+) -> Result<(), Error> {
+    // The first says whether there is anybody at all; later ones may be refused.
+    let (address, first) = first(load)?;
+    let mut first = Some(first);
+    let mut line = Vec::new();
+    let mut patience = load.patience;
+    for start in (0..connections.len()).step_by(BATCH) {
+        let batch = start..(start + BATCH).min(connections.len());
+        for number in batch.clone() {
+            let opened = first.take().map_or_else(|| open(load, address, number), Ok);
+            let Ok(stream) = opened else { continue };
+            line.clear();
+            // Writing to a vector cannot fail.
+            let _ = scripts[number].next_row().write(&mut line);
+            let connection = &connections[number];
+            let now = Instant::now();
+            connection.waiting().push_back(Waiting { due: now, sent: now });
+            connection.open(stream);
+            receiver.watch(number)?;
+            // A refused connection may be closed already; its reader will see it.
+            let _ = connection.stream().map_or(Ok(()), |mut stream| stream.write_all(&line));
+        }
+        let open = || batch.clone().any(|number| is_undecided(&connections[number]));
+        receiver.receive_while(open, patience);
+        // A server that has stopped to take connections is not waited for with every batch anew.
+        let silent = batch.clone().all(|number| is_undecided(&connections[number]));
+        patience = if silent { PATIENCE_WITH_THE_SILENT.min(load.patience) } else { load.patience };
+    }
+    Ok(())
+}
+
+fn is_undecided(connection: &Connection) -> bool {
+    connection.state() == State::Unserved && !connection.waiting().is_empty()
+}
+
+/// The first connection, and the address of the server where there was one to be had.
+fn first(load: &Load) -> Result<(SocketAddr, TcpStream), Error> {
+    let unknown = |source| Error::Resolve { address: load.address.clone(), source };
+    let mut failed = unknown(io::Error::other("it has no address"));
+    for address in load.address.to_socket_addrs().map_err(unknown)? {
+        match open(load, address, 0) {
+            Ok(stream) => return Ok((address, stream)),
+            Err(source) => failed = Error::Connect { address: load.address.clone(), source },
+        }
+    }
+    Err(failed)
+}
+
+fn open(load: &Load, address: SocketAddr, number: usize) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(source) = Load::source(address, number) {
+        socket.bind(&SocketAddr::new(source, 0).into())?;
+    }
+    socket.connect_timeout(&address.into(), load.patience.max(Duration::from_millis(1)))?;
+    socket.set_tcp_nodelay(true)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }

@@ -8,24 +8,12 @@ use std::time::{Duration, Instant};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connections::{Connection, State};
-use super::times::{self, Times};
+use super::connections::{Connection, State, Times, no_times, record};
 use crate::error::Error;
 
 /// Between two looks at whether to go on.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// What was received.
-#[derive(Debug)]
-pub(super) struct Received {
-    pub(super) accepted: u64,
-    pub(super) rejected: u64,
-    pub(super) refusal: Option<String>,
-    pub(super) response: Times,
-    pub(super) service: Times,
-}
-
-/// Receives.
 pub(super) struct Receiver {
     poll: Poll,
     events: Events,
@@ -33,8 +21,13 @@ pub(super) struct Receiver {
     /// The start of an answer whose end has not come, of each connection.
     partial: Vec<Vec<u8>>,
     input: Vec<u8>,
-    counted_from: Option<Instant>,
-    received: Received,
+    /// Answers to rows that were due from then on count.
+    pub(super) counted_from: Option<Instant>,
+    pub(super) accepted: u64,
+    pub(super) rejected: u64,
+    pub(super) refusal: Option<String>,
+    pub(super) response: Times,
+    pub(super) service: Times,
 }
 
 impl Receiver {
@@ -47,26 +40,18 @@ impl Receiver {
             connections,
             input: vec![0; 64 << 10],
             counted_from: None,
-            received: Received {
-                accepted: 0,
-                rejected: 0,
-                refusal: None,
-                response: times::none(),
-                service: times::none(),
-            },
+            accepted: 0,
+            rejected: 0,
+            refusal: None,
+            response: no_times(),
+            service: no_times(),
         })
     }
 
-    /// Takes the answers of this connection, too.
     pub(super) fn watch(&mut self, number: usize) -> Result<(), Error> {
         let Some(stream) = self.connections[number].stream() else { return Ok(()) };
         let socket = stream.as_raw_fd();
         self.poll.registry().register(&mut SourceFd(&socket), Token(number), Interest::READABLE).map_err(Error::Thread)
-    }
-
-    /// Answers to rows that were due from then on count.
-    pub(super) fn count_from(&mut self, instant: Instant) {
-        self.counted_from = Some(instant);
     }
 
     /// Receives for as long as `wanted`, but no longer than `patience`.
@@ -85,11 +70,6 @@ impl Receiver {
         let connections = Arc::clone(&self.connections);
         let open = |connection: &Connection| connection.state() == State::Served && !connection.waiting().is_empty();
         self.receive_while(|| connections.iter().any(open), patience);
-    }
-
-    /// What was received.
-    pub(super) fn finish(self) -> Received {
-        self.received
     }
 
     fn receive(&mut self) {
@@ -144,7 +124,7 @@ impl Receiver {
         if let Some(reason) = answer.strip_prefix(b"busy: ") {
             connection.now_is(State::Refused);
             connection.waiting().clear();
-            self.received.refusal.get_or_insert_with(|| String::from_utf8_lossy(reason).into_owned());
+            self.refusal.get_or_insert_with(|| String::from_utf8_lossy(reason).into_owned());
             return;
         }
         let Some(row) = connection.waiting().pop_front() else { return };
@@ -155,11 +135,11 @@ impl Receiver {
             return;
         }
         if answer == b"ok" {
-            self.received.accepted += 1;
+            self.accepted += 1;
         } else {
-            self.received.rejected += 1;
+            self.rejected += 1;
         }
-        times::record(&mut self.received.response, now.saturating_duration_since(row.due));
-        times::record(&mut self.received.service, now.saturating_duration_since(row.sent));
+        record(&mut self.response, now.saturating_duration_since(row.due));
+        record(&mut self.service, now.saturating_duration_since(row.sent));
     }
 }

@@ -5,18 +5,41 @@ use std::sync::Arc;
 use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::connections::{Connection, State, Waiting};
+use super::connections::{Connection, State, Times, Waiting, no_times, record};
 use super::schedule::Schedule;
 use super::script::Script;
-use super::times::{self, Times};
 use crate::error::Error;
 
 /// Between two tries to send what was not taken.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// What was sent.
-#[derive(Debug)]
-pub(super) struct Sent {
+pub(super) fn start(
+    schedule: Schedule,
+    (counted_from, patience): (Instant, Duration),
+    connections: Arc<[Connection]>,
+    scripts: Vec<Script>,
+) -> Result<JoinHandle<Sender>, Error> {
+    let sender = Sender {
+        scripts,
+        unsent: vec![Vec::new(); connections.len()],
+        behind: Vec::new(),
+        counted: 0,
+        rows: connections.iter().map(|connection| u32::from(connection.stream().is_some())).collect(),
+        lateness: no_times(),
+        connections,
+    };
+    let send = move || sender.run(schedule, counted_from, patience);
+    Builder::new().name("sender".to_owned()).spawn(send).map_err(Error::Thread)
+}
+
+/// Sends, and knows what was sent.
+pub(super) struct Sender {
+    connections: Arc<[Connection]>,
+    scripts: Vec<Script>,
+    /// What the system did not take, of each connection.
+    unsent: Vec<Vec<u8>>,
+    /// The connections of which something was not taken.
+    behind: Vec<usize>,
     /// Rows that count.
     pub(super) counted: u64,
     /// Of each client, with its first one.
@@ -25,34 +48,8 @@ pub(super) struct Sent {
     pub(super) lateness: Times,
 }
 
-/// Starts to send.
-pub(super) fn start(
-    schedule: Schedule,
-    (counted_from, patience): (Instant, Duration),
-    connections: Arc<[Connection]>,
-    scripts: Vec<Script>,
-) -> Result<JoinHandle<Sent>, Error> {
-    let rows = connections.iter().map(|connection| u32::from(connection.stream().is_some())).collect();
-    let sent = Sent { counted: 0, rows, lateness: times::none() };
-    let sender = Sender { unsent: vec![Vec::new(); connections.len()], behind: Vec::new(), connections, scripts, sent };
-    Builder::new()
-        .name("sender".to_owned())
-        .spawn(move || sender.run(schedule, counted_from, patience))
-        .map_err(Error::Thread)
-}
-
-struct Sender {
-    connections: Arc<[Connection]>,
-    scripts: Vec<Script>,
-    /// What the system did not take, of each connection.
-    unsent: Vec<Vec<u8>>,
-    /// The connections of which something was not taken.
-    behind: Vec<usize>,
-    sent: Sent,
-}
-
 impl Sender {
-    fn run(mut self, schedule: Schedule, counted_from: Instant, patience: Duration) -> Sent {
+    fn run(mut self, schedule: Schedule, counted_from: Instant, patience: Duration) -> Self {
         // Linux may be 50 us late for any timer unless it is told that this one matters.
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_timerslack(1);
@@ -61,8 +58,8 @@ impl Sender {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             let now = Instant::now();
             if due >= counted_from {
-                self.sent.counted += 1;
-                times::record(&mut self.sent.lateness, now - due);
+                self.counted += 1;
+                record(&mut self.lateness, now - due);
             }
             line.clear();
             self.catch_up();
@@ -73,15 +70,16 @@ impl Sender {
             thread::sleep(GLANCE);
             self.catch_up();
         }
-        self.sent
+        self
     }
 
     fn send(&mut self, number: usize, row: Waiting, line: &mut Vec<u8>) {
         let connection = &self.connections[number];
         // Its rows fail, one by one.
         let (State::Served, Some(mut stream)) = (connection.state(), connection.stream()) else { return };
-        self.scripts[number].next(line);
-        self.sent.rows[number] += 1;
+        // Writing to a vector cannot fail.
+        let _ = self.scripts[number].next_row().write(line);
+        self.rows[number] += 1;
         // Before it is sent: the answer may be there before this thread goes on.
         connection.waiting().push_back(row);
         if !self.unsent[number].is_empty() {

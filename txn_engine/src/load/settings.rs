@@ -55,7 +55,6 @@ pub struct Load {
 
 impl Load {
     /// What the client of that number sends.
-    #[must_use]
     pub fn script(&self, client: usize) -> Script {
         Script::new(self.seed, client, self.clients, self.first_tx)
     }

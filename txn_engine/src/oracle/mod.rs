@@ -4,18 +4,17 @@
 //! whole in memory, decimals parsed as text and kept in 128 bits, errors as plain names. Nothing here is fast. The tests compare
 //! every engine with it, byte for byte.
 //!
-//! Each rule has a name ([`Rule`]), and a hidden constructor breaks one of them: the tests prove with these mutants that their
-//! generated files would catch the same bug in an engine.
+//! Each rule has a name, which stands where the rule is kept, and a hidden constructor breaks one of them: the tests prove with these
+//! mutants that their generated files would catch the same bug in an engine.
 
 mod fields;
-mod rule;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
-use fields::{Columns, Row, Type};
-pub use rule::Rule;
-use rule::{ErrorName, Rules};
+use fields::{Row, Type};
 
 /// How many row errors an answer lists one by one.
 const FIRST_ERRORS: usize = 20;
@@ -33,6 +32,26 @@ pub struct Answer {
     pub first_errors: Vec<(u64, &'static str)>,
     /// How many rows were accepted, by type; `dispute again` counts the disputes of a transaction that was resolved before.
     pub operations: BTreeMap<&'static str, u64>,
+}
+
+/// The name of a row error, as the engine's `ErrorKind::name` gives it.
+type ErrorName = &'static str;
+
+/// The rules in force: all of them, or all but one.
+#[derive(Clone, Default)]
+struct Rules {
+    broken: Option<&'static str>,
+    /// The names of those that were asked for, if somebody wants to know.
+    asked: Option<Rc<RefCell<BTreeSet<&'static str>>>>,
+}
+
+impl Rules {
+    fn broken(&self, rule: &'static str) -> bool {
+        if let Some(asked) = &self.asked {
+            asked.borrow_mut().insert(rule);
+        }
+        self.broken == Some(rule)
+    }
 }
 
 /// One account; the total is what is available and what is held, in ten-thousandths.
@@ -78,35 +97,48 @@ impl Oracle {
         Self::default()
     }
 
-    /// An engine that keeps every rule but one.
-    pub fn that_breaks(rule: Rule) -> Self {
-        Self { rules: Rules { broken: Some(rule) }, ..Self::default() }
+    /// An engine that keeps every rule but one: a mutant that the files of the tests must expose.
+    ///
+    /// An engine with the same bug then differs from the true oracle on the same files.
+    pub fn that_breaks(rule: &'static str) -> Self {
+        Self { rules: Rules { broken: Some(rule), asked: None }, ..Self::default() }
+    }
+
+    /// The names of all rules that decide something in these inputs.
+    pub fn rules_in(inputs: &[Vec<u8>]) -> Result<BTreeSet<&'static str>, String> {
+        let asked = Rc::default();
+        for input in inputs {
+            let rules = Rules { broken: None, asked: Some(Rc::clone(&asked)) };
+            let mut oracle = Self { rules, ..Self::default() };
+            oracle.feed(input)?;
+            oracle.finish();
+        }
+        Ok(asked.take())
     }
 
     /// Processes a whole input, header included, on top of what was fed before.
-    ///
-    /// # Errors
-    ///
-    /// The input has no header, or its header lacks or repeats a needed column or is longer than 64 KiB.
     pub fn feed(&mut self, input: &[u8]) -> Result<(), String> {
         let mut columns = None;
         let mut number = 0;
-        for line in fields::lines(self.rules, input) {
+        for line in fields::lines(&self.rules, input) {
             number += 1;
-            if fields::is_blank(self.rules, &line) {
-                if self.rules.broken(Rule::BlankLinesAreCounted) {
+            if fields::is_blank(&self.rules, &line) {
+                if self.rules.broken("BlankLinesAreCounted") {
                     number -= 1;
                 }
                 continue;
             }
             let Some(columns) = &columns else {
-                columns = Some(Columns::find(self.rules, &line)?);
+                columns = Some(fields::columns(&self.rules, &line)?);
                 continue;
             };
-            let outcome = fields::parse(self.rules, columns, &line).and_then(|row| self.apply(&row));
-            match outcome {
-                Ok(()) => self.answer.accepted += 1,
-                Err(kind) => self.note(number, kind),
+            let Err(kind) = fields::parse(&self.rules, *columns, &line).and_then(|row| self.apply(&row)) else {
+                self.answer.accepted += 1;
+                continue;
+            };
+            *self.answer.errors.entry(kind).or_default() += 1;
+            if self.answer.first_errors.len() < FIRST_ERRORS {
+                self.answer.first_errors.push((number, kind));
             }
         }
         columns.map(drop).ok_or_else(|| "the input is empty: a header is needed".to_owned())
@@ -117,175 +149,144 @@ impl Oracle {
         let mut text = String::from("client,available,held,total,locked\n");
         for (client, account) in &self.accounts {
             let [available, held, total] = [account.available, account.held, account.available + account.held]
-                .map(|money| fields::decimal(self.rules, money));
+                .map(|money| fields::decimal(&self.rules, money));
             let _ = writeln!(text, "{client},{available},{held},{total},{}", account.locked);
         }
         Answer { accounts_csv: text.into_bytes(), ..self.answer }
     }
 
-    fn note(&mut self, line: u64, kind: ErrorName) {
-        *self.answer.errors.entry(kind).or_default() += 1;
-        if self.answer.first_errors.len() < FIRST_ERRORS {
-            self.answer.first_errors.push((line, kind));
-        }
-    }
-
     fn apply(&mut self, row: &Row) -> Result<(), ErrorName> {
-        let outcome = match row.kind {
-            Type::Deposit => self.deposit(row),
-            Type::Withdrawal => self.withdrawal(row),
-            Type::Dispute => self.dispute(row),
-            Type::Resolve => self.resolve(row),
-            Type::Chargeback => self.chargeback(row),
-        };
+        let moves_money = matches!(row.kind, Type::Deposit | Type::Withdrawal);
+        let outcome = if moves_money { self.move_money(row) } else { self.contest(row) };
         if outcome.is_ok() {
             *self.answer.operations.entry(row.kind.into()).or_default() += 1;
-        } else {
-            self.leave_traces_of_a_rejected_row(row);
+            return outcome;
+        }
+        // A rejected row leaves no traces, unless a rule about that is broken.
+        if self.rules.broken("RejectedRowsCreateNoAccount") {
+            self.accounts.entry(row.client).or_default();
+        }
+        let uses_no_id = if moves_money { "RejectedRowsUseNoId" } else { "DisputesUseNoId" };
+        if self.rules.broken(uses_no_id) && !self.transactions.contains_key(&row.tx) {
+            self.remember(row, 0);
         }
         outcome
     }
 
-    /// Does nothing, unless a rule about rejected rows is broken.
-    fn leave_traces_of_a_rejected_row(&mut self, row: &Row) {
-        let moves_money = matches!(row.kind, Type::Deposit | Type::Withdrawal);
-        if self.rules.broken(Rule::RejectedRowsCreateNoAccount) {
-            self.accounts.entry(row.client).or_default();
-        }
-        if self.rules.broken(Rule::RejectedRowsUseNoId) && moves_money
-            || self.rules.broken(Rule::DisputesUseNoId) && !moves_money
-        {
-            let nothing = Transaction { client: row.client, signed_amount: 0, disputed: false, resolved_before: false };
-            self.transactions.entry(row.tx).or_insert(nothing);
-        }
-    }
-
-    fn deposit(&mut self, row: &Row) -> Result<(), ErrorName> {
-        if self.rules.broken(Rule::AmountIsCheckedBeforeTheId) {
+    fn move_money(&mut self, row: &Row) -> Result<(), ErrorName> {
+        let rules = self.rules.clone();
+        let broken = |rule| rules.broken(rule);
+        let is_deposit = row.kind == Type::Deposit;
+        if broken("AmountIsCheckedBeforeTheId") {
             self.id_must_be_new(row)?;
         }
         let amount = self.positive_amount(row)?;
-        let account = self.accounts.get(&row.client).copied().unwrap_or_default();
-        let locked = account.locked && !self.rules.broken(Rule::LockedRejectsDeposits);
-        if locked && self.rules.broken(Rule::RepeatedComesBeforeLocked) {
-            return Err("AccountLocked");
+        let account = self.account(row, !is_deposit && !broken("WithdrawalsNeedAnAccount"));
+        let locked_rejects = if is_deposit { "LockedRejectsDeposits" } else { "LockedRejectsWithdrawals" };
+        let is_locked = account.is_ok_and(|account| account.locked) && !broken(locked_rejects);
+        if broken("RepeatedComesBeforeAccountNotFound") {
+            account?;
         }
+        ensure(!(is_locked && broken("RepeatedComesBeforeLocked")), "AccountLocked")?;
         self.id_must_be_new(row)?;
-        if locked {
-            return Err("AccountLocked");
-        }
-        self.change(row.client, account, amount, 0)?;
-        self.remember(row, amount);
-        Ok(())
-    }
-
-    fn withdrawal(&mut self, row: &Row) -> Result<(), ErrorName> {
-        if self.rules.broken(Rule::AmountIsCheckedBeforeTheId) {
-            self.id_must_be_new(row)?;
-        }
-        let amount = self.positive_amount(row)?;
-        if self.rules.broken(Rule::RepeatedComesBeforeAccountNotFound) {
-            self.account(row)?;
-        }
-        self.id_must_be_new(row)?;
-        let account = if self.rules.broken(Rule::WithdrawalsNeedAnAccount) {
-            self.accounts.get(&row.client).copied().unwrap_or_default()
-        } else {
-            self.account(row)?
-        };
-        if self.rules.broken(Rule::LockedComesBeforeFunds) && account.available < amount {
-            return Err("InsufficientFunds");
-        }
-        if account.locked && !self.rules.broken(Rule::LockedRejectsWithdrawals) {
-            return Err("AccountLocked");
-        }
+        let account = account?;
         let mut funds = account.available;
-        if self.rules.broken(Rule::HeldFundsAreNotAvailable) {
+        let is_short = |funds| !is_deposit && funds < amount;
+        ensure(!(is_short(funds) && broken("LockedComesBeforeFunds")), "InsufficientFunds")?;
+        ensure(!is_locked, "AccountLocked")?;
+        if broken("HeldFundsAreNotAvailable") {
             funds += account.held;
         }
-        if self.rules.broken(Rule::WithdrawalsMayTakeAll) {
+        if broken("WithdrawalsMayTakeAll") {
             funds -= 1;
         }
-        if funds < amount && !self.rules.broken(Rule::WithdrawalsNeedFunds) {
-            return Err("InsufficientFunds");
-        }
-        self.change(row.client, account, -amount, 0)?;
-        if !self.rules.broken(Rule::WithdrawalsCanBeDisputed) {
-            self.remember(row, -amount);
+        ensure(!is_short(funds) || broken("WithdrawalsNeedFunds"), "InsufficientFunds")?;
+        let signed_amount = if is_deposit { amount } else { -amount };
+        self.change(row.client, account, signed_amount, 0)?;
+        if is_deposit || !broken("WithdrawalsCanBeDisputed") {
+            self.remember(row, signed_amount);
         }
         Ok(())
     }
 
-    fn dispute(&mut self, row: &Row) -> Result<(), ErrorName> {
-        let (account, transaction) = self.named_transaction(row, Rule::LockedRejectsDisputes, |transaction| {
-            if transaction.disputed { Err("AlreadyDisputed") } else { Ok(()) }
-        })?;
-        let amount = self.disputed_amount(&transaction);
-        if account.available < amount && self.rules.broken(Rule::DisputesNeedNoFunds) {
-            return Err("InsufficientFunds");
+    /// Dispute, resolve or chargeback.
+    fn contest(&mut self, row: &Row) -> Result<(), ErrorName> {
+        let rules = self.rules.clone();
+        let broken = |rule| rules.broken(rule);
+        let (is_dispute, is_resolve) = (row.kind == Type::Dispute, row.kind == Type::Resolve);
+        let (locked_rejects, state_counts, wrong_state) = match row.kind {
+            Type::Dispute => ("LockedRejectsDisputes", "DisputesAreNotRepeated", "AlreadyDisputed"),
+            Type::Resolve => ("LockedRejectsResolves", "ResolvesNeedADispute", "NotDisputed"),
+            _ => ("LockedRejectsChargebacks", "ChargebacksNeedADispute", "NotDisputed"),
+        };
+        let mut account = self.account(row, !broken("DisputesNeedAnAccount"))?;
+        let transaction = self.transactions.get(&row.tx).copied().ok_or("TxNotFound");
+        if broken("LockedComesBeforeTxNotFound") {
+            transaction?;
         }
-        let taken = if self.rules.broken(Rule::DisputesLowerAvailable) { 0 } else { amount };
-        self.change(row.client, account, -taken, amount)?;
-        if transaction.resolved_before {
+        ensure(!account.locked || broken(locked_rejects), "AccountLocked")?;
+        let transaction = transaction?;
+        let state = ensure(transaction.disputed != is_dispute || broken(state_counts), wrong_state);
+        if broken("ClientIsCheckedBeforeTheState") {
+            state?;
+        }
+        let same_client = transaction.client == row.client;
+        ensure(same_client || broken("DisputesAreOfTheSameClient"), "DifferentClient")?;
+        let mut amount = transaction.signed_amount;
+        ensure(fits(account.held + amount) || !broken("OverflowComesLast"), "Overflow")?;
+        state?;
+
+        if broken("DisputedWithdrawalsCountNegative") {
+            amount = amount.abs();
+        }
+        let is_short = is_dispute && account.available < amount;
+        ensure(!(is_short && broken("DisputesNeedNoFunds")), "InsufficientFunds")?;
+        let amount_by = |rule| if broken(rule) { 0 } else { amount };
+        let (available, held) = match row.kind {
+            Type::Dispute => (-amount_by("DisputesLowerAvailable"), amount),
+            Type::Resolve => (amount, -amount_by("ResolvesEmptyHeld")),
+            _ => {
+                account.locked = !broken("ChargebacksLock");
+                (amount - amount_by("ChargebacksLowerTotal"), -amount_by("ChargebacksEmptyHeld"))
+            }
+        };
+        self.change(row.client, account, available, held)?;
+        if is_dispute && transaction.resolved_before {
             *self.answer.operations.entry("dispute again").or_default() += 1;
         }
-        self.transactions.insert(row.tx, Transaction { disputed: true, ..transaction });
-        Ok(())
-    }
-
-    fn resolve(&mut self, row: &Row) -> Result<(), ErrorName> {
-        let check = !self.rules.broken(Rule::ResolvesNeedADispute);
-        let (account, transaction) = self.named_transaction(row, Rule::LockedRejectsResolves, |transaction| {
-            if check && !transaction.disputed { Err("NotDisputed") } else { Ok(()) }
-        })?;
-        let amount = self.disputed_amount(&transaction);
-        let released = if self.rules.broken(Rule::ResolvesEmptyHeld) { 0 } else { amount };
-        self.change(row.client, account, amount, -released)?;
-        let disputed = self.rules.broken(Rule::ResolvesEndTheDispute);
-        self.transactions.insert(row.tx, Transaction { disputed, resolved_before: true, ..transaction });
-        if self.rules.broken(Rule::ResolvedCanBeDisputedAgain) {
+        let disputed = is_dispute || is_resolve && broken("ResolvesEndTheDispute");
+        let resolved_before = transaction.resolved_before || is_resolve;
+        self.transactions.insert(row.tx, Transaction { disputed, resolved_before, ..transaction });
+        if is_resolve && broken("ResolvedCanBeDisputedAgain") {
             self.transactions.remove(&row.tx);
         }
         Ok(())
     }
 
-    fn chargeback(&mut self, row: &Row) -> Result<(), ErrorName> {
-        let check = !self.rules.broken(Rule::ChargebacksNeedADispute);
-        let (account, transaction) = self.named_transaction(row, Rule::LockedRejectsChargebacks, |transaction| {
-            if check && !transaction.disputed { Err("NotDisputed") } else { Ok(()) }
-        })?;
-        let amount = self.disputed_amount(&transaction);
-        let refunded = if self.rules.broken(Rule::ChargebacksLowerTotal) { amount } else { 0 };
-        let released = if self.rules.broken(Rule::ChargebacksEmptyHeld) { 0 } else { amount };
-        let locked = Account { locked: !self.rules.broken(Rule::ChargebacksLock), ..account };
-        self.change(row.client, locked, refunded, -released)?;
-        self.transactions.insert(row.tx, Transaction { disputed: false, ..transaction });
-        Ok(())
-    }
-
     fn positive_amount(&self, row: &Row) -> Result<i128, ErrorName> {
         let amount = match row.amount {
-            None if self.rules.broken(Rule::AmountIsNeeded) => 0,
+            None if self.rules.broken("AmountIsNeeded") => 0,
             amount => amount.ok_or("NoAmount")?,
         };
-        if amount < 0 && !self.rules.broken(Rule::NegativeIsNotPositive)
-            || amount == 0 && !self.rules.broken(Rule::ZeroIsNotPositive)
-        {
-            return Err("NotPositive");
-        }
-        Ok(amount)
+        let positive_as_well = match amount {
+            0 => self.rules.broken("ZeroIsNotPositive"),
+            _ => self.rules.broken("NegativeIsNotPositive"),
+        };
+        ensure(amount > 0 || positive_as_well, "NotPositive").map(|()| amount)
     }
 
     fn id_must_be_new(&self, row: &Row) -> Result<(), ErrorName> {
-        let Some(earlier) = self.transactions.get(&row.tx) else {
-            return Ok(());
-        };
-        let other_client_may = self.rules.broken(Rule::IdsAreSharedByAllClients) && earlier.client != row.client;
-        if other_client_may || self.rules.broken(Rule::IdsAreUnique) { Ok(()) } else { Err("RepeatedTx") }
+        let is_new = self
+            .transactions
+            .get(&row.tx)
+            .is_none_or(|earlier| earlier.client != row.client && self.rules.broken("IdsAreSharedByAllClients"));
+        ensure(is_new || self.rules.broken("IdsAreUnique"), "RepeatedTx")
     }
 
-    fn account(&self, row: &Row) -> Result<Account, ErrorName> {
-        self.accounts.get(&row.client).copied().ok_or("AccountNotFound")
+    /// The account of the row's client; an empty one if there is none and it is not `needed`.
+    fn account(&self, row: &Row, needed: bool) -> Result<Account, ErrorName> {
+        let account = self.accounts.get(&row.client).copied();
+        if needed { account.ok_or("AccountNotFound") } else { Ok(account.unwrap_or_default()) }
     }
 
     fn remember(&mut self, row: &Row, signed_amount: i128) {
@@ -293,83 +294,42 @@ impl Oracle {
         self.transactions.insert(row.tx, transaction);
     }
 
-    /// The account and the transaction that a dispute, resolve or chargeback names, after the checks that these share.
-    fn named_transaction(
-        &self,
-        row: &Row,
-        locked_rejects: Rule,
-        check_state: impl Fn(&Transaction) -> Result<(), ErrorName>,
-    ) -> Result<(Account, Transaction), ErrorName> {
-        let account = if self.rules.broken(Rule::DisputesNeedAnAccount) {
-            self.accounts.get(&row.client).copied().unwrap_or_default()
-        } else {
-            self.account(row)?
-        };
-        if self.rules.broken(Rule::LockedComesBeforeTxNotFound) && !self.transactions.contains_key(&row.tx) {
-            return Err("TxNotFound");
-        }
-        if account.locked && !self.rules.broken(locked_rejects) {
-            return Err("AccountLocked");
-        }
-        let transaction = self.transactions.get(&row.tx).copied().ok_or("TxNotFound")?;
-        if self.rules.broken(Rule::ClientIsCheckedBeforeTheState) {
-            check_state(&transaction)?;
-        }
-        if transaction.client != row.client && !self.rules.broken(Rule::DisputesAreOfTheSameClient) {
-            return Err("DifferentClient");
-        }
-        if self.rules.broken(Rule::OverflowComesLast) {
-            let held = account.held + transaction.signed_amount;
-            i64::try_from(held).map_err(|_| "Overflow")?;
-        }
-        if !self.rules.broken(Rule::DisputesAreNotRepeated) || row.kind != Type::Dispute {
-            check_state(&transaction)?;
-        }
-        Ok((account, transaction))
-    }
-
-    fn disputed_amount(&self, transaction: &Transaction) -> i128 {
-        if self.rules.broken(Rule::DisputedWithdrawalsCountNegative) {
-            transaction.signed_amount.abs()
-        } else {
-            transaction.signed_amount
-        }
-    }
-
     /// Stores the account with both changes, or nothing at all.
     fn change(&mut self, client: u64, account: Account, available: i128, held: i128) -> Result<(), ErrorName> {
-        let changed =
-            Account { available: account.available + available, held: account.held + held, locked: account.locked };
-        let fits = |money: i128, rule: Rule| self.rules.broken(rule) || i64::try_from(money).is_ok();
-        if fits(changed.available, Rule::AvailableStaysIn64Bits)
-            && fits(changed.held, Rule::HeldStaysIn64Bits)
-            && fits(changed.available + changed.held, Rule::TotalStaysIn64Bits)
-        {
-            self.accounts.insert(client, changed);
+        let (available, held) = (account.available + available, account.held + held);
+        let money = [available, held, available + held];
+        let rules = ["AvailableStaysIn64Bits", "HeldStaysIn64Bits", "TotalStaysIn64Bits"];
+        if money.into_iter().zip(rules).all(|(money, rule)| fits(money) || self.rules.broken(rule)) {
+            self.accounts.insert(client, Account { available, held, ..account });
             return Ok(());
         }
-        if self.rules.broken(Rule::OverflowChangesNothing) {
-            self.accounts.insert(client, Account { held: account.held, ..changed });
+        if self.rules.broken("OverflowChangesNothing") {
+            self.accounts.insert(client, Account { available, ..account });
         }
         Err("Overflow")
     }
+}
+
+fn ensure(holds: bool, error: ErrorName) -> Result<(), ErrorName> {
+    if holds { Ok(()) } else { Err(error) }
+}
+
+fn fits(money: i128) -> bool {
+    i64::try_from(money).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn accounts_after(rows: &str) -> String {
-        let answer = process(format!("type,client,tx,amount\n{rows}").as_bytes()).expect("the header is valid");
-        let text = String::from_utf8(answer.accounts_csv).expect("accounts are text");
-        text.lines().skip(1).collect::<Vec<_>>().join(" ")
-    }
-
-    fn error_of_the_last(rows: &str) -> Option<ErrorName> {
+    /// The error of the last row, and the accounts in one line.
+    fn outcome(rows: &str) -> (Option<ErrorName>, String) {
         let text = format!("type,client,tx,amount\n{rows}");
         let answer = process(text.as_bytes()).expect("the header is valid");
         let last = text.lines().count() as u64;
-        answer.first_errors.iter().find(|(line, _)| *line == last).map(|(_, kind)| *kind)
+        let error = answer.first_errors.iter().find(|(line, _)| *line == last).map(|(_, kind)| *kind);
+        let accounts = String::from_utf8(answer.accounts_csv).expect("accounts are text");
+        (error, accounts.lines().skip(1).collect::<Vec<_>>().join(" "))
     }
 
     #[test]
@@ -385,7 +345,7 @@ mod tests {
             ("deposit,1,1,.5\ndeposit,1,2,7.\ndeposit,1,3,+3.25000", "1,10.7500,0.0000,10.7500,false"),
             ("withdrawal,1,1,5\ndispute,2,1,", ""),
         ] {
-            assert_eq!(accounts_after(rows), accounts, "{rows}");
+            assert_eq!(outcome(rows).1, accounts, "{rows}");
         }
     }
 
@@ -412,7 +372,7 @@ mod tests {
             ("deposit,1,1,5,\"note", Some("OpenQuote")),
             ("deposit,1,1,5,the \"note", None),
         ] {
-            assert_eq!(error_of_the_last(rows), error, "{rows}");
+            assert_eq!(outcome(rows).0, error, "{rows}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Files in, accounts out, by the way that a [`Setup`] describes.
 
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -51,7 +50,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// The accounts as [`accounts::write_csv`] writes them.
-    #[must_use]
     pub fn accounts_csv(&self) -> Vec<u8> {
         accounts::to_csv(&self.books.accounts())
     }
@@ -67,34 +65,22 @@ impl Outcome {
 /// outcome.
 pub fn process_files(setup: Setup, paths: &[PathBuf], options: Options) -> Result<Outcome, Error> {
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
-    process(setup, inputs, options)
-}
-
-/// Processes opened `inputs` by `setup`, as [`process_files`].
-///
-/// # Errors
-/// As [`process_files`].
-pub fn process(setup: Setup, inputs: Vec<Input>, options: Options) -> Result<Outcome, Error> {
     let Options { session, runtime, count_threads } = options;
     let job = Job { setup, count_threads };
     let (books, tally) = match setup.runner {
-        Runner::ThreadPerFile => boxed(threads::thread_per_file(Engine::resume(session), inputs, job)?),
-        Runner::EnginePerFile => boxed(threads::engine_per_file(inputs, job, session)?),
-        Runner::TwoThreads => boxed(pipeline::run(Engine::resume(session), inputs, job, None)?),
+        Runner::ThreadPerFile => threads::thread_per_file(Engine::resume(session), inputs, job),
+        Runner::EnginePerFile => threads::engine_per_file(Engine::resume(session), inputs, job),
+        Runner::TwoThreads => pipeline::run(Engine::resume(session), inputs, job, None),
         Runner::CurrentThread | Runner::MultiThread => {
             let runtime = runtime.map_or_else(|| setup.runner.runtime(), |given| Ok(Some(given)))?;
-            boxed(pipeline::run(Engine::resume(session), inputs, job, runtime)?)
+            pipeline::run(Engine::resume(session), inputs, job, runtime)
         }
-        Runner::OneCore => boxed(workers::run(Ledger::resume(session), inputs, job, NonZero::<usize>::MIN)?),
+        Runner::OneCore => workers::run(Ledger::resume(session), inputs, job, 1),
         Runner::AllCores => {
-            let cores = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-            boxed(workers::run(Ledger::resume(session), inputs, job, cores)?)
+            let cores = thread::available_parallelism().map_or(1, usize::from);
+            workers::run(Ledger::resume(session), inputs, job, cores)
         }
-    };
+    }?;
     let Tally { accepted, errors, messages, threads } = tally;
     Ok(Outcome { books, errors, accepted, messages, threads })
-}
-
-fn boxed((books, tally): (impl Books + 'static, Tally)) -> (Box<dyn Books>, Tally) {
-    (Box::new(books), tally)
 }

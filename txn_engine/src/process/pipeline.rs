@@ -16,16 +16,14 @@ trait Message: IntoIterator<Item = Entry> + Send + Sized + 'static {
     /// Adds `entry` to the `pending` ones; a message when there are `batch` of them.
     fn pack(entry: Entry, batch: usize, pending: &mut Vec<Entry>) -> Option<Self>;
     /// The message of what is left pending.
-    fn rest(pending: Vec<Entry>) -> Option<Self>;
+    fn rest(_pending: Vec<Entry>) -> Option<Self> {
+        None
+    }
 }
 
 impl Message for [Entry; 1] {
     fn pack(entry: Entry, _batch: usize, _pending: &mut Vec<Entry>) -> Option<Self> {
         Some([entry])
-    }
-
-    fn rest(_pending: Vec<Entry>) -> Option<Self> {
-        None
     }
 }
 
@@ -44,18 +42,15 @@ impl Message for Vec<Entry> {
 }
 
 /// Applies every input to `engine` through a channel of its own, all at the same time: as tasks of `runtime`, or without one on threads.
-pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
-    if job.setup.batch == 1 {
-        run_with::<[Entry; 1]>(engine, inputs, job, runtime)
-    } else {
-        run_with::<Vec<Entry>>(engine, inputs, job, runtime)
-    }
+pub(super) fn run(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done {
+    let run = if job.setup.batch == 1 { run_with::<[Entry; 1]> } else { run_with::<Vec<Entry>> };
+    run(engine, inputs, job, runtime)
 }
 
-fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done<Engine> {
+fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: Option<Arc<Runtime>>) -> Done {
     let Some(runtime) = runtime else {
         let tally = on_threads::<M>(&engine, inputs, job)?;
-        return Ok((engine, tally));
+        return Ok((Box::new(engine), tally));
     };
     let engine = Arc::new(engine);
     let tally = on_tokio::<M>(&runtime, &engine, inputs, job)?;
@@ -63,7 +58,7 @@ fn run_with<M: Message>(engine: Engine, inputs: Vec<Input>, job: Job, runtime: O
     drop(runtime);
     let engine =
         Arc::into_inner(engine).ok_or_else(|| Error::Worker { message: "a task outlived its run".to_owned() })?;
-    Ok((engine, tally))
+    Ok((Box::new(engine), tally))
 }
 
 fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job) -> Result<Tally, Error> {
@@ -133,7 +128,6 @@ fn read<M: Message>(input: Input, job: Job, sender: &flume::Sender<M>) -> Result
     Ok(())
 }
 
-/// The consuming end: applies one message.
 #[inline]
 fn consume(message: impl Message, engine: &Engine, tally: &mut Tally) {
     tally.messages += 1;

@@ -1,5 +1,6 @@
 //! What every way of processing has in common: reading an input and counting what comes of its rows.
 
+use crate::books::Books;
 use crate::error::{Error, ErrorKind, ErrorLog};
 use crate::input::Input;
 use crate::parse::{Parser, Reading};
@@ -23,9 +24,8 @@ impl Job {
 }
 
 /// Where the rows went, and what was counted.
-pub(super) type Done<B> = Result<(B, Tally), Error>;
+pub(super) type Done = Result<(Box<dyn Books>, Tally), Error>;
 
-/// What one consumer counts.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) accepted: u64,
@@ -38,13 +38,9 @@ impl Tally {
     /// Applies `entry` by `process` and counts what comes of it.
     #[inline]
     pub(super) fn take(&mut self, entry: &Entry, process: impl FnOnce(&Row) -> Result<(), ErrorKind>) {
-        let rejection = match entry {
-            Entry::Row(row) => process(row).err(),
-            Entry::Unreadable { kind, .. } => Some(*kind),
-        };
-        match rejection {
-            None => self.accepted += 1,
-            Some(kind) => self.errors.add(entry.line(), kind),
+        match entry.row.as_ref().map_err(|&kind| kind).and_then(process) {
+            Ok(()) => self.accepted += 1,
+            Err(kind) => self.errors.add(entry.line, kind),
         }
     }
 
@@ -63,7 +59,7 @@ pub(super) fn read_entries(
     mut sink: impl FnMut(Entry) -> bool,
 ) -> Result<(), Error> {
     let mut parser = Parser::new(input.columns, reading);
-    let mut line = input.blocks.next_line();
+    let mut line = input.next_line;
     let mut block = Vec::new();
     let mut wanted = true;
     while wanted && input.next_block(&mut block)? {

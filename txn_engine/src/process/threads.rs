@@ -1,6 +1,7 @@
 //! One thread per file reads and applies.
 
 use std::collections::HashSet;
+use std::iter::{self, repeat};
 use std::thread;
 
 use super::tally::{Done, Job, Tally, read_entries};
@@ -11,33 +12,20 @@ use crate::input::Input;
 use crate::session::Session;
 
 /// Applies every input to `engine`, each on a thread of its own; a single one on the caller's.
-pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, job: Job) -> Done<Engine> {
-    let (mut all, tallies) = on_threads(inputs, job, |input| one_file(&engine, input, job))?;
-    for tally in tallies {
-        all.append(tally);
-    }
-    Ok((engine, all))
+pub(super) fn thread_per_file(engine: Engine, inputs: Vec<Input>, job: Job) -> Done {
+    let tally = per_file(repeat(&engine), inputs, job)?;
+    Ok((Box::new(engine), tally))
 }
 
 /// Applies every input to an engine of its own and joins the engines afterwards.
-pub(super) fn engine_per_file(inputs: Vec<Input>, job: Job, session: Session) -> Done<Engine> {
-    let mut engines: Vec<Engine> = inputs.iter().map(|_| Engine::default()).collect();
-    if let Some(first) = engines.first_mut() {
-        *first = Engine::resume(session);
-    }
-    let work = inputs.into_iter().zip(engines).collect();
-    let (mut all, mut done) = on_threads(work, job, |(input, engine)| {
-        let tally = one_file(&engine, input, job)?;
-        Ok((engine, tally))
-    })?;
-    if done.len() == 1
-        && let Some((engine, tally)) = done.pop()
-    {
-        all.append(tally);
-        return Ok((engine, all));
+pub(super) fn engine_per_file(first: Engine, inputs: Vec<Input>, job: Job) -> Done {
+    let others: Vec<Engine> = inputs.iter().skip(1).map(|_| Engine::default()).collect();
+    let tally = per_file(iter::once(&first).chain(&others), inputs, job)?;
+    if others.is_empty() {
+        return Ok((Box::new(first), tally));
     }
     let (mut joined, mut clients) = (Session::default(), HashSet::new());
-    for (engine, tally) in done {
+    for engine in iter::once(&first).chain(&others) {
         let session = engine.session();
         for &(client, _) in &session.accounts {
             if !clients.insert(client) {
@@ -46,36 +34,34 @@ pub(super) fn engine_per_file(inputs: Vec<Input>, job: Job, session: Session) ->
         }
         joined.accounts.extend(session.accounts);
         joined.transactions.extend(session.transactions);
-        all.append(tally);
     }
-    Ok((Engine::resume(joined), all))
+    Ok((Box::new(Engine::resume(joined)), tally))
 }
 
-fn one_file(engine: &Engine, input: Input, job: Job) -> Result<Tally, Error> {
-    let mut tally = Tally::default();
-    read_entries(input, job.setup.reading, |entry| {
-        tally.take(&entry, |row| engine.process(row));
-        true
-    })?;
-    Ok(tally)
-}
-
-/// Runs `work` for each item, on threads if there are several; a tally with the number of threads, and the results in the order of the items.
-fn on_threads<T: Send, R: Send>(
-    items: Vec<T>,
-    job: Job,
-    work: impl Fn(T) -> Result<R, Error> + Sync,
-) -> Result<(Tally, Vec<R>), Error> {
-    if items.len() == 1 {
-        let results: Result<_, Error> = items.into_iter().map(work).collect();
-        return Ok((job.begun(), results?));
+/// Applies each input to the engine beside it, on threads if there are several.
+fn per_file<'a>(engines: impl Iterator<Item = &'a Engine>, inputs: Vec<Input>, job: Job) -> Result<Tally, Error> {
+    let one_file = |(engine, input): (&Engine, Input)| {
+        let mut tally = Tally::default();
+        read_entries(input, job.setup.reading, |entry| {
+            tally.take(&entry, |row| engine.process(row));
+            true
+        })?;
+        Ok(tally)
+    };
+    let mut work: Vec<_> = engines.zip(inputs).collect();
+    if work.len() == 1
+        && let Some(only) = work.pop()
+    {
+        return one_file(only);
     }
-    let work = &work;
     thread::scope(|scope| {
-        let workers: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
-        let begun = job.begun();
-        let results: Result<_, Error> =
+        let workers: Vec<_> = work.into_iter().map(|file| scope.spawn(move || one_file(file))).collect();
+        let mut all = job.begun();
+        let tallies: Vec<Result<Tally, Error>> =
             workers.into_iter().map(|worker| worker.join().map_err(|panic| died(&*panic))?).collect();
-        Ok((begun, results?))
+        for tally in tallies {
+            all.append(tally?);
+        }
+        Ok(all)
     })
 }

@@ -5,7 +5,6 @@
 //! input, also where files share transaction ids or one client has most of the rows, and there is nothing to detect or to fall back to.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -25,11 +24,11 @@ const BATCH: usize = 256;
 const AHEAD: usize = 8;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: NonZero<usize>) -> Done<Ledger> {
+pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: usize) -> Done {
     let mut all = Tally::default();
     for input in inputs {
         let mut books = Books { ledger, tally: Tally::default(), line: 0 };
-        if workers.get() == 1 {
+        if workers == 1 {
             let mut entries = Vec::with_capacity(BATCH);
             read_entries(input, job.setup.reading, |entry| {
                 entries.push(entry);
@@ -40,36 +39,26 @@ pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: Non
             })?;
             books.apply(&mut entries);
         } else {
-            books.line = input.blocks.next_line();
+            books.line = input.next_line;
             books = in_parallel(books, input, job.setup.reading, workers)?;
         }
         ledger = books.ledger;
         all.append(books.tally);
     }
-    Ok((ledger, all))
-}
-
-/// A block as read, waiting for its turn.
-#[derive(Default)]
-struct Parsed {
-    entries: Vec<Entry>,
-    /// Physical lines in it, blank ones included.
-    lines: u64,
+    Ok((Box::new(ledger), all))
 }
 
 /// Where blocks come from, in order.
 struct Source {
     input: Input,
     next: u64,
-    failed: bool,
 }
 
-/// Blocks that wait for their turn.
 #[derive(Default)]
 struct Queue {
-    waiting: BTreeMap<u64, Parsed>,
+    /// Blocks as read that wait for their turn, and the physical lines in each, blank ones included.
+    waiting: BTreeMap<u64, (Vec<Entry>, u64)>,
     next: u64,
-    /// A worker is applying.
     applying: bool,
     /// Emptied entry lists, to be filled again.
     spare: Vec<Vec<Entry>>,
@@ -95,19 +84,19 @@ struct Shared {
     reading: Reading,
 }
 
-fn in_parallel(books: Books, input: Input, reading: Reading, workers: NonZero<usize>) -> Result<Books, Error> {
+fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> Result<Books, Error> {
     let columns = input.columns;
     let shared = Shared {
-        source: Mutex::new(Source { input, next: 0, failed: false }),
+        source: Mutex::new(Source { input, next: 0 }),
         queue: Mutex::default(),
         room: Condvar::new(),
         books: Mutex::new(books),
-        most_waiting: WAITING_PER_WORKER * workers.get(),
+        most_waiting: WAITING_PER_WORKER * workers,
         columns,
         reading,
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (1..workers.get()).map(|_| scope.spawn(|| shared.work())).collect();
+        let threads: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
         let mine = shared.work();
         // Every thread is joined before the first error is returned.
         let others: Vec<Result<(), Error>> =
@@ -123,25 +112,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Lets the other workers end when this one does not finish in the regular way.
-struct Stop<'a> {
-    shared: &'a Shared,
-    armed: bool,
-}
+struct Stop<'a>(&'a Shared);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
-        if self.armed {
-            lock(&self.shared.queue).stopped = true;
-            lock(&self.shared.source).failed = true;
-            self.shared.room.notify_all();
-        }
+        lock(&self.0.queue).stopped = true;
+        self.0.room.notify_all();
     }
 }
 
 impl Shared {
     /// Takes blocks, reads them and applies what is due, until the input ends.
     fn work(&self) -> Result<(), Error> {
-        let mut stop = Stop { shared: self, armed: true };
+        let stop = Stop(self);
         let mut parser = Parser::new(self.columns, self.reading);
         let mut block = Vec::new();
         while let Some(number) = self.take_block(&mut block)? {
@@ -150,15 +133,16 @@ impl Shared {
                 entries.push(entry);
                 true
             });
-            self.hand_over(number, Parsed { entries, lines });
+            self.hand_over(number, entries, lines);
         }
-        stop.armed = false;
+        std::mem::forget(stop);
         Ok(())
     }
 
     fn take_block(&self, block: &mut Vec<u8>) -> Result<Option<u64>, Error> {
         let mut source = lock(&self.source);
-        if source.failed || !source.input.next_block(block)? {
+        let stopped = lock(&self.queue).stopped;
+        if stopped || !source.input.next_block(block)? {
             return Ok(None);
         }
         source.next += 1;
@@ -166,13 +150,13 @@ impl Shared {
     }
 
     /// Queues a block, and applies all that are due unless another worker is at it.
-    fn hand_over(&self, number: u64, parsed: Parsed) {
+    fn hand_over(&self, number: u64, entries: Vec<Entry>, lines: u64) {
         let mut queue = lock(&self.queue);
         // The block that is due is let in always, or nobody could make room.
         while queue.waiting.len() >= self.most_waiting && number != queue.next && !queue.stopped {
             queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        queue.waiting.insert(number, parsed);
+        queue.waiting.insert(number, (entries, lines));
         if queue.applying {
             return;
         }
@@ -180,15 +164,15 @@ impl Shared {
         let mut books = lock(&self.books);
         loop {
             let due = queue.next;
-            let Some(mut parsed) = queue.waiting.remove(&due) else {
+            let Some((mut entries, lines)) = queue.waiting.remove(&due) else {
                 break;
             };
             drop(queue);
-            books.apply(&mut parsed.entries);
-            books.line += parsed.lines;
+            books.apply(&mut entries);
+            books.line += lines;
             queue = lock(&self.queue);
             queue.next += 1;
-            queue.spare.push(parsed.entries);
+            queue.spare.push(entries);
             self.room.notify_all();
         }
         queue.applying = false;
@@ -199,11 +183,11 @@ impl Books {
     /// Applies `entries` and empties the list.
     fn apply(&mut self, entries: &mut Vec<Entry>) {
         for n in 0..entries.len() {
-            if let Some(Entry::Row(row)) = entries.get(n + AHEAD) {
+            if let Some(Entry { row: Ok(row), .. }) = entries.get(n + AHEAD) {
                 self.ledger.fetch(row);
             }
             let mut entry = entries[n];
-            entry.shift(self.line);
+            entry.line += self.line;
             self.tally.take(&entry, |row| self.ledger.process(row));
         }
         entries.clear();

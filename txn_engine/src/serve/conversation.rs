@@ -2,16 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::shared::{Desk, Shared};
+use super::shared::Shared;
 use crate::error::ErrorKind;
-use crate::parse::{Columns, MAX_LINE_BYTES, Parser, Reading};
-use crate::row::Entry;
+use crate::input::BOM;
+use crate::parse::{Columns, MAX_LINE_BYTES, NAMES, Parser, Reading};
 
 /// Bytes read at a time. Answers to them stay below some hundred KiB, whatever they are.
 pub(super) const INPUT_BYTES: usize = 4096;
-
-const HEADER: [&str; 4] = ["type", "client", "tx", "amount"];
-const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// What is needed to read and answer, and not kept by a connection: one per thread.
 pub(super) struct Scratch {
@@ -80,24 +77,22 @@ impl Conversation {
     fn line(&self, shared: &Shared, parser: &mut Parser, line: &[u8], answers: &mut String) {
         let text = line.trim_ascii();
         if text == b"stats" {
-            // Writing to a string cannot fail.
-            let _ = writeln!(answers, "{}", shared.stats());
+            // Numbers under names cannot fail to become text.
+            answers.push_str(&serde_json::to_string(&shared.stats()).unwrap_or_default());
+            answers.push('\n');
             return;
         }
         if self.lines == 1 && is_header(text) {
             answers.push_str("ok\n");
             return;
         }
-        let Desk::Engine(engine) = &shared.desk else {
+        let Some(engine) = &shared.engine else {
             shared.counts.row(true);
             answers.push_str("ok\n");
             return;
         };
         parser.read_block(line, self.lines, |entry| {
-            let result = match entry {
-                Entry::Row(row) => engine.process(&row),
-                Entry::Unreadable { kind, .. } => Err(kind),
-            };
+            let result = entry.row.and_then(|row| engine.process(&row));
             shared.counts.row(result.is_ok());
             answer(answers, result);
             true
@@ -108,7 +103,7 @@ impl Conversation {
 /// Whether `line` names the columns, in their order.
 fn is_header(line: &[u8]) -> bool {
     let mut names = line.strip_prefix(BOM).unwrap_or(line).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-    HEADER.into_iter().all(|want| names.next().is_some_and(|name| name.eq_ignore_ascii_case(want.as_bytes())))
+    NAMES.into_iter().all(|want| names.next().is_some_and(|name| name.eq_ignore_ascii_case(want.as_bytes())))
         && names.next().is_none()
 }
 

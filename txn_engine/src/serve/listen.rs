@@ -14,7 +14,6 @@ const BACKLOG: i32 = 65_535;
 /// Between two tries to accept when the system is short of something.
 pub(super) const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
 
-/// Listens on `address`.
 pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
     let listen = || -> io::Result<TcpListener> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;

@@ -17,7 +17,6 @@ impl<T: AsFd + Send + Sync> Socket for T {}
 /// Steps of the clock after which a connection is idle.
 pub(super) const IDLE_STEPS: u32 = 8;
 
-/// The open connections.
 #[derive(Default)]
 pub(super) struct Live {
     open: Mutex<Open>,
@@ -60,7 +59,6 @@ impl Live {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many are open.
     pub(super) fn count(&self) -> usize {
         self.open().places.len()
     }

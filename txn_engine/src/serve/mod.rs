@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
 
+#[cfg(feature = "cli")]
+use crate::arguments::seconds;
 use crate::books::Books as _;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -22,32 +24,76 @@ use crate::session::Session;
 mod conversation;
 mod listen;
 mod live;
-mod options;
 mod shared;
-mod stats;
 mod tasks;
 mod threads;
 
 pub use crate::limits::raise_open_files;
-pub use options::{Mode, Options};
-pub use stats::Stats;
+pub use shared::Stats;
 
-use shared::{Counts, Desk, Shared};
+use shared::{Counts, Shared, Stop};
 
 /// A look at all connections takes some of this.
 const SHORTEST_STEP: Duration = Duration::from_millis(10);
+
+/// Who waits for the bytes of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
+pub enum Mode {
+    /// A thread per connection.
+    Threads,
+    /// One of so many threads, for as long as the connection lasts; connections wait for one in the order of their arrival.
+    Pool,
+    /// A task per connection, on a worker per core.
+    Tokio,
+    /// A task per connection, all on one thread.
+    TokioCurrent,
+    /// As `TokioCurrent`, but every line is answered with `ok` unread: what a load generator can do at best.
+    Null,
+}
+
+/// How to serve.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Options {
+    /// Who waits for the bytes of a connection
+    #[cfg_attr(feature = "cli", arg(long, default_value = "tokio"))]
+    pub mode: Mode,
+    /// Where to listen; port 0 takes one that is free
+    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "ADDRESS"))]
+    pub address: SocketAddr,
+    /// Threads of the mode pool
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 64, value_name = "THREADS"))]
+    pub pool: usize,
+    /// Refuse more connections at once than this; the machine's limits hold besides
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub most_connections: Option<usize>,
+    /// Seconds after which a connection is closed that sends nothing, or does not take its answers; 0 for never
+    #[cfg_attr(feature = "cli", arg(long, default_value = "300", value_name = "SECONDS", value_parser = seconds))]
+    pub idle: Duration,
+}
+
+impl Options {
+    /// How many connections there may be at once, and what stands against more.
+    fn most(&self) -> (usize, &'static str) {
+        let mut most = (limits::most_files(), "no more files can be opened (ulimit -n)");
+        if let (Mode::Threads, Some(threads)) = (self.mode, limits::most_threads())
+            && threads < most.0
+        {
+            most = (threads, "no more threads can be started (vm.max_map_count)");
+        }
+        match self.most_connections {
+            Some(asked) if asked < most.0 => (asked, "there are as many connections as allowed (--most-connections)"),
+            _ => most,
+        }
+    }
+}
 
 /// A server that runs.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
-    front: Front,
-}
-
-/// What accepts connections.
-enum Front {
-    Threads(threads::Acceptor),
-    Tasks(tasks::Acceptor),
+    stop: Stop,
 }
 
 impl Server {
@@ -59,35 +105,28 @@ impl Server {
         let listener = listen::listen(options.address)?;
         let local = listener.local_addr();
         let address = local.map_err(|source| Error::Listen { address: options.address, source })?;
-        let desk = match options.mode {
-            Mode::Null => Desk::Null,
-            _ => Desk::Engine(Box::new(Engine::resume(session))),
-        };
+        let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;
         }
         let most = options.most();
         let step = (!options.idle.is_zero()).then(|| (options.idle / live::IDLE_STEPS).max(SHORTEST_STEP));
-        let shared = Arc::new(Shared { desk, counts: Counts::default(), live: Arc::default(), most, step });
-        let on_threads = |listener, pool| threads::Acceptor::start(listener, &shared, pool).map(Front::Threads);
-        let on_tasks = |listener, builder| tasks::Acceptor::start(listener, &shared, builder).map(Front::Tasks);
+        let shared = Arc::new(Shared { engine, counts: Counts::default(), live: Arc::default(), most, step });
         let front = match options.mode {
-            Mode::Threads => on_threads(listener, None),
-            Mode::Pool => on_threads(listener, Some(options.pool)),
-            Mode::Tokio => on_tasks(listener, Builder::new_multi_thread()),
-            Mode::TokioCurrent | Mode::Null => on_tasks(listener, Builder::new_current_thread()),
+            Mode::Threads => threads::start(listener, &shared, None),
+            Mode::Pool => threads::start(listener, &shared, Some(options.pool)),
+            Mode::Tokio => tasks::start(listener, &shared, Builder::new_multi_thread()),
+            Mode::TokioCurrent | Mode::Null => tasks::start(listener, &shared, Builder::new_current_thread()),
         }?;
-        Ok(Server { address, shared, front })
+        Ok(Server { address, shared, stop: front })
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// What it has done and spent so far.
-    #[must_use]
     pub fn stats(&self) -> Stats {
         self.shared.stats()
     }
@@ -97,22 +136,13 @@ impl Server {
     #[must_use]
     pub fn drain(self, grace: Duration) -> Session {
         let deadline = Instant::now() + grace;
-        let _running = match self.front {
-            Front::Threads(acceptor) => {
-                acceptor.stop();
-                None
-            }
-            Front::Tasks(acceptor) => Some(acceptor.stop()),
-        };
+        let _running = (self.stop)();
         // What has arrived can still be read; then the connection looks ended.
         self.shared.live.shut(Shutdown::Read);
         if !self.shared.live.wait_until_empty(deadline) {
             self.shared.live.shut(Shutdown::Both);
             self.shared.live.wait_until_empty(Instant::now() + grace);
         }
-        match &self.shared.desk {
-            Desk::Engine(engine) => engine.session(),
-            Desk::Null => Session::default(),
-        }
+        self.shared.engine.as_ref().map(Engine::session).unwrap_or_default()
     }
 }

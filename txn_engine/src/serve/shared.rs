@@ -1,16 +1,21 @@
-//! What all connections share.
+//! What all connections share, and what they and the server have done and spent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::live::Live;
-use super::stats::Stats;
-use crate::engine::Engine;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
 
-/// What all connections share.
+use super::live::Live;
+use crate::engine::Engine;
+use crate::usage;
+
 pub(super) struct Shared {
-    pub(super) desk: Desk,
+    /// Nobody: every line is `ok`.
+    pub(super) engine: Option<Engine>,
     pub(super) live: Arc<Live>,
     pub(super) counts: Counts,
     /// How many connections there may be, and why no more.
@@ -19,52 +24,101 @@ pub(super) struct Shared {
     pub(super) step: Option<Duration>,
 }
 
-/// Who answers.
-pub(super) enum Desk {
-    /// The engine.
-    Engine(Box<Engine>),
-    /// Nobody: every line is `ok`.
-    Null,
-}
+/// Accepts no more; connections that wait for a thread are closed. Those that are served go on until what is returned is dropped.
+pub(super) type Stop = Box<dyn FnOnce() -> Option<oneshot::Sender<()>> + Send>;
 
 /// Counts over all connections.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    connections: AtomicU64,
-    refused: AtomicU64,
-    accepted: AtomicU64,
-    rejected: AtomicU64,
+    pub(super) connections: Count,
+    pub(super) refused: Count,
+    accepted: Count,
+    rejected: Count,
 }
 
 impl Counts {
-    /// A connection was taken.
-    pub(super) fn connection(&self) {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A connection was refused.
-    pub(super) fn refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A row was answered.
     pub(super) fn row(&self, accepted: bool) {
-        let count = if accepted { &self.accepted } else { &self.rejected };
-        count.fetch_add(1, Ordering::Relaxed);
+        if accepted { self.accepted.up() } else { self.rejected.up() }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Count(AtomicU64);
+
+impl Count {
+    pub(super) fn up(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Shared {
     /// What was done and spent so far.
     pub(super) fn stats(&self) -> Stats {
-        let so_far = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Stats {
             open: self.live.count() as u64,
-            connections: so_far(&self.counts.connections),
-            refused: so_far(&self.counts.refused),
-            accepted: so_far(&self.counts.accepted),
-            rejected: so_far(&self.counts.rejected),
+            connections: self.counts.connections.so_far(),
+            refused: self.counts.refused.so_far(),
+            accepted: self.counts.accepted.so_far(),
+            rejected: self.counts.rejected.so_far(),
             ..Stats::of_this_process()
         }
     }
+}
+
+/// What was done and spent so far. Values that this machine does not tell are zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Connections that are open.
+    pub open: u64,
+    /// Connections that were taken.
+    pub connections: u64,
+    /// Connections that were refused.
+    pub refused: u64,
+    /// Rows that were applied.
+    pub accepted: u64,
+    /// Rows that were not.
+    pub rejected: u64,
+    /// Processor time in the program, in seconds.
+    pub user_s: f64,
+    /// Processor time in the kernel, in seconds.
+    pub system_s: f64,
+    /// Times a thread gave the processor up.
+    pub voluntary_switches: u64,
+    /// Times a thread was made to give the processor up.
+    pub involuntary_switches: u64,
+    /// Resident memory, in KiB.
+    pub rss_kib: u64,
+    /// Highest resident memory, in KiB.
+    pub peak_rss_kib: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Memory maps.
+    pub maps: u64,
+}
+
+impl Stats {
+    /// Of this process, without the counts.
+    pub fn of_this_process() -> Self {
+        let mut here = Stats::default();
+        if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
+            let count = |count: i64| u64::try_from(count).unwrap_or(0);
+            here.voluntary_switches = count(usage.voluntary_context_switches());
+            here.involuntary_switches = count(usage.involuntary_context_switches());
+            (here.user_s, here.system_s) = (seconds(usage.user_time()), seconds(usage.system_time()));
+        }
+        if let Some(process) = usage::of_this_process() {
+            (here.rss_kib, here.peak_rss_kib) = (process.rss_kib, process.peak_rss_kib);
+            here.threads = process.threads;
+        }
+        here.maps = usage::maps() as u64;
+        here
+    }
+}
+
+fn seconds(time: TimeVal) -> f64 {
+    time.num_microseconds() as f64 / 1e6
 }

@@ -5,68 +5,56 @@ use std::io::{self, Read};
 use std::net::TcpListener as StdListener;
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
-use tokio::time::Interval;
 
 use super::conversation::{Conversation, Scratch};
 use super::listen;
 use super::live::Seat;
-use super::shared::Shared;
+use super::shared::{Shared, Stop};
 use crate::error::Error;
 
-/// The thread on which the runtime accepts connections; where there is one worker only, it is this one.
-pub(super) struct Acceptor {
-    stop: oneshot::Sender<()>,
-    stopped: mpsc::Receiver<()>,
-    /// Closed when the connections have ended.
-    finish: oneshot::Sender<()>,
-}
-
-impl Acceptor {
-    /// Starts it on a runtime of `builder`.
-    pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Self, Error> {
-        let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
-        let listener = {
-            let _entered = runtime.enter();
-            TcpListener::from_std(listener).map_err(Error::Runtime)?
-        };
-        let (stop, told) = oneshot::channel();
-        let (says, stopped) = mpsc::channel();
-        let (finish, finished) = oneshot::channel::<()>();
-        let shared = Arc::clone(shared);
-        let run = move || {
-            runtime.block_on(async {
-                accept(listener, shared, told).await;
-                // Whoever stopped it waits for this.
-                let _ = says.send(());
-                let _ = finished.await;
-            });
-        };
-        thread::Builder::new().name("runtime".to_owned()).spawn(run).map_err(Error::Thread)?;
-        Ok(Acceptor { stop, stopped, finish })
-    }
-
-    /// Accepts no more. The connections go on until what is returned is dropped.
-    pub(super) fn stop(self) -> oneshot::Sender<()> {
-        drop(self.stop);
+/// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
+pub(super) fn start(listener: StdListener, shared: &Arc<Shared>, mut builder: Builder) -> Result<Stop, Error> {
+    let runtime = builder.enable_all().build().map_err(Error::Runtime)?;
+    let listener = {
+        let _entered = runtime.enter();
+        TcpListener::from_std(listener).map_err(Error::Runtime)?
+    };
+    let (stop, told) = oneshot::channel();
+    let (says, stopped) = mpsc::channel();
+    let (finish, finished) = oneshot::channel::<()>();
+    let shared = Arc::clone(shared);
+    let run = move || {
+        runtime.block_on(async {
+            accept(listener, shared, told).await;
+            // Whoever stopped it waits for this.
+            let _ = says.send(());
+            let _ = finished.await;
+        });
+    };
+    thread::Builder::new().name("runtime".to_owned()).spawn(run).map_err(Error::Thread)?;
+    Ok(Box::new(move || {
+        drop::<oneshot::Sender<()>>(stop);
         // The thread has ended if it does not say so.
-        let _ = self.stopped.recv();
-        self.finish
-    }
+        let _ = stopped.recv();
+        Some(finish)
+    }))
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
-    let mut clock = shared.step.map(tokio::time::interval);
+    // Where idle connections may stay nobody looks at it.
+    let mut clock = tokio::time::interval(shared.step.unwrap_or(Duration::MAX));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = &mut stopped => return,
-            () = tick(&mut clock) => {
+            _ = clock.tick(), if shared.step.is_some() => {
                 shared.live.step();
                 continue;
             }
@@ -80,22 +68,15 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
     }
 }
 
-async fn tick(clock: &mut Option<Interval>) {
-    match clock {
-        Some(clock) => drop(clock.tick().await),
-        None => std::future::pending().await,
-    }
-}
-
 fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     if let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) {
-        shared.counts.connection();
+        shared.counts.connections.up();
         tokio::spawn(serve(stream, Arc::clone(shared), seat));
         return;
     }
-    shared.counts.refused();
+    shared.counts.refused.up();
     if let Some(stream) = Arc::into_inner(stream).and_then(|stream| stream.into_std().ok()) {
         listen::refuse(&stream, shared.most.1);
     }

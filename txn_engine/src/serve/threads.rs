@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::thread::{self, Builder, JoinHandle};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -13,64 +13,53 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::conversation::{Conversation, Scratch};
 use super::listen;
 use super::live::Seat;
-use super::shared::Shared;
+use super::shared::{Shared, Stop};
 use crate::error::Error;
-
-/// The thread that accepts connections.
-pub(super) struct Acceptor {
-    thread: JoinHandle<()>,
-    /// Closed to stop it.
-    wake: UnixStream,
-    pool: Option<Pool>,
-}
 
 /// The two ends of the queue of connections that wait for a thread, in the order of their arrival.
 type Pool = (flume::Sender<Connection>, flume::Receiver<Connection>);
 
-impl Acceptor {
-    /// Starts it. A thread of its own serves each connection, or one of a `pool` of so many.
-    pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, pool: Option<usize>) -> Result<Self, Error> {
-        let (wake, woken) = UnixStream::pair().map_err(Error::Thread)?;
-        let pool = pool.map(|threads| start_pool(threads, shared)).transpose()?;
-        let (shared, queue) = (Arc::clone(shared), pool.as_ref().map(|(queue, _)| queue.clone()));
-        let accept = move || {
-            let mut clock = shared.step.map(|step| (step, Instant::now() + step));
-            while wait(&listener, &woken, clock.map(|(_, next)| next)) {
-                if let Some((step, next)) = &mut clock
-                    && *next <= Instant::now()
-                {
-                    shared.live.step();
-                    *next = Instant::now() + *step;
-                }
-                match listener.accept() {
-                    Ok((stream, _)) => admit(stream, &shared, queue.as_ref()),
-                    Err(error) if listen::is_shortage(&error) => thread::sleep(listen::SHORTAGE_PAUSE),
-                    // The connection is gone before it was taken, or was taken for one.
-                    Err(_) => {}
-                }
+/// Starts to accept on a thread. A thread of its own serves each connection, or one of a `pool` of so many.
+pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, pool: Option<usize>) -> Result<Stop, Error> {
+    // Closed to stop it.
+    let (wake, woken) = UnixStream::pair().map_err(Error::Thread)?;
+    let pool = pool.map(|threads| start_pool(threads, shared)).transpose()?;
+    let (shared, queue) = (Arc::clone(shared), pool.as_ref().map(|(queue, _)| queue.clone()));
+    let accept = move || {
+        let mut clock = shared.step.map(|step| (step, Instant::now() + step));
+        while wait(&listener, &woken, clock.map(|(_, next)| next)) {
+            if let Some((step, next)) = &mut clock
+                && *next <= Instant::now()
+            {
+                shared.live.step();
+                *next = Instant::now() + *step;
             }
-        };
-        let thread = Builder::new().name("accept".to_owned()).spawn(accept).map_err(Error::Thread)?;
-        Ok(Acceptor { thread, wake, pool })
-    }
-
-    /// Accepts no more. Connections that wait for a thread of the pool are closed.
-    pub(super) fn stop(self) {
-        drop(self.wake);
+            match listener.accept() {
+                Ok((stream, _)) => admit(stream, &shared, queue.as_ref()),
+                Err(error) if listen::is_shortage(&error) => thread::sleep(listen::SHORTAGE_PAUSE),
+                // The connection is gone before it was taken, or was taken for one.
+                Err(_) => {}
+            }
+        }
+    };
+    let thread = Builder::new().name("accept".to_owned()).spawn(accept).map_err(Error::Thread)?;
+    Ok(Box::new(move || {
+        drop(wake);
         // It ends when it is woken; a panic of it has been printed.
-        let _ = self.thread.join();
-        if let Some((queue, waiting)) = self.pool {
+        let _ = thread.join();
+        if let Some((queue, waiting)) = pool {
             drop(queue);
             drop(waiting.drain());
         }
-    }
+        None
+    }))
 }
 
 fn start_pool(threads: usize, shared: &Arc<Shared>) -> Result<Pool, Error> {
     let pool: Pool = flume::unbounded();
     for _ in 0..threads.max(1) {
         let (waiting, shared) = (pool.1.clone(), Arc::clone(shared));
-        let work = move || waiting.iter().for_each(|connection| serve(connection, &shared));
+        let work = move || waiting.iter().for_each(|connection| serve(&connection, &shared));
         Builder::new().name("pool".to_owned()).spawn(work).map_err(Error::Thread)?;
     }
     Ok(pool)
@@ -91,7 +80,7 @@ fn timeout(then: Instant) -> PollTimeout {
     PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
 }
 
-/// A connection that is served, and its place among the open ones.
+/// A connection that is served, and its place among the open ones, which it leaves when it is closed.
 struct Connection {
     stream: Arc<TcpStream>,
     seat: Seat,
@@ -103,38 +92,36 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<C
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
-        shared.counts.refused();
+        shared.counts.refused.up();
         return listen::refuse(&stream, shared.most.1);
     };
     let connection = Connection { stream: Arc::clone(&stream), seat };
     if let Some(queue) = queue {
-        shared.counts.connection();
+        shared.counts.connections.up();
         // Nobody takes it only when the server ends, and then it is closed.
         let _ = queue.send(connection);
         return;
     }
     let serve = {
         let shared = Arc::clone(shared);
-        move || serve(connection, &shared)
+        move || serve(&connection, &shared)
     };
     match Builder::new().spawn(serve) {
-        Ok(_) => shared.counts.connection(),
+        Ok(_) => shared.counts.connections.up(),
         Err(error) => {
-            shared.counts.refused();
+            shared.counts.refused.up();
             listen::refuse(&stream, &format!("no thread can be started: {error}"));
         }
     }
 }
 
-fn serve(connection: Connection, shared: &Shared) {
-    let Connection { stream, seat } = connection;
+fn serve(connection: &Connection, shared: &Shared) {
     // A connection that breaks ends; nobody else is concerned.
-    let _ = converse(&stream, shared, &seat);
-    drop(stream);
-    drop(seat);
+    let _ = converse(connection, shared);
 }
 
-fn converse(mut stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Result<()> {
+fn converse(Connection { stream, seat }: &Connection, shared: &Shared) -> io::Result<()> {
+    let mut stream = &**stream;
     let mut conversation = Conversation::default();
     let mut scratch = Scratch::new();
     loop {

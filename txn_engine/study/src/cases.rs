@@ -43,7 +43,6 @@ pub const MIRRORS: [(&str, Mirror); 5] = [
     ("async_as_published_batched_4096", Mirror::AsyncBatched),
 ];
 
-/// What a scenario works on.
 #[derive(Debug)]
 pub enum Setting {
     /// Files that are processed.
@@ -61,7 +60,6 @@ pub enum Setting {
 pub struct Files {
     /// What the rows of the one file look like; none for the three files of the published concurrency test, at once.
     pub shape: Option<Shape>,
-    /// Rows of each file.
     pub rows: u64,
     /// Whether the span takes in writing the files and the sequential pass, as the published test's does: for mirrors only.
     pub whole_test: bool,
@@ -69,10 +67,15 @@ pub struct Files {
     pub one_core: bool,
 }
 
-/// A load on a server.
+impl Files {
+    /// One file, or three without a shape.
+    pub const fn new(shape: Option<Shape>, rows: u64) -> Self {
+        Files { shape, rows, whole_test: false, one_core: false }
+    }
+}
+
 #[derive(Debug)]
 pub struct Tcp {
-    /// Connections.
     pub connections: usize,
     /// Rows per second over all of them.
     pub rate: f64,
@@ -80,33 +83,57 @@ pub struct Tcp {
     pub state_rows: u64,
 }
 
-type Case = Scenario<Setting>;
-
-const fn released(name: &'static str, setting: Setting, arms: &'static [Arms]) -> Case {
-    Case { name, build: "release", setting, arms }
+/// A scenario without its arms, of release builds unless it says otherwise.
+struct Place {
+    name: &'static str,
+    build: &'static str,
+    setting: Setting,
 }
 
-const fn file(name: &'static str, shape: Shape, rows: u64, arms: &'static [Arms]) -> Case {
-    released(name, Setting::Files(Files { shape: Some(shape), rows, whole_test: false, one_core: false }), arms)
+impl Place {
+    const fn new(name: &'static str, setting: Setting) -> Self {
+        Place { name, build: "release", setting }
+    }
+
+    const fn built(self, build: &'static str) -> Self {
+        Place { build, ..self }
+    }
+
+    const fn arms(self, arms: &'static [Arms]) -> Scenario<Setting> {
+        Scenario { name: self.name, build: self.build, setting: self.setting, arms }
+    }
+}
+
+const fn file(name: &'static str, shape: Shape, rows: u64) -> Place {
+    Place::new(name, Setting::Files(Files::new(Some(shape), rows)))
 }
 
 /// A file of the published shape.
-const fn rows(name: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
-    file(name, Original, rows, arms)
+const fn rows(name: &'static str, rows: u64) -> Place {
+    file(name, Original, rows)
 }
 
 /// The same where one processor is all there is.
-const fn one_core(name: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
-    released(name, Setting::Files(Files { shape: Some(Original), rows, whole_test: false, one_core: true }), arms)
+const fn one_core(name: &'static str, rows: u64) -> Place {
+    Place::new(name, Setting::Files(Files { one_core: true, ..Files::new(Some(Original), rows) }))
 }
 
-const fn three_files(name: &'static str, build: &'static str, rows: u64, arms: &'static [Arms]) -> Case {
-    Case { name, build, setting: Setting::Files(Files { shape: None, rows, whole_test: false, one_core: false }), arms }
+const fn three_files(name: &'static str, rows: u64) -> Place {
+    Place::new(name, Setting::Files(Files::new(None, rows)))
+}
+
+/// The published test of three files as a whole, in debug builds.
+const fn whole_test(name: &'static str, rows: u64) -> Place {
+    Place::new(name, Setting::Files(Files { whole_test: true, ..Files::new(None, rows) })).built("dev")
+}
+
+const fn clients(name: &'static str, clients: usize) -> Place {
+    Place::new(name, Setting::Clients(clients))
 }
 
 /// Connections and rows per second over all of them.
-const fn tcp(name: &'static str, connections: usize, rate: f64, arms: &'static [Arms]) -> Case {
-    released(name, Setting::Tcp(Tcp { connections, rate, state_rows: 0 }), arms)
+const fn tcp(name: &'static str, connections: usize, rate: f64) -> Place {
+    Place::new(name, Setting::Tcp(Tcp { connections, rate, state_rows: 0 }))
 }
 
 /// Rows per second that both kinds of server can carry.
@@ -136,202 +163,145 @@ const ENGINES_AS_PUBLISHED: &str = "sync_as_published async_as_published";
 /// The authors' own program.
 const THEIRS: &str = "original_sync original_async";
 
-/// What the three files are compared on.
-const CONCURRENT: &str = "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores";
-
-/// Every scenario.
-pub const SCENARIOS: &[Case] = &[
+pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published sizes, 100 to 2,000,100.
-    file(
-        "rows_100",
-        Original,
-        100,
-        &[
-            always(0.02, "sync async"),
-            smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan"),
-            smoke(0.02, "sync_pipelined async_multi_thread"),
-            smoke(0.02, BATCHED),
-            smoke(0.02, PUBLISHED),
-            smoke(0.02, PUBLISHED_CONTROLS),
-        ],
-    ),
-    file(
-        "rows_100100",
-        Original,
-        100_100,
-        &[
-            measured(0.03, "sync async sync@aa"),
-            measured(0.11, COSTLY),
-            originals(0.11, ENGINES_AS_PUBLISHED),
-            originals(0.3, THEIRS),
-            always(0.56, "async_batched_256~sync_pipelined"),
-        ],
-    ),
-    rows("rows_200100", 200_100, &[full(0.04, "sync sync@aa"), full(0.05, "async"), full(0.2, COSTLY)]),
-    rows(
-        "rows_300100",
-        300_100,
-        &[
-            measured(0.06, "sync sync@aa"),
-            measured(0.07, "async"),
-            measured(0.29, COSTLY),
-            originals(0.29, ENGINES_AS_PUBLISHED),
-            originals(0.6, THEIRS),
-        ],
-    ),
-    rows("rows_400100", 400_100, &[full(0.07, "sync sync@aa"), full(0.09, "async"), full(0.38, COSTLY)]),
-    rows("rows_500100", 500_100, &[full(0.08, "sync sync@aa"), full(0.1, "async"), full(0.47, COSTLY)]),
-    rows("rows_600100", 600_100, &[measured(0.1, "sync sync@aa"), measured(0.12, "async"), full(0.56, COSTLY)]),
-    rows("rows_700100", 700_100, &[full(0.11, "sync sync@aa"), full(0.14, "async"), full(0.65, COSTLY)]),
-    rows("rows_800100", 800_100, &[full(0.13, "sync sync@aa"), full(0.16, "async"), full(0.74, COSTLY)]),
-    rows("rows_900100", 900_100, &[full(0.14, "sync sync@aa"), full(0.17, "async"), full(0.83, COSTLY)]),
-    rows("rows_1000100", 1_000_100, &[measured(0.15, "sync sync@aa"), measured(0.19, "async"), full(0.92, COSTLY)]),
-    rows("rows_1100100", 1_100_100, &[full(0.17, "sync sync@aa"), full(0.21, "async"), full(1.01, COSTLY)]),
-    rows("rows_1200100", 1_200_100, &[full(0.18, "sync sync@aa"), full(0.23, "async"), full(1.1, COSTLY)]),
-    rows("rows_1300100", 1_300_100, &[full(0.19, "sync sync@aa"), full(0.24, "async"), full(1.19, COSTLY)]),
-    rows("rows_1400100", 1_400_100, &[full(0.21, "sync sync@aa"), full(0.26, "async"), full(1.28, COSTLY)]),
-    rows("rows_1500100", 1_500_100, &[measured(0.22, "sync sync@aa"), measured(0.28, "async"), full(1.37, COSTLY)]),
-    rows("rows_1600100", 1_600_100, &[full(0.24, "sync sync@aa"), full(0.3, "async"), full(1.46, COSTLY)]),
-    rows("rows_1700100", 1_700_100, &[full(0.25, "sync sync@aa"), full(0.31, "async"), full(1.55, COSTLY)]),
-    rows("rows_1800100", 1_800_100, &[full(0.26, "sync sync@aa"), full(0.33, "async"), full(1.64, COSTLY)]),
-    rows("rows_1900100", 1_900_100, &[full(0.28, "sync sync@aa"), full(0.35, "async"), full(1.73, COSTLY)]),
-    file(
-        "rows_2000100",
-        Original,
-        2_000_100,
-        &[
-            always(0.29, "sync sync_unshared"),
-            measured(0.29, "sync@aa"),
-            always(0.37, PIPELINES),
-            always(0.28, BATCHED),
-            always(1.5, PUBLISHED),
-            measured(1.5, "sync_as_published@aa"),
-            originals(1.7, ENGINES_AS_PUBLISHED),
-            originals(3.0, THEIRS),
-            always(0.15, "best_one_core"),
-            always(0.1, "best_all_cores"),
-            always(0.14, "csv_scan"),
-        ],
-    ),
-    one_core("rows_600100_one_core", 600_100, &[measured(0.1, "sync sync@aa async"), measured(0.6, COSTLY)]),
-    one_core(
-        "rows_2000100_one_core",
-        2_000_100,
-        &[
-            full(0.5, "sync sync@aa async"),
-            full(2.1, COSTLY),
-            originals(2.1, ENGINES_AS_PUBLISHED),
-            originals(3.4, THEIRS),
-        ],
-    ),
-    file("controls_300100", Original, 300_100, &[measured(0.06, "sync sync@aa sync@slow")]),
-    file(
-        "accepted_2000100",
-        Accepted,
-        2_000_100,
-        &[
-            always(0.54, "sync"),
-            smoke(0.54, "sync_unshared"),
-            always(0.68, "async sync_pipelined"),
-            smoke(0.68, "async_multi_thread"),
-            smoke(0.51, BATCHED),
-            smoke(1.8, PUBLISHED),
-            always(0.15, "best_one_core"),
-            always(0.1, "best_all_cores"),
-            always(0.14, "csv_scan"),
-        ],
-    ),
-    file(
-        "accepted_20000100",
-        Accepted,
-        20_000_100,
-        &[full(1.3, "csv_scan"), full(5.3, "sync"), full(1.2, "best_one_core"), full(0.8, "best_all_cores")],
-    ),
-    file("hot_2000100", Hot, 2_000_100, LARGE),
-    file("uniform_2000100", Uniform, 2_000_100, LARGE),
-    three_files(
-        "three_files",
-        "release",
-        100_000,
-        &[
-            always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
-            smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 best_one_core"),
-            smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096"),
-            smoke(0.07, PUBLISHED),
-        ],
-    ),
-    three_files(
-        "three_files_debug",
-        "dev",
-        50_000,
-        &[always(0.6, "sync_as_published"), always(0.85, "async_as_published")],
-    ),
-    three_files(
-        "three_files_300k",
-        "release",
-        300_000,
-        &[measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096")],
-    ),
-    three_files("three_files_1m", "release", 1_000_000, &[full(0.47, CONCURRENT)]),
-    three_files("three_files_allocations", "variant-allocations", 100_000, &[always(0.12, "sync async")]),
-    Case {
-        name: "whole_test_debug",
-        build: "dev",
-        setting: Setting::Files(Files { shape: None, rows: 20_000, whole_test: true, one_core: false }),
-        arms: &[
-            always(0.8, ENGINES_AS_PUBLISHED),
-            measured(0.8, "sync_as_published@aa"),
-            measured(0.8, PUBLISHED_CONTROLS),
-        ],
-    },
-    Case {
-        name: "whole_test_1m_debug",
-        build: "dev",
-        setting: Setting::Files(Files { shape: None, rows: 1_000_000, whole_test: true, one_core: false }),
-        arms: &[
-            full(40.0, COSTLY),
-            full(40.0, PUBLISHED_CONTROLS),
-            originals(40.0, ENGINES_AS_PUBLISHED),
-            originals(40.0, THEIRS),
-        ],
-    },
-    released("messages_3m", Setting::Messages(3_000_000), &[always(0.6, "channel_async channel_sync")]),
-    released("clients_300000", Setting::Clients(300_000), &[measured(2.6, "spawn_tasks")]),
-    released("clients_10000", Setting::Clients(10_000), &[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
-    released(
-        "clients_16000",
-        Setting::Clients(16_000),
-        &[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")],
-    ),
-    released(
-        "clients_19000",
-        Setting::Clients(19_000),
-        &[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")],
-    ),
-    released(
-        "tcp_100_large",
-        Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }),
-        &[always(1.9, "threads tokio"), measured(1.9, "threads@aa null")],
-    ),
-    tcp("tcp_100", 100, RATE, &[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
-    tcp(
-        "tcp_1000",
-        1_000,
-        RATE,
-        &[always(1.9, "threads"), always(1.7, "tokio null"), smoke(1.7, "tokio_current"), smoke(8.1, "pool")],
-    ),
-    tcp("tcp_4000", 4_000, RATE, &[measured(2.7, "threads"), measured(2.1, "tokio null")]),
-    tcp(
-        "tcp_10000",
-        10_000,
-        RATE,
-        &[measured(4.4, "threads"), measured(2.8, "tokio tokio_current null"), measured(13.0, "pool")],
-    ),
-    tcp("tcp_16000", 16_000, RATE, &[measured(6.1, "threads"), measured(3.5, "tokio null")]),
-    tcp("tcp_19000", 19_000, RATE, &[measured(6.9, "threads"), measured(3.9, "tokio null")]),
-    tcp("tcp_10000_2k", 10_000, 2_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    tcp("tcp_10000_20k", 10_000, 20_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
-    tcp("tcp_10000_40k", 10_000, 40_000.0, &[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    rows("rows_100", 100).arms(&[
+        always(0.02, "sync async"),
+        smoke(0.02, "sync@aa sync@slow sync_unshared best_one_core best_all_cores csv_scan"),
+        smoke(0.02, "sync_pipelined async_multi_thread"),
+        smoke(0.02, BATCHED),
+        smoke(0.02, PUBLISHED),
+        smoke(0.02, PUBLISHED_CONTROLS),
+    ]),
+    rows("rows_100100", 100_100).arms(&[
+        measured(0.03, "sync async sync@aa"),
+        measured(0.11, COSTLY),
+        originals(0.11, ENGINES_AS_PUBLISHED),
+        originals(0.3, THEIRS),
+        always(0.56, "async_batched_256~sync_pipelined"),
+    ]),
+    rows("rows_200100", 200_100).arms(&[full(0.04, "sync sync@aa"), full(0.05, "async"), full(0.2, COSTLY)]),
+    rows("rows_300100", 300_100).arms(&[
+        measured(0.06, "sync sync@aa"),
+        measured(0.07, "async"),
+        measured(0.29, COSTLY),
+        originals(0.29, ENGINES_AS_PUBLISHED),
+        originals(0.6, THEIRS),
+    ]),
+    rows("rows_400100", 400_100).arms(&[full(0.07, "sync sync@aa"), full(0.09, "async"), full(0.38, COSTLY)]),
+    rows("rows_500100", 500_100).arms(&[full(0.08, "sync sync@aa"), full(0.1, "async"), full(0.47, COSTLY)]),
+    rows("rows_600100", 600_100).arms(&[measured(0.1, "sync sync@aa"), measured(0.12, "async"), full(0.56, COSTLY)]),
+    rows("rows_700100", 700_100).arms(&[full(0.11, "sync sync@aa"), full(0.14, "async"), full(0.65, COSTLY)]),
+    rows("rows_800100", 800_100).arms(&[full(0.13, "sync sync@aa"), full(0.16, "async"), full(0.74, COSTLY)]),
+    rows("rows_900100", 900_100).arms(&[full(0.14, "sync sync@aa"), full(0.17, "async"), full(0.83, COSTLY)]),
+    rows("rows_1000100", 1_000_100).arms(&[
+        measured(0.15, "sync sync@aa"),
+        measured(0.19, "async"),
+        full(0.92, COSTLY),
+    ]),
+    rows("rows_1100100", 1_100_100).arms(&[full(0.17, "sync sync@aa"), full(0.21, "async"), full(1.01, COSTLY)]),
+    rows("rows_1200100", 1_200_100).arms(&[full(0.18, "sync sync@aa"), full(0.23, "async"), full(1.1, COSTLY)]),
+    rows("rows_1300100", 1_300_100).arms(&[full(0.19, "sync sync@aa"), full(0.24, "async"), full(1.19, COSTLY)]),
+    rows("rows_1400100", 1_400_100).arms(&[full(0.21, "sync sync@aa"), full(0.26, "async"), full(1.28, COSTLY)]),
+    rows("rows_1500100", 1_500_100).arms(&[
+        measured(0.22, "sync sync@aa"),
+        measured(0.28, "async"),
+        full(1.37, COSTLY),
+    ]),
+    rows("rows_1600100", 1_600_100).arms(&[full(0.24, "sync sync@aa"), full(0.3, "async"), full(1.46, COSTLY)]),
+    rows("rows_1700100", 1_700_100).arms(&[full(0.25, "sync sync@aa"), full(0.31, "async"), full(1.55, COSTLY)]),
+    rows("rows_1800100", 1_800_100).arms(&[full(0.26, "sync sync@aa"), full(0.33, "async"), full(1.64, COSTLY)]),
+    rows("rows_1900100", 1_900_100).arms(&[full(0.28, "sync sync@aa"), full(0.35, "async"), full(1.73, COSTLY)]),
+    rows("rows_2000100", 2_000_100).arms(&[
+        always(0.29, "sync sync_unshared"),
+        measured(0.29, "sync@aa"),
+        always(0.37, PIPELINES),
+        always(0.28, BATCHED),
+        always(1.5, PUBLISHED),
+        measured(1.5, "sync_as_published@aa"),
+        originals(1.7, ENGINES_AS_PUBLISHED),
+        originals(3.0, THEIRS),
+        always(0.15, "best_one_core"),
+        always(0.1, "best_all_cores"),
+        always(0.14, "csv_scan"),
+    ]),
+    one_core("rows_600100_one_core", 600_100).arms(&[measured(0.1, "sync sync@aa async"), measured(0.6, COSTLY)]),
+    one_core("rows_2000100_one_core", 2_000_100).arms(&[
+        full(0.5, "sync sync@aa async"),
+        full(2.1, COSTLY),
+        originals(2.1, ENGINES_AS_PUBLISHED),
+        originals(3.4, THEIRS),
+    ]),
+    rows("controls_300100", 300_100).arms(&[measured(0.06, "sync sync@aa sync@slow")]),
+    file("accepted_2000100", Accepted, 2_000_100).arms(&[
+        always(0.54, "sync"),
+        smoke(0.54, "sync_unshared"),
+        always(0.68, "async sync_pipelined"),
+        smoke(0.68, "async_multi_thread"),
+        smoke(0.51, BATCHED),
+        smoke(1.8, PUBLISHED),
+        always(0.15, "best_one_core"),
+        always(0.1, "best_all_cores"),
+        always(0.14, "csv_scan"),
+    ]),
+    file("accepted_20000100", Accepted, 20_000_100).arms(&[
+        full(1.3, "csv_scan"),
+        full(5.3, "sync"),
+        full(1.2, "best_one_core"),
+        full(0.8, "best_all_cores"),
+    ]),
+    file("hot_2000100", Hot, 2_000_100).arms(LARGE),
+    file("uniform_2000100", Uniform, 2_000_100).arms(LARGE),
+    three_files("three_files", 100_000).arms(&[
+        always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
+        smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 best_one_core"),
+        smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096"),
+        smoke(0.07, PUBLISHED),
+    ]),
+    three_files("three_files_debug", 50_000)
+        .built("dev")
+        .arms(&[always(0.6, "sync_as_published"), always(0.85, "async_as_published")]),
+    three_files("three_files_300k", 300_000)
+        .arms(&[measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096")]),
+    three_files("three_files_1m", 1_000_000)
+        .arms(&[full(0.47, "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores")]),
+    three_files("three_files_allocations", 100_000).built("variant-allocations").arms(&[always(0.12, "sync async")]),
+    whole_test("whole_test_debug", 20_000).arms(&[
+        always(0.8, ENGINES_AS_PUBLISHED),
+        measured(0.8, "sync_as_published@aa"),
+        measured(0.8, PUBLISHED_CONTROLS),
+    ]),
+    whole_test("whole_test_1m_debug", 1_000_000).arms(&[
+        full(40.0, COSTLY),
+        full(40.0, PUBLISHED_CONTROLS),
+        originals(40.0, ENGINES_AS_PUBLISHED),
+        originals(40.0, THEIRS),
+    ]),
+    Place::new("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.6, "channel_async channel_sync")]),
+    clients("clients_300000", 300_000).arms(&[measured(2.6, "spawn_tasks")]),
+    clients("clients_10000", 10_000).arms(&[always(2.4, "spawn_threads"), always(0.08, "spawn_tasks")]),
+    clients("clients_16000", 16_000).arms(&[measured(3.8, "spawn_threads"), measured(0.1, "spawn_tasks")]),
+    clients("clients_19000", 19_000).arms(&[measured(4.5, "spawn_threads"), measured(0.11, "spawn_tasks")]),
+    Place::new("tcp_100_large", Setting::Tcp(Tcp { connections: 100, rate: RATE, state_rows: 500_000 }))
+        .arms(&[always(1.9, "threads tokio"), measured(1.9, "threads@aa null")]),
+    tcp("tcp_100", 100, RATE).arms(&[measured(1.6, "threads tokio tokio_current null"), measured(7.7, "pool")]),
+    tcp("tcp_1000", 1_000, RATE).arms(&[
+        always(1.9, "threads"),
+        always(1.7, "tokio null"),
+        smoke(1.7, "tokio_current"),
+        smoke(8.1, "pool"),
+    ]),
+    tcp("tcp_4000", 4_000, RATE).arms(&[measured(2.7, "threads"), measured(2.1, "tokio null")]),
+    tcp("tcp_10000", 10_000, RATE).arms(&[
+        measured(4.4, "threads"),
+        measured(2.8, "tokio tokio_current null"),
+        measured(13.0, "pool"),
+    ]),
+    tcp("tcp_16000", 16_000, RATE).arms(&[measured(6.1, "threads"), measured(3.5, "tokio null")]),
+    tcp("tcp_19000", 19_000, RATE).arms(&[measured(6.9, "threads"), measured(3.9, "tokio null")]),
+    tcp("tcp_10000_2k", 10_000, 2_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_20k", 10_000, 20_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    tcp("tcp_10000_40k", 10_000, 40_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
 ];
 
 #[cfg(test)]

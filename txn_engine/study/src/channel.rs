@@ -34,7 +34,7 @@ fn on_tokio(count: u64) -> Result<u64> {
         let receiving = tokio::spawn(async move {
             let mut sum = 0;
             while let Ok([entry]) = receiver.recv_async().await {
-                sum += entry.line();
+                sum += entry.line;
             }
             sum
         });
@@ -47,7 +47,7 @@ fn on_threads(count: u64) -> Result<u64> {
     let (sender, receiver) = flume::unbounded();
     thread::scope(|scope| {
         let sending = scope.spawn(move || send(count, &sender));
-        let sum = receiver.into_iter().map(|[entry]| entry.line()).sum();
+        let sum = receiver.into_iter().map(|[entry]| entry.line).sum();
         sending.join().map_err(|_| anyhow!("the sender panicked"))?;
         Ok(sum)
     })
@@ -55,8 +55,8 @@ fn on_threads(count: u64) -> Result<u64> {
 
 fn send(count: u64, sender: &flume::Sender<[Entry; 1]>) {
     for line in 1..=count {
-        let row = Row { line, amount: None, tx: 1, client: 1, kind: Kind::Dispute };
-        if sender.send([Entry::Row(row)]).is_err() {
+        let row = Row { amount: None, tx: 1, client: 1, kind: Kind::Dispute };
+        if sender.send([Entry { line, row: Ok(row) }]).is_err() {
             break;
         }
     }

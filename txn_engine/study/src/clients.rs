@@ -3,29 +3,15 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
 use study_kit::usage::{kib, peak_rss_kib};
 use study_kit::{Metrics, Observation, TestCase};
-use txn_engine::serve::Stats;
+use txn_engine::clients::Pass;
 
 use crate::cases::Setting;
 
-/// Rows of each client.
 const ROWS_EACH: usize = 20;
 /// Stands for the time of what has crashed: an hour.
 const NEVER_S: f64 = 3600.0;
-
-/// What `clients` prints.
-#[derive(Debug, Deserialize)]
-struct Clients {
-    whole_s: f64,
-    start_s: f64,
-    work_s: f64,
-    accepted: u64,
-    digest: String,
-    there: Stats,
-    end: Stats,
-}
 
 /// `count` clients, in a process of its own, because a thread that cannot be started ends the process.
 pub fn observe(case: &TestCase<'_, Setting>, count: usize) -> Result<Observation> {
@@ -41,7 +27,7 @@ pub fn observe(case: &TestCase<'_, Setting>, count: usize) -> Result<Observation
         metrics.extend([("crashed_count", 1.0), ("whole_or_crash_s", NEVER_S), ("apply_or_crash_s", NEVER_S)]);
         return Ok(Observation::new("", metrics));
     }
-    let done: Clients = serde_json::from_slice(&done.stdout).context("no answer")?;
+    let done: Pass = serde_json::from_slice(&done.stdout).context("no answer")?;
     let rows = (count * ROWS_EACH) as u64;
     ensure!(done.accepted == rows, "wrong answer: {} rows accepted, expected {rows}", done.accepted);
     metrics.extend([

@@ -55,7 +55,6 @@ pub fn turns<'a>(case: &'a TestCase<'_, Setting>, files: &Files) -> Result<Turns
     }))
 }
 
-/// What one pass came to.
 enum Answer {
     Accounts(Box<Outcome>),
     Published(Box<mirror::Done>),
@@ -63,7 +62,6 @@ enum Answer {
     Records(u64),
 }
 
-/// What works.
 enum Engine {
     Ours(Setup),
     Published(Ready),
@@ -101,7 +99,6 @@ impl Bench {
         Ok(Bench { engine: Engine::of(case.arm)?, set, expected, whole_test: files.whole_test })
     }
 
-    /// The work itself.
     fn pass(&self, runtime: Option<Arc<Runtime>>) -> Result<Answer> {
         let paths = self.set.paths();
         let options = Options { runtime, count_threads: paths.len() > 1, ..Options::default() };

@@ -42,7 +42,6 @@ pub struct Set {
 pub struct Expected {
     /// Fingerprint of the accounts as printed.
     pub digest: String,
-    /// Rows applied.
     pub accepted: u64,
     /// Row errors by kind; kinds that do not occur are absent.
     pub errors: BTreeMap<String, u64>,
@@ -86,12 +85,10 @@ impl Set {
         Set { files, rows, seed, expected }
     }
 
-    /// The files, in order.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.files.iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// How many rows the files have together.
     pub fn total_rows(&self) -> u64 {
         self.rows * self.files.len() as u64
     }
@@ -107,11 +104,8 @@ impl Set {
             oracle.feed(&bytes).map_err(|error| Error::msg(error).context("the generated input cannot be read"))?;
         }
         let answer = oracle.finish();
-        let expected = Expected {
-            digest: digest(&answer.accounts_csv),
-            accepted: answer.accepted,
-            errors: answer.errors.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect(),
-        };
+        let errors = |kind: ErrorKind| answer.errors.get(kind.name()).copied().unwrap_or(0);
+        let expected = Expected::new(&answer.accounts_csv, answer.accepted, errors);
         write_whole(&self.expected, |out| Ok(serde_json::to_writer(out, &expected)?))
     }
 

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use study_kit::{Observation, Scenario, Study, TestCase, Turns};
 
-mod aside;
 mod cases;
 mod channel;
 mod clients;

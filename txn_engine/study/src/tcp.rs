@@ -1,5 +1,7 @@
 //! Many clients over TCP, with the server in a process of its own.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,14 +14,11 @@ use txn_engine::accounts;
 use txn_engine::books::Books as _;
 use txn_engine::ledger::Ledger;
 use txn_engine::load::{Answers, Arrivals, Load, Times};
-use txn_engine::parse::{Columns, Parser, Reading};
-use txn_engine::row::Entry;
 use txn_engine::rules::Account;
 use txn_engine::serve::{Stats, raise_open_files};
 use txn_engine::session::Session;
 use txn_engine::{Options, Setup, generate::Shape, process_files};
 
-use crate::aside::Aside;
 use crate::cases::{Files, Setting, Tcp};
 use crate::inputs::{self, Set};
 
@@ -29,6 +28,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 const WARM_UP: Duration = Duration::from_millis(300);
 /// Answers that do not come within this have failed, and so have connections.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// A server that does not answer a question within this is not there.
+const ASIDE_PATIENCE: Duration = Duration::from_secs(30);
 /// Above all ids of a state that was there before.
 const FIRST_TX: u32 = 2_000_000_000;
 /// A share of rows above this that fails is a failure of the server.
@@ -44,10 +45,7 @@ pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
     if Session::read(&folder).is_ok() {
         return Ok(());
     }
-    let set = Set::new(
-        &Files { shape: Some(Shape::Accepted), rows: tcp.state_rows, whole_test: false, one_core: false },
-        seed,
-    );
+    let set = Set::new(&Files::new(Some(Shape::Accepted), tcp.state_rows), seed);
     set.prepare()?;
     let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Options::default())?;
     Ok(outcome.books.session().dump(&folder)?)
@@ -88,8 +86,8 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
     };
     let mut aside = Aside::open(&load.address)?;
     // At the beginning, with all connections there, and with all answers there.
-    let mut seen = vec![Seen::now(&mut aside)];
-    let answers = load.run(|_| seen.push(Seen::now(&mut aside)))?;
+    let mut seen = vec![aside.look()];
+    let answers = load.run(|_| seen.push(aside.look()))?;
     let seen = seen.into_iter().collect::<Result<Vec<_>>>()?;
     let [before, connected, answered] = &seen[..] else { bail!("the load has left out a stage") };
     drop(aside);
@@ -118,41 +116,45 @@ fn check(dump: &Path, load: &Load, answers: &Answers, state: Option<&Path>) -> R
 /// The accounts of a naive server that gets the rows of one client after the other.
 fn expected(load: &Load, answers: &Answers, state: Option<&Path>) -> Result<Vec<(u16, Account)>> {
     let mut ledger = Ledger::resume(state.map(Session::read).transpose()?.unwrap_or_default());
-    let mut parser = Parser::new(Columns::IN_ORDER, Reading::Bytes);
-    let mut line = Vec::new();
     for (client, &rows) in answers.taken.iter().enumerate() {
         let mut script = load.script(client);
         for _ in 0..rows.unwrap_or(0) {
-            line.clear();
-            script.next(&mut line);
-            parser.read_block(&line, 1, |entry| {
-                if let Entry::Row(row) = entry {
-                    // A rejected row changes nothing here as there.
-                    let _ = ledger.process(&row);
-                }
-                true
-            });
+            // A rejected row changes nothing here as there.
+            let _ = ledger.process(&script.next_row());
         }
     }
     Ok(ledger.accounts())
 }
 
+/// A connection beside the load to a server that is asked how it fares.
+struct Aside(BufReader<TcpStream>);
+
+impl Aside {
+    fn open(address: &str) -> Result<Self> {
+        let address = address.parse().context("the server listens nowhere")?;
+        let stream = TcpStream::connect_timeout(&address, ASIDE_PATIENCE).context("cannot connect to the server")?;
+        stream.set_read_timeout(Some(ASIDE_PATIENCE))?;
+        Ok(Aside(BufReader::new(stream)))
+    }
+
+    /// What the server and this process are like now.
+    fn look(&mut self) -> Result<Seen> {
+        self.0.get_mut().write_all(b"stats\n").context("cannot ask the server")?;
+        let mut line = String::new();
+        self.0.read_line(&mut line).context("the server does not answer")?;
+        let server = serde_json::from_str(&line).context("the server does not say how it fares")?;
+        let stacks = procfs::Meminfo::current().ok().and_then(|memory| memory.kernel_stack);
+        let client_cpu_s = processor_s().map_or(0.0, |(user_s, system_s)| user_s + system_s);
+        Ok(Seen { server, client_cpu_s, kernel_stack_kib: stacks.map_or(0.0, |bytes| kib(bytes / 1024)) })
+    }
+}
+
 /// What the server and this process were like at one moment.
-#[derive(Debug)]
 struct Seen {
     server: Stats,
     client_cpu_s: f64,
     /// Memory of the kernel for the stacks of all threads of the machine.
     kernel_stack_kib: f64,
-}
-
-impl Seen {
-    fn now(aside: &mut Aside) -> Result<Seen> {
-        let server = aside.stats()?;
-        let stacks = procfs::Meminfo::current().ok().and_then(|memory| memory.kernel_stack);
-        let client_cpu_s = processor_s().map_or(0.0, |(user_s, system_s)| user_s + system_s);
-        Ok(Seen { server, client_cpu_s, kernel_stack_kib: stacks.map_or(0.0, |bytes| kib(bytes / 1024)) })
-    }
 }
 
 fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 3]) -> Metrics {
@@ -169,7 +171,7 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
     let mut metrics = Metrics::from([
         ("work_s", answers.elapsed.as_secs_f64()),
         ("connections_count", connections),
-        ("connecting_s", answers.connecting.as_secs_f64()),
+        ("connecting_s", answers.connecting_s),
         ("offered_per_s", tcp.rate),
         ("achieved_per_s", count(answers.accepted + answers.rejected) / WINDOW.as_secs_f64()),
         ("rows_count", count(answers.rows)),

@@ -28,7 +28,6 @@ impl Folder {
         command
     }
 
-    /// The record that it prints.
     fn record(&self, typed: &str, code: i32) -> Value {
         let run = self.study(typed).assert().code(code);
         serde_json::from_slice(&run.get_output().stdout).expect("a record is JSON")

@@ -3,41 +3,34 @@
 use std::fs;
 
 use predicates::prelude::*;
-use predicates::str::{contains, is_empty, starts_with};
+use predicates::str::{contains, is_empty};
 
+use txn_engine::Setup;
 use txn_engine::oracle::process;
-use txn_engine::{ErrorKind, Setup};
 
-use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, one_line};
-
-/// Deposits whose every row is rejected after the first.
-fn repeated_deposits(rows: usize) -> String {
-    HEADER.to_owned() + &"deposit,1,1,1\n".repeat(rows)
-}
+use crate::{Folder, HEADER, one_line};
 
 #[test]
-fn a_missing_file_ends_the_run_with_one_line_that_names_it() {
-    for typed in ["nowhere.csv", "async nowhere.csv", "--engine best_one_core nowhere.csv"] {
-        let run = Folder::new().txn_engine(typed).assert();
-        run.code(2).stdout(is_empty()).stderr(one_line().and(contains("nowhere.csv")));
-    }
-}
-
-#[test]
-fn a_folder_in_place_of_a_file_ends_the_run_with_one_line_that_names_it() {
+fn what_cannot_be_read_ends_the_run_with_one_line_that_names_it_and_what_is_wrong() {
     let folder = Folder::new();
-    fs::create_dir(folder.path("payments")).expect("a folder can be made");
-    for typed in ["payments", "async payments", "--engine sync payments"] {
-        folder.txn_engine(typed).assert().code(2).stdout(is_empty()).stderr(one_line().and(contains("payments")));
+    fs::create_dir(folder.path("folder")).expect("a folder can be made");
+    for (name, text, wrong) in [
+        ("empty", "", "header"),
+        ("break", "\n", "header"),
+        ("blank", " \r\n\n", "header"),
+        ("three", "type,client,amount\ndeposit,1,5\n", "tx"),
+        ("twice", "type,client,tx,amount,Client\ndeposit,1,1,5,1\n", "client"),
+        ("quote", "type,client,tx,\"amount\ndeposit,1,1,5\n", "not closed"),
+    ] {
+        folder.write(name, text);
+        let run = folder.txn_engine(name).assert().code(2).stdout(is_empty());
+        run.stderr(one_line().and(contains(name)).and(contains(wrong)));
     }
-}
-
-#[test]
-fn an_empty_file_ends_the_run_and_the_message_names_the_header() {
-    for text in ["", "\n", " \r\n\n"] {
-        let folder = Folder::with("empty.csv", text);
-        let run = folder.txn_engine("empty.csv").assert().code(2).stdout(is_empty());
-        run.stderr(one_line().and(contains("empty.csv")).and(contains("header")));
+    for name in ["nowhere.csv", "folder"] {
+        for engine in ["", "async ", "--engine best_one_core ", "--engine sync "] {
+            let run = folder.txn_engine(&format!("{engine}{name}")).assert().code(2).stdout(is_empty());
+            run.stderr(one_line().and(contains(name)));
+        }
     }
 }
 
@@ -48,18 +41,6 @@ fn a_header_alone_gives_no_accounts_and_is_fine() {
         let run = folder.txn_engine("--strict header.csv").assert().success();
         run.stdout("client,available,held,total,locked\n").stderr(is_empty());
     }
-}
-
-#[test]
-fn a_missing_column_ends_the_run_and_is_named() {
-    let folder = Folder::with("three.csv", "type,client,amount\ndeposit,1,5\n");
-    folder.txn_engine("three.csv").assert().code(2).stdout(is_empty()).stderr(one_line().and(contains("tx")));
-}
-
-#[test]
-fn a_column_that_is_there_twice_ends_the_run_and_is_named() {
-    let folder = Folder::with("twice.csv", "type,client,tx,amount,Client\ndeposit,1,1,5,1\n");
-    folder.txn_engine("twice.csv").assert().code(2).stdout(is_empty()).stderr(one_line().and(contains("client")));
 }
 
 #[test]
@@ -104,62 +85,23 @@ fn a_quote_that_is_never_closed_is_no_amount() {
             }
         }
     }
-    let folder = Folder::with("header.csv", "type,client,tx,\"amount\ndeposit,1,1,5\n");
-    folder.txn_engine("header.csv").assert().code(2).stderr(one_line().and(contains("not closed")));
 }
 
 #[test]
-fn row_errors_leave_the_exit_code_alone_unless_strict_is_asked_for() {
-    let folder = Folder::with("repeated.csv", repeated_deposits(2));
-    let accounts = "client,available,held,total,locked\n1,1.0000,0.0000,1.0000,false\n";
-    folder.txn_engine("repeated.csv").assert().success().stdout(accounts).stderr(starts_with("line 3: "));
-    folder.txn_engine("repeated.csv --strict").assert().code(1).stdout(accounts).stderr(starts_with("line 3: "));
-    folder.txn_engine("async --strict repeated.csv").assert().code(1).stdout(accounts);
-}
-
-#[test]
-fn strict_is_content_with_a_file_without_row_errors() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    folder.txn_engine("--strict payments.csv").assert().success().stdout(ACCOUNTS);
-}
-
-#[test]
-fn the_first_twenty_row_errors_are_printed_with_their_lines_and_all_are_counted() {
-    let folder = Folder::with("repeated.csv", repeated_deposits(31));
-    for (engine, _) in Setup::NAMED {
-        let typed = format!("--engine {engine} repeated.csv");
-        let assert = folder.txn_engine(&typed).assert().success();
-        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-        let listed: Vec<&str> = stderr.lines().filter(|line| line.starts_with("line ")).collect();
-        assert_eq!(listed.len(), 20, "{engine}: {stderr}");
-        for (number, line) in (3..).zip(listed) {
-            assert!(line.starts_with(&format!("line {number}: ")), "{engine}: {stderr}");
+fn row_errors_are_counted_and_the_first_twenty_printed_and_leave_the_exit_code_alone_unless_strict_is_asked_for() {
+    let folder = Folder::with("repeated.csv", HEADER.to_owned() + &"deposit,1,1,1\n".repeat(31));
+    let named = Setup::NAMED.map(|(engine, _)| format!("--engine {engine}"));
+    for engine in named.iter().map(String::as_str).chain(["", "async"]) {
+        for (strict, code) in [("", 0), ("--strict", 1)] {
+            let assert = folder.txn_engine(&format!("{engine} {strict} repeated.csv")).assert().code(code);
+            let assert = assert.stdout("client,available,held,total,locked\n1,1.0000,0.0000,1.0000,false\n");
+            let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+            let listed: Vec<&str> = stderr.lines().filter(|line| line.starts_with("line ")).collect();
+            assert_eq!(listed.len(), 20, "{engine}: {stderr}");
+            for (number, line) in (3..).zip(listed) {
+                assert!(line.starts_with(&format!("line {number}: ")), "{engine}: {stderr}");
+            }
+            assert!(stderr.contains("30 RepeatedTx"), "{engine}: {stderr}");
         }
-        assert!(stderr.contains("30 RepeatedTx"), "{engine}: {stderr}");
     }
-}
-
-#[test]
-fn every_kind_of_parse_error_is_counted_by_its_name() {
-    let long = "x".repeat(65_537);
-    let rows = format!(
-        "{HEADER}{long}\n,1,1,1\n\ntransfer,1,1,1\ndeposit,one,1,1\ndeposit,1,1,1e3\ndeposit,1,1,\ndeposit,1,1,0\n\
-         deposit,1,1,\"5\n"
-    );
-    let folder = Folder::with("odd.csv", [rows.as_bytes(), b"deposit,\xFF,1,1\n"].concat());
-    let mut stderr = contains("line 2: ").and(contains("line 11: ")).boxed();
-    for kind in [
-        ErrorKind::LineTooLong,
-        ErrorKind::OpenQuote,
-        ErrorKind::MissingField,
-        ErrorKind::UnknownType,
-        ErrorKind::BadNumber,
-        ErrorKind::BadAmount,
-        ErrorKind::NoAmount,
-        ErrorKind::NotPositive,
-        ErrorKind::NotUtf8,
-    ] {
-        stderr = stderr.and(contains(format!("1 {}", kind.name()))).boxed();
-    }
-    folder.txn_engine("odd.csv").assert().success().stderr(stderr);
 }

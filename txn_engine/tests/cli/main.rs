@@ -26,7 +26,6 @@ const ACCOUNTS: &str = "client,available,held,total,locked
 2,7.2500,0.0000,7.2500,false
 ";
 
-/// A folder to work in.
 struct Folder(TempDir);
 
 impl Folder {

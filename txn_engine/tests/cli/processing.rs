@@ -12,43 +12,13 @@ use txn_engine::Setup;
 use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS};
 
 #[test]
-fn a_file_gives_its_accounts_sorted_by_client_and_nothing_on_stderr() {
+fn a_file_or_standard_input_gives_its_accounts_sorted_by_client_and_nothing_on_stderr_in_every_engine() {
     let folder = Folder::with("payments.csv", PAYMENTS);
-    folder.txn_engine("payments.csv").assert().success().stdout(ACCOUNTS).stderr(is_empty());
-}
-
-#[test]
-fn the_word_async_before_the_file_gives_the_same_accounts() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    folder.txn_engine("async payments.csv").assert().success().stdout(ACCOUNTS).stderr(is_empty());
-}
-
-#[test]
-fn every_engine_can_be_named_and_gives_the_same_accounts() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    for (engine, _) in Setup::NAMED {
-        folder.txn_engine(&format!("--engine {engine} payments.csv")).assert().success().stdout(ACCOUNTS);
-    }
-}
-
-#[test]
-fn a_dash_reads_standard_input_in_every_engine() {
-    let folder = Folder::new();
-    for (engine, _) in Setup::NAMED {
-        let typed = format!("--engine {engine} -");
-        folder.txn_engine(&typed).write_stdin(PAYMENTS).assert().success().stdout(ACCOUNTS);
-    }
-    folder.txn_engine("async -").write_stdin(PAYMENTS).assert().success().stdout(ACCOUNTS);
-}
-
-#[test]
-fn an_unknown_engine_is_refused_with_the_list_of_choices() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    let assert = folder.txn_engine("--engine warp payments.csv").assert().code(2).stdout(is_empty());
-    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    assert!(stderr.contains("warp"), "the wrong name is not repeated: {stderr}");
-    for (engine, _) in Setup::NAMED {
-        assert!(stderr.contains(engine), "{engine} is not offered: {stderr}");
+    let named = Setup::NAMED.map(|(engine, _)| format!("--engine {engine} "));
+    for engine in named.iter().map(String::as_str).chain(["", "async ", "--strict "]) {
+        folder.txn_engine(&format!("{engine}payments.csv")).assert().success().stdout(ACCOUNTS).stderr(is_empty());
+        let mut typed = folder.txn_engine(&format!("{engine}-"));
+        typed.write_stdin(PAYMENTS).assert().success().stdout(ACCOUNTS).stderr(is_empty());
     }
 }
 

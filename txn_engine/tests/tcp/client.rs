@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::{PATIENCE, wait_for};
 
-/// A connection that sends bytes and reads lines.
 pub struct Client {
     pub stream: TcpStream,
     answers: BufReader<TcpStream>,
@@ -17,11 +16,8 @@ pub struct Client {
 /// What came of a connection to a server that may be full.
 #[derive(Debug, PartialEq)]
 pub enum Reception {
-    /// The first row was answered.
     Served(String),
-    /// It was turned away with these words.
     Busy(String),
-    /// It was closed without a word.
     Closed,
 }
 
@@ -59,7 +55,6 @@ impl Client {
         Ok(Some(line))
     }
 
-    /// Sends one line and waits for its answer.
     pub fn ask(&mut self, line: &str) -> String {
         self.send(format!("{line}\n"));
         self.answer().expect("the server answers")
@@ -86,12 +81,10 @@ impl Client {
         self.rest()
     }
 
-    /// Reads answers until the server ends.
     pub fn rest(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.answer()).collect()
     }
 
-    /// What the server says about itself.
     pub fn stats(&mut self) -> Value {
         serde_json::from_str(&self.ask("stats")).expect("it is one line of JSON")
     }

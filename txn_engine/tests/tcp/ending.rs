@@ -1,7 +1,7 @@
 //! How a server ends, and how the next one goes on; what is typed wrongly.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use txn_engine::oracle::Oracle;
 
 use crate::client::Client;
 use crate::hostile::deaf;
-use crate::rows::{Dialogue, HEADER, accounts, deposits};
+use crate::rows::{Dialogue, HEADER, outcome};
 use crate::{MODES, Running, Server, txn_engine};
 
 #[test]
@@ -22,8 +22,8 @@ fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let mut dialogues: Vec<_> = (0..6).map(|number| Dialogue::draw(&mut rng, number, 80)).collect();
     // One that is longer than what is read at once.
-    dialogues.push(Dialogue::of(&deposits(99, 99_000..99_400)));
-    let accounts = accounts(&dialogues);
+    dialogues.push(Dialogue::draw(&mut rng, 99, 400));
+    let accounts = outcome(&dialogues).0;
     for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
         let server = Server::start(mode);
         let mut clients: Vec<_> = dialogues.iter().map(|_| server.connect()).collect();
@@ -127,13 +127,6 @@ fn a_server_with_nothing_to_wait_for_ends_at_once() {
     for mode in MODES {
         // Waiting for the grace would be waiting for too long.
         let server = Server::start(&format!("{mode} --grace 600"));
-        assert_eq!(server.connect().end(), Vec::<String>::new());
-        let mut silent = server.connect();
-        assert_eq!(silent.ask("deposit,1,1,5"), "ok");
-        drop(silent);
-        server.stop();
-
-        let server = Server::start(&format!("{mode} --grace 600"));
         let mut silent = server.connect();
         assert_eq!(silent.ask("deposit,1,1,5"), "ok");
         let ended = server.stop();
@@ -160,7 +153,6 @@ fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
     assert_eq!(ended.accounts().lines().count(), 2);
 }
 
-/// Runs the command to its end and gives exit code and stderr.
 pub fn run(typed: &str) -> (Option<i32>, String) {
     let mut running = Running::start(txn_engine(typed));
     let status = running.wait();
@@ -169,37 +161,27 @@ pub fn run(typed: &str) -> (Option<i32>, String) {
     (status.code(), said)
 }
 
-/// A server with an account, and with a file where it is to dump to.
-fn server_that_cannot_dump() -> Server {
-    let server = Server::start("--mode tokio");
-    let mut client = server.connect();
-    assert_eq!(client.ask("deposit,1,1,5"), "ok");
-    assert_eq!(client.end(), Vec::<String>::new());
-    let session = server.folder.path().join("session");
-    fs::remove_dir(&session).expect("the server has made a folder, and nothing in it");
-    fs::write(&session, "a file").expect("a file can be written");
-    server
-}
-
 #[test]
-fn a_dump_that_fails_is_said_and_the_accounts_are_printed() {
-    let server = server_that_cannot_dump();
-    server.signal(Signal::SIGTERM);
-    let ended = server.wait();
-    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains("session"), "{}", ended.stderr);
-    assert_eq!(ended.stdout, "client,available,held,total,locked\n1,5.0000,0.0000,5.0000,false\n");
-}
-
-#[test]
-fn a_dump_that_fails_is_said_also_when_nobody_reads_the_output() {
-    // As a script does that has read where the server listens.
-    let mut server = server_that_cannot_dump();
-    drop(server.stdout.take());
-    server.signal(Signal::SIGTERM);
-    let ended = server.wait();
-    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.contains("session"), "{}", ended.stderr);
+fn a_dump_that_fails_is_said_and_the_accounts_are_printed_if_anybody_reads_the_output() {
+    for is_read in [true, false] {
+        let mut server = Server::start("--mode tokio");
+        let mut client = server.connect();
+        assert_eq!(client.ask("deposit,1,1,5"), "ok");
+        assert_eq!(client.end(), Vec::<String>::new());
+        let session = server.folder.path().join("session");
+        fs::remove_dir(&session).expect("the server has made a folder, and nothing in it");
+        fs::write(&session, "a file").expect("a file can be written");
+        if !is_read {
+            // As a script does that has read where the server listens.
+            drop(server.stdout.take());
+        }
+        server.signal(Signal::SIGTERM);
+        let ended = server.wait();
+        assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains("session"), "{}", ended.stderr);
+        let accounts = "client,available,held,total,locked\n1,5.0000,0.0000,5.0000,false\n";
+        assert_eq!(ended.stdout, if is_read { accounts } else { "" });
+    }
 }
 
 #[test]
@@ -228,6 +210,10 @@ fn what_cannot_be_meant_is_one_clear_error() {
         ("serve --grace=-1", "--grace"),
         ("serve --grace nan", "--grace"),
         ("serve --grace inf", "--grace"),
+        // A duration holds this number of seconds, an instant that lies so far ahead does not.
+        ("serve --grace 1e19", "not a number of seconds from 0 to 1000000"),
+        ("load --patience 1e19", "not a number of seconds from 0 to 1000000"),
+        ("load --warm-up 1e19 --duration 1", "not a number of seconds from 0 to 1000000"),
         ("serve --load nowhere", "nowhere"),
         ("load --rate 0", "not a number above 0"),
         ("load --rate=-5", "not a number above 0"),
@@ -251,6 +237,8 @@ fn what_cannot_be_meant_is_one_clear_error() {
         ("serve --dump Cargo.toml", "Cargo.toml"),
         ("clients --as fibers", "possible values: threads, tasks"),
         ("clients", "--as"),
+        ("--engine warp payments.csv", "possible values: sync, async, best_one_core, best_all_cores"),
+        ("generate --rows 1 --shape round", "possible values: original, accepted, hot, uniform"),
     ] {
         let (code, said) = run(typed);
         assert_eq!(code, Some(2), "{typed}: {said}");
@@ -258,22 +246,4 @@ fn what_cannot_be_meant_is_one_clear_error() {
         assert_eq!(errors.count(), 1, "{typed}: {said}");
         assert!(said.contains(clear) && !said.contains("panicked"), "{typed}: {said}");
     }
-}
-
-#[test]
-fn a_time_that_no_clock_holds_does_not_cost_the_session() {
-    // A duration holds this number of seconds, an instant that lies so far ahead does not. To refuse it is as good as to keep to it.
-    let folder = TempDir::new().expect("a temporary folder can be made");
-    let mut command = txn_engine("serve --addr 127.0.0.1:0 --dump session --grace 1e19");
-    command.current_dir(folder.path());
-    let mut running = Running::start(command);
-    let mut line = String::new();
-    BufReader::new(running.0.stdout.take().expect("it is piped")).read_line(&mut line).expect("the output is text");
-    if line.is_empty() {
-        assert_eq!(running.wait().code(), Some(2));
-        return;
-    }
-    running.signal(Signal::SIGTERM);
-    assert_eq!(running.wait().code(), Some(0));
-    assert!(folder.path().join("session/session.json").exists());
 }

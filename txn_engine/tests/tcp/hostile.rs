@@ -74,7 +74,7 @@ fn a_line_without_end_takes_no_memory() {
     for mode in MODES {
         let server = Server::start(mode);
         let mut honest = Honest::at(&server);
-        let before = server.peak_kib();
+        let before = server.status("VmHWM:");
         let mut hostile = server.connect();
         for piece in 0..PIECES {
             hostile.send(&long);
@@ -87,7 +87,7 @@ fn a_line_without_end_takes_no_memory() {
         assert_eq!(hostile.ask("deposit,1,1,1"), rejected("RepeatedTx"), "{mode}");
         hostile.send(&long);
         assert_eq!(hostile.end(), [UNFINISHED], "{mode}");
-        let grown = server.peak_kib() - before;
+        let grown = server.status("VmHWM:") - before;
         assert!(grown < LITTLE_KIB, "{mode}: {grown} KiB for a line of 10 MB");
         honest.is_served();
         honest.alone_in(server);
@@ -206,10 +206,10 @@ fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
     for mode in MODES {
         let server = Server::start(mode);
         let mut honest = Honest::at(&server);
-        let before = server.peak_kib();
+        let before = server.status("VmHWM:");
         let mut deaf: Vec<_> = (0..2).map(|_| deaf(&server)).collect();
         honest.is_served();
-        let grown = server.peak_kib() - before;
+        let grown = server.status("VmHWM:") - before;
         assert!(grown < LITTLE_KIB, "{mode}: {grown} KiB for clients that read nothing");
 
         // Once it listens it gets its answers after all.

@@ -71,27 +71,21 @@ fn admitted(server: &Server, row: &str) -> Client {
 }
 
 #[test]
-fn beyond_the_file_descriptors_connections_are_refused_in_words() {
+fn beyond_the_file_descriptors_or_the_most_connections_they_are_refused_in_words() {
     for mode in MODES {
-        let server = Server::start_after("ulimit -n 80", mode);
-        let crowd = Crowd::at(&server, 40);
-        assert!((10..=30).contains(&crowd.served.len()), "{mode}: {}", crowd.served.len());
-        // This limit is foreseen, so nobody is left without a word.
-        assert_eq!((crowd.served.len() + crowd.reasons.len(), crowd.closed), (40, 0), "{mode}");
-        assert!(crowd.reasons.iter().all(|reason| reason.contains("ulimit -n")), "{mode}: {:?}", crowd.reasons);
-        crowd.makes_room_in(server);
-    }
-}
-
-#[test]
-fn beyond_the_most_connections_they_are_refused_in_words() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --most-connections 3"));
-        let crowd = Crowd::at(&server, 8);
-        assert_eq!((crowd.served.len(), crowd.reasons.len()), (3, 5), "{mode}");
-        let right = "there are as many connections as allowed (--most-connections)";
-        assert!(crowd.reasons.iter().all(|reason| reason == right), "{mode}: {:?}", crowd.reasons);
-        crowd.makes_room_in(server);
+        let few_files = Server::start_after("ulimit -n 80", mode);
+        let few_allowed = Server::start(&format!("{mode} --most-connections 3"));
+        for (server, size, room, right) in [
+            (few_files, 40, 10..=30, "no more files can be opened (ulimit -n)"),
+            (few_allowed, 8, 3..=3, "there are as many connections as allowed (--most-connections)"),
+        ] {
+            let crowd = Crowd::at(&server, size);
+            assert!(room.contains(&crowd.served.len()), "{mode}: {}", crowd.served.len());
+            // These limits are foreseen, so nobody is left without a word.
+            assert_eq!((crowd.served.len() + crowd.reasons.len(), crowd.closed), (size, 0), "{mode}");
+            assert!(crowd.reasons.iter().all(|reason| reason == right), "{mode}: {:?}", crowd.reasons);
+            crowd.makes_room_in(server);
+        }
     }
 }
 

@@ -16,7 +16,6 @@ use crate::ending::run;
 use crate::rows::accounts_after;
 use crate::{MODES, Running, Server, txn_engine, wait_for};
 
-/// A load that runs.
 struct Loading(Running);
 
 impl Loading {
@@ -24,7 +23,6 @@ impl Loading {
         Loading(Running::start(txn_engine(&format!("load --addr {address} {typed}"))))
     }
 
-    /// Its exit code and what it printed.
     fn wait(mut self) -> (Option<i32>, String) {
         let code = self.0.wait().code();
         let read = |mut output: Box<dyn Read>| {
@@ -61,19 +59,19 @@ fn assert_counts(outcome: &Value, counts: &[(&str, u64)]) {
     assert_eq!(outcome["rows"].as_f64(), Some(sum), "every row has one fate: {outcome}");
 }
 
-#[test]
-fn a_server_that_stands_still_has_all_the_rows_of_that_time_on_record_as_late() {
-    const RATE: f64 = 500.0;
-    let server = Server::start("--mode tokio");
+/// Has the server or the load generator stand still for so long under a load of 500 rows per second, and checks that all rows of that
+/// time are on record as late in these `times`.
+fn assert_late(server: &Server, which: &str, still: Duration, times: &[&str]) {
     let mut aside = server.connect();
-    let loading =
-        Loading::start(server.address, "--json --rate 500 --duration 3 --warm-up 0 --clients 20 --patience 60");
+    let typed = "--json --rate 500 --duration 3 --warm-up 0 --clients 20 --patience 60";
+    let loading = Loading::start(server.address, typed);
     wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 120.0);
-    server.signal(Signal::SIGSTOP);
+    let signal = |signal| if which == "server" { server.signal(signal) } else { loading.0.signal(signal) };
+    signal(Signal::SIGSTOP);
     let stopped = Instant::now();
-    thread::sleep(Duration::from_secs(1));
+    thread::sleep(still);
     let still_s = stopped.elapsed().as_secs_f64();
-    server.signal(Signal::SIGCONT);
+    signal(Signal::SIGCONT);
     let (code, outcome) = loading.outcome();
 
     assert_eq!(code, Some(0), "{outcome}");
@@ -82,36 +80,23 @@ fn a_server_that_stands_still_has_all_the_rows_of_that_time_on_record_as_late() 
     assert!((1300.0..1700.0).contains(&rows), "{outcome}");
     // Rows fell due all the time, and waited for half of it on average. A generator that waits for an answer before the next row has one
     // late row for each of the 20 clients: a fiftieth of this.
-    let late_s = number(&outcome["response"]["mean_ms"]) / 1e3 * rows;
-    assert!(late_s > 0.6 * RATE * still_s * still_s / 2.0, "{late_s} s late in all after {still_s} s: {outcome}");
-    for name in ["p99_ms", "max_ms"] {
-        assert!(number(&outcome["response"][name]) > 600.0, "{outcome}");
+    for times in times {
+        let late_s = number(&outcome[*times]["mean_ms"]) / 1e3 * rows;
+        assert!(late_s > 0.6 * 500.0 * still_s * still_s / 2.0, "{times}: {late_s} s late in all: {outcome}");
+        for name in ["p99_ms", "max_ms"] {
+            assert!(number(&outcome[*times][name]) > still.as_secs_f64() * 570.0, "{outcome}");
+        }
     }
-    server.stop();
 }
 
 #[test]
-fn rows_that_the_load_generator_itself_sends_late_are_late() {
+fn rows_that_the_server_or_the_load_generator_itself_delays_are_on_record_as_late() {
+    let server = Server::start("--mode tokio");
+    assert_late(&server, "server", Duration::from_secs(1), &["response"]);
+    server.stop();
     let server = Server::start("--mode threads");
-    let mut aside = server.connect();
-    let loading =
-        Loading::start(server.address, "--json --rate 400 --duration 2 --warm-up 0 --clients 20 --patience 60");
-    wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 100.0);
-    loading.0.signal(Signal::SIGSTOP);
-    let stopped = Instant::now();
-    thread::sleep(Duration::from_millis(700));
-    let still_s = stopped.elapsed().as_secs_f64();
-    loading.0.signal(Signal::SIGCONT);
-    let (code, outcome) = loading.outcome();
-
-    assert_eq!(code, Some(0), "{outcome}");
-    assert_counts(&outcome, &[("failed", 0), ("rejected", 0), ("refused", 0), ("unserved", 0)]);
     // The time before a row was sent is part of its time, and is stated by itself besides.
-    for times in ["response", "lateness"] {
-        let late_s = number(&outcome[times]["mean_ms"]) / 1e3 * number(&outcome["rows"]);
-        assert!(late_s > 0.6 * 400.0 * still_s * still_s / 2.0, "{times}: {late_s} s late in all: {outcome}");
-        assert!(number(&outcome[times]["p99_ms"]) > 400.0, "{outcome}");
-    }
+    assert_late(&server, "load generator", Duration::from_millis(700), &["response", "lateness"]);
     server.stop();
 }
 
@@ -178,35 +163,17 @@ fn more_connections_than_files_are_one_clear_line() {
 }
 
 #[test]
-fn a_patience_that_no_clock_holds_is_an_error_or_kept_to() {
-    let server = Server::start("--mode tokio");
-    for typed in ["--patience 1e19", "--warm-up 1e19 --duration 1e19"] {
-        let (code, said) = run(&format!("load --addr {} --clients 1 --duration 0 {typed}", server.address));
-        assert!(matches!(code, Some(0 | 2)), "{typed}: {said}");
-    }
-    server.stop();
-}
-
-#[test]
-fn clients_that_a_pool_leaves_waiting_are_counted() {
-    let server = Server::start("--mode pool --pool 2");
-    let (code, outcome) = load(&server, "--clients 10 --rate 100 --duration 0.5 --warm-up 0 --patience 1");
-    assert_eq!(code, Some(1), "{outcome}");
-    assert_counts(&outcome, &[("clients", 10), ("unserved", 8), ("refused", 0), ("rejected", 0)]);
-    // Their rows were due, too.
-    assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{outcome}");
-    server.stop();
-}
-
-#[test]
-fn refused_clients_are_counted_and_the_first_reason_is_told() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --most-connections 3"));
-        let typed = "--clients 10 --rate 200 --duration 0.3 --warm-up 0";
-        let (code, outcome) = load(&server, typed);
-        assert_eq!(code, Some(1), "{mode}: {outcome}");
-        assert_counts(&outcome, &[("refused", 7), ("unserved", 0), ("rejected", 0)]);
-        assert_eq!(outcome["refusal"], "there are as many connections as allowed (--most-connections)", "{mode}");
+fn clients_that_wait_in_vain_or_are_refused_are_counted_and_the_first_reason_is_told() {
+    let allowed = "there are as many connections as allowed (--most-connections)";
+    let full =
+        MODES.map(|mode| (format!("{mode} --most-connections 3"), [("refused", 7), ("unserved", 0)], allowed.into()));
+    let pool = ("--mode pool --pool 2".to_owned(), [("refused", 0), ("unserved", 8)], Value::Null);
+    for (mode, counts, reason) in full.into_iter().chain([pool]) {
+        let server = Server::start(&mode);
+        let (code, outcome) = load(&server, "--clients 10 --rate 150 --duration 0.5 --warm-up 0 --patience 1");
+        assert_eq!((code, &outcome["refusal"]), (Some(1), &reason), "{mode}: {outcome}");
+        assert_counts(&outcome, &[[("clients", 10), ("rejected", 0)], counts].concat());
+        // Their rows were due, too.
         assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{mode}: {outcome}");
         server.stop();
     }
@@ -250,7 +217,8 @@ fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
         let mut text = Vec::new();
         for (client, taken) in outcome.taken.iter().enumerate() {
             let mut script = load.script(client);
-            (0..taken.expect("all are served")).for_each(|_| script.next(&mut text));
+            let rows = (0..taken.expect("all are served")).map(|_| script.next_row());
+            rows.for_each(|row| row.write(&mut text).expect("a vector takes all"));
         }
         let rows = String::from_utf8(text).expect("rows are text");
         // The first ones, to see whether the connections are served, and those of the warm-up.
@@ -305,6 +273,8 @@ fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
         assert!(number(&outcome["work_s"]) <= number(&outcome["whole_s"]), "{outcome}");
         outcome
     };
+    let (_, text) = Loading(Running::start(txn_engine("clients --as tasks --clients 50"))).wait();
+    assert!(text.starts_with("50 clients, 1000 rows applied in ") && !text.contains('{'), "{text}");
     let threads = outcome("--as threads --clients 50");
     let tasks = outcome("--as tasks --clients 50");
     for outcome in [&threads, &tasks] {
@@ -316,13 +286,6 @@ fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
     if cfg!(target_os = "linux") {
         assert!(number(&threads["there"]["threads"]) > 50.0 && number(&tasks["there"]["threads"]) < 50.0, "{tasks}");
     }
-}
-
-#[test]
-fn clients_are_described_in_prose_unless_json_is_asked_for() {
-    let (code, text) = Loading(Running::start(txn_engine("clients --as tasks --clients 50"))).wait();
-    assert_eq!(code, Some(0));
-    assert!(text.starts_with("50 clients, 1000 rows applied in ") && !text.contains('{'), "{text}");
 }
 
 #[cfg(target_os = "linux")]

@@ -56,7 +56,6 @@ impl Running {
         kill(Pid::from_raw(pid), signal).expect("the program is there");
     }
 
-    /// Waits for its end.
     fn wait(&mut self) -> ExitStatus {
         let mut status = None;
         wait_for("the end of the program", || {
@@ -86,7 +85,6 @@ struct Server {
 }
 
 impl Server {
-    /// Starts it with these options.
     fn start(typed: &str) -> Self {
         Self::start_in(TempDir::new().expect("a temporary folder can be made"), typed)
     }
@@ -132,7 +130,6 @@ impl Server {
         self.running.signal(signal);
     }
 
-    /// Waits for its end.
     fn wait(mut self) -> Ended {
         let status = self.running.wait();
         let (mut stdout, mut stderr) = (String::new(), String::new());
@@ -149,11 +146,6 @@ impl Server {
         let ended = self.wait();
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         ended
-    }
-
-    /// The most memory that it has had so far, in KiB; 0 where the system does not tell.
-    fn peak_kib(&self) -> u64 {
-        self.status("VmHWM:")
     }
 
     /// A value of the server's process; 0 where the system does not tell.
@@ -174,7 +166,6 @@ impl Server {
     }
 }
 
-/// A server that has ended.
 struct Ended {
     status: ExitStatus,
     /// What it printed after it had said where it listens.
@@ -188,12 +179,10 @@ impl Ended {
         self.folder.path().join("session")
     }
 
-    /// What it has dumped.
     fn session(&self) -> Session {
         Session::read(&self.session_folder()).expect("the dump can be loaded")
     }
 
-    /// The accounts that it has dumped, as CSV.
     fn accounts(&self) -> String {
         String::from_utf8(accounts::to_csv(&self.session().accounts)).expect("accounts are text")
     }

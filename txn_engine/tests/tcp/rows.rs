@@ -25,13 +25,6 @@ impl Dialogue {
         Dialogue { rows, answers }
     }
 
-    /// Rows that are well-formed, as text.
-    pub fn of(rows: &str) -> Self {
-        let rows: Vec<_> = rows.lines().map(|row| row.as_bytes().to_vec()).collect();
-        let answers = answers(&rows);
-        Dialogue { rows, answers }
-    }
-
     /// All rows, each with a line break.
     pub fn text(&self) -> Vec<u8> {
         lines(&self.rows)
@@ -46,11 +39,6 @@ pub fn outcome<'a>(dialogues: impl IntoIterator<Item = &'a Dialogue>) -> (String
     }
     let answer = oracle.finish();
     (String::from_utf8(answer.accounts_csv).expect("accounts are text"), answer.operations)
-}
-
-/// The accounts alone.
-pub fn accounts<'a>(dialogues: impl IntoIterator<Item = &'a Dialogue>) -> String {
-    outcome(dialogues).0
 }
 
 /// The accounts after rows as text, each with a line break.

@@ -20,12 +20,10 @@ use tokio_util::io::SyncIoBridge;
 use txn_engine::ErrorKind;
 
 mod books;
-mod payment;
 #[cfg(test)]
 mod tests;
 
-use books::{Account, Applied, Dashed, Sharded};
-use payment::Payment;
+use books::{Account, Applied, Dashed, Payment, Sharded};
 
 /// A published engine, or a control that differs from it in one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +52,6 @@ pub struct Ready {
     runtime: Option<Runtime>,
 }
 
-/// What came of some files.
 pub struct Done {
     books: Books,
     pub counts: Counts,
@@ -65,7 +62,6 @@ enum Books {
     Sharded(Arc<Sharded>),
 }
 
-/// What is counted while rows are applied.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counts {
     pub accepted: u64,
@@ -149,7 +145,6 @@ async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], buffer: u
     Ok(counts)
 }
 
-/// Reads a row and applies it.
 fn direct(books: &Dashed, path: &Path, buffer: usize) -> Result<Counts> {
     let file = BufReader::new(File::open(path)?);
     let mut reader = csv::Reader::from_reader(BufReader::with_capacity(buffer, file));
@@ -206,7 +201,6 @@ async fn task<M: Message>(books: Arc<Sharded>, path: PathBuf, buffer: usize) -> 
     Ok(log.counts)
 }
 
-/// What goes through a channel.
 trait Message: AsRef<[Payment]> + Send + Sized + 'static {
     fn next(rows: &mut impl Iterator<Item = Payment>) -> Option<Self>;
 }
@@ -273,7 +267,6 @@ impl Counts {
         self
     }
 
-    /// Rows that were rejected for this.
     pub fn rejected(&self, kind: ErrorKind) -> u64 {
         self.rejected[kind as usize]
     }

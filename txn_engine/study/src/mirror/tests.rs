@@ -10,9 +10,10 @@ use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tempfile::TempDir;
 use txn_engine::ErrorKind;
+use txn_engine::amount::Amount;
 use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::{Answer, Oracle};
-use txn_engine::row::Kind;
+use txn_engine::row::{Kind, Row};
 
 use super::Mirror::{Async, AsyncBatched, AsyncMultiThread, Sync, SyncPipelined};
 use super::{BATCH, Ready};
@@ -58,19 +59,15 @@ fn rows() -> impl Strategy<Value = Vec<Drawn>> {
 
 /// The text of a file whose clients and ids are those of no other `file`.
 fn text(rows: &[Drawn], file: u16) -> Vec<u8> {
-    let line = |&(kind, client, tx, units): &Drawn| {
+    let mut text = HEADER.as_bytes().to_vec();
+    for &(kind, client, tx, units) in rows {
         let kind = Kind::ALL[kind];
-        let amount = match units % 50 {
-            _ if !kind.needs_amount() => String::new(),
-            0 => String::new(),
-            1 => "0.0000".to_owned(),
-            2 => "-1.5".to_owned(),
-            _ => format!("{}.{:04}", units / 10_000, units % 10_000),
-        };
-        format!("{},{},{},{amount}\n", kind.name(), file * 100 + client, u32::from(file) * 1_000 + tx)
-    };
-    let lines: String = rows.iter().map(line).collect();
-    format!("{HEADER}{lines}").into_bytes()
+        let units = [None, Some(0), Some(-15_000)].get(units as usize % 50).copied().unwrap_or(Some(units.into()));
+        let amount = units.filter(|_| kind.needs_amount()).map(Amount);
+        let row = Row { amount, tx: u32::from(file) * 1_000 + tx, client: file * 100 + client, kind };
+        row.write(&mut text).unwrap();
+    }
+    text
 }
 
 #[test]
