@@ -29,7 +29,7 @@ pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
     match pass(archive, skip_bad, StreamingZipReader::test_with)? {
         Ok((summary, bad)) => {
             let (name, verdict) = (shown(archive), if bad == 0 { "whole" } else { "the rest is whole" });
-            print(|out| writeln!(out, "{name}: {verdict}, {}", Counts(summary)).context("cannot write the result"))?;
+            print(|out| writeln!(out, "{name}: {verdict}, {}", counts(summary)).context("cannot write the result"))?;
             Ok(bad_found(bad))
         }
         Err(error) if was_tested(&error) => {
@@ -53,7 +53,7 @@ pub fn extract(archive: &Archive, into: &Path, skip_bad: bool) -> Result<ExitCod
     }
     let (summary, bad) = result.map_err(|error| refused(archive, error))?;
     let into = printable_path(into);
-    print(|out| writeln!(out, "{} to {into}", Counts(summary)).context("cannot write the result"))?;
+    print(|out| writeln!(out, "{} to {into}", counts(summary)).context("cannot write the result"))?;
     Ok(bad_found(bad))
 }
 
@@ -141,15 +141,10 @@ fn was_tested(error: &ReadError) -> bool {
     )
 }
 
-struct Counts(Summary);
-
-impl std::fmt::Display for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let plural = |count: u64| if count == 1 { "" } else { "s" };
-        let Summary { files, directories, bytes, .. } = self.0;
-        write!(f, "{files} file{}, {directories} folder{}, ", plural(files), plural(directories))?;
-        write!(f, "{bytes} byte{}", plural(bytes))
-    }
+fn counts(summary: Summary) -> String {
+    let several = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let Summary { files, directories, bytes, .. } = summary;
+    format!("{}, {}, {}", several(files, "file"), several(directories, "folder"), several(bytes, "byte"))
 }
 
 fn table(out: &mut dyn Write, entries: &[Entry]) -> io::Result<()> {

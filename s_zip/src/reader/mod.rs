@@ -9,9 +9,7 @@
 //! entries, headers that disagree. How names are decoded stands at [`Entry::name`]; unzip and bsdtar take them the same way, Python takes
 //! what is not marked from code page 437, as the format says.
 
-mod archive;
 mod check;
-mod cursor;
 mod decode;
 #[cfg(feature = "extract")]
 mod dir;
@@ -29,13 +27,12 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-use archive::Archive;
 use check::Pass;
+use decode::Decoders;
 
 use crate::name::printable_path;
 
-pub use archive::Summary;
-pub use check::ReadOptions;
+pub use check::{ReadOptions, Summary};
 pub use entry::Entry;
 pub use error::ReadError;
 pub use limits::{Limits, RATIO_GRACE_BYTES};
@@ -46,7 +43,15 @@ pub use stream::EntryReader;
 /// A source is best read in large pieces: data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and more, so that a
 /// [`BufReader`] around a file helps with many small entries.
 pub struct StreamingZipReader<R: Read + Seek> {
-    archive: Archive<R>,
+    source: R,
+    limits: Limits,
+    entries: Vec<Entry>,
+    /// For each entry where it must have ended.
+    ceilings: Vec<u64>,
+    comment: Vec<u8>,
+    /// Compressed data on its way to the decoder.
+    input: Vec<u8>,
+    decoders: Decoders,
 }
 
 impl StreamingZipReader<BufReader<File>> {
@@ -82,28 +87,20 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     ///
     /// # Errors
     /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
-    pub fn with_limits(source: R, limits: Limits) -> Result<Self, ReadError> {
-        Ok(StreamingZipReader { archive: Archive::open(source, limits)? })
+    pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
+        let directory::Directory { entries, ceilings, comment } = directory::read(&mut source, &limits)?;
+        let (input, decoders) = (Vec::new(), Decoders::default());
+        Ok(StreamingZipReader { source, limits, entries, ceilings, comment, input, decoders })
     }
 
     /// The entries in the order of the directory.
     pub fn entries(&self) -> &[Entry] {
-        &self.archive.entries
+        &self.entries
     }
 
     /// The archive's comment; the format does not say in which encoding.
     pub fn comment(&self) -> &[u8] {
-        &self.archive.comment
-    }
-
-    /// The first entry of this name. Takes time proportional to the number of entries.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
-        self.entries().iter().find(|entry| entry.name == name)
-    }
-
-    /// The index, for [`read`](Self::read), of the first entry of this name. Takes time proportional to the number of entries.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.entries().iter().position(|entry| entry.name == name)
+        &self.comment
     }
 
     /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header.
@@ -112,14 +109,15 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// The source fails, there is no such entry, its local header disagrees with the directory, it is encrypted, its method is unknown,
     /// or its declared size is beyond the limits.
     pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
-        EntryReader::start(&mut self.archive, index)
+        EntryReader::start(self, index)
     }
 
-    /// Does everything that [`extract`](Self::extract) does but write: checks what [`check_extract`](Self::check_extract) checks, then reads
-    /// every entry.
+    /// Does everything that [`extract`](Self::extract) does but write: checks what can be checked before, then reads every entry.
     ///
     /// # Errors
-    /// As of [`check_extract`](Self::check_extract), [`read`](Self::read) and the reader that it gives, for the first entry that fails.
+    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
+    /// that is encrypted or of an unknown method; a folder may be there twice. Otherwise as of [`read`](Self::read) and the reader that it
+    /// gives, for the first entry that fails.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
         self.test_with(ReadOptions::new())
     }
@@ -129,15 +127,16 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// # Errors
     /// As of [`test`](Self::test), but for what the options let pass.
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        Pass::begin(&self.archive, options)?.run(&mut self.archive, |reader, pour| pour.pour(reader, |_| Ok(())))
+        Pass::begin(self, options)?.run(self, |reader, pour| pour.pour(reader, |_| Ok(())))
     }
 
     /// Extracts everything to the folder `into`, which is created if it is missing.
     ///
-    /// Nothing is written unless [`check_extract`](Self::check_extract) finds nothing. Existing files are never replaced, symbolic links in
-    /// the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary name in its folder
-    /// (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id and its like; the
-    /// time of the last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing does.
+    /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
+    /// replaced, symbolic links in the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary
+    /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
+    /// and its like; the time of the last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing
+    /// does.
     ///
     /// # Errors
     /// As of [`test`](Self::test), and whatever keeps a file from being written.
@@ -152,21 +151,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// As of [`extract`](Self::extract), but for what the options let pass.
     #[cfg(feature = "extract")]
     pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        extract::extract(&mut self.archive, into, options)
-    }
-
-    /// Whether [`extract`](Self::extract) would begin.
-    ///
-    /// # Errors
-    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
-    /// that is encrypted or of an unknown method. A folder may be there twice.
-    pub fn check_extract(&self) -> Result<(), ReadError> {
-        Pass::begin(&self.archive, ReadOptions::new()).map(drop)
-    }
-
-    /// The source, for other use.
-    pub fn into_inner(self) -> R {
-        self.archive.source
+        extract::extract(self, into, options)
     }
 }
 
