@@ -10,7 +10,7 @@ use crc32fast::Hasher;
 use crate::buffer::Buffer;
 use crate::encoder::{Encoder, Ending};
 use crate::error::{Error, Result};
-use crate::format::{End, Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED};
+use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
 use crate::name;
 use crate::options::{Compression, EntryOptions, WriterOptions};
 use crate::time::{DOS_EPOCH, DosDateTime};
@@ -263,8 +263,7 @@ impl Core {
         self.close()?;
         let directory_offset = self.taken + self.out.len() as u64;
         let directory_bytes = self.central.len() as u64;
-        let end = End { entries: self.entries, directory_offset, directory_bytes, comment: &self.comment };
-        end.put(&mut self.central);
+        put_end(&mut self.central, self.entries, directory_offset, directory_bytes, &self.comment);
         if self.out.len() + self.central.len() <= self.options.buffer_bytes {
             self.out.extend_from_slice(&self.central);
             self.central.clear();

@@ -168,38 +168,27 @@ impl Header {
     }
 }
 
-/// The end of an archive: where its central directory is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct End<'a> {
-    pub entries: u64,
-    pub directory_offset: u64,
-    pub directory_bytes: u64,
-    pub comment: &'a str,
-}
-
-impl End<'_> {
-    /// The end record, and before it the ZIP64 records if a number does not fit.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        let End { entries, directory_offset: offset, directory_bytes: bytes, comment } = *self;
-        if entries >= LIMIT_16 || offset >= LIMIT_32 || bytes >= LIMIT_32 {
-            put_u32s(out, [ZIP64_END]);
-            put_u64s(out, [(ZIP64_END_BYTES - 12) as u64]);
-            put_u16s(out, [MADE_BY, 45]);
-            // This disk, and the disk with the directory.
-            put_u32s(out, [0, 0]);
-            put_u64s(out, [entries, entries, bytes, offset]);
-            put_u32s(out, [ZIP64_LOCATOR, 0]);
-            put_u64s(out, [offset + bytes]);
-            // There is one disk in all; readers call 0 corrupt.
-            put_u32s(out, [1]);
-        }
-        let entries = u16::try_from(entries).unwrap_or(u16::MAX);
-        put_u32s(out, [END, 0]);
-        put_u16s(out, [entries, entries]);
-        put_u32s(out, [narrow(bytes, false), narrow(offset, false)]);
-        put_u16s(out, [len16(comment.len())]);
-        out.extend_from_slice(comment.as_bytes());
+/// The end record of an archive whose directory starts at `offset` and has so many `bytes`, and before it the ZIP64 records if a number does not
+/// fit.
+pub(crate) fn put_end(out: &mut Vec<u8>, entries: u64, offset: u64, bytes: u64, comment: &str) {
+    if entries >= LIMIT_16 || offset >= LIMIT_32 || bytes >= LIMIT_32 {
+        put_u32s(out, [ZIP64_END]);
+        put_u64s(out, [(ZIP64_END_BYTES - 12) as u64]);
+        put_u16s(out, [MADE_BY, 45]);
+        // This disk, and the disk with the directory.
+        put_u32s(out, [0, 0]);
+        put_u64s(out, [entries, entries, bytes, offset]);
+        put_u32s(out, [ZIP64_LOCATOR, 0]);
+        put_u64s(out, [offset + bytes]);
+        // There is one disk in all; readers call 0 corrupt.
+        put_u32s(out, [1]);
     }
+    let entries = u16::try_from(entries).unwrap_or(u16::MAX);
+    put_u32s(out, [END, 0]);
+    put_u16s(out, [entries, entries]);
+    put_u32s(out, [narrow(bytes, false), narrow(offset, false)]);
+    put_u16s(out, [len16(comment.len())]);
+    out.extend_from_slice(comment.as_bytes());
 }
 
 /// The value, or the mark that says "see the ZIP64 field" where it stands there anyway, or does not fit.

@@ -30,9 +30,9 @@ const BLOCKS_PER_THREAD: usize = 8;
 const WINDOW_BYTES: usize = 32 * 1024;
 
 /// How a parallel writer works.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ParallelOptions {
-    level: u32,
+    level: Option<u32>,
     jobs: Option<NonZero<usize>>,
     budget_bytes: Option<usize>,
 }
@@ -41,13 +41,13 @@ impl ParallelOptions {
     /// Deflate of level 6, a thread per core, 2 MiB of data under way per thread.
     #[must_use]
     pub fn new() -> Self {
-        ParallelOptions { level: 6, jobs: None, budget_bytes: None }
+        Self::default()
     }
 
     /// Deflate's level, 0 (none) to 9 (best).
     #[must_use]
     pub fn level(self, level: u32) -> Self {
-        ParallelOptions { level, ..self }
+        ParallelOptions { level: Some(level), ..self }
     }
 
     /// How many threads compress: at most, and by default, one per core.
@@ -60,12 +60,6 @@ impl ParallelOptions {
     #[must_use]
     pub fn budget_bytes(self, bytes: usize) -> Self {
         ParallelOptions { budget_bytes: Some(bytes), ..self }
-    }
-}
-
-impl Default for ParallelOptions {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -130,7 +124,8 @@ impl<W: Write> ParallelZipWriter<W> {
     /// # Errors
     /// If the level is out of range or the threads cannot be started.
     pub fn from_writer(sink: W, options: ParallelOptions) -> Result<Self> {
-        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(options.level)))?;
+        let level = options.level.unwrap_or(6);
+        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(level)))?;
         // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let threads = options.jobs.map_or(0, |jobs| jobs.get().min(cores));
@@ -146,7 +141,7 @@ impl<W: Write> ParallelZipWriter<W> {
             sink,
             core,
             pool,
-            level: options.level,
+            level,
             budget_bytes,
             queue: VecDeque::new(),
             under_way: 0,

@@ -10,8 +10,8 @@ use anyhow::{Context, Error};
 #[cfg(feature = "async")]
 use tokio::runtime::Runtime;
 
-use super::FOUND_FAILURES;
 use super::args::Create;
+use super::exit;
 use super::out::Out;
 use super::plan::{self, Item, Source};
 use super::terminal::complain;
@@ -39,7 +39,7 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let sink = opened.file.try_clone().context("cannot write the archive")?;
     let steady = pack(Writer::new(request, compression, sink)?, items)?;
     opened.complete()?;
-    Ok(if steady { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) })
+    Ok(exit(!steady))
 }
 
 /// The writer that was asked for.

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name::{self, NameFault, shown};
 
-use super::StreamingZipReader;
 use super::entry::Entry;
 use super::error::ReadError;
-use super::limits::Limits;
 use super::source::CHUNK_BYTES;
 use super::stream::EntryReader;
+use super::{Limits, StreamingZipReader};
 
 /// How an archive is tested or extracted. By default the first entry that is refused or damaged ends it.
 #[derive(Default)]

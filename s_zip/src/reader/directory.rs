@@ -9,9 +9,9 @@ use crate::format::{
 use crate::name::shown;
 use crate::time::DosDateTime;
 
+use super::Limits;
 use super::entry::{Entry, Marks, read_fields};
 use super::error::ReadError;
-use super::limits::Limits;
 use super::source::{Cursor, fill, gather, seek};
 use super::text;
 

@@ -8,9 +8,9 @@ use crate::format::{
 };
 use crate::name::shown;
 
+use super::Limits;
 use super::decode::Method;
 use super::error::ReadError;
-use super::limits::Limits;
 use super::source::{Cursor, fill, gather, seek};
 
 /// Encrypted, strongly encrypted, or with an encrypted directory.
