@@ -2,8 +2,6 @@
 
 use std::future::poll_fn;
 use std::path::Path;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::fs::File;
@@ -11,7 +9,6 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{self, JoinHandle};
 
-use crate::async_write::poll_send;
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Core, EntryKind, WHOLE_BYTES};
 use crate::error::{Error, Result};
@@ -68,12 +65,12 @@ pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
     pub(crate) core: Option<Box<Core>>,
     /// A call has begun and not come back: if another finds it so, its future was dropped or the sink failed.
     pub(crate) busy: bool,
-    /// What `Offload` gathers before it hops, and what is sent after: bytes made by the policies that work in chunks.
+    /// What `Offload` gathers before it hops.
     pub(crate) batch: Batch,
     /// What the blocking pool is doing with the core and the batch.
     pub(crate) job: Option<Job>,
-    /// When the task last gave way.
-    pub(crate) turn: Instant,
+    /// When the task was back after it last gave way; `None` before it is.
+    pub(crate) turn: Option<Instant>,
 }
 
 constructors!(AsyncStreamingZipWriter<W: AsyncWrite, Unpin>, async .await);
@@ -87,7 +84,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             busy: false,
             batch: Batch::default(),
             job: None,
-            turn: Instant::now(),
+            turn: None,
         }
     }
 
@@ -99,11 +96,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     entry_calls!(EntryKind::File, async .await);
 
-    /// Like [`add_entry`](Self::add_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `add_entry`, and if an option is out of range.
-    pub async fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+    async fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
         let name = self.core()?.admit(EntryKind::File, name, &options)?;
         if data.len() <= WHOLE_BYTES {
             return self.perform(Op::Add(name, options, data.len()), data).await;
@@ -117,14 +110,10 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     ///
     /// # Errors
     /// If no entry is open, it grows beyond its announced size, or the sink fails.
-    pub async fn write_data(&mut self, data: &[u8]) -> Result<()> {
+    pub async fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         self.core()?;
         self.busy = true;
-        let result = match self.policy {
-            CompressionPolicy::Inline => self.write_inline(data).await,
-            CompressionPolicy::BlockInPlace => self.write_in_place(data).await,
-            CompressionPolicy::Offload => self.write_offloaded(data).await,
-        };
+        let result = poll_fn(|context| self.poll_all_data(context, &mut data)).await;
         self.leave(result)
     }
 
@@ -146,9 +135,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     pub async fn finish(mut self) -> Result<W> {
         self.core()?;
         self.perform(Op::Finish, &[]).await?;
-        if self.policy == CompressionPolicy::Offload {
-            self.offload().await?;
-        }
+        self.settle_all().await?;
         let core = self.core.as_mut().ok_or(Error::Poisoned)?;
         while let Some(bytes) = core.rest() {
             self.sink.write_all(bytes).await.map_err(Error::Sink)?;
@@ -189,71 +176,20 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     async fn perform_by_policy(&mut self, op: Op, data: &[u8]) -> Result<()> {
+        poll_fn(|context| self.poll_turn(context)).await;
+        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
         match self.policy {
-            CompressionPolicy::Inline => {
-                op.apply(self.core.as_mut().ok_or(Error::Poisoned)?, data)?;
-                self.drain().await?;
-                if !data.is_empty() {
-                    self.give_way().await;
-                }
-                Ok(())
-            }
-            CompressionPolicy::BlockInPlace => {
-                let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-                let made = &mut self.batch.made;
-                task::block_in_place(|| op.apply(core, data).and_then(|()| collect(core, made)))?;
-                self.send_made().await
-            }
+            CompressionPolicy::Inline => op.apply(core, data)?,
+            CompressionPolicy::BlockInPlace => task::block_in_place(|| op.apply(core, data))?,
             CompressionPolicy::Offload => {
                 self.batch.ops.push(op);
                 self.batch.data.extend_from_slice(data);
-                if self.batch.is_full() { self.offload().await } else { Ok(()) }
+                if self.batch.is_full() {
+                    self.start_job()?;
+                }
             }
         }
-    }
-
-    async fn write_inline(&mut self, mut data: &[u8]) -> Result<()> {
-        loop {
-            let taken = self.core.as_mut().ok_or(Error::Poisoned)?.write(data)?;
-            data = &data[taken..];
-            self.drain().await?;
-            // Before the return, too: a caller that brings small pieces must not keep the thread either.
-            self.give_way().await;
-            if data.is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn give_way(&mut self) {
-        if self.turn.elapsed() >= TURN {
-            task::yield_now().await;
-            self.turn = Instant::now();
-        }
-    }
-
-    async fn write_in_place(&mut self, data: &[u8]) -> Result<()> {
-        // An empty slice still has to meet the check that an entry is open.
-        for chunk in data.chunks(OFFLOAD_BYTES).chain(data.is_empty().then_some(data)) {
-            let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-            let made = &mut self.batch.made;
-            task::block_in_place(|| write_collecting(core, chunk, made))?;
-            self.send_made().await?;
-        }
-        Ok(())
-    }
-
-    async fn write_offloaded(&mut self, mut data: &[u8]) -> Result<()> {
-        loop {
-            let taken = self.gather(data)?;
-            data = &data[taken..];
-            if self.batch.is_full() {
-                self.offload().await?;
-            }
-            if data.is_empty() {
-                return Ok(());
-            }
-        }
+        poll_fn(|context| self.poll_settled(context)).await
     }
 
     /// Takes as much of `data` as the batch has room for.
@@ -266,12 +202,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         Ok(taken)
     }
 
-    /// Has the blocking pool do all that was gathered, then sends what it made.
-    async fn offload(&mut self) -> Result<()> {
-        self.start_job()?;
-        poll_fn(|context| self.poll_job(context)).await
-    }
-
+    /// Has the blocking pool do all that was gathered.
     pub(crate) fn start_job(&mut self) -> Result<()> {
         let handle = Handle::try_current().map_err(|_| Error::NeedsRuntime)?;
         let mut core = self.core.take().ok_or(Error::Poisoned)?;
@@ -283,26 +214,16 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         Ok(())
     }
 
-    /// Waits for the blocking pool, if it has something to do, and sends what it made.
-    pub(crate) fn poll_job(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
-        if let Some(job) = &mut self.job {
-            let done = ready!(Pin::new(job).poll(context));
-            self.job = None;
-            let (core, batch, result) = done.map_err(|error| Error::Workers(error.into()))?;
-            (self.core, self.batch) = (Some(core), batch);
-            result?;
+    /// Has done all that was gathered, and sends what must leave the buffer.
+    async fn settle_all(&mut self) -> Result<()> {
+        if self.policy == CompressionPolicy::Offload {
+            self.start_job()?;
         }
-        while !self.batch.made.is_empty() {
-            let sent = ready!(poll_send(&mut self.sink, &mut self.busy, context, &self.batch.made))?;
-            self.batch.made.drain(..sent);
-        }
-        Poll::Ready(Ok(()))
+        poll_fn(|context| self.poll_settled(context)).await
     }
 
     async fn flush_all(&mut self) -> Result<()> {
-        if self.policy == CompressionPolicy::Offload {
-            self.offload().await?;
-        }
+        self.settle_all().await?;
         let core = self.core.as_mut().ok_or(Error::Poisoned)?;
         core.flush()?;
         let ready = core.ready();
@@ -310,23 +231,6 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         self.sink.write_all(ready).await.map_err(Error::Sink)?;
         core.take(bytes);
         self.sink.flush().await.map_err(Error::Sink)
-    }
-
-    /// Empties the buffer as far as it must be.
-    async fn drain(&mut self) -> Result<()> {
-        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-        while let Some(bytes) = core.full()? {
-            self.sink.write_all(bytes).await.map_err(Error::Sink)?;
-            let written = bytes.len();
-            core.take(written);
-        }
-        Ok(())
-    }
-
-    async fn send_made(&mut self) -> Result<()> {
-        self.sink.write_all(&self.batch.made).await.map_err(Error::Sink)?;
-        self.batch.made.clear();
-        Ok(())
     }
 }
 
@@ -354,7 +258,7 @@ impl Op {
         match self {
             Op::Open(kind, name, options) => core.open(kind, name, options),
             Op::Add(name, options, _) => core.add(name, options, data),
-            Op::Data(_) => Ok(()),
+            Op::Data(_) => write_all(core, data),
             Op::Close => core.close(),
             Op::Finish => core.finish(),
         }
@@ -363,12 +267,11 @@ impl Op {
 
 type Job = JoinHandle<(Box<Core>, Batch, Result<()>)>;
 
-/// Calls gathered for the blocking pool, and the bytes it made of them.
+/// Calls gathered for the blocking pool.
 #[derive(Default)]
 pub(crate) struct Batch {
     ops: Vec<Op>,
     data: Vec<u8>,
-    made: Vec<u8>,
 }
 
 impl Batch {
@@ -400,24 +303,19 @@ impl Batch {
         for op in self.ops.drain(..) {
             let (now, later) = data.split_at(op.data_bytes());
             data = later;
-            if let Op::Data(_) = op {
-                write_collecting(core, now, &mut self.made)?;
-            } else {
-                op.apply(core, now)?;
-                collect(core, &mut self.made)?;
-            }
+            op.apply(core, now)?;
         }
         self.data.clear();
         Ok(())
     }
 }
 
-fn write_collecting(core: &mut Core, mut data: &[u8], made: &mut Vec<u8>) -> Result<()> {
+/// Compresses `data` to the core's buffer, which grows by what comes of it.
+pub(crate) fn write_all(core: &mut Core, mut data: &[u8]) -> Result<()> {
     let mut turn = Instant::now();
     loop {
         let taken = core.write(data)?;
         data = &data[taken..];
-        collect(core, made)?;
         // With more archives than cores, the threads that compress would otherwise keep the runtime's own from their turn.
         if turn.elapsed() >= TURN {
             std::thread::yield_now();
@@ -427,16 +325,6 @@ fn write_collecting(core: &mut Core, mut data: &[u8], made: &mut Vec<u8>) -> Res
             return Ok(());
         }
     }
-}
-
-/// Moves what must leave the core's buffer to `made`.
-fn collect(core: &mut Core, made: &mut Vec<u8>) -> Result<()> {
-    while let Some(bytes) = core.full()? {
-        made.extend_from_slice(bytes);
-        let moved = bytes.len();
-        core.take(moved);
-    }
-    Ok(())
 }
 
 impl CompressionPolicy {

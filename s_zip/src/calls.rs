@@ -1,7 +1,7 @@
 //! The calls that the writers have in common: each is written and documented once, and awaited where the writer is async.
 //!
-//! A writer brings `from_parts`, which makes it of a sink and a core, `open`, which begins an entry, and `core`, which gives the core if all
-//! is well.
+//! A writer brings `from_parts`, which makes it of a sink and a core, `open`, which begins an entry, `add`, which adds a whole one, and `core`,
+//! which gives the core if all is well.
 
 /// Everything that makes a writer; behind the sink's bounds `async .await` if it is an async one.
 macro_rules! constructors {
@@ -87,6 +87,14 @@ macro_rules! entry_calls {
         /// As `start_entry`.
         pub $($async)? fn add_entry(&mut self, name: &str, data: &[u8]) -> Result<()> {
             self.add_entry_with_options(name, data, EntryOptions::new()) $($dot $wait)?
+        }
+
+        /// Like [`add_entry`](Self::add_entry) with options of its own.
+        ///
+        /// # Errors
+        /// As `add_entry`, and if an option is out of range.
+        pub $($async)? fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+            self.add(name, data, options) $($dot $wait)?
         }
 
         /// Adds a directory. A slash at the end of the name may be left out.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::buffer::Buffer;
-use crate::core::{BLOCK_BYTES, Core, EntryKind, WHOLE_BYTES};
+use crate::core::{Core, EntryKind, Piece, WHOLE_BYTES, stage};
 use crate::encoder::{Encoder, Ending};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
@@ -71,7 +71,6 @@ struct State<W> {
     core: Core,
     /// Until the archive is complete.
     sink: Option<W>,
-    compression: Compression,
     /// What was started and is not complete in the core, in order.
     places: VecDeque<Place>,
     /// The number of the first place.
@@ -90,18 +89,10 @@ struct Place {
     complete: bool,
 }
 
-/// Data of an entry, compressed in one step.
-struct Piece {
-    bytes: Buffer,
-    data_bytes: u64,
-    crc32: u32,
-    ending: Ending,
-}
-
 impl<W: Write> ConcurrentZipWriter<W> {
     /// Writes to any sink with Deflate of level 6. The sink needs no buffer of its own.
     pub fn from_writer(sink: W) -> Self {
-        Self::from_parts(sink, Core::default(), WriterOptions::new().compression)
+        Self::from_parts(sink, Core::default())
     }
 
     /// Like [`from_writer`](Self::from_writer) with a level from 0 (none) to 9 (best). All entries have the same.
@@ -109,15 +100,14 @@ impl<W: Write> ConcurrentZipWriter<W> {
     /// # Errors
     /// If the level is out of range.
     pub fn from_writer_with_compression(sink: W, level: u32) -> Result<Self> {
-        let compression = Compression::Deflate(level);
-        Ok(Self::from_parts(sink, Core::new(WriterOptions::new().compression(compression))?, compression))
+        let options = WriterOptions::new().compression(Compression::Deflate(level));
+        Ok(Self::from_parts(sink, Core::new(options)?))
     }
 
-    fn from_parts(sink: W, core: Core, compression: Compression) -> Self {
+    fn from_parts(sink: W, core: Core) -> Self {
         let state = State {
             core,
             sink: Some(sink),
-            compression,
             places: VecDeque::new(),
             first: 0,
             waiting: 0,
@@ -151,7 +141,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
         Ok(EntryWriter {
             shared: Arc::clone(&self.shared),
             number,
-            compression: state.compression,
+            compression: state.core.options.compression,
             encoder: state.spare.pop().unwrap_or_default(),
             begun: false,
             staged: Vec::new(),
@@ -173,11 +163,13 @@ impl<W: Write> ConcurrentZipWriter<W> {
     /// As `add_entry`, and if an option is out of range or asks for another compression.
     pub fn add_entry_with_options(&self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
         let mut entry = self.start_entry_with_options(name, options)?;
-        if data.len() <= WHOLE_BYTES {
-            return entry.finish_with(data);
+        if data.is_empty() || data.len() > WHOLE_BYTES {
+            entry.write_data(data)?;
+            return entry.finish();
         }
-        entry.write_data(data)?;
-        entry.finish()
+        let mut bytes = Buffer::default();
+        entry.encoder.whole(entry.compression, data, &mut bytes)?;
+        entry.hand_over(Some(Piece::new(data, bytes)), true)
     }
 
     /// Adds a directory. A slash at the end of the name may be left out.
@@ -217,7 +209,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
         state.core.check()?;
         if !state.places.is_empty() {
             // Whoever still holds an entry learns that nothing comes of it.
-            state.core.poison();
+            state.core.poisoned = true;
             self.shared.moved.notify_all();
             return Err(Error::OpenEntries);
         }
@@ -242,51 +234,23 @@ impl<W: Write> EntryWriter<W> {
         self.hand_over(last, true)
     }
 
-    /// Completes an entry that has these data and no other.
-    fn finish_with(mut self, data: &[u8]) -> Result<()> {
-        if data.is_empty() {
-            return self.finish();
-        }
-        let piece = self.compress_whole(data)?;
-        self.hand_over(Some(piece), true)
-    }
-
     fn write_data(&mut self, mut data: &[u8]) -> Result<()> {
         while !data.is_empty() {
-            let taken = if self.staged.is_empty() && data.len() >= BLOCK_BYTES {
-                let piece = self.compress(&data[..BLOCK_BYTES], Ending::Open)?;
-                self.hand_over(Some(piece), false)?;
-                BLOCK_BYTES
-            } else {
-                let taken = data.len().min(BLOCK_BYTES - self.staged.len());
-                self.staged.extend_from_slice(&data[..taken]);
-                if self.staged.len() == BLOCK_BYTES {
-                    let staged = std::mem::take(&mut self.staged);
-                    let piece = self.compress(&staged, Ending::Open)?;
-                    self.staged = staged;
-                    self.staged.clear();
-                    self.hand_over(Some(piece), false)?;
-                }
-                taken
-            };
-            data = &data[taken..];
+            let mut staged = std::mem::take(&mut self.staged);
+            let taken = stage(&mut staged, data, |block| {
+                let piece = self.compress(block, Ending::Open)?;
+                self.hand_over(Some(piece), false)
+            });
+            self.staged = staged;
+            data = &data[taken?..];
         }
         Ok(())
     }
 
     fn compress(&mut self, block: &[u8], ending: Ending) -> Result<Piece> {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.encoder.begin(self.compression)?;
-        }
         let mut bytes = Buffer::default();
-        self.encoder.step(self.compression, block, &mut bytes, ending)?;
-        Ok(Piece { bytes, data_bytes: block.len() as u64, crc32: crc32fast::hash(block), ending })
-    }
-
-    fn compress_whole(&mut self, data: &[u8]) -> Result<Piece> {
-        let mut bytes = Buffer::default();
-        self.encoder.whole(self.compression, data, &mut bytes)?;
-        Ok(Piece { bytes, data_bytes: data.len() as u64, crc32: crc32fast::hash(data), ending: Ending::Finish })
+        self.encoder.step(self.compression, &mut self.begun, block, &mut bytes, ending)?;
+        Ok(Piece::new(block, bytes))
     }
 
     fn hand_over(&mut self, piece: Option<Piece>, complete: bool) -> Result<()> {
@@ -320,7 +284,7 @@ impl<W: Write> Shared<W> {
         let first = state.first;
         let result = state.put(number, piece, complete);
         if result.is_err() {
-            state.core.poison();
+            state.core.poisoned = true;
         }
         if result.is_err() || state.first != first {
             self.moved.notify_all();
@@ -358,9 +322,9 @@ impl<W: Write> State<W> {
         }
         while let Some(piece) = place.pieces.pop_front() {
             *waiting -= piece.bytes.len();
-            core.write_piece(piece.bytes.as_slice(), piece.data_bytes, piece.crc32)?;
+            core.write_piece(&piece)?;
             // After the last piece, the header gets its sizes before anything leaves.
-            if piece.ending != Ending::Finish {
+            if !place.complete || !place.pieces.is_empty() {
                 writer::drain(core, sink)?;
             }
         }
@@ -390,7 +354,7 @@ impl<W: Write> Write for EntryWriter<W> {
 impl<W: Write> Drop for EntryWriter<W> {
     fn drop(&mut self) {
         if !self.finished {
-            self.shared.lock().core.poison();
+            self.shared.lock().core.poisoned = true;
             self.shared.moved.notify_all();
         }
     }

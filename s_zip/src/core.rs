@@ -10,7 +10,7 @@ use crc32fast::Hasher;
 use crate::buffer::Buffer;
 use crate::encoder::{Encoder, Ending};
 use crate::error::{Error, Result};
-use crate::format::{End, Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED};
+use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
 use crate::name;
 use crate::options::{Compression, EntryOptions, WriterOptions};
 use crate::time::{DOS_EPOCH, DosDateTime};
@@ -26,7 +26,7 @@ const DIRECTORY: u32 = 0o040_000;
 /// Everything of a writer but its sink.
 #[derive(Default)]
 pub(crate) struct Core {
-    options: WriterOptions,
+    pub options: WriterOptions,
     /// Bytes on their way to the sink.
     out: Buffer,
     /// Bytes that went there.
@@ -42,8 +42,8 @@ pub(crate) struct Core {
     comment: String,
     /// Where a header is made before it is written over its first form.
     scratch: Vec<u8>,
-    finished: bool,
-    poisoned: bool,
+    /// What the sink holds may be anything: set before each write, and again after it if all is well.
+    pub poisoned: bool,
 }
 
 /// What an entry is to be.
@@ -55,6 +55,20 @@ pub(crate) enum EntryKind {
     Directory,
 }
 
+/// Some data of an entry, compressed elsewhere.
+pub(crate) struct Piece {
+    pub bytes: Buffer,
+    data_bytes: u64,
+    crc32: u32,
+}
+
+impl Piece {
+    /// `bytes` are what became of `data`.
+    pub fn new(data: &[u8], bytes: Buffer) -> Self {
+        Piece { bytes, data_bytes: data.len() as u64, crc32: crc32fast::hash(data) }
+    }
+}
+
 /// The entry that data goes to.
 struct Open {
     header: Header,
@@ -62,21 +76,13 @@ struct Open {
     header_at: usize,
     /// The header can change no more: some of it may have gone to the sink.
     committed: bool,
-    body: Body,
+    kind: EntryKind,
+    compression: Compression,
     /// The compressor holds data of this entry.
     begun: bool,
     crc: Hasher,
     size: Option<u64>,
     crc32: Option<u32>,
-}
-
-/// Where the bytes after the header come from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Body {
-    Encoded(Compression),
-    /// Compressed elsewhere.
-    Pieces,
-    Directory,
 }
 
 impl Core {
@@ -88,15 +94,6 @@ impl Core {
     /// Fails if an earlier call left the archive broken.
     pub fn check(&self) -> Result<()> {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(()) }
-    }
-
-    /// Until `healed`, what the sink holds may be anything: called before each await and write.
-    pub fn poison(&mut self) {
-        self.poisoned = true;
-    }
-
-    pub fn heal(&mut self) {
-        self.poisoned = false;
     }
 
     /// Checks all that can be wrong with a new entry and takes its name; a refusal changes nothing. Gives the name as the archive has it.
@@ -125,29 +122,19 @@ impl Core {
 
     /// Closes the open entry and opens another, which was admitted.
     pub fn open(&mut self, kind: EntryKind, name: Box<str>, options: EntryOptions) -> Result<()> {
-        let body = match kind {
-            EntryKind::File => Body::Encoded(options.compression.unwrap_or(self.options.compression)),
-            EntryKind::Pieces => Body::Pieces,
-            EntryKind::Directory => Body::Directory,
-        };
         self.check()?;
         self.close()?;
-        let directory = body == Body::Directory;
+        let compression = options.compression.unwrap_or(self.options.compression);
+        let directory = kind == EntryKind::Directory;
         let modified = options.modified.unwrap_or(DOS_EPOCH);
         let dos = DosDateTime::from_unix(modified);
         let mode = options.unix_mode.unwrap_or(if directory { 0o755 } else { 0o644 });
-        let announced = match (body, options.size, options.crc32) {
-            (Body::Encoded(Compression::None), Some(size), Some(crc32)) => Some((size, crc32)),
-            _ => None,
-        };
+        let stored = kind == EntryKind::File && compression == Compression::None;
+        let announced = options.size.zip(options.crc32).filter(|_| stored);
         let mut header = Header {
             name,
             comment: options.comment.into_boxed_str(),
-            method: match body {
-                Body::Encoded(compression) => compression.method(),
-                Body::Pieces => METHOD_DEFLATE,
-                Body::Directory => METHOD_STORED,
-            },
+            method: if directory { METHOD_STORED } else { compression.method() },
             dos_time: dos.time,
             dos_date: dos.date,
             modified: options.modified.and_then(|seconds| i32::try_from(seconds).ok()),
@@ -167,7 +154,8 @@ impl Core {
             header,
             header_at,
             committed: announced.is_some(),
-            body,
+            kind,
+            compression,
             begun: false,
             crc: Hasher::new(),
             size: options.size,
@@ -178,7 +166,7 @@ impl Core {
 
     /// Whether an entry is open that takes data.
     pub fn takes_data(&self) -> bool {
-        matches!(&self.open, Some(Open { body: Body::Encoded(_), .. }))
+        self.open.as_ref().is_some_and(|open| open.kind == EntryKind::File)
     }
 
     /// Takes some of `data`, one block at most, and says how much. Afterwards the buffer may be [full](Self::full).
@@ -187,18 +175,10 @@ impl Core {
         if !self.takes_data() {
             return Err(Error::NoEntry);
         }
-        // A block that lies in `data` whole is compressed from there; only odd ends are copied.
-        let taken = if self.staged.is_empty() && data.len() >= BLOCK_BYTES {
-            self.step(&data[..BLOCK_BYTES], Ending::Open)?;
-            BLOCK_BYTES
-        } else {
-            let taken = data.len().min(BLOCK_BYTES - self.staged.len());
-            self.staged.extend_from_slice(&data[..taken]);
-            if self.staged.len() == BLOCK_BYTES {
-                self.step_staged(Ending::Open)?;
-            }
-            taken
-        };
+        let mut staged = std::mem::take(&mut self.staged);
+        let taken = stage(&mut staged, data, |block| self.step(block, Ending::Open));
+        self.staged = staged;
+        let taken = taken?;
         // Now, so that it does not matter when the buffer is emptied.
         self.commit_if_large()?;
         Ok(taken)
@@ -207,7 +187,7 @@ impl Core {
     /// Adds a file that was admitted, with all its data: as nothing is sent meanwhile, its sizes are known in time.
     pub fn add(&mut self, name: Box<str>, options: EntryOptions, data: &[u8]) -> Result<()> {
         self.open(EntryKind::File, name, options)?;
-        if let Some(Open { header, crc, body: Body::Encoded(compression), .. }) = &mut self.open {
+        if let Some(Open { header, crc, compression, .. }) = &mut self.open {
             let before = self.out.len();
             let result = self.encoder.whole(*compression, data, &mut self.out);
             header.compressed = (self.out.len() - before) as u64;
@@ -218,14 +198,14 @@ impl Core {
         self.close()
     }
 
-    /// Adds a piece of the entry's Deflate stream that stands for `raw` bytes with this CRC.
-    pub fn write_piece(&mut self, piece: &[u8], raw: u64, crc32: u32) -> Result<()> {
+    /// Adds a piece to the entry's Deflate stream.
+    pub fn write_piece(&mut self, piece: &Piece) -> Result<()> {
         self.check()?;
         let Some(open) = &mut self.open else { return Err(Error::NoEntry) };
-        open.crc.combine(&Hasher::new_with_initial_len(crc32, raw));
-        open.header.uncompressed += raw;
-        open.header.compressed += piece.len() as u64;
-        self.out.extend_from_slice(piece);
+        open.crc.combine(&Hasher::new_with_initial_len(piece.crc32, piece.data_bytes));
+        open.header.uncompressed += piece.data_bytes;
+        open.header.compressed += piece.bytes.len() as u64;
+        self.out.extend_from_slice(piece.bytes.as_slice());
         Ok(())
     }
 
@@ -283,28 +263,25 @@ impl Core {
         self.close()?;
         let directory_offset = self.taken + self.out.len() as u64;
         let directory_bytes = self.central.len() as u64;
-        let end = End { entries: self.entries, directory_offset, directory_bytes, comment: &self.comment };
-        end.put(&mut self.central);
+        put_end(&mut self.central, self.entries, directory_offset, directory_bytes, &self.comment);
         if self.out.len() + self.central.len() <= self.options.buffer_bytes {
             self.out.extend_from_slice(&self.central);
             self.central.clear();
         }
-        self.finished = true;
         Ok(())
     }
 
     /// The next bytes for the sink after [`finish`](Self::finish): at most twice some.
     pub fn rest(&mut self) -> Option<&[u8]> {
-        if self.out.is_empty() {
+        if self.out.len() == 0 {
             self.out = Buffer::from(std::mem::take(&mut self.central));
         }
-        (self.finished && !self.out.is_empty()).then_some(self.out.as_slice())
+        (self.out.len() > 0).then_some(self.out.as_slice())
     }
 
     /// Compresses one block of the open entry.
     fn step(&mut self, block: &[u8], ending: Ending) -> Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        let Body::Encoded(compression) = open.body else { return Ok(()) };
         open.crc.update(block);
         open.header.uncompressed += block.len() as u64;
         if let Some(size) = open.size
@@ -314,11 +291,8 @@ impl Core {
             self.poisoned = true;
             return Err(broken(&open.header.name, format!("{size} bytes"), got));
         }
-        let result = if open.begun { Ok(()) } else { self.encoder.begin(compression) };
-        // After its end, the compressor holds nothing of the entry.
-        open.begun = ending != Ending::Finish;
         let before = self.out.len();
-        let result = result.and_then(|()| self.encoder.step(compression, block, &mut self.out, ending));
+        let result = self.encoder.step(open.compression, &mut open.begun, block, &mut self.out, ending);
         open.header.compressed += (self.out.len() - before) as u64;
         result.inspect_err(|_| self.poisoned = true)
     }
@@ -346,28 +320,22 @@ impl Core {
         }
         open.committed = true;
         open.header.descriptor = true;
-        let stored = match open.body {
-            Body::Encoded(Compression::None) => {
-                // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
-                open.body = Body::Encoded(Compression::Deflate(0));
-                open.header.method = METHOD_DEFLATE;
-                open.header.compressed = 0;
-                open.begun = true;
-                Some(self.out.split_off(open.header_at + open.header.local_len()))
-            }
-            _ => None,
-        };
+        if open.kind != EntryKind::File || open.compression != Compression::None {
+            self.rewrite_header();
+            return Ok(());
+        }
+        // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
+        open.compression = Compression::Deflate(0);
+        open.begun = false;
+        open.header.method = METHOD_DEFLATE;
+        let start = open.header_at + open.header.local_len();
+        let stored = self.out.split_off(start);
         self.rewrite_header();
-        let Some(stored) = stored else { return Ok(()) };
-        let mut result = self.encoder.begin(Compression::Deflate(0));
-        let before = self.out.len();
-        for block in stored.chunks(BLOCK_BYTES) {
-            result =
-                result.and_then(|()| self.encoder.step(Compression::Deflate(0), block, &mut self.out, Ending::Open));
-        }
-        if let Some(open) = &mut self.open {
-            open.header.compressed += (self.out.len() - before) as u64;
-        }
+        let Core { encoder, out, open: Some(open), .. } = self else { return Ok(()) };
+        let mut blocks = stored.chunks(BLOCK_BYTES);
+        let result =
+            blocks.try_for_each(|block| encoder.step(open.compression, &mut open.begun, block, out, Ending::Open));
+        open.header.compressed = (out.len() - start) as u64;
         result.inspect_err(|_| self.poisoned = true)
     }
 
@@ -390,7 +358,7 @@ impl Core {
     pub fn close(&mut self) -> Result<()> {
         match &self.open {
             None => return Ok(()),
-            Some(open) if matches!(open.body, Body::Encoded(_)) && (open.begun || !self.staged.is_empty()) => {
+            Some(open) if open.kind == EntryKind::File && (open.begun || !self.staged.is_empty()) => {
                 self.step_staged(Ending::Finish)?;
             }
             Some(_) => {}
@@ -436,6 +404,21 @@ impl Open {
             _ => Ok(()),
         }
     }
+}
+
+/// Takes some of `data`, one block at most, and says how much; `step` gets the block that this completes. One that lies in `data` whole is taken
+/// from there; only odd ends are copied to `staged`.
+pub(crate) fn stage(staged: &mut Vec<u8>, data: &[u8], step: impl FnOnce(&[u8]) -> Result<()>) -> Result<usize> {
+    if staged.is_empty() && data.len() >= BLOCK_BYTES {
+        return step(&data[..BLOCK_BYTES]).map(|()| BLOCK_BYTES);
+    }
+    let taken = data.len().min(BLOCK_BYTES - staged.len());
+    staged.extend_from_slice(&data[..taken]);
+    if staged.len() == BLOCK_BYTES {
+        step(staged)?;
+        staged.clear();
+    }
+    Ok(taken)
 }
 
 fn broken(name: &str, announced: String, got: String) -> Error {

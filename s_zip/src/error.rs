@@ -17,7 +17,6 @@ pub enum Error {
     /// The sink failed.
     #[error("cannot write the archive")]
     Sink(#[source] io::Error),
-    /// The archive cannot be created.
     #[error("cannot create {path}")]
     Create { path: String, source: io::Error },
     /// An earlier call failed or was dropped half-way.
@@ -26,10 +25,8 @@ pub enum Error {
     /// The name is one that no archive should hold. It is shortened if it is long.
     #[error("the name {name:?} is refused: {fault}")]
     BadName { name: String, fault: NameFault },
-    /// There is an entry of this name.
     #[error("the archive has an entry named {name:?} already")]
     DuplicateName { name: String },
-    /// A name that ends in a slash was given for a file.
     #[error("the name {name:?} ends in a slash: use add_directory")]
     DirectoryName { name: String },
     /// Data came before the first entry, or after a directory.
@@ -55,7 +52,6 @@ pub enum Error {
     /// The entry has other data than was promised.
     #[error("the entry {name:?} was announced with {announced} and got {got}")]
     BrokenPromise { name: String, announced: String, got: String },
-    /// The compressor failed.
     #[error("the compressor failed")]
     Compressor(#[source] Cause),
     /// The policy needs a runtime of several threads.

@@ -1,16 +1,11 @@
 //! The records of a ZIP file as bytes: signatures, headers, extra fields. Nothing here reads or writes.
 
-/// Signature of a local file header.
+// The signatures of the records.
 pub const LOCAL_HEADER: u32 = 0x0403_4b50;
-/// Signature of a data descriptor.
 pub const DESCRIPTOR: u32 = 0x0807_4b50;
-/// Signature of a header in the central directory.
 pub const CENTRAL_HEADER: u32 = 0x0201_4b50;
-/// Signature of the ZIP64 end of central directory record.
 pub const ZIP64_END: u32 = 0x0606_4b50;
-/// Signature of the ZIP64 end of central directory locator.
 pub const ZIP64_LOCATOR: u32 = 0x0706_4b50;
-/// Signature of the end of central directory record.
 pub const END: u32 = 0x0605_4b50;
 
 /// Bytes of a local header before name and extra field.
@@ -21,7 +16,6 @@ pub const CENTRAL_HEADER_BYTES: usize = 46;
 pub const END_BYTES: usize = 22;
 /// Bytes of the ZIP64 end record as this crate writes it.
 pub const ZIP64_END_BYTES: usize = 56;
-/// Bytes of the ZIP64 locator.
 pub const ZIP64_LOCATOR_BYTES: usize = 20;
 
 /// General purpose flag: sizes and CRC stand in a descriptor after the data.
@@ -31,11 +25,8 @@ pub const FLAG_UTF8: u16 = 1 << 11;
 /// General purpose flag: the data is encrypted.
 pub const FLAG_ENCRYPTED: u16 = 1;
 
-/// Method: as it is.
 pub const METHOD_STORED: u16 = 0;
-/// Method: Deflate.
 pub const METHOD_DEFLATE: u16 = 8;
-/// Method: Zstandard.
 pub const METHOD_ZSTD: u16 = 93;
 
 /// Extra field: sizes and offset in 64 bits.
@@ -81,10 +72,6 @@ impl Header {
         (if self.descriptor { FLAG_DESCRIPTOR } else { 0 }) | (if ascii { 0 } else { FLAG_UTF8 })
     }
 
-    fn sizes_need_zip64(&self) -> bool {
-        self.zip64_local || self.compressed >= LIMIT_32 || self.uncompressed >= LIMIT_32
-    }
-
     fn version_needed(&self, zip64: bool) -> u16 {
         let by_method = match self.method {
             METHOD_ZSTD => 63,
@@ -107,94 +94,73 @@ impl Header {
     /// The local header. Its length does not change with sizes, CRC, method and `descriptor`, so that it can be written over.
     pub fn put_local(&self, out: &mut Vec<u8>) {
         let known = !self.descriptor;
-        let size = |value: u64| match (self.zip64_local, known) {
-            (true, _) => u32::MAX,
-            (false, true) => low32(value),
-            (false, false) => 0,
-        };
-        put_u32(out, LOCAL_HEADER);
-        put_u16(out, self.version_needed(self.zip64_local));
-        put_u16(out, self.flags());
-        put_u16(out, self.method);
-        put_u16(out, self.dos_time);
-        put_u16(out, self.dos_date);
-        put_u32(out, if known { self.crc32 } else { 0 });
-        put_u32(out, size(self.compressed));
-        put_u32(out, size(self.uncompressed));
-        put_u16(out, len16(self.name.len()));
-        put_u16(out, len16(self.local_len() - LOCAL_HEADER_BYTES - self.name.len()));
+        let crc32 = if known { self.crc32 } else { 0 };
+        let sizes = if known { [self.uncompressed, self.compressed] } else { [0; 2] };
+        put_u32s(out, [LOCAL_HEADER]);
+        let extra = self.local_len() - LOCAL_HEADER_BYTES - self.name.len();
+        self.put_shared(out, self.zip64_local, crc32, sizes.map(|size| narrow(size, self.zip64_local)), extra);
         out.extend_from_slice(self.name.as_bytes());
         if self.zip64_local {
-            put_u16(out, EXTRA_ZIP64);
-            put_u16(out, 16);
-            put_u64(out, if known { self.uncompressed } else { 0 });
-            put_u64(out, if known { self.compressed } else { 0 });
+            put_u16s(out, [EXTRA_ZIP64, 16]);
+            put_u64s(out, sizes);
         }
         self.put_time(out);
     }
 
+    /// What both headers have in one order; the sizes are the uncompressed one and the compressed one.
+    fn put_shared(&self, out: &mut Vec<u8>, zip64: bool, crc32: u32, sizes: [u32; 2], extra_len: usize) {
+        put_u16s(out, [self.version_needed(zip64), self.flags(), self.method, self.dos_time, self.dos_date]);
+        let [uncompressed, compressed] = sizes;
+        put_u32s(out, [crc32, compressed, uncompressed]);
+        put_u16s(out, [len16(self.name.len()), len16(extra_len)]);
+    }
+
     fn put_time(&self, out: &mut Vec<u8>) {
         if let Some(seconds) = self.modified {
-            put_u16(out, EXTRA_TIME);
-            put_u16(out, 5);
+            put_u16s(out, [EXTRA_TIME, 5]);
             // Bit 0: the time of the last change follows.
             out.push(1);
-            out.extend_from_slice(&seconds.to_le_bytes());
+            put_u32s(out, [seconds.cast_unsigned()]);
         }
     }
 
     /// The descriptor: sizes of 8 bytes only where the reader can tell, from the ZIP64 field or from the sizes themselves.
     pub fn put_descriptor(&self, out: &mut Vec<u8>) {
-        put_u32(out, DESCRIPTOR);
-        put_u32(out, self.crc32);
+        put_u32s(out, [DESCRIPTOR, self.crc32]);
+        let sizes = [self.compressed, self.uncompressed];
         // A reader of streams goes by what it has read: 8 bytes from 4 GiB on, not yet at the largest number of 4 bytes.
-        if self.zip64_local || self.compressed > LIMIT_32 || self.uncompressed > LIMIT_32 {
-            put_u64(out, self.compressed);
-            put_u64(out, self.uncompressed);
+        if self.zip64_local || sizes.iter().any(|size| *size > LIMIT_32) {
+            put_u64s(out, sizes);
         } else {
-            put_u32(out, low32(self.compressed));
-            put_u32(out, low32(self.uncompressed));
+            put_u32s(out, sizes.map(|size| narrow(size, false)));
         }
     }
 
     /// The header in the central directory.
     pub fn put_central(&self, out: &mut Vec<u8>) {
-        let wide_sizes = self.sizes_need_zip64();
+        let sizes = [self.uncompressed, self.compressed];
+        let wide_sizes = self.zip64_local || sizes.iter().any(|size| *size >= LIMIT_32);
         let wide_offset = self.offset >= LIMIT_32;
-        let zip64_len = match (wide_sizes, wide_offset) {
-            (false, false) => 0,
-            (true, false) => 20,
-            (false, true) => 12,
-            (true, true) => 28,
+        let zip64_len = match 16 * usize::from(wide_sizes) + 8 * usize::from(wide_offset) {
+            0 => 0,
+            numbers => 4 + numbers,
         };
-        put_u32(out, CENTRAL_HEADER);
-        put_u16(out, MADE_BY);
-        put_u16(out, self.version_needed(zip64_len > 0));
-        put_u16(out, self.flags());
-        put_u16(out, self.method);
-        put_u16(out, self.dos_time);
-        put_u16(out, self.dos_date);
-        put_u32(out, self.crc32);
-        put_u32(out, if wide_sizes { u32::MAX } else { low32(self.compressed) });
-        put_u32(out, if wide_sizes { u32::MAX } else { low32(self.uncompressed) });
-        put_u16(out, len16(self.name.len()));
-        put_u16(out, len16(zip64_len + self.time_len()));
-        put_u16(out, len16(self.comment.len()));
-        // Disk number and internal attributes.
-        put_u32(out, 0);
+        put_u32s(out, [CENTRAL_HEADER]);
+        put_u16s(out, [MADE_BY]);
+        let narrow_sizes = sizes.map(|size| narrow(size, wide_sizes));
+        self.put_shared(out, zip64_len > 0, self.crc32, narrow_sizes, zip64_len + self.time_len());
+        // Disk number and internal attributes stand after the comment's length.
+        put_u16s(out, [len16(self.comment.len()), 0, 0]);
         let folder = if self.name.ends_with('/') { 0x10 } else { 0 };
-        put_u32(out, self.unix_mode << 16 | folder);
-        put_u32(out, if wide_offset { u32::MAX } else { low32(self.offset) });
+        put_u32s(out, [self.unix_mode << 16 | folder, narrow(self.offset, false)]);
         out.extend_from_slice(self.name.as_bytes());
         if zip64_len > 0 {
-            put_u16(out, EXTRA_ZIP64);
-            put_u16(out, len16(zip64_len - 4));
+            put_u16s(out, [EXTRA_ZIP64, len16(zip64_len - 4)]);
             if wide_sizes {
-                put_u64(out, self.uncompressed);
-                put_u64(out, self.compressed);
+                put_u64s(out, sizes);
             }
             if wide_offset {
-                put_u64(out, self.offset);
+                put_u64s(out, [self.offset]);
             }
         }
         self.put_time(out);
@@ -202,52 +168,32 @@ impl Header {
     }
 }
 
-/// The end of an archive: where its central directory is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct End<'a> {
-    pub entries: u64,
-    pub directory_offset: u64,
-    pub directory_bytes: u64,
-    pub comment: &'a str,
-}
-
-impl End<'_> {
-    /// The end record, and before it the ZIP64 records if a number does not fit.
-    pub fn put(&self, out: &mut Vec<u8>) {
-        let wide = self.entries >= LIMIT_16 || self.directory_offset >= LIMIT_32 || self.directory_bytes >= LIMIT_32;
-        if wide {
-            put_u32(out, ZIP64_END);
-            put_u64(out, (ZIP64_END_BYTES - 12) as u64);
-            put_u16(out, MADE_BY);
-            put_u16(out, 45);
-            // This disk, and the disk with the directory.
-            put_u32(out, 0);
-            put_u32(out, 0);
-            put_u64(out, self.entries);
-            put_u64(out, self.entries);
-            put_u64(out, self.directory_bytes);
-            put_u64(out, self.directory_offset);
-            put_u32(out, ZIP64_LOCATOR);
-            put_u32(out, 0);
-            put_u64(out, self.directory_offset + self.directory_bytes);
-            // There is one disk in all; readers call 0 corrupt.
-            put_u32(out, 1);
-        }
-        let entries = u16::try_from(self.entries).unwrap_or(u16::MAX);
-        put_u32(out, END);
-        put_u32(out, 0);
-        put_u16(out, entries);
-        put_u16(out, entries);
-        put_u32(out, low32(self.directory_bytes));
-        put_u32(out, low32(self.directory_offset));
-        put_u16(out, len16(self.comment.len()));
-        out.extend_from_slice(self.comment.as_bytes());
+/// The end record of an archive whose directory starts at `offset` and has so many `bytes`, and before it the ZIP64 records if a number does not
+/// fit.
+pub(crate) fn put_end(out: &mut Vec<u8>, entries: u64, offset: u64, bytes: u64, comment: &str) {
+    if entries >= LIMIT_16 || offset >= LIMIT_32 || bytes >= LIMIT_32 {
+        put_u32s(out, [ZIP64_END]);
+        put_u64s(out, [(ZIP64_END_BYTES - 12) as u64]);
+        put_u16s(out, [MADE_BY, 45]);
+        // This disk, and the disk with the directory.
+        put_u32s(out, [0, 0]);
+        put_u64s(out, [entries, entries, bytes, offset]);
+        put_u32s(out, [ZIP64_LOCATOR, 0]);
+        put_u64s(out, [offset + bytes]);
+        // There is one disk in all; readers call 0 corrupt.
+        put_u32s(out, [1]);
     }
+    let entries = u16::try_from(entries).unwrap_or(u16::MAX);
+    put_u32s(out, [END, 0]);
+    put_u16s(out, [entries, entries]);
+    put_u32s(out, [narrow(bytes, false), narrow(offset, false)]);
+    put_u16s(out, [len16(comment.len())]);
+    out.extend_from_slice(comment.as_bytes());
 }
 
-/// The value, or the mark that says "see the ZIP64 field".
-fn low32(value: u64) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
+/// The value, or the mark that says "see the ZIP64 field" where it stands there anyway, or does not fit.
+fn narrow(value: u64, in_zip64: bool) -> u32 {
+    if in_zip64 { u32::MAX } else { u32::try_from(value).unwrap_or(u32::MAX) }
 }
 
 /// Lengths are checked before they get here.
@@ -255,14 +201,15 @@ fn len16(len: usize) -> u16 {
     u16::try_from(len).unwrap_or(u16::MAX)
 }
 
-fn put_u16(out: &mut Vec<u8>, value: u16) {
-    out.extend_from_slice(&value.to_le_bytes());
+/// Writes numbers in little-endian order by functions of these names.
+macro_rules! put {
+    ($($put:ident: $number:ty),+) => {
+        $(fn $put<const N: usize>(out: &mut Vec<u8>, numbers: [$number; N]) {
+            for number in numbers {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        })+
+    };
 }
 
-fn put_u32(out: &mut Vec<u8>, value: u32) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-fn put_u64(out: &mut Vec<u8>, value: u64) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
+put!(put_u16s: u16, put_u32s: u32, put_u64s: u64);

@@ -25,8 +25,6 @@
 mod async_write;
 #[cfg(feature = "async")]
 pub mod async_writer;
-#[cfg(feature = "libdeflate")]
-mod at_once;
 mod buffer;
 mod calls;
 #[cfg(feature = "cli")]
@@ -36,8 +34,6 @@ mod core;
 mod encoder;
 pub mod error;
 pub mod format;
-#[cfg(feature = "async")]
-pub mod in_place_file;
 pub mod name;
 pub mod options;
 #[cfg(feature = "parallel")]
@@ -47,11 +43,11 @@ pub mod time;
 pub mod writer;
 
 #[cfg(feature = "async")]
+pub use async_write::InPlaceFile;
+#[cfg(feature = "async")]
 pub use async_writer::{AsyncStreamingZipWriter, CompressionPolicy};
 pub use concurrent::{ConcurrentZipWriter, EntryWriter};
 pub use error::{Error, Result};
-#[cfg(feature = "async")]
-pub use in_place_file::InPlaceFile;
 pub use name::NameFault;
 pub use options::{Compression, EntryOptions, WriterOptions};
 #[cfg(feature = "parallel")]

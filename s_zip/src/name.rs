@@ -9,25 +9,18 @@ pub enum NameFault {
     /// Nothing, or only slashes.
     #[error("it is empty")]
     Empty,
-    /// More bytes than a path may have.
     #[error("it is longer than 4,096 bytes, which no system opens")]
     TooLong,
-    /// One of its parts has more bytes than the name of a file may have.
     #[error("a part of it is longer than 255 bytes, which no system holds")]
     LongPart,
-    /// It starts with a slash.
     #[error("it is absolute: remove the leading slash")]
     Absolute,
-    /// It starts with a letter and a colon, which names a drive on Windows.
     #[error("it starts with a drive letter")]
     Drive,
-    /// One of its parts is `..`.
     #[error("it leaves its folder with '..'")]
     ParentFolder,
-    /// One of its parts is empty or `.`.
     #[error("it has an empty part or '.'")]
     EmptyPart,
-    /// It holds a NUL byte.
     #[error("it holds a NUL byte")]
     Nul,
     /// It holds a backslash, which separates folders on Windows.

@@ -1,6 +1,5 @@
 //! What can be chosen: for a writer, and for one entry.
 
-use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use crate::error::{Error, Result};
@@ -23,9 +22,6 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Deflate's usual level.
-    pub const DEFAULT: Compression = Compression::Deflate(6);
-
     pub(crate) fn check(self) -> Result<()> {
         match self {
             Compression::None | Compression::Deflate(0..=9) => Ok(()),
@@ -48,8 +44,9 @@ impl Compression {
 }
 
 impl Default for Compression {
+    /// Deflate's usual level.
     fn default() -> Self {
-        Compression::DEFAULT
+        Compression::Deflate(6)
     }
 }
 
@@ -61,13 +58,10 @@ pub struct WriterOptions {
 }
 
 impl WriterOptions {
-    /// Sizes that the output buffer may have, in bytes.
-    pub const BUFFER_BYTES: RangeInclusive<usize> = 64 * 1024..=256 * 1024;
-
     /// Deflate of level 6 and an output buffer of 128 KiB.
     #[must_use]
     pub fn new() -> Self {
-        WriterOptions { compression: Compression::DEFAULT, buffer_bytes: 128 * 1024 }
+        WriterOptions { compression: Compression::default(), buffer_bytes: 128 * 1024 }
     }
 
     /// How entries are compressed that do not say.
@@ -76,12 +70,11 @@ impl WriterOptions {
         WriterOptions { compression, ..self }
     }
 
-    /// Bytes that are gathered before the sink is written to, held to [`Self::BUFFER_BYTES`]. An entry that fits the buffer has its
+    /// Bytes that are gathered before the sink is written to, from 64 KiB to 256 KiB. An entry that fits the buffer has its
     /// sizes in its local header; the bytes of an archive therefore depend on this.
     #[must_use]
     pub fn buffer_bytes(self, bytes: usize) -> Self {
-        let (least, most) = (*Self::BUFFER_BYTES.start(), *Self::BUFFER_BYTES.end());
-        WriterOptions { buffer_bytes: bytes.clamp(least, most), ..self }
+        WriterOptions { buffer_bytes: bytes.clamp(64 * 1024, 256 * 1024), ..self }
     }
 }
 

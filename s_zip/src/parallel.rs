@@ -16,7 +16,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::buffer::Buffer;
 use crate::calls::entry_calls;
-use crate::core::{Core, EntryKind};
+use crate::core::{Core, EntryKind, Piece};
 use crate::encoder::{self, Ending};
 use crate::error::{Error, Result};
 use crate::options::{Compression, EntryOptions, WriterOptions};
@@ -30,9 +30,9 @@ const BLOCKS_PER_THREAD: usize = 8;
 const WINDOW_BYTES: usize = 32 * 1024;
 
 /// How a parallel writer works.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ParallelOptions {
-    level: u32,
+    level: Option<u32>,
     jobs: Option<NonZero<usize>>,
     budget_bytes: Option<usize>,
 }
@@ -41,13 +41,13 @@ impl ParallelOptions {
     /// Deflate of level 6, a thread per core, 2 MiB of data under way per thread.
     #[must_use]
     pub fn new() -> Self {
-        ParallelOptions { level: 6, jobs: None, budget_bytes: None }
+        Self::default()
     }
 
     /// Deflate's level, 0 (none) to 9 (best).
     #[must_use]
     pub fn level(self, level: u32) -> Self {
-        ParallelOptions { level, ..self }
+        ParallelOptions { level: Some(level), ..self }
     }
 
     /// How many threads compress: at most, and by default, one per core.
@@ -60,12 +60,6 @@ impl ParallelOptions {
     #[must_use]
     pub fn budget_bytes(self, bytes: usize) -> Self {
         ParallelOptions { budget_bytes: Some(bytes), ..self }
-    }
-}
-
-impl Default for ParallelOptions {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -116,13 +110,6 @@ impl Block {
     }
 }
 
-/// A compressed block.
-struct Piece {
-    bytes: Buffer,
-    data_bytes: u64,
-    crc32: u32,
-}
-
 /// Compressors and buffers that wait for their next block.
 #[derive(Default)]
 struct Spare {
@@ -137,7 +124,8 @@ impl<W: Write> ParallelZipWriter<W> {
     /// # Errors
     /// If the level is out of range or the threads cannot be started.
     pub fn from_writer(sink: W, options: ParallelOptions) -> Result<Self> {
-        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(options.level)))?;
+        let level = options.level.unwrap_or(6);
+        let core = Core::new(WriterOptions::new().compression(Compression::Deflate(level)))?;
         // More threads than cores gain nothing and cost their start; 0 lets the pool count the cores.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let threads = options.jobs.map_or(0, |jobs| jobs.get().min(cores));
@@ -153,7 +141,7 @@ impl<W: Write> ParallelZipWriter<W> {
             sink,
             core,
             pool,
-            level: options.level,
+            level,
             budget_bytes,
             queue: VecDeque::new(),
             under_way: 0,
@@ -165,11 +153,7 @@ impl<W: Write> ParallelZipWriter<W> {
 
     entry_calls!(EntryKind::Pieces);
 
-    /// Like [`add_entry`](Self::add_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `add_entry`, and if an option is out of range.
-    pub fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+    fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
         self.start_entry_with_options(name, options)?;
         self.write_data(data)?;
         self.end_entry()
@@ -258,43 +242,35 @@ impl<W: Write> ParallelZipWriter<W> {
 
     /// Moves the first item of the queue to the core, and says whether there was one that was ready.
     fn take_first(&mut self, wait: Wait) -> Result<bool> {
-        if let Some(Item::Piece { receiver, .. }) = self.queue.front() {
-            let piece = match wait {
-                Wait::Yes => receiver.recv().map_err(|_| TryRecvError::Disconnected),
-                Wait::No => receiver.try_recv(),
-            };
-            match piece {
-                Ok(piece) => self.take_piece(piece)?,
-                Err(TryRecvError::Empty) => return Ok(false),
-                Err(TryRecvError::Disconnected) => return Err(self.worker_died()),
+        let (data_bytes, piece) = match self.queue.pop_front() {
+            None => return Ok(false),
+            Some(Item::Open(kind, name, options)) => {
+                self.core.open(kind, name, options)?;
+                return self.drain().map(|()| true);
             }
-            return Ok(true);
-        }
-        let Some(Item::Open(kind, name, options)) = self.queue.pop_front() else { return Ok(false) };
-        self.core.open(kind, name, options)?;
-        self.drain()?;
-        Ok(true)
-    }
-
-    fn take_piece(&mut self, piece: Result<Piece>) -> Result<()> {
-        if let Some(Item::Piece { data_bytes, .. }) = self.queue.pop_front() {
-            self.under_way -= data_bytes;
-        }
-        let piece = piece.inspect_err(|_| self.core.poison())?;
-        self.core.write_piece(piece.bytes.as_slice(), piece.data_bytes, piece.crc32)?;
-        let mut bytes = piece.bytes;
-        bytes.truncate(0);
-        self.spare().outputs.push(bytes);
-        self.drain()
+            Some(Item::Piece { data_bytes, receiver }) => {
+                let piece = match wait {
+                    Wait::Yes => receiver.recv().map_err(|_| TryRecvError::Disconnected),
+                    Wait::No => receiver.try_recv(),
+                };
+                if piece.as_ref().is_err_and(|error| *error == TryRecvError::Empty) {
+                    self.queue.push_front(Item::Piece { data_bytes, receiver });
+                    return Ok(false);
+                }
+                (data_bytes, piece)
+            }
+        };
+        self.under_way -= data_bytes;
+        let piece = piece.unwrap_or_else(|_| Err(Error::Workers("one of them panicked".into())));
+        let mut piece = piece.inspect_err(|_| self.core.poisoned = true)?;
+        self.core.write_piece(&piece)?;
+        piece.bytes.truncate(0);
+        self.spare().outputs.push(piece.bytes);
+        self.drain().map(|()| true)
     }
 
     fn drain(&mut self) -> Result<()> {
         writer::drain(&mut self.core, &mut self.sink)
-    }
-
-    fn worker_died(&mut self) -> Error {
-        self.core.poison();
-        Error::Workers("one of them panicked".into())
     }
 
     fn spare(&self) -> std::sync::MutexGuard<'_, Spare> {
@@ -312,12 +288,12 @@ fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, send
     // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
     // a compressor of its own, so that its form depends on nothing else.
     let compressor = compressor.filter(|_| block.window == 0);
-    let mut compressor = compressor.unwrap_or_else(|| Compress::new(flate2::Compression::new(level), false));
+    let mut compressor = compressor.unwrap_or_else(|| encoder::new_compress(level));
     compressor.reset();
     let (window, data) = block.bytes.split_at(block.window);
     let result = prime(&mut compressor, window)
         .and_then(|()| encoder::deflate(&mut compressor, level, data, &mut bytes, ending))
-        .map(|()| Piece { data_bytes: data.len() as u64, crc32: crc32fast::hash(data), bytes });
+        .map(|()| Piece::new(data, bytes));
     {
         let mut spare = locked();
         spare.compressors.push(compressor);

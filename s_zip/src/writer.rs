@@ -38,11 +38,7 @@ impl<W: Write> StreamingZipWriter<W> {
 
     entry_calls!(EntryKind::File);
 
-    /// Like [`add_entry`](Self::add_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `add_entry`, and if an option is out of range.
-    pub fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+    fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
         let name = self.core.admit(EntryKind::File, name, &options)?;
         if data.len() <= WHOLE_BYTES {
             self.core.add(name, options, data)?;
@@ -78,7 +74,10 @@ impl<W: Write> StreamingZipWriter<W> {
         while !self.core.ready().is_empty() {
             send_ready(&mut self.core, &mut self.sink)?;
         }
-        self.guarded(Write::flush)
+        self.core.poisoned = true;
+        self.sink.flush().map_err(Error::Sink)?;
+        self.core.poisoned = false;
+        Ok(())
     }
 
     /// Completes the archive, flushes the sink and gives it back.
@@ -104,13 +103,6 @@ impl<W: Write> StreamingZipWriter<W> {
     fn drain(&mut self) -> Result<()> {
         drain(&mut self.core, &mut self.sink)
     }
-
-    fn guarded(&mut self, action: impl FnOnce(&mut W) -> io::Result<()>) -> Result<()> {
-        self.core.poison();
-        action(&mut self.sink).map_err(Error::Sink)?;
-        self.core.heal();
-        Ok(())
-    }
 }
 
 /// Empties the core's buffer into `sink` as far as it must be.
@@ -122,12 +114,12 @@ pub(crate) fn drain(core: &mut Core, sink: &mut impl Write) -> Result<()> {
 }
 
 fn send_ready(core: &mut Core, sink: &mut impl Write) -> Result<()> {
-    core.poison();
+    core.poisoned = true;
     let ready = core.ready();
     let bytes = ready.len();
     sink.write_all(ready).map_err(Error::Sink)?;
     core.take(bytes);
-    core.heal();
+    core.poisoned = false;
     Ok(())
 }
 

@@ -1,15 +1,11 @@
 //! The program as a person types it.
 #![cfg(feature = "cli")]
 
-mod common;
-
 use std::fs;
-use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::process::Command as Process;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use common::forged::{stored, zip};
 use predicates::prelude::*;
 use predicates::str::contains;
 use tempfile::TempDir;
@@ -38,20 +34,6 @@ fn tree() -> TempDir {
     folder
 }
 
-fn listing(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            found.extend(listing(&path));
-        } else {
-            found.push((path.display().to_string(), fs::read(&path).expect("readable")));
-        }
-    }
-    found.sort();
-    found
-}
-
 #[test]
 fn a_tree_comes_back_as_it_was() {
     let folder = tree();
@@ -60,12 +42,8 @@ fn a_tree_comes_back_as_it_was() {
     let names = contains("tree/deep/deeper/noise.bin").and(contains("tree/deep/ü.txt"));
     typed(&folder, "list tree.zip").success().stdout(names);
     typed(&folder, "extract tree.zip --into out").success();
-    let root = folder.path().display().to_string();
-    let relative = |inside: &str| -> Vec<(String, Vec<u8>)> {
-        let whole = listing(&folder.path().join(inside));
-        whole.into_iter().map(|(name, data)| (name.replace(&format!("{root}/{inside}"), ""), data)).collect()
-    };
-    assert_eq!(relative("out/tree"), relative("tree"));
+    let differ = Process::new("diff").args(["-r", "tree", "out/tree"]).current_dir(&folder).output().expect("it runs");
+    assert!(differ.status.success(), "{}", String::from_utf8_lossy(&differ.stdout));
 }
 
 #[test]
@@ -102,24 +80,6 @@ fn standard_input_and_output_are_a_dash() {
 }
 
 #[test]
-fn another_program_reads_the_pipe() {
-    let folder = tree();
-    if Process::new("bsdtar").arg("--version").output().is_err() {
-        assert!(std::env::var("CI").is_err(), "bsdtar is missing: apt-get install libarchive-tools");
-        eprintln!("skipped: bsdtar is missing (apt-get install libarchive-tools)");
-        return;
-    }
-    let mut create = Process::new(assert_cmd::cargo::cargo_bin("s_zip"));
-    let mut create =
-        create.args(["create", "-", "tree"]).current_dir(&folder).stdout(Stdio::piped()).spawn().expect("it runs");
-    let pipe = create.stdout.take().expect("a pipe");
-    let list =
-        Process::new("bsdtar").args(["-tf", "-"]).env("LC_ALL", "C.UTF-8").stdin(pipe).output().expect("it runs");
-    assert!(list.status.success() && create.wait().expect("it ends").success());
-    assert!(String::from_utf8_lossy(&list.stdout).contains("tree/a.txt"));
-}
-
-#[test]
 fn what_cannot_be_packed_is_one_line_and_leaves_nothing() {
     let folder = tree();
     std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).expect("linked");
@@ -150,21 +110,6 @@ fn an_archive_does_not_hold_itself() {
 }
 
 #[test]
-fn hostile_archives_are_refused_and_write_nothing_outside() {
-    let folder = TempDir::new().expect("a folder");
-    for name in ["../evil.txt", "/tmp/s_zip-evil.txt", "a/../../evil.txt", "C:/evil.txt", "a\\..\\evil.txt"] {
-        fs::write(folder.path().join("evil.zip"), zip(&[stored(name, b"evil")]).bytes).expect("written");
-        typed(&folder, "extract evil.zip --into in").code(2).stderr(contains("name"));
-        typed(&folder, "test evil.zip").code(1);
-        assert!(listing(folder.path()).iter().all(|(path, _)| path.ends_with("evil.zip")), "{name}");
-    }
-    assert!(!Path::new("/tmp/s_zip-evil.txt").exists());
-    fs::write(folder.path().join("screen.zip"), zip(&[stored("red\u{1b}[31m", b"")]).bytes).expect("written");
-    let plain = contains("\u{1b}").not();
-    typed(&folder, "list screen.zip").success().stdout(plain);
-}
-
-#[test]
 fn a_bomb_is_refused_by_its_limits() {
     let folder = TempDir::new().expect("a folder");
     let zeros = vec![0; 8 << 20];
@@ -172,29 +117,7 @@ fn a_bomb_is_refused_by_its_limits() {
     fs::write(folder.path().join("bomb.zip"), archive).expect("written");
     let extract = ["extract", "bomb.zip", "--into", "in", "--limit-bytes", "1000000"];
     s_zip(&folder).args(extract).assert().code(2).stderr(contains("--limit-bytes"));
-    assert_eq!(listing(folder.path()).len(), 1);
-}
-
-#[test]
-fn what_stands_there_is_not_replaced() {
-    let folder = tree();
-    typed(&folder, "create tree.zip tree").success();
-    typed(&folder, "extract tree.zip --into out").success();
-    typed(&folder, "extract tree.zip --into out").code(2).stderr(contains("exists"));
-}
-
-#[test]
-fn a_damaged_archive_fails_its_test() {
-    let folder = tree();
-    typed(&folder, "create tree.zip tree").success();
-    let path = folder.path().join("tree.zip");
-    let mut bytes = fs::read(&path).expect("readable");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&path, &bytes).expect("written");
-    typed(&folder, "test tree.zip").code(1).stderr(contains("noise.bin"));
-    fs::write(&path, &bytes[..middle]).expect("written");
-    typed(&folder, "test tree.zip").code(predicate::ne(0));
+    assert!(!folder.path().join("in").exists());
 }
 
 #[cfg(target_os = "linux")]

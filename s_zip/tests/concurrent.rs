@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use common::calls::{Data, Kind};
+use common::calls::{Data, Kind, any_kind, noise};
 use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
 use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result, StreamingZipWriter};
@@ -30,16 +30,24 @@ fn options(index: usize, data: &[u8]) -> EntryOptions {
     if index.is_multiple_of(2) { plain } else { plain.size(data.len() as u64).crc32(crc32fast::hash(data)) }
 }
 
+/// Makes the calls for an entry up to where a file that is not added whole takes its data, and gives what the start of one gives.
+macro_rules! begin {
+    ($writer:ident, $index:ident, $item:ident, $data:ident) => {{
+        let (name, options) = (format!("{}", $index), options($index, $data));
+        if $item.directory {
+            $writer.add_directory(&name).map(|()| None)
+        } else if $item.whole {
+            $writer.add_entry_with_options(&name, $data, options).map(|()| None)
+        } else {
+            $writer.start_entry_with_options(&name, options).map(Some)
+        }
+    }};
+}
+
 fn one_after_another(level: u32, items: &[Item], data: &[Vec<u8>]) -> Vec<u8> {
     let mut writer = StreamingZipWriter::from_writer_with_compression(Vec::new(), level).unwrap();
     for (index, (item, data)) in items.iter().zip(data).enumerate() {
-        let (name, options) = (format!("{index}"), options(index, data));
-        if item.directory {
-            writer.add_directory(&name).unwrap();
-        } else if item.whole {
-            writer.add_entry_with_options(&name, data, options).unwrap();
-        } else {
-            writer.start_entry_with_options(&name, options).unwrap();
+        if let Some(()) = begin!(writer, index, item, data).unwrap() {
             writer.write_data(data).unwrap();
         }
     }
@@ -52,13 +60,7 @@ fn all_at_once(level: u32, budget: usize, items: &[Item], data: &[Vec<u8>]) -> V
     let writer = ConcurrentZipWriter::from_writer_with_compression(Vec::new(), level).unwrap().budget_bytes(budget);
     thread::scope(|scope| {
         for (index, (item, data)) in items.iter().zip(data).enumerate() {
-            let (name, options) = (format!("{index}"), options(index, data));
-            if item.directory {
-                writer.add_directory(&name).unwrap();
-            } else if item.whole {
-                writer.add_entry_with_options(&name, data, options).unwrap();
-            } else {
-                let mut entry = writer.start_entry_with_options(&name, options).unwrap();
+            if let Some(mut entry) = begin!(writer, index, item, data).unwrap() {
                 scope.spawn(move || {
                     data.chunks(item.chunk).for_each(|chunk| entry.write_all(chunk).unwrap());
                     entry.finish().unwrap();
@@ -74,9 +76,8 @@ fn item() -> impl Strategy<Value = Item> {
     // Nothing, some of a block, whole blocks and a byte more or less, more than the output buffer.
     let blocks = (0..5_usize, -1..=1_isize).prop_map(|(blocks, odd)| (blocks * 65_536).saturating_add_signed(odd));
     let len = prop_oneof![1 => Just(0_usize), 4 => 0..30_000_usize, 3 => blocks, 1 => 0..400_000_usize];
-    let kind = prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)];
     let chunk = prop_oneof![1_000..5_000_usize, 60_000..1_000_000_usize];
-    (kind, len, any::<u64>(), chunk, 0..10_u8).prop_map(|(kind, len, seed, chunk, manner)| Item {
+    (any_kind(), len, any::<u64>(), chunk, 0..10_u8).prop_map(|(kind, len, seed, chunk, manner)| Item {
         data: Data { kind, len, seed },
         directory: manner == 0,
         whole: manner < 4,
@@ -108,10 +109,6 @@ fn more_than_is_compressed_whole_is_streamed() {
     assert!(all_at_once(1, 0, &items, &data) == one_after_another(1, &items, &data));
 }
 
-fn noise(len: usize) -> Vec<u8> {
-    Data { kind: Kind::Noise, len, seed: 7 }.bytes()
-}
-
 fn names(bytes: &[u8]) -> Vec<String> {
     common::archive::parse(bytes).entries.iter().map(|entry| entry.name.clone()).collect()
 }
@@ -121,8 +118,8 @@ fn one_thread_may_write_several_entries_in_any_order() {
     let writer = ConcurrentZipWriter::from_writer(Vec::new());
     let mut first = writer.start_entry("first").unwrap();
     let mut second = writer.start_entry("second").unwrap();
-    writer.add_entry("third", &noise(300_000)).unwrap();
-    second.write_all(&noise(300_000)).unwrap();
+    writer.add_entry("third", &noise(300_000, 7)).unwrap();
+    second.write_all(&noise(300_000, 7)).unwrap();
     first.write_all(b"late").unwrap();
     second.finish().unwrap();
     first.finish().unwrap();
@@ -135,9 +132,9 @@ fn the_first_entry_goes_to_the_sink_as_it_grows() {
     let writer = ConcurrentZipWriter::from_writer(sink.clone());
     let mut first = writer.start_entry("first").unwrap();
     let mut second = writer.start_entry("second").unwrap();
-    second.write_all(&noise(1_000_000)).unwrap();
+    second.write_all(&noise(1_000_000, 7)).unwrap();
     assert_eq!(sink.len(), 0, "it is not its turn");
-    first.write_all(&noise(1_000_000)).unwrap();
+    first.write_all(&noise(1_000_000, 7)).unwrap();
     assert!((800_000..1_000_200).contains(&sink.len()), "{}", sink.len());
     first.finish().unwrap();
     assert!(sink.len() > 1_800_000, "{}", sink.len());
@@ -152,7 +149,7 @@ fn while_one_waits(meanwhile: impl FnOnce(s_zip::EntryWriter<Sink>)) -> Result<(
     let mut second = writer.start_entry("second").unwrap();
     let (sender, receiver) = channel();
     thread::spawn(move || {
-        let result = second.write_all(&noise(1_000_000));
+        let result = second.write_all(&noise(1_000_000, 7));
         sender.send(result.map_err(|error| *error.into_inner().unwrap().downcast().unwrap())).unwrap();
         let _ = second.finish();
     });
@@ -192,13 +189,13 @@ fn an_archive_does_not_end_before_its_entries() {
     let writer = ConcurrentZipWriter::from_writer(Vec::new());
     let mut entry = writer.start_entry("a").unwrap();
     assert!(matches!(writer.finish(), Err(Error::OpenEntries)));
-    assert!(entry.write_all(&noise(70_000)).is_err());
+    assert!(entry.write_all(&noise(70_000, 7)).is_err());
     assert!(matches!(entry.finish(), Err(Error::Poisoned)));
 }
 
 #[test]
 fn a_sink_may_fail_anywhere() {
-    let data = [noise(1_000), noise(400_000), Vec::new(), noise(50_000)];
+    let data = [noise(1_000, 7), noise(400_000, 7), Vec::new(), noise(50_000, 7)];
     let write = |sink: &Sink| -> Result<()> {
         let writer = ConcurrentZipWriter::from_writer(sink.clone()).budget_bytes(0);
         let entries: Vec<_> = (0..)

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::calls::{Data, Kind};
+use common::calls::noise;
 use common::forged::{bomb, stored, zip};
 use tempfile::TempDir;
 
@@ -25,11 +25,17 @@ fn program() -> std::path::PathBuf {
 /// A folder with a file that does not compress and fills a pipe and all buffers, and an archive of it.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let noise = Data { kind: Kind::Noise, len: 2_000_000, seed: 1 }.bytes();
-    fs::write(folder.path().join("noise"), &noise).unwrap();
+    fs::write(folder.path().join("noise"), noise(2_000_000, 1)).unwrap();
     let names: Vec<_> = (0..20_000).map(|index| stored(&format!("{index}"), b"")).collect();
     fs::write(folder.path().join("many.zip"), zip(&names).bytes).unwrap();
     folder
+}
+
+/// The program with these words, separated by spaces, in a folder.
+fn typed(folder: &TempDir, words: &str) -> Command {
+    let mut command = Command::new(program());
+    command.args(words.split(' ')).current_dir(folder);
+    command
 }
 
 fn sh(folder: &TempDir, script: &str) -> Output {
@@ -103,12 +109,7 @@ fn ended(child: &mut Child) -> ExitStatus {
 fn signals_leave_no_half_archive() {
     for (signal, number) in signals() {
         let folder = folder();
-        let mut child = Command::new(program())
-            .args(["create", "out.zip", "-"])
-            .current_dir(&folder)
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = typed(&folder, "create out.zip -").stdin(Stdio::piped()).spawn().unwrap();
         let _open = child.stdin.take();
         wait_until("a temporary file", || has_partial(folder.path()));
         kill(&child, signal);
@@ -123,11 +124,7 @@ fn signals_leave_no_half_file() {
     for (signal, number) in signals() {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("bomb.zip"), zip(&[stored("first", b"1"), bomb()]).bytes).unwrap();
-        let mut child = Command::new(program())
-            .args(["extract", "bomb.zip", "--into", "out", "--limit-ratio", "100000"])
-            .current_dir(&folder)
-            .spawn()
-            .unwrap();
+        let mut child = typed(&folder, "extract bomb.zip --into out --limit-ratio 100000").spawn().unwrap();
         let out = folder.path().join("out");
         wait_until("the first file", || out.join("first").exists());
         wait_until("a temporary file", || has_partial(&out));
@@ -164,13 +161,7 @@ fn a_file_that_changes_while_it_is_read_is_told_of() {
     let nothing: Change = |_| {};
     for (change, code) in [(grow, 1), (shrink, 1), (nothing, 0)] {
         let folder = folder();
-        let mut child = Command::new(program())
-            .args(["create", "-", "noise"])
-            .current_dir(&folder)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = typed(&folder, "create - noise").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // The pipe is full before the file was read to its end.
         let mut archive = vec![0; 1];
         let mut pipe = child.stdout.take().unwrap();
@@ -188,12 +179,7 @@ fn a_file_that_changes_while_it_is_read_is_told_of() {
 #[test]
 fn there_are_no_more_threads_than_cores_can_use() {
     let folder = folder();
-    let mut child = Command::new(program())
-        .args(["create", "out.zip", "-", "--jobs", "5000"])
-        .current_dir(&folder)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = typed(&folder, "create out.zip - --jobs 5000").stdin(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(&vec![0; 1 << 20]).unwrap();
     let threads = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

@@ -100,16 +100,16 @@ pub struct Create {
     /// Compress on N threads, at most one per core; how many does not change the bytes
     #[cfg(feature = "parallel")]
     #[arg(long, value_name = "N")]
-    jobs: Option<NonZero<usize>>,
+    pub jobs: Option<NonZero<usize>>,
     /// Use the async writer, which makes the same bytes
     #[cfg(feature = "async")]
     #[arg(long = "async")]
     #[cfg_attr(feature = "parallel", arg(conflicts_with = "jobs"))]
-    run_async: bool,
+    pub run_async: bool,
     /// Where the async writer compresses
     #[cfg(feature = "async")]
     #[arg(long, value_enum, default_value_t = CompressionPolicy::Inline, requires = "run_async")]
-    policy: CompressionPolicy,
+    pub policy: CompressionPolicy,
     /// The name for what comes from standard input
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     pub stdin_name: String,
@@ -153,20 +153,6 @@ pub struct Archive {
     limit_ratio: u64,
 }
 
-/// Which writer makes an archive.
-#[derive(Debug, Clone, Copy)]
-pub enum WriterKind {
-    Sync,
-    /// With Deflate of this level.
-    #[cfg(feature = "parallel")]
-    Parallel {
-        jobs: NonZero<usize>,
-        level: u32,
-    },
-    #[cfg(feature = "async")]
-    Async(CompressionPolicy),
-}
-
 impl Create {
     /// How data is compressed.
     pub fn compression(&self) -> Result<Compression, Error> {
@@ -177,24 +163,6 @@ impl Create {
             #[cfg(feature = "zstd")]
             (Method::Zstd, level) => Compression::Zstd(level.unwrap_or(3)),
         })
-    }
-
-    /// The writer for data that is compressed so.
-    #[cfg_attr(not(feature = "parallel"), expect(clippy::unnecessary_wraps, unused_variables))]
-    #[cfg_attr(not(any(feature = "async", feature = "parallel")), expect(clippy::unused_self))]
-    pub fn writer(&self, compression: Compression) -> Result<WriterKind, Error> {
-        #[cfg(feature = "async")]
-        if self.run_async {
-            return Ok(WriterKind::Async(self.policy));
-        }
-        #[cfg(feature = "parallel")]
-        if let Some(jobs) = self.jobs {
-            return match compression {
-                Compression::Deflate(level) => Ok(WriterKind::Parallel { jobs, level }),
-                _ => bail!("--jobs compresses with deflate only: leave out --jobs or --method"),
-            };
-        }
-        Ok(WriterKind::Sync)
     }
 }
 

@@ -17,8 +17,11 @@ mod read;
 mod signals;
 mod terminal;
 
-/// Ran, and found failures.
-const FOUND_FAILURES: u8 = 1;
+/// How a command that ran exits.
+fn exit(found_failures: bool) -> ExitCode {
+    ExitCode::from(u8::from(found_failures))
+}
+
 /// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 

@@ -117,19 +117,11 @@ fn looks_like_an_archive(path: &Path) -> Result<bool, Error> {
 }
 
 /// Standard output without the line buffer, which would cut each write at its last newline.
-#[cfg(unix)]
 fn stdout_file() -> io::Result<File> {
-    use std::os::fd::AsFd;
-
     check_stdout()?;
-    io::stdout().as_fd().try_clone_to_owned().map(File::from)
-}
-
-/// Standard output without the line buffer, which would cut each write at its last newline.
-#[cfg(windows)]
-fn stdout_file() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-
-    check_stdout()?;
-    io::stdout().as_handle().try_clone_to_owned().map(File::from)
+    #[cfg(unix)]
+    let own = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let own = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    own.map(File::from)
 }

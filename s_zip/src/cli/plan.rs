@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, FileType, Metadata};
+use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Error, bail};
@@ -65,7 +65,7 @@ impl Plan<'_> {
             return self.add_folder(path, name, metadata);
         }
         if !metadata.is_file() {
-            let kind = special_kind(metadata.file_type());
+            let kind = if metadata.is_symlink() { "a symbolic link" } else { "neither a file nor a folder" };
             if self.request.skip_special {
                 complain(&format!("{shown} is {kind}: left out"));
                 return Ok(());
@@ -167,8 +167,4 @@ fn unix_mode(metadata: &Metadata) -> Option<u32> {
 #[cfg(not(unix))]
 fn unix_mode(_: &Metadata) -> Option<u32> {
     None
-}
-
-fn special_kind(kind: FileType) -> &'static str {
-    if kind.is_symlink() { "a symbolic link" } else { "neither a file nor a folder" }
 }

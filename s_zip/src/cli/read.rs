@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, bail};
 
-use super::FOUND_FAILURES;
 use super::args::Archive;
+use super::exit;
 use super::signals::{self, Cleanup};
 use super::terminal::{complain, print};
 use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
@@ -29,12 +29,12 @@ pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
     match pass(archive, skip_bad, StreamingZipReader::test_with)? {
         Ok((summary, bad)) => {
             let (name, verdict) = (shown(archive), if bad == 0 { "whole" } else { "the rest is whole" });
-            print(|out| writeln!(out, "{name}: {verdict}, {}", Counts(summary)).context("cannot write the result"))?;
-            Ok(bad_found(bad))
+            print(|out| writeln!(out, "{name}: {verdict}, {}", counts(summary)).context("cannot write the result"))?;
+            Ok(exit(bad > 0))
         }
         Err(error) if was_tested(&error) => {
             complain(&format!("{:#}", refused(archive, error)));
-            Ok(ExitCode::from(FOUND_FAILURES))
+            Ok(exit(true))
         }
         Err(error) => Err(refused(archive, error)),
     }
@@ -53,8 +53,8 @@ pub fn extract(archive: &Archive, into: &Path, skip_bad: bool) -> Result<ExitCod
     }
     let (summary, bad) = result.map_err(|error| refused(archive, error))?;
     let into = printable_path(into);
-    print(|out| writeln!(out, "{} to {into}", Counts(summary)).context("cannot write the result"))?;
-    Ok(bad_found(bad))
+    print(|out| writeln!(out, "{} to {into}", counts(summary)).context("cannot write the result"))?;
+    Ok(exit(bad > 0))
 }
 
 /// What `work` made of the archive, and how many entries it left out, each with a complaint.
@@ -71,10 +71,6 @@ fn pass(
     let options = if skip_bad { ReadOptions::new().skip_bad(&mut tell) } else { ReadOptions::new() };
     let result = open(archive)?.and_then(|mut reader| work(&mut reader, options));
     Ok(result.map(|summary| (summary, bad)))
-}
-
-fn bad_found(bad: u64) -> ExitCode {
-    if bad == 0 { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAILURES) }
 }
 
 /// Opens the archive. What cannot be read from the middle is copied to an unnamed temporary file first.
@@ -141,15 +137,10 @@ fn was_tested(error: &ReadError) -> bool {
     )
 }
 
-struct Counts(Summary);
-
-impl std::fmt::Display for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let plural = |count: u64| if count == 1 { "" } else { "s" };
-        let Summary { files, directories, bytes, .. } = self.0;
-        write!(f, "{files} file{}, {directories} folder{}, ", plural(files), plural(directories))?;
-        write!(f, "{bytes} byte{}", plural(bytes))
-    }
+fn counts(summary: Summary) -> String {
+    let several = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let Summary { files, directories, bytes, .. } = summary;
+    format!("{}, {}, {}", several(files, "file"), several(directories, "folder"), several(bytes, "byte"))
 }
 
 fn table(out: &mut dyn Write, entries: &[Entry]) -> io::Result<()> {

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name::{self, NameFault, shown};
 
-use super::archive::{Archive, Summary};
 use super::entry::Entry;
 use super::error::ReadError;
 use super::source::CHUNK_BYTES;
 use super::stream::EntryReader;
+use super::{Limits, StreamingZipReader};
 
 /// How an archive is tested or extracted. By default the first entry that is refused or damaged ends it.
 #[derive(Default)]
@@ -53,10 +53,26 @@ impl<'a> ReadOptions<'a> {
     }
 }
 
-impl std::fmt::Debug for ReadOptions<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let skips = self.skip.is_some();
-        formatter.debug_struct("ReadOptions").field("skip_bad", &skips).field("stop_by", &self.stop).finish()
+/// What [`StreamingZipReader::test`] and [`StreamingZipReader::extract`] went through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Entries that are files.
+    pub files: u64,
+    /// Entries that are folders.
+    pub directories: u64,
+    /// Uncompressed bytes.
+    pub bytes: u64,
+}
+
+impl Summary {
+    fn count(&mut self, entry: &Entry) {
+        if entry.is_directory() {
+            self.directories += 1;
+        } else {
+            self.files += 1;
+        }
+        self.bytes = self.bytes.saturating_add(entry.uncompressed);
     }
 }
 
@@ -69,10 +85,15 @@ pub(super) struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Checks everything that can be checked before the first entry is read.
-    pub fn begin<R: Read + Seek>(archive: &Archive<R>, mut options: ReadOptions<'a>) -> Result<Self, ReadError> {
-        archive.check_sum()?;
+    pub fn begin<R: Read + Seek>(
+        archive: &StreamingZipReader<R>,
+        mut options: ReadOptions<'a>,
+    ) -> Result<Self, ReadError> {
+        let StreamingZipReader { entries, limits, .. } = archive;
+        let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
+        limits.check(None, sum(|entry| entry.compressed), sum(|entry| entry.uncompressed))?;
         let mut bad = HashSet::new();
-        for (index, error) in faults(archive) {
+        for (index, error) in faults(entries, limits) {
             options.pass_over(error)?;
             bad.insert(index);
         }
@@ -82,7 +103,7 @@ impl<'a> Pass<'a> {
     /// Has `visit` read every entry that is not bad; what it is given beside the entry reads it to its end.
     pub fn run<R: Read + Seek>(
         mut self,
-        archive: &mut Archive<R>,
+        archive: &mut StreamingZipReader<R>,
         mut visit: impl FnMut(&mut EntryReader<'_, R>, &mut Pour<'_>) -> Result<(), ReadError>,
     ) -> Result<Summary, ReadError> {
         let mut summary = Summary::default();
@@ -123,10 +144,10 @@ impl Pour<'_> {
 
 /// The entries that cannot be extracted, in order, each with the first reason. The time is that of reading all names a few times, however
 /// deep their folders are.
-pub(super) fn faults<R: Read + Seek>(archive: &Archive<R>) -> Vec<(usize, ReadError)> {
+fn faults(entries: &[Entry], limits: &Limits) -> Vec<(usize, ReadError)> {
     let state = RandomState::new();
-    let mut first = HashMap::with_capacity(archive.entries.len());
-    for (index, entry) in archive.entries.iter().enumerate() {
+    let mut first = HashMap::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
         if let (Ok(()), Some((_, hash))) = (check_name(entry), levels(&state, entry.path()).last()) {
             first.entry(hash).or_insert(index);
         }
@@ -135,7 +156,7 @@ pub(super) fn faults<R: Read + Seek>(archive: &Archive<R>) -> Vec<(usize, ReadEr
         let path = entry.path();
         levels(&state, path).find_map(|(end, hash)| {
             let other = *first.get(&hash)?;
-            let found = archive.entries.get(other)?;
+            let found = entries.get(other)?;
             let itself = end == path.len();
             // A folder is named again by all that it holds, and may be by itself.
             let harmless = found.is_directory() && (!itself || entry.is_directory());
@@ -161,10 +182,9 @@ pub(super) fn faults<R: Read + Seek>(archive: &Archive<R>) -> Vec<(usize, ReadEr
         if let Some(kind) = entry.special_kind() {
             return Some(ReadError::NotAFile { name: name(), kind });
         }
-        archive.check_readable(entry).err().or_else(|| taken(index, entry))
+        entry.method(limits).err().or_else(|| taken(index, entry))
     };
-    let entries = archive.entries.iter().enumerate();
-    entries.filter_map(|(index, entry)| fault(index, entry).map(|error| (index, error))).collect()
+    entries.iter().enumerate().filter_map(|(index, entry)| fault(index, entry).map(|error| (index, error))).collect()
 }
 
 fn check_name(entry: &Entry) -> Result<(), NameFault> {

@@ -9,11 +9,10 @@ use crate::format::{
 use crate::name::shown;
 use crate::time::DosDateTime;
 
-use super::cursor::Cursor;
+use super::Limits;
 use super::entry::{Entry, Marks, read_fields};
 use super::error::ReadError;
-use super::limits::Limits;
-use super::source::{fill, gather, seek};
+use super::source::{Cursor, fill, gather, seek};
 use super::text;
 
 /// The directory and what follows it.
@@ -143,11 +142,7 @@ fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(P
     }
     cursor.u32();
     let disks = (cursor.u32(), cursor.u32());
-    let (Some(here), Some(entries), Some(bytes), Some(offset)) =
-        (cursor.u64(), cursor.u64(), cursor.u64(), cursor.u64())
-    else {
-        return Err(bad("the ZIP64 end record is too short"));
-    };
+    let [here, entries, bytes, offset] = cursor.u64s().ok_or(bad("the ZIP64 end record is too short"))?;
     if disks != (Some(0), Some(0)) || here != entries {
         return Err(ReadError::MultiDisk);
     }
@@ -240,7 +235,8 @@ fn lay_out(entries: &[Entry], directory_at: u64) -> Result<Vec<u64>, ReadError> 
         let least = LOCAL_HEADER_BYTES as u64 + u64::from(entry.name_bytes) + entry.least_descriptor();
         let end = entry.offset.checked_add(least).and_then(|end| end.checked_add(entry.compressed));
         if end.is_none_or(|end| end > ceiling) {
-            return Err(entry.overlaps(follower));
+            let of = |follower: &Entry| format!("the entry {:?}", shown(&follower.name));
+            return Err(entry.overlaps(follower.map_or_else(|| "the central directory".to_owned(), of)));
         }
         if let Some(slot) = ceilings.get_mut(index) {
             *slot = ceiling;

@@ -8,9 +8,10 @@ use crate::format::{
 };
 use crate::name::shown;
 
-use super::cursor::Cursor;
+use super::Limits;
+use super::decode::Method;
 use super::error::ReadError;
-use super::source::{fill, gather, seek};
+use super::source::{Cursor, fill, gather, seek};
 
 /// Encrypted, strongly encrypted, or with an encrypted directory.
 pub(super) const FLAGS_ENCRYPTED: u16 = FLAG_ENCRYPTED | 1 << 6 | 1 << 13;
@@ -78,6 +79,17 @@ impl Entry {
         }
     }
 
+    /// How the data can be read, as far as the directory tells.
+    pub(super) fn method(&self, limits: &Limits) -> Result<Method, ReadError> {
+        if self.encrypted {
+            return Err(ReadError::Encrypted { name: shown(&self.name) });
+        }
+        let unsupported = || ReadError::UnsupportedMethod { name: shown(&self.name), method: self.method };
+        let method = Method::of(self.method).ok_or_else(unsupported)?;
+        limits.check(Some(&self.name), self.compressed, self.uncompressed)?;
+        Ok(method)
+    }
+
     fn has_descriptor(&self) -> bool {
         self.flags & FLAG_DESCRIPTOR != 0
     }
@@ -87,12 +99,8 @@ impl Entry {
         if self.has_descriptor() { 12 } else { 0 }
     }
 
-    /// The error for an entry that reaches into `follower`, or into the directory.
-    pub(super) fn overlaps(&self, follower: Option<&Entry>) -> ReadError {
-        let other = match follower {
-            Some(follower) => format!("the entry {:?}", shown(&follower.name)),
-            None => "the central directory".to_owned(),
-        };
+    /// The error for an entry that reaches into `other`.
+    pub(super) fn overlaps(&self, other: String) -> ReadError {
         ReadError::Overlap { name: shown(&self.name), other }
     }
 
@@ -108,51 +116,47 @@ impl Entry {
     /// Reads the local header, checks that it says what the directory says, and leaves the source at the start of the data. Gives the
     /// place where the data ends.
     pub(super) fn check_local<R: Read + Seek>(&self, source: &mut R, ceiling: u64) -> Result<u64, ReadError> {
+        const SHORT: ReadError = ReadError::Truncated { what: "a local header" };
         seek(source, self.offset)?;
         let mut fixed = [0; LOCAL_HEADER_BYTES];
         fill(source, &mut fixed, "a local header")?;
-        let local = Local::parse(&fixed).ok_or(ReadError::Truncated { what: "a local header" })?;
-        let flags = FLAG_DESCRIPTOR | FLAG_UTF8 | FLAGS_ENCRYPTED;
+        let mut local = Cursor::new(&fixed);
+        let signature = local.u32().ok_or(SHORT)?;
+        // Time and date are taken from the directory.
+        let [_needed, flags, method, _time, _date] = local.u16s().ok_or(SHORT)?;
+        let [crc32, compressed, uncompressed] = local.u32s().ok_or(SHORT)?;
+        let [name_bytes, extra_bytes] = local.u16s().ok_or(SHORT)?;
+        let compared = FLAG_DESCRIPTOR | FLAG_UTF8 | FLAGS_ENCRYPTED;
         self.agree([
-            (local.signature == LOCAL_HEADER, "local header's signature"),
-            (local.method == self.method, "method"),
-            (local.flags & flags == self.flags & flags, "set of flags"),
-            (local.name_bytes == self.name_bytes, "name"),
+            (signature == LOCAL_HEADER, "local header's signature"),
+            (method == self.method, "method"),
+            (flags & compared == self.flags & compared, "set of flags"),
+            (name_bytes == self.name_bytes, "name"),
         ])?;
-        let rest = u64::from(local.name_bytes) + u64::from(local.extra_bytes);
+        let rest = u64::from(name_bytes) + u64::from(extra_bytes);
         let data_end = self.offset.checked_add(LOCAL_HEADER_BYTES as u64 + rest + self.least_descriptor());
         let data_end = data_end.and_then(|end| end.checked_add(self.compressed));
-        let Some(end) = data_end.filter(|end| *end <= ceiling) else { return Err(self.overlaps_unknown()) };
-        let rest = gather(source, rest, "a local header")?;
-        let Some((name, extra)) = rest.split_at_checked(local.name_bytes.into()) else {
-            return Err(self.mismatch("name"));
+        let Some(end) = data_end.filter(|end| *end <= ceiling) else {
+            return Err(self.overlaps("what follows it".to_owned()));
         };
+        let rest = gather(source, rest, "a local header")?;
+        let (name, extra) = rest.split_at_checked(name_bytes.into()).ok_or(SHORT)?;
         if name != self.raw_name.as_deref().unwrap_or(self.name.as_bytes()) {
             return Err(self.mismatch("name"));
         }
-        self.check_fields(&local, name, extra)?;
-        Ok(end - self.least_descriptor())
-    }
-
-    fn overlaps_unknown(&self) -> ReadError {
-        ReadError::Overlap { name: shown(&self.name), other: "what follows it".to_owned() }
-    }
-
-    fn check_fields(&self, local: &Local, name: &[u8], extra: &[u8]) -> Result<(), ReadError> {
-        let marks = Marks { uncompressed: local.uncompressed, compressed: local.compressed, offset: 0, disk: 0 };
+        let marks = Marks { uncompressed, compressed, offset: 0, disk: 0 };
         let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&self.name), what })?;
         // With a descriptor the header may leave out what it did not know yet.
         let unknown = self.has_descriptor();
         let agrees = |here: u64, there: u64| here == there || (unknown && here == 0);
+        let unicode = fields.unicode_name(name).filter(|_| self.flags & FLAG_UTF8 == 0);
         self.agree([
-            (agrees(local.crc32.into(), self.crc32.into()), "CRC-32"),
+            (agrees(crc32.into(), self.crc32.into()), "CRC-32"),
             (agrees(fields.compressed, self.compressed), "compressed size"),
             (agrees(fields.uncompressed, self.uncompressed), "uncompressed size"),
-            (
-                fields.unicode_name(name).is_none_or(|name| self.flags & FLAG_UTF8 != 0 || name == self.name),
-                "Unicode name",
-            ),
-        ])
+            (unicode.is_none_or(|name| name == self.name), "Unicode name"),
+        ])?;
+        Ok(end - self.least_descriptor())
     }
 
     /// Checks the descriptor, if there is one, right after the data: with or without signature, with sizes of 4 or 8 bytes.
@@ -175,30 +179,6 @@ impl Entry {
         crc32 == Some(self.crc32)
             && ((wide.u64(), wide.u64()) == sizes
                 || (narrow.u32().map(u64::from), narrow.u32().map(u64::from)) == sizes)
-    }
-}
-
-/// The fixed part of a local header.
-struct Local {
-    signature: u32,
-    flags: u16,
-    method: u16,
-    crc32: u32,
-    compressed: u32,
-    uncompressed: u32,
-    name_bytes: u16,
-    extra_bytes: u16,
-}
-
-impl Local {
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let mut cursor = Cursor::new(bytes);
-        let signature = cursor.u32()?;
-        // Time and date are taken from the directory.
-        let [_needed, flags, method, _time, _date] = cursor.u16s()?;
-        let [crc32, compressed, uncompressed] = cursor.u32s()?;
-        let [name_bytes, extra_bytes] = cursor.u16s()?;
-        Some(Local { signature, flags, method, crc32, compressed, uncompressed, name_bytes, extra_bytes })
     }
 }
 

@@ -12,7 +12,6 @@ use crate::name::NameFault;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The archive cannot be opened.
     #[error("cannot open {path}")]
     Open { path: String, source: io::Error },
     /// The source failed.
@@ -31,7 +30,6 @@ pub enum ReadError {
     /// The file ends before something that it should hold.
     #[error("the archive is cut off: {what} is not there in full")]
     Truncated { what: &'static str },
-    /// The archive is one part of several.
     #[error("the archive spans several disks: join its parts first (zip -s 0)")]
     MultiDisk,
     /// More entries than [`Limits::entries`](super::Limits::entries), by what the end record claims.
@@ -62,10 +60,8 @@ pub enum ReadError {
     /// A name is marked as UTF-8 and is not; shown with replacement characters.
     #[error("the name {name:?} is marked as UTF-8 and is not")]
     NotUtf8 { name: String },
-    /// Two entries have one name.
     #[error("two entries are named {name:?}: read them by index")]
     DuplicateName { name: String },
-    /// One entry is a file and a folder of another one.
     #[error("{name:?} is a file, and a folder that holds {other:?}")]
     NameConflict { name: String, other: String },
     /// Two entries, or an entry and the directory, share bytes of the file: `name` starts first, and `other` before it ends.
@@ -80,7 +76,6 @@ pub enum ReadError {
     /// The method is unknown, or not built in.
     #[error("the entry {name:?} is compressed by method {method}{}", method_hint(*.method))]
     UnsupportedMethod { name: String, method: u16 },
-    /// The entry is encrypted.
     #[error(
         "the entry {name:?} is encrypted, which this reader does not support: decrypt the archive with another program"
     )]
@@ -97,7 +92,6 @@ pub enum ReadError {
     /// The data is other data than was packed: its CRC-32 is not the one that the directory declares.
     #[error("the data of {name:?} is damaged: its CRC-32 is {found:08x}, declared is {declared:08x}")]
     CrcMismatch { name: String, declared: u32, found: u32 },
-    /// There is no entry of this index.
     #[error("there is no entry {index}: the archive has {entries}, counted from 0")]
     NoSuchEntry { index: usize, entries: usize },
     /// Extraction could not write.

@@ -10,15 +10,15 @@ use std::time::{Duration, SystemTime};
 
 use crate::name::printable_path;
 
-use super::archive::{Archive, Summary};
-use super::check::{Pass, ReadOptions, levels};
+use super::StreamingZipReader;
+use super::check::{Pass, ReadOptions, Summary, levels};
 use super::dir::{Dir, open_root};
 use super::entry::Entry;
 use super::error::ReadError;
 
 /// Checks, then writes entry by entry.
 pub(super) fn extract<R: Read + Seek>(
-    archive: &mut Archive<R>,
+    archive: &mut StreamingZipReader<R>,
     into: &Path,
     options: ReadOptions<'_>,
 ) -> Result<Summary, ReadError> {

@@ -9,9 +9,7 @@
 //! entries, headers that disagree. How names are decoded stands at [`Entry::name`]; unzip and bsdtar take them the same way, Python takes
 //! what is not marked from code page 437, as the format says.
 
-mod archive;
 mod check;
-mod cursor;
 mod decode;
 #[cfg(feature = "extract")]
 mod dir;
@@ -20,7 +18,6 @@ mod entry;
 mod error;
 #[cfg(feature = "extract")]
 mod extract;
-mod limits;
 mod source;
 mod stream;
 mod text;
@@ -29,16 +26,14 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-use archive::Archive;
 use check::Pass;
+use decode::Decoders;
 
-use crate::name::printable_path;
+use crate::name::{printable_path, shown};
 
-pub use archive::Summary;
-pub use check::ReadOptions;
+pub use check::{ReadOptions, Summary};
 pub use entry::Entry;
 pub use error::ReadError;
-pub use limits::{Limits, RATIO_GRACE_BYTES};
 pub use stream::EntryReader;
 
 /// Reads a ZIP archive. See [the module](self) for what it checks.
@@ -46,7 +41,15 @@ pub use stream::EntryReader;
 /// A source is best read in large pieces: data is asked for in pieces of up to 64 KiB, headers in pieces of 30 bytes and more, so that a
 /// [`BufReader`] around a file helps with many small entries.
 pub struct StreamingZipReader<R: Read + Seek> {
-    archive: Archive<R>,
+    source: R,
+    limits: Limits,
+    entries: Vec<Entry>,
+    /// For each entry where it must have ended.
+    ceilings: Vec<u64>,
+    comment: Vec<u8>,
+    /// Compressed data on its way to the decoder.
+    input: Vec<u8>,
+    decoders: Decoders,
 }
 
 impl StreamingZipReader<BufReader<File>> {
@@ -82,28 +85,20 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     ///
     /// # Errors
     /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
-    pub fn with_limits(source: R, limits: Limits) -> Result<Self, ReadError> {
-        Ok(StreamingZipReader { archive: Archive::open(source, limits)? })
+    pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
+        let directory::Directory { entries, ceilings, comment } = directory::read(&mut source, &limits)?;
+        let (input, decoders) = (Vec::new(), Decoders::default());
+        Ok(StreamingZipReader { source, limits, entries, ceilings, comment, input, decoders })
     }
 
     /// The entries in the order of the directory.
     pub fn entries(&self) -> &[Entry] {
-        &self.archive.entries
+        &self.entries
     }
 
     /// The archive's comment; the format does not say in which encoding.
     pub fn comment(&self) -> &[u8] {
-        &self.archive.comment
-    }
-
-    /// The first entry of this name. Takes time proportional to the number of entries.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
-        self.entries().iter().find(|entry| entry.name == name)
-    }
-
-    /// The index, for [`read`](Self::read), of the first entry of this name. Takes time proportional to the number of entries.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.entries().iter().position(|entry| entry.name == name)
+        &self.comment
     }
 
     /// Starts reading the entry of this index in [`entries`](Self::entries), and checks its local header.
@@ -112,14 +107,15 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// The source fails, there is no such entry, its local header disagrees with the directory, it is encrypted, its method is unknown,
     /// or its declared size is beyond the limits.
     pub fn read(&mut self, index: usize) -> Result<EntryReader<'_, R>, ReadError> {
-        EntryReader::start(&mut self.archive, index)
+        EntryReader::start(self, index)
     }
 
-    /// Does everything that [`extract`](Self::extract) does but write: checks what [`check_extract`](Self::check_extract) checks, then reads
-    /// every entry.
+    /// Does everything that [`extract`](Self::extract) does but write: checks what can be checked before, then reads every entry.
     ///
     /// # Errors
-    /// As of [`check_extract`](Self::check_extract), [`read`](Self::read) and the reader that it gives, for the first entry that fails.
+    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
+    /// that is encrypted or of an unknown method; a folder may be there twice. Otherwise as of [`read`](Self::read) and the reader that it
+    /// gives, for the first entry that fails.
     pub fn test(&mut self) -> Result<Summary, ReadError> {
         self.test_with(ReadOptions::new())
     }
@@ -129,15 +125,16 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// # Errors
     /// As of [`test`](Self::test), but for what the options let pass.
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        Pass::begin(&self.archive, options)?.run(&mut self.archive, |reader, pour| pour.pour(reader, |_| Ok(())))
+        Pass::begin(self, options)?.run(self, |reader, pour| pour.pour(reader, |_| Ok(())))
     }
 
     /// Extracts everything to the folder `into`, which is created if it is missing.
     ///
-    /// Nothing is written unless [`check_extract`](Self::check_extract) finds nothing. Existing files are never replaced, symbolic links in
-    /// the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary name in its folder
-    /// (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id and its like; the
-    /// time of the last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing does.
+    /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
+    /// replaced, symbolic links in the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary
+    /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
+    /// and its like; the time of the last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing
+    /// does.
     ///
     /// # Errors
     /// As of [`test`](Self::test), and whatever keeps a file from being written.
@@ -152,26 +149,63 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// As of [`extract`](Self::extract), but for what the options let pass.
     #[cfg(feature = "extract")]
     pub fn extract_with(&mut self, into: &Path, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        extract::extract(&mut self.archive, into, options)
-    }
-
-    /// Whether [`extract`](Self::extract) would begin.
-    ///
-    /// # Errors
-    /// All entries together are beyond the limits, or the first entry whose name is unsafe or taken, that is neither a file nor a folder,
-    /// that is encrypted or of an unknown method. A folder may be there twice.
-    pub fn check_extract(&self) -> Result<(), ReadError> {
-        Pass::begin(&self.archive, ReadOptions::new()).map(drop)
-    }
-
-    /// The source, for other use.
-    pub fn into_inner(self) -> R {
-        self.archive.source
+        extract::extract(self, into, options)
     }
 }
 
 impl<R: Read + Seek> std::fmt::Debug for StreamingZipReader<R> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("StreamingZipReader").field("entries", &self.entries().len()).finish_non_exhaustive()
+    }
+}
+
+/// Unpacked bytes below which the ratio is not looked at, for an entry and for the sum.
+pub const RATIO_GRACE_BYTES: u64 = 128 << 20;
+
+/// What an archive may ask of the reader.
+///
+/// The defaults are meant for archives of unknown origin on an ordinary machine:
+///
+/// * Deflate cannot expand more than about 1032-fold, so a single honest stream is a bomb only by its size, which `bytes` bounds; `ratio`
+///   refuses what comes near that maximum once it exceeds [`RATIO_GRACE_BYTES`] (a gigabyte of zeros in a megabyte is refused, a log file of
+///   20 MiB that repeats itself is not), and Zstandard, which can expand far more.
+/// * Archives whose entries share bytes ("overlap bombs") are refused whatever the limits are.
+/// * Archives in archives are not unpacked, so nothing multiplies.
+///
+/// The reader's memory does not depend on the size of entries: it is the directory, a buffer of 64 KiB, and the decoder's window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Entries of an archive. Default: 1,000,000.
+    pub entries: u64,
+    /// Uncompressed bytes of an entry, and of all entries when testing and extracting. Default: 16 GiB.
+    pub bytes: u64,
+    /// Uncompressed bytes per compressed byte, of an entry and of all entries when testing and extracting, looked at beyond
+    /// [`RATIO_GRACE_BYTES`]. Default: 500.
+    pub ratio: u64,
+    /// Bytes of the central directory, which is held in memory while it is parsed; the entries stay there, in about as many bytes as the
+    /// directory has and 150 more for each. Default: 256 MiB.
+    pub directory_bytes: u64,
+    /// Binary logarithm of the largest window that a Zstandard stream may ask for, in bytes. Default: 27 (128 MiB), which every level of
+    /// the usual compressors keeps to.
+    pub window_log: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { entries: 1_000_000, bytes: 16 << 30, ratio: 500, directory_bytes: 256 << 20, window_log: 27 }
+    }
+}
+
+impl Limits {
+    /// Checks the sizes of an entry, or of everything if there is no name.
+    pub(super) fn check(&self, name: Option<&str>, compressed: u64, uncompressed: u64) -> Result<(), ReadError> {
+        let name = || name.map(shown);
+        if uncompressed > self.bytes {
+            return Err(ReadError::TooLarge { name: name(), bytes: uncompressed, limit: self.bytes });
+        }
+        if uncompressed > RATIO_GRACE_BYTES && uncompressed > compressed.saturating_mul(self.ratio) {
+            return Err(ReadError::RatioExceeded { name: name(), compressed, uncompressed, limit: self.ratio });
+        }
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crc32fast::Hasher;
 use crate::error::Cause;
 use crate::name::shown;
 
-use super::archive::Archive;
+use super::StreamingZipReader;
 use super::decode::Method;
 use super::entry::Entry;
 use super::error::ReadError;
@@ -18,7 +18,7 @@ use super::source::CHUNK_BYTES;
 /// The call that gives the last byte also checks size, CRC and descriptor, so that data is not taken for complete before it is checked. An
 /// error is a [`ReadError`] inside an [`io::Error`], and final.
 pub struct EntryReader<'a, R: Read + Seek> {
-    archive: &'a mut Archive<R>,
+    archive: &'a mut StreamingZipReader<R>,
     index: usize,
     method: Method,
     crc: Hasher,
@@ -42,12 +42,12 @@ enum State {
 }
 
 impl<'a, R: Read + Seek> EntryReader<'a, R> {
-    pub(super) fn start(archive: &'a mut Archive<R>, index: usize) -> Result<Self, ReadError> {
+    pub(super) fn start(archive: &'a mut StreamingZipReader<R>, index: usize) -> Result<Self, ReadError> {
         let entries = archive.entries.len();
         let (Some(entry), Some(ceiling)) = (archive.entries.get(index), archive.ceilings.get(index)) else {
             return Err(ReadError::NoSuchEntry { index, entries });
         };
-        let method = archive.check_readable(entry)?;
+        let method = entry.method(&archive.limits)?;
         let data_end = entry.check_local(&mut archive.source, *ceiling)?;
         if method == Method::Stored && entry.compressed != entry.uncompressed {
             let (declared, found) = (entry.uncompressed, entry.compressed);

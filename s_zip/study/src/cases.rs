@@ -1,26 +1,16 @@
 //! Every arm, and every scenario with the arms that run in it.
 
-use std::io::{BufWriter, IntoInnerError, Seek, Write};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
-use s_zip::CompressionPolicy;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use study_kit::{Arms, Scenario, always, full, measured, smoke, smoke_full};
-use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
-use crate::encoders::{AsyncEncoder, Buffered, Disguised, SyncEncoder, async_encoder, flate2_encoder};
-use crate::input::{Input, Shape};
-use crate::mirror::{self, Encoders};
+use crate::input::Shape;
 use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tail, Tmpfs};
-use crate::sinks::Tracked;
-use crate::{original, own};
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
-/// Output buffer of the buffered controls, in bytes.
-const BUFFER_BYTES: usize = 64 * KIB;
 
 /// One way to write an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -87,11 +77,8 @@ pub enum Arm {
 /// Who calls an arm's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drive {
-    /// The caller.
     Sync,
-    /// tokio's multi-thread runtime.
     MultiThread,
-    /// tokio's current-thread runtime.
     CurrentThread,
     /// A task of tokio's multi-thread runtime.
     Task,
@@ -100,14 +87,6 @@ pub enum Drive {
 }
 
 impl Arm {
-    /// Those that this build has.
-    pub fn here() -> impl Iterator<Item = Arm> {
-        use Arm::{LaterAsync, LaterSync, OriginalAsync, OriginalSync};
-        let is_here =
-            |arm: &Arm| cfg!(feature = "miniz") || ![OriginalSync, OriginalAsync, LaterSync, LaterAsync].contains(arm);
-        Arm::VARIANTS.iter().copied().filter(is_here)
-    }
-
     /// How the arm is driven.
     pub fn drive(self) -> Drive {
         match self {
@@ -127,62 +106,6 @@ impl Arm {
             _ => Drive::Sync,
         }
     }
-}
-
-/// One archive by a sync arm.
-pub fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {
-    const FRESH: Encoders = Encoders::Fresh;
-    let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
-    match arm {
-        Arm::OriginalSync => original::write_sync(input, sink),
-        Arm::LaterSync => original::write_sync_later(input, sink),
-        Arm::Sync => mirror::write_sync(input, sink, boxed, FRESH),
-        Arm::SyncStatic => mirror::write_sync(input, sink, flate2_encoder, FRESH),
-        Arm::SyncReused => mirror::write_sync(input, sink, boxed, Encoders::Reused),
-        Arm::SyncBuffer8k => mirror::write_sync(input, sink, || Buffered::new(8 * KIB), FRESH),
-        Arm::SyncBuffer32k => mirror::write_sync(input, sink, || Buffered::new(32 * KIB), FRESH),
-        Arm::SyncBuffered => {
-            let sink = Tracked::new(BufWriter::with_capacity(BUFFER_BYTES, sink));
-            let buffered = mirror::write_sync(input, sink, boxed, FRESH)?.sink;
-            Ok(buffered.into_inner().map_err(IntoInnerError::into_error)?)
-        }
-        Arm::BestSync => own::write_sync(input, sink),
-        Arm::BestAtOnce => own::write_at_once(input, sink),
-        Arm::BestParallel => own::write_parallel(input, sink),
-        Arm::BestConcurrent => own::write_concurrent(input, sink),
-        Arm::ZipCrate => own::write_zip_crate(input, sink),
-        Arm::Rawzip => own::write_rawzip(input, sink),
-        _ => bail!("an async arm was called as a sync one"),
-    }
-}
-
-/// One archive by an async arm.
-pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
-    let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
-    match arm {
-        Arm::OriginalAsync => original::write_async(input, sink).await,
-        Arm::LaterAsync => original::write_async_later(input, sink).await,
-        Arm::Async | Arm::AsyncCurrentThread => mirror::write_async(input, sink, boxed).await,
-        Arm::AsyncStatic => mirror::write_async(input, sink, async_encoder).await,
-        Arm::Disguised => mirror::write_async(input, sink, || Disguised::never_waiting(Buffered::new(8 * KIB))).await,
-        Arm::PollOnly => mirror::write_async(input, sink, giving_way).await,
-        Arm::AsyncBuffered => {
-            let sink = Tracked::new(tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink));
-            let mut buffered = mirror::write_async(input, sink, boxed).await?.sink;
-            buffered.flush().await?;
-            Ok(buffered.into_inner())
-        }
-        Arm::BestAsync => own::write_async(input, sink, CompressionPolicy::Inline).await,
-        Arm::BestAsyncInPlace => own::write_async(input, sink, CompressionPolicy::BlockInPlace).await,
-        Arm::BestAsyncOffload => own::write_async(input, sink, CompressionPolicy::Offload).await,
-        Arm::AsyncZip => own::write_async_zip(input, sink).await,
-        _ => bail!("a sync arm was called as an async one"),
-    }
-}
-
-/// The compressor of a future that has something to poll.
-pub fn giving_way() -> Disguised {
-    Disguised::giving_way(Buffered::new(8 * KIB), 64 * KIB)
 }
 
 /// What `ARM_whole` is: the arm, given each entry in one call, whatever the scenario has.

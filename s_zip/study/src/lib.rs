@@ -4,11 +4,11 @@
 //! |---|---|
 //! | [`cases`] | every arm, and every scenario with the arms that run in it |
 //! | [`mirror`], [`encoders`] | the published writer's shape, and the compressors that its controls exchange |
-//! | [`own`] | this crate's writers and their peers |
+//! | [`own`] | how this crate's writers and their peers are called |
 //! | [`data`], [`input`] | what is compressed |
 //! | [`sinks`], [`place`] | where archives go, and whether what arrived is right |
-//! | [`write`](mod@write) | one archive by one arm |
-//! | [`many`], [`ticker`] | several archives, and a task that wants its turn meanwhile |
+//! | [`write`](mod@write) | one archive by one arm: what each arm is |
+//! | [`many`] | several archives, and a task that wants its turn meanwhile |
 //! | [`run`] | one sample, or one side of a duet |
 
 #![allow(clippy::missing_errors_doc, reason = "an error is a failed run; nobody else calls this")]
@@ -19,12 +19,10 @@ pub mod encoders;
 pub mod input;
 pub mod many;
 pub mod mirror;
-pub mod original;
 pub mod own;
 pub mod place;
 pub mod run;
 pub mod sinks;
-pub mod ticker;
 pub mod write;
 
 use study_kit::{Observation, Scenario, Study, TestCase, Turns};

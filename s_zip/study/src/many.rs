@@ -1,27 +1,29 @@
-//! Several archives: one after another, on a thread each, or as a task each.
+//! Several archives: one after another, on a thread each, or as a task each; and what async is for: does a task that wants to run every
+//! millisecond get its turn meanwhile?
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
+use hdrhistogram::Histogram;
 use strum::EnumString;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
-use crate::cases::{Arm, Drive, async_arm};
+use crate::cases::{Arm, Drive};
 use crate::input::Input;
 use crate::place::{Archive, Place};
 use crate::sinks::Counted;
-use crate::write::{Driver, Product, write};
+use crate::write::{Driver, Product, async_arm, write};
 
 /// How several archives are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
 #[strum(serialize_all = "snake_case")]
 pub enum Together {
-    /// One after another.
     Sequential,
-    /// On a thread each.
     Threads,
-    /// As a task each.
     Concurrent,
 }
 
@@ -53,7 +55,7 @@ pub fn execute(
 }
 
 /// Writes an archive to each file in a task of its own, so many at once.
-pub async fn in_tasks(arm: Arm, input: &Arc<Input>, files: &[PathBuf], at_once: usize) -> Result<Vec<Product>> {
+async fn in_tasks(arm: Arm, input: &Arc<Input>, files: &[PathBuf], at_once: usize) -> Result<Vec<Product>> {
     let mut products = Vec::with_capacity(files.len());
     for files in files.chunks(at_once.max(1)) {
         let mut tasks = JoinSet::new();
@@ -70,4 +72,47 @@ pub async fn in_tasks(arm: Arm, input: &Arc<Input>, files: &[PathBuf], at_once: 
         }
     }
     Ok(products)
+}
+
+/// How often the task wants to run.
+const PERIOD: Duration = Duration::from_millis(1);
+/// How long it runs when nothing else does.
+const IDLE: Duration = Duration::from_secs(1);
+/// Lateness that is told apart, in nanoseconds: up to an hour, to three digits.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// How late the ticks were, in nanoseconds, while `arm` wrote an archive to each file; without an arm, in a second of nothing else. And the
+/// archives.
+///
+/// Every tick has its intended time, and one that comes late does not shift the next: a delay is counted by all the ticks it hits.
+pub fn beside_a_ticker(
+    arm: Option<Arm>,
+    input: &Arc<Input>,
+    files: &[PathBuf],
+    driver: &Driver,
+) -> Result<(Histogram<u64>, Vec<Product>)> {
+    driver.run(async {
+        let done = Arc::new(AtomicBool::new(false));
+        let ticker = tokio::spawn(tick(Arc::clone(&done)));
+        let products = match arm {
+            None => {
+                tokio::time::sleep(IDLE).await;
+                Vec::new()
+            }
+            Some(arm) => in_tasks(arm, input, files, files.len()).await?,
+        };
+        done.store(true, Ordering::Relaxed);
+        Ok((ticker.await??, products))
+    })
+}
+
+async fn tick(done: Arc<AtomicBool>) -> Result<Histogram<u64>> {
+    let mut late_ns = Histogram::new_with_bounds(1, LONGEST_NS, 3)?;
+    let mut intended = Instant::now();
+    while !done.load(Ordering::Relaxed) {
+        intended += PERIOD;
+        tokio::time::sleep_until(intended).await;
+        late_ns.saturating_record(u64::try_from(intended.elapsed().as_nanos())?);
+    }
+    Ok(late_ns)
 }

@@ -11,10 +11,7 @@ use async_zip::base::write::ZipFileWriter;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use s_zip::format::LIMIT_32;
-use s_zip::{
-    AsyncStreamingZipWriter, CompressionPolicy, ConcurrentZipWriter, ParallelOptions, ParallelZipWriter,
-    StreamingZipWriter,
-};
+use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, ConcurrentZipWriter, StreamingZipWriter};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use zip::write::SimpleFileOptions;
 
@@ -37,15 +34,9 @@ macro_rules! write_entries {
         Ok(writer.finish() $($dot $wait)? ?)
     }};
 }
-#[cfg(feature = "miniz")]
 pub(crate) use write_entries;
 
-/// This crate's sync writer.
-pub fn write_sync<S: Write>(input: &Input, sink: S) -> Result<S> {
-    write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
-}
-
-/// The same, given each entry whole.
+/// This crate's sync writer, given each entry whole.
 pub fn write_at_once<S: Write>(input: &Input, sink: S) -> Result<S> {
     let mut writer = StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?;
     let data = input.entry();
@@ -59,11 +50,6 @@ pub fn write_at_once<S: Write>(input: &Input, sink: S) -> Result<S> {
 pub async fn write_async<S: AsyncWrite + Unpin>(input: &Input, sink: S, policy: CompressionPolicy) -> Result<S> {
     let writer = AsyncStreamingZipWriter::from_writer_with_compression(sink, LEVEL)?;
     write_entries!(input, writer.compression_policy(policy), .await)
-}
-
-/// This crate's parallel writer on all cores.
-pub fn write_parallel<S: Write>(input: &Input, sink: S) -> Result<S> {
-    write_entries!(input, ParallelZipWriter::from_writer(sink, ParallelOptions::new().level(LEVEL))?)
 }
 
 /// This crate's concurrent writer: as many threads as there are cores, each of which takes the next entry when it is done with one.

@@ -1,6 +1,5 @@
 //! Where an archive goes, and whether what arrived is right.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -47,11 +46,8 @@ impl Place {
 /// An archive that was written.
 #[derive(Debug)]
 pub enum Archive {
-    /// A file.
     File(PathBuf),
-    /// Its bytes.
     Memory(Vec<u8>),
-    /// Its end.
     Tail(Tail),
 }
 
@@ -107,9 +103,7 @@ fn check(mut source: impl Read + Seek, input: &Input, whole: bool) -> Result<Con
     if whole {
         reader.test()?;
     }
-    let mut digest = String::new();
-    for byte in hash.finalize().iter().take(8) {
-        let _ = write!(digest, "{byte:02x}");
-    }
+    let digest = hash.finalize().iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
+    let digest = format!("{digest:016x}");
     Ok(Content { digest, archive_bytes, compressed_bytes })
 }

@@ -9,9 +9,9 @@ use tempfile::TempDir;
 
 use crate::cases::{Arm, Drive, Setting, Work, in_one_call};
 use crate::input::Input;
+use crate::many;
 use crate::place::Place;
 use crate::write::{self, Driver, Product};
-use crate::{many, ticker};
 
 type Case<'a> = TestCase<'a, Setting>;
 
@@ -125,7 +125,7 @@ fn beside_a_ticker(case: &Case<'_>, archives: usize) -> Result<Observation> {
     let input = Input::new(&case.setting.shape, case.seed);
     let (_folder, files) = files(archives)?;
     let span = Span::start();
-    let (late_ns, products) = ticker::run(arm, &input, &files, &driver)?;
+    let (late_ns, products) = many::beside_a_ticker(arm, &input, &files, &driver)?;
     let mut metrics = span.end().metrics();
     let quantile_us = |share| late_ns.value_at_quantile(share) as f64 / 1e3;
     metrics.extend([

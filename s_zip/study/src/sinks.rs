@@ -12,7 +12,6 @@ use tokio::time::Sleep;
 /// Operations that reached a sink: for a file each is a system call, and for tokio's file a trip to the blocking pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Operations {
-    /// Writes.
     pub writes: u64,
     /// Questions for the position.
     pub seeks: u64,
@@ -22,7 +21,6 @@ pub struct Operations {
 /// not be emptied for the question, and a pipe has an answer.
 #[derive(Debug)]
 pub struct Counting<S, const ASKS: bool> {
-    /// The sink itself.
     pub sink: S,
     /// What reached it.
     pub operations: Operations,
@@ -174,7 +172,6 @@ impl Seek for Tail {
 /// A sink that takes its time before each write, as a remote one does: sync by sleeping, async by a timer.
 #[derive(Debug)]
 pub struct Slow {
-    /// What came.
     pub bytes: Vec<u8>,
     delay: Duration,
     timer: Option<Pin<Box<Sleep>>>,

@@ -1,7 +1,7 @@
 //! One archive by one arm, wherever it goes.
 
 use std::fs::File;
-use std::io::{self, Cursor};
+use std::io::{self, BufWriter, Cursor, IntoInnerError, Seek, Write};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,15 +9,91 @@ use std::task::{Context, Poll, Waker};
 use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use s_zip::InPlaceFile;
+use s_zip::{CompressionPolicy, InPlaceFile, ParallelOptions, ParallelZipWriter, StreamingZipWriter};
+use tokio::io::{AsyncSeek, AsyncWrite, AsyncWriteExt};
 use tokio::net::unix::pipe::Sender;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::cases::{Arm, Drive, async_arm, giving_way, sync_arm};
+use crate::cases::{Arm, Drive};
+use crate::encoders::{AsyncEncoder, Buffered, Disguised, LEVEL, SyncEncoder, async_encoder, flate2_encoder};
 use crate::input::Input;
-use crate::mirror;
+use crate::mirror::{self, Encoders};
+use crate::own::{self, write_entries};
 use crate::place::{Archive, Place};
 use crate::sinks::{Counted, Counting, Operations, Slow, Tail, Tracked};
+
+/// Output buffer of the buffered controls, in bytes.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// One archive by a sync arm.
+fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {
+    const FRESH: Encoders = Encoders::Fresh;
+    let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
+    match arm {
+        #[cfg(feature = "miniz")]
+        Arm::OriginalSync => {
+            write_entries!(input, published::StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
+        }
+        #[cfg(feature = "miniz")]
+        Arm::LaterSync => {
+            write_entries!(input, published_later::StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
+        }
+        Arm::Sync => mirror::write_sync(input, sink, boxed, FRESH),
+        Arm::SyncStatic => mirror::write_sync(input, sink, flate2_encoder, FRESH),
+        Arm::SyncReused => mirror::write_sync(input, sink, boxed, Encoders::Reused),
+        Arm::SyncBuffer8k => mirror::write_sync(input, sink, || Buffered::new(8 * 1024), FRESH),
+        Arm::SyncBuffer32k => mirror::write_sync(input, sink, || Buffered::new(32 * 1024), FRESH),
+        Arm::SyncBuffered => {
+            let sink = Tracked::new(BufWriter::with_capacity(BUFFER_BYTES, sink));
+            let buffered = mirror::write_sync(input, sink, boxed, FRESH)?.sink;
+            Ok(buffered.into_inner().map_err(IntoInnerError::into_error)?)
+        }
+        Arm::BestSync => write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?),
+        Arm::BestAtOnce => own::write_at_once(input, sink),
+        Arm::BestParallel => {
+            write_entries!(input, ParallelZipWriter::from_writer(sink, ParallelOptions::new().level(LEVEL))?)
+        }
+        Arm::BestConcurrent => own::write_concurrent(input, sink),
+        Arm::ZipCrate => own::write_zip_crate(input, sink),
+        Arm::Rawzip => own::write_rawzip(input, sink),
+        _ => bail!("{arm:?} is no sync arm of this build; the published crate is only in builds with miniz"),
+    }
+}
+
+/// One archive by an async arm.
+pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Input, sink: S) -> Result<S> {
+    let boxed = || -> Box<dyn AsyncEncoder> { Box::new(async_encoder()) };
+    match arm {
+        #[cfg(feature = "miniz")]
+        Arm::OriginalAsync => {
+            write_entries!(input, published::AsyncStreamingZipWriter::from_writer_with_compression(sink, LEVEL), .await)
+        }
+        #[cfg(feature = "miniz")]
+        Arm::LaterAsync => {
+            write_entries!(input, published_later::AsyncStreamingZipWriter::from_writer_with_compression(sink, LEVEL), .await)
+        }
+        Arm::Async | Arm::AsyncCurrentThread => mirror::write_async(input, sink, boxed).await,
+        Arm::AsyncStatic => mirror::write_async(input, sink, async_encoder).await,
+        Arm::Disguised => mirror::write_async(input, sink, || Disguised::never_waiting(Buffered::new(8 * 1024))).await,
+        Arm::PollOnly => mirror::write_async(input, sink, giving_way).await,
+        Arm::AsyncBuffered => {
+            let sink = Tracked::new(tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink));
+            let mut buffered = mirror::write_async(input, sink, boxed).await?.sink;
+            buffered.flush().await?;
+            Ok(buffered.into_inner())
+        }
+        Arm::BestAsync => own::write_async(input, sink, CompressionPolicy::Inline).await,
+        Arm::BestAsyncInPlace => own::write_async(input, sink, CompressionPolicy::BlockInPlace).await,
+        Arm::BestAsyncOffload => own::write_async(input, sink, CompressionPolicy::Offload).await,
+        Arm::AsyncZip => own::write_async_zip(input, sink).await,
+        _ => bail!("{arm:?} is no async arm of this build; the published crate is only in builds with miniz"),
+    }
+}
+
+/// The compressor of a future that has something to poll.
+fn giving_way() -> Disguised {
+    Disguised::giving_way(Buffered::new(8 * 1024), 64 * 1024)
+}
 
 /// What runs an arm's code; made before anything is timed.
 #[derive(Debug)]
@@ -62,7 +138,6 @@ fn poll_to_the_end<T>(future: impl Future<Output = T>) -> T {
 /// An archive and what it took to write it.
 #[derive(Debug)]
 pub struct Product {
-    /// Where it is.
     pub archive: Archive,
     /// What reached the sink.
     pub operations: Operations,

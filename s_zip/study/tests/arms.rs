@@ -10,6 +10,7 @@ use s_zip_study::input::{Input, Shape};
 use s_zip_study::place::{Archive, Content, Place};
 use s_zip_study::sinks::Operations;
 use s_zip_study::write::{Driver, Product, write};
+use strum::VariantArray;
 
 const SHAPES: [Shape; 4] = [
     Shape::entries(DataKind::Log, 10_000, 7),
@@ -17,6 +18,12 @@ const SHAPES: [Shape; 4] = [
     Shape::calls(DataKind::Csv, 70_000, 1_000),
     Shape::calls(DataKind::Random, 200_000, 64 * 1024),
 ];
+
+/// The arms that this build has.
+fn arms() -> impl Iterator<Item = Arm> {
+    let published = [Arm::OriginalSync, Arm::OriginalAsync, Arm::LaterSync, Arm::LaterAsync];
+    Arm::VARIANTS.iter().copied().filter(move |arm| cfg!(feature = "miniz") || !published.contains(arm))
+}
 
 fn execute(arm: Arm, input: &Arc<Input>, place: Place, path: &Path) -> anyhow::Result<Product> {
     write(arm, input, place, path, &Driver::new(arm.drive())?)
@@ -39,7 +46,7 @@ fn all_arms_write_the_same_content_to_memory_files_and_pipes() {
     let path = folder.path().join("a.zip");
     for shape in &SHAPES {
         let expected = in_memory(Arm::BestSync, shape).0.digest;
-        for arm in Arm::here() {
+        for arm in arms() {
             for place in [Place::Memory, Place::Tmpfs, Place::Pipe, Place::Tail] {
                 let waits = matches!(place, Place::Tmpfs | Place::Pipe);
                 let elsewhere = !matches!(place, Place::Memory);
@@ -72,7 +79,7 @@ fn the_published_shape_takes_33_writes_and_a_seek_per_entry_and_8_and_2_more() {
             Arm::PollOnly,
             Arm::PollRuntime,
         ];
-        for arm in Arm::here().filter(|arm| shape_of_theirs.contains(arm)) {
+        for arm in arms().filter(|arm| shape_of_theirs.contains(arm)) {
             let operations = in_memory(arm, &shape).1;
             assert_eq!((operations.writes, operations.seeks), (33 * entries + 8, entries + 2), "{arm:?}");
         }

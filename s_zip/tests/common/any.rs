@@ -8,6 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 
 #[cfg(feature = "async")]
 use super::calls::apply_async;
+#[cfg(feature = "parallel")]
+use super::calls::make;
 use super::calls::{Call, apply};
 use super::sinks::{Manner, Sink};
 
@@ -57,6 +59,14 @@ impl By {
         By::AsyncWrite(POLICIES[2]),
     ];
 
+    /// All of those, and the parallel one.
+    pub fn every() -> impl Iterator<Item = By> {
+        #[cfg(feature = "parallel")]
+        return By::ALL.iter().copied().chain([By::Parallel]);
+        #[cfg(not(feature = "parallel"))]
+        return By::ALL.iter().copied();
+    }
+
     pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
         let sink = sink.clone();
         match self {
@@ -105,14 +115,7 @@ impl AnyWriter for StreamingZipWriter<Sink> {
 #[cfg(feature = "parallel")]
 impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
     fn call(&mut self, call: &Call) -> Result<()> {
-        match call {
-            Call::Start(name, options) => self.start_entry_with_options(name, options.clone()),
-            Call::Directory(name, options) => self.add_directory_with_options(name, options.clone()),
-            Call::Data(data) => self.write_data(data),
-            Call::Add(name, data, options) => self.add_entry_with_options(name, data, options.clone()),
-            Call::Flush => panic!("this writer has no flush"),
-            Call::Comment(comment) => self.set_comment(*comment),
-        }
+        make!(self, call, panic!("this writer has no flush"))
     }
 
     fn end(self: Box<Self>) -> Result<()> {

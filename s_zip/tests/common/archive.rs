@@ -4,6 +4,9 @@
 
 use std::io::Read;
 
+use super::forged::corpus::with_descriptor;
+use super::forged::{Member, stored, zip_after};
+
 /// What the archive says of one entry, and its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -106,60 +109,45 @@ fn central_entry(cursor: &mut Cursor, entry: &mut Entry) {
 impl Archive {
     /// The archive as the format's description has it, with the payloads as they are.
     fn build(&self) -> Vec<u8> {
-        let (mut out, mut central) = (Vec::new(), Vec::new());
-        for entry in &self.entries {
-            let folder = entry.name.ends_with('/');
-            let version = match entry.method {
-                93 => 63,
-                8 => 20,
-                _ => 10 + 10 * u16::from(folder),
-            };
-            let ascii = entry.name.is_ascii() && entry.comment.is_ascii();
-            let flags = u16::from(entry.descriptor) * 8 + u16::from(!ascii) * 2048;
-            let start = [version, flags, entry.method, entry.time, entry.date].map(u16::to_le_bytes).concat();
-            let sizes = [entry.crc32.to_le_bytes(), u32_of(entry.payload.len()), u32_of(entry.data.len())].concat();
-            let extra = match entry.unix_seconds {
-                Some(seconds) => [b"UT\x05\0\x01".as_slice(), &seconds.to_le_bytes()].concat(),
-                None => Vec::new(),
-            };
-            let lengths = [len16(entry.name.as_bytes()), len16(&extra)].concat();
-            assert_eq!(out.len(), entry.offset);
-            // What is not known yet is zero.
-            let in_header = if entry.descriptor { &[0; 12] } else { sizes.as_slice() };
-            out.extend([b"PK\x03\x04", start.as_slice(), in_header, &lengths, entry.name.as_bytes(), &extra].concat());
-            out.extend_from_slice(&entry.payload);
-            if entry.descriptor {
-                out.extend([b"PK\x07\x08", sizes.as_slice()].concat());
-            }
-            let attributes = (entry.mode << 16) + u32::from(folder) * 16;
-            let comment = entry.comment.as_bytes();
-            let rest = [&len16(comment)[..], &[0; 4], &attributes.to_le_bytes(), &u32_of(entry.offset)].concat();
-            central.extend([b"PK\x01\x02\x3f\x03", start.as_slice(), &sizes, &lengths, &rest].concat());
-            central.extend([entry.name.as_bytes(), &extra, comment].concat());
+        let members: Vec<Member> = self.entries.iter().map(Entry::member).collect();
+        let zip = zip_after(b"", &members, self.comment.as_bytes());
+        let offsets: Vec<usize> = self.entries.iter().map(|entry| entry.offset).collect();
+        assert_eq!(zip.local, offsets);
+        if !self.zip64 {
+            return zip.bytes;
         }
-        let (count, directory) = (self.entries.len() as u64, out.len());
-        let short = u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes();
-        let end = [b"PK\x05\x06\0\0\0\0", &short[..], &short, &u32_of(central.len()), &u32_of(directory)].concat();
-        out.extend(&central);
-        if self.zip64 {
-            let record_at = out.len() as u64;
-            out.extend([b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x3f\x03\x2d\0".as_slice(), &[0; 8]].concat());
-            let numbers = [count, count, central.len() as u64, directory as u64];
-            out.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
-            // The locator says that there is one disk.
-            out.extend([b"PK\x06\x07\0\0\0\0".as_slice(), &record_at.to_le_bytes(), &[1, 0, 0, 0]].concat());
-        }
-        out.extend([&end[..], &len16(self.comment.as_bytes()), self.comment.as_bytes()].concat());
-        out
+        let wide = zip.wide(|numbers| numbers);
+        // Size and offset of the directory stay where they fit.
+        wide.with(wide.end + 12, &zip.bytes[zip.end + 12..zip.end + 20]).bytes
     }
 }
 
-fn len16(bytes: &[u8]) -> [u8; 2] {
-    u16::try_from(bytes.len()).unwrap().to_le_bytes()
-}
-
-fn u32_of(number: usize) -> [u8; 4] {
-    u32::try_from(number).unwrap().to_le_bytes()
+impl Entry {
+    fn member(&self) -> Member {
+        let folder = self.name.ends_with('/');
+        let version = match self.method {
+            93 => 63,
+            8 => 20,
+            _ => 10 + 10 * u16::from(folder),
+        };
+        let ascii = self.name.is_ascii() && self.comment.is_ascii();
+        let time = self.unix_seconds.map(|seconds| [b"UT\x05\0\x01".as_slice(), &seconds.to_le_bytes()].concat());
+        let extra = time.unwrap_or_default();
+        let member = Member {
+            version,
+            flags: u16::from(!ascii) << 11,
+            method: self.method,
+            data: self.payload.clone(),
+            mode: self.mode,
+            time: self.time,
+            date: self.date,
+            comment: self.comment.clone().into_bytes(),
+            local_extra: extra.clone(),
+            central_extra: extra,
+            ..stored(&self.name, &self.data)
+        };
+        if self.descriptor { with_descriptor(member) } else { member }
+    }
 }
 
 /// The data at the start of `bytes`, and how many bytes it takes there: the stream itself says where it ends.

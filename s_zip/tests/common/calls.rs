@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use proptest::prelude::{Just, Strategy, prop_oneof};
 use s_zip::{Compression, EntryOptions, Result, StreamingZipWriter, WriterOptions};
 
 use super::forged::numbers::Numbers;
@@ -74,6 +75,18 @@ impl Data {
         bytes.truncate(self.len);
         bytes
     }
+}
+
+pub fn any_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)]
+}
+
+pub fn noise(len: usize, seed: u64) -> Vec<u8> {
+    Data { kind: Kind::Noise, len, seed }.bytes()
+}
+
+pub fn text(len: usize, seed: u64) -> Vec<u8> {
+    Data { kind: Kind::Text, len, seed }.bytes()
 }
 
 impl Item {
@@ -161,15 +174,26 @@ pub fn write_sync(options: WriterOptions, calls: &[Call]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
+/// Makes a call, with what stands for a flush and, behind the others, what waits.
+macro_rules! make {
+    ($writer:ident, $call:expr, $flush:expr $(, $dot:tt $wait:tt)?) => {
+        match $call {
+            Call::Start(name, options) => $writer.start_entry_with_options(name, options.clone()) $($dot $wait)?,
+            Call::Directory(name, options) => $writer.add_directory_with_options(name, options.clone()) $($dot $wait)?,
+            Call::Data(data) => $writer.write_data(data) $($dot $wait)?,
+            Call::Add(name, data, options) => {
+                $writer.add_entry_with_options(name, data, options.clone()) $($dot $wait)?
+            }
+            Call::Flush => $flush,
+            Call::Comment(comment) => $writer.set_comment(*comment),
+        }
+    };
+}
+#[cfg(feature = "parallel")]
+pub(crate) use make;
+
 pub fn apply<W: Write>(writer: &mut StreamingZipWriter<W>, call: &Call) -> Result<()> {
-    match call {
-        Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()),
-        Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()),
-        Call::Data(data) => writer.write_data(data),
-        Call::Add(name, data, options) => writer.add_entry_with_options(name, data, options.clone()),
-        Call::Flush => writer.flush(),
-        Call::Comment(comment) => writer.set_comment(*comment),
-    }
+    make!(writer, call, writer.flush())
 }
 
 #[cfg(feature = "async")]
@@ -187,14 +211,7 @@ pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
     writer: &mut s_zip::AsyncStreamingZipWriter<W>,
     call: &Call<'_>,
 ) -> Result<()> {
-    match call {
-        Call::Start(name, options) => writer.start_entry_with_options(name, options.clone()).await,
-        Call::Directory(name, options) => writer.add_directory_with_options(name, options.clone()).await,
-        Call::Data(data) => writer.write_data(data).await,
-        Call::Add(name, data, options) => writer.add_entry_with_options(name, data, options.clone()).await,
-        Call::Flush => writer.flush().await,
-        Call::Comment(comment) => writer.set_comment(*comment),
-    }
+    make!(writer, call, writer.flush().await, .await)
 }
 
 /// Zstandard of this level, if the crate is built with it.
@@ -209,7 +226,7 @@ pub fn zstandard(level: u32) -> Option<Compression> {
 /// An archive of some two KB with a bit of everything, flushed at different places.
 pub fn small_mixture() -> Vec<Call<'static>> {
     let text: &[u8] = b"Sphinx of black quartz, judge my vow. ";
-    let noise: &[u8] = Box::leak(Data { kind: Kind::Noise, len: 400, seed: 7 }.bytes().into_boxed_slice());
+    let noise: &[u8] = noise(400, 7).leak();
     let stored = || EntryOptions::new().compression(Compression::None);
     let mut calls = vec![
         Call::Directory("folder".to_owned(), EntryOptions::new().unix_mode(0o700)),
@@ -241,7 +258,7 @@ pub fn small_mixture() -> Vec<Call<'static>> {
 
 /// An archive of some 620 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
 pub fn large_mixture() -> Vec<Call<'static>> {
-    let noise: &[u8] = Box::leak(Data { kind: Kind::Noise, len: 150_000, seed: 8 }.bytes().into_boxed_slice());
+    let noise: &[u8] = noise(150_000, 8).leak();
     let stored = || EntryOptions::new().compression(Compression::None);
     vec![
         Call::Start("deflated".to_owned(), EntryOptions::new().compression(Compression::Deflate(1))),

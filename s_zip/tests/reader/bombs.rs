@@ -7,11 +7,7 @@ use s_zip::{Limits, ReadError, StreamingZipReader};
 use crate::common::forged::{Member, bomb, deflated, stored, zip};
 
 #[test]
-fn entries_that_share_bytes_are_refused() {
-    let archive = zip(&[stored("a", b"data"), stored("b", b"data")]);
-    let same = archive.with(archive.central[1] + 42, &[0; 4]).with(archive.central[1] + 46, b"a");
-    assert_error!(same.open(), ReadError::Overlap { .. });
-
+fn entries_that_quote_the_next_one_are_refused() {
     // Each entry quotes the header of the next one, so that all end in one kernel.
     let kernel = zip(&[deflated("b", &vec![0; 100_000])]);
     let inner = &kernel.bytes[..kernel.central[0]];
@@ -54,14 +50,13 @@ fn a_gigabyte_of_zeros_is_refused_before_it_is_unpacked() {
 #[test]
 fn a_bomb_that_declares_little_is_stopped_at_the_first_byte_too_many() {
     let archive = zip(&[Member { uncompressed: 1000, ..bomb() }]);
-    let source = Counting(Cursor::new(&archive.bytes), 0);
-    let mut opened = StreamingZipReader::new(source).unwrap();
+    let mut source = Counting(Cursor::new(&archive.bytes), 0);
+    let mut opened = StreamingZipReader::new(&mut source).unwrap();
     let mut got = Vec::new();
     let error = opened.read(0).unwrap().read_to_end(&mut got).unwrap_err();
     assert_error!(Err::<(), _>(error.into()), ReadError::SizeMismatch { declared: 1000, found: 1001, .. });
     assert!(got.len() <= 1000);
-    let read = opened.into_inner().1;
-    assert!(read < 256 * 1024, "{read} bytes of the source were read");
+    assert!(source.1 < 256 * 1024, "{} bytes of the source were read", source.1);
 }
 
 #[cfg(feature = "zstd")]

@@ -44,18 +44,15 @@ fn archives_of_the_zip_crate_are_read() {
     let names: Vec<&str> = archive.entries().iter().map(|entry| entry.name.as_str()).collect();
     assert_eq!(names, ["folder/", "folder/größe.txt", "stored"]);
     assert!(archive.entries()[0].is_directory());
-    assert_eq!(archive.find("folder/größe.txt").unwrap().unix_mode, Some(0o100_640));
-    assert!(archive.find("missing").is_none());
+    assert_eq!(archive.entries()[1].unix_mode, Some(0o100_640));
     let mut got = Vec::new();
     archive.read(1).unwrap().read_to_end(&mut got).unwrap();
     assert_eq!(got, text);
-    let index = archive.position("stored").unwrap();
     let mut got = String::new();
-    archive.read(index).unwrap().read_to_string(&mut got).unwrap();
+    archive.read(2).unwrap().read_to_string(&mut got).unwrap();
     assert_eq!(got, "stored data");
     let summary = archive.test().unwrap();
     assert_eq!((summary.files, summary.directories, summary.bytes), (2, 1, text.len() as u64 + 11));
-    archive.check_extract().unwrap();
 }
 
 #[test]
@@ -97,15 +94,6 @@ fn an_archive_cut_off_anywhere_is_an_error() {
             assert!(result.is_err(), "archive {index} cut to {length} bytes");
         }
     }
-}
-
-#[test]
-fn an_end_record_in_a_comment_is_refused() {
-    let inner = zip(&[stored("other", b"")]);
-    let archive = zip_after(b"", &[stored("a", b"data")], &inner.bytes);
-    assert_error!(archive.open(), ReadError::SeveralEnds);
-    let longest = zip_after(b"", &[stored("a", b"data")], &vec![b'x'; 65_535]);
-    assert_eq!(longest.open().unwrap().comment().len(), 65_535);
 }
 
 #[test]
@@ -296,29 +284,11 @@ fn the_last_byte_comes_only_with_all_checks() {
 #[test]
 fn encrypted_and_unknown_entries_are_listed_and_not_read() {
     for flags in [1, 1 << 6, 1 << 13] {
-        let archive = zip(&[Member { flags, ..stored("a", b"data") }]);
-        let opened = archive.open().unwrap();
-        assert!(opened.entries()[0].encrypted);
-        assert_error!(opened.check_extract(), ReadError::Encrypted { .. });
-        assert_error!(archive.test(), ReadError::Encrypted { .. });
+        assert_error!(zip(&[Member { flags, ..stored("a", b"data") }]).test(), ReadError::Encrypted { .. });
     }
     let archive = zip(&[Member { method: 12, ..stored("a", b"data") }]);
     assert_error!(archive.test(), ReadError::UnsupportedMethod { method: 12, .. });
     assert_error!(archive.open().unwrap().read(1).map(|_| ()), ReadError::NoSuchEntry { index: 1, entries: 1 });
-}
-
-#[test]
-fn names_are_decoded_as_marked() {
-    let plain = Member { name: b"gr\x94\xe1e".to_vec(), ..stored("", b"") };
-    let marked = Member { flags: 1 << 11, ..stored("größe", b"1") };
-    let archive = zip(&[plain, marked]);
-    let mut opened = archive.open().unwrap();
-    assert!(opened.entries().iter().all(|entry| entry.name == "größe"), "{:?}", opened.entries());
-    assert!((0..2).all(|index| opened.read(index).is_ok()));
-    let wrong = Member { name: b"gr\x94\xe1e".to_vec(), flags: 1 << 11, ..stored("", b"") };
-    let wrong = zip(&[wrong, stored("good", b"good")]);
-    assert_eq!(wrong.open().unwrap().entries()[0].name, "gr\u{fffd}\u{fffd}e");
-    assert_error!(wrong.test(), ReadError::NotUtf8 { .. });
 }
 
 #[test]
@@ -335,7 +305,7 @@ fn limits_are_kept() {
 fn every_archive_of_the_corpus_is_small_and_read_in_full() {
     for (index, archive) in corpus().iter().enumerate() {
         let finding = exercise(archive, Limits::default());
-        assert!(matches!(finding, Finding::Read { .. }), "{index}: {finding:?}");
+        assert_eq!(finding, Finding::Read, "{index}");
         assert!(archive.len() <= 1200, "{index}: {} bytes", archive.len());
     }
 }
@@ -350,8 +320,8 @@ fn twenty_thousand_mutated_archives_do_not_panic() {
         assert_eq!(bytes, mutate(seed, &corpus));
         match exercise(&bytes, limits) {
             Finding::Refused => refused += 1,
-            Finding::Damaged { .. } => damaged += 1,
-            Finding::Read { .. } => read += 1,
+            Finding::Damaged => damaged += 1,
+            Finding::Read => read += 1,
         }
     }
     assert!(refused > 1000 && damaged > 1000 && read > 1000, "{refused} refused, {damaged} damaged, {read} read");

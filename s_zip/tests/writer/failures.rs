@@ -7,7 +7,7 @@ use s_zip::CompressionPolicy::{BlockInPlace, Offload};
 use s_zip::{EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::{By, assert_poisoned, fail_everywhere};
-use crate::common::calls::{Call, large_mixture, small_buffer, small_mixture, write_sync};
+use crate::common::calls::{Call, large_mixture, noise, small_buffer, small_mixture, write_sync};
 use crate::common::sinks::{Fault, Manner, Sink};
 
 /// Every kind of fault and write; a sync sink is always ready, an async one never interrupted.
@@ -47,13 +47,15 @@ fn a_sink_may_fail_anywhere_in_a_large_archive() {
 
 #[test]
 fn a_failing_flush_of_the_sink_poisons() {
-    for by in By::ALL {
+    for by in By::every() {
         let sink = Sink::new(Manner { flush_fails: true, ..Manner::GOOD });
         let start = Call::Start("a".to_owned(), EntryOptions::new());
         let mut writer = by.open(&sink, WriterOptions::new());
         writer.call(&start).unwrap();
-        assert!(matches!(writer.call(&Call::Flush), Err(Error::Sink(_))), "{by:?}");
-        assert_poisoned(writer);
+        if writer.flushes() {
+            assert!(matches!(writer.call(&Call::Flush), Err(Error::Sink(_))), "{by:?}");
+            assert_poisoned(writer);
+        }
         let mut writer = by.open(&sink, WriterOptions::new());
         writer.call(&start).unwrap();
         assert!(matches!(writer.end(), Err(Error::Sink(_))), "{by:?}: finish() flushes the sink, too");
@@ -70,7 +72,7 @@ fn the_writer_is_a_write_whose_errors_name_their_cause() {
     assert_eq!(io::copy(&mut [7; 4000].as_slice(), &mut writer).unwrap(), 4000);
     Write::flush(&mut writer).unwrap();
     writer.start_entry("stored").unwrap();
-    let noise = crate::common::calls::Data { kind: crate::common::calls::Kind::Noise, len: 300_000, seed: 1 }.bytes();
+    let noise = noise(300_000, 1);
     let error = io::copy(&mut noise.as_slice(), &mut writer).unwrap_err();
     assert!(matches!(error.get_ref().unwrap().downcast_ref(), Some(Error::Sink(_))), "{error}");
     let error = Write::flush(&mut writer).unwrap_err();

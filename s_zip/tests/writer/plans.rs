@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use s_zip::Compression;
 
-use crate::common::calls::{Data, Item, Kind, Plan};
+use crate::common::calls::{Data, Item, Plan, any_kind};
 
 fn compression() -> impl Strategy<Value = Compression> {
     let deflate = (0_u32..=9).prop_map(Compression::Deflate);
@@ -27,8 +27,7 @@ fn len() -> impl Strategy<Value = usize> {
 }
 
 fn data() -> impl Strategy<Value = Data> {
-    let kind = prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)];
-    (kind, len(), any::<u64>()).prop_map(|(kind, len, seed)| Data { kind, len, seed })
+    (any_kind(), len(), any::<u64>()).prop_map(|(kind, len, seed)| Data { kind, len, seed })
 }
 
 fn item() -> impl Strategy<Value = Item> {

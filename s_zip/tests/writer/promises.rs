@@ -3,7 +3,7 @@
 use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::{By, assert_poisoned};
-use crate::common::calls::{Call, Data, Kind, zstandard};
+use crate::common::calls::{Call, noise, zstandard};
 use crate::common::sinks::{Manner, Sink};
 
 fn methods() -> Vec<Compression> {
@@ -34,21 +34,19 @@ fn broken_calls(data: &[u8]) -> Vec<Vec<Call<'_>>> {
     for method in methods() {
         for len in [0, 10, 70_000, data.len()] {
             for options in broken(&data[..len]) {
-                all.push(vec![
-                    Call::Start("before".to_owned(), EntryOptions::new()),
-                    Call::Data(b"before"),
-                    Call::Start("broken".to_owned(), options.compression(method)),
-                    Call::Data(&data[..len]),
-                    Call::Directory("folder".to_owned(), EntryOptions::new()),
-                ]);
+                let (name, data, options) = ("broken".to_owned(), &data[..len], options.compression(method));
+                let whole = vec![Call::Add(name.clone(), data, options.clone())];
+                let streamed = vec![Call::Start(name, options), Call::Data(data)];
+                for mut calls in [whole, streamed] {
+                    calls.insert(0, Call::Data(b"before"));
+                    calls.insert(0, Call::Start("before".to_owned(), EntryOptions::new()));
+                    calls.push(Call::Directory("folder".to_owned(), EntryOptions::new()));
+                    all.push(calls);
+                }
             }
         }
     }
     all
-}
-
-fn noise() -> Vec<u8> {
-    Data { kind: Kind::Noise, len: 200_000, seed: 3 }.bytes()
 }
 
 fn assert_broken(error: &Error) {
@@ -57,7 +55,7 @@ fn assert_broken(error: &Error) {
 
 #[test]
 fn a_broken_promise_is_an_error_and_poisons() {
-    let noise = noise();
+    let noise = noise(200_000, 3);
     for by in By::ALL {
         for calls in broken_calls(&noise) {
             let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());

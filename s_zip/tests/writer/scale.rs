@@ -4,7 +4,7 @@ use s_zip::{EntryOptions, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::By;
 use crate::common::archive::parse;
-use crate::common::calls::{Call, Data, Kind, write_sync};
+use crate::common::calls::{Call, noise, text, write_sync};
 use crate::common::sinks::{Manner, Sink};
 
 fn name(index: usize) -> String {
@@ -43,7 +43,7 @@ fn every_writer_makes_the_same_of_70000_entries() {
 
 #[test]
 fn fifty_entries_of_10_kb_take_at_most_three_writes() {
-    let text = Data { kind: Kind::Text, len: 10_000, seed: 5 }.bytes();
+    let text = text(10_000, 5);
     for by in By::ALL {
         let sink = Sink::new(Manner::GOOD);
         let mut writer = by.open(&sink, WriterOptions::new());
@@ -59,7 +59,7 @@ fn fifty_entries_of_10_kb_take_at_most_three_writes() {
 
 #[test]
 fn a_large_entry_takes_one_write_per_full_buffer() {
-    let noise = Data { kind: Kind::Noise, len: 3_000_000, seed: 6 }.bytes();
+    let noise = noise(3_000_000, 6);
     let sink = Sink::new(Manner::GOOD);
     let mut writer = StreamingZipWriter::from_writer(sink.clone());
     writer.start_entry("noise").unwrap();

@@ -2,17 +2,13 @@
 
 use s_zip::{Compression, EntryOptions, Error, WriterOptions};
 
-use crate::common::any::{By, assert_poisoned};
+use crate::common::any::By;
 use crate::common::archive::{Entry, parse};
-use crate::common::calls::{Call, Data, Kind, write_sync};
+use crate::common::calls::{Call, noise, text, write_sync};
 use crate::common::sinks::{Manner, Sink};
 
 /// The most that is not streamed.
 const WHOLE_BYTES: usize = 4 << 20;
-const PARALLEL: &[By] = &[
-    #[cfg(feature = "parallel")]
-    By::Parallel,
-];
 
 fn add(data: &[u8], options: EntryOptions) -> Vec<Call<'_>> {
     vec![Call::Add("a".to_owned(), data, options)]
@@ -28,7 +24,7 @@ fn only_entry(calls: &[Call]) -> Entry {
 
 #[test]
 fn no_data_follows_an_added_entry() {
-    for by in By::ALL.iter().chain(PARALLEL) {
+    for by in By::every() {
         let sink = Sink::new(Manner::GOOD);
         let mut writer = by.open(&sink, WriterOptions::new());
         let long = vec![1; WHOLE_BYTES + 1];
@@ -44,7 +40,7 @@ fn no_data_follows_an_added_entry() {
 
 #[test]
 fn above_the_limit_it_is_streamed() {
-    let data = Data { kind: Kind::Text, len: WHOLE_BYTES + 1, seed: 1 }.bytes();
+    let data = text(WHOLE_BYTES + 1, 1);
     for compression in [Compression::Deflate(1), Compression::None] {
         let options = || EntryOptions::new().compression(compression);
         let wanted = write_sync(WriterOptions::new(), &stream(&data, options()));
@@ -56,29 +52,12 @@ fn above_the_limit_it_is_streamed() {
     }
 }
 
-#[test]
-fn a_broken_promise_is_an_error_and_poisons() {
-    for len in [0, 10, 100_000, WHOLE_BYTES + 1] {
-        let data = Data { kind: Kind::Zeros, len, seed: 2 }.bytes();
-        for options in [EntryOptions::new().size(len as u64 + 1), EntryOptions::new().crc32(1)] {
-            for by in By::ALL {
-                let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());
-                let calls = [Call::Add("a".to_owned(), &data, options.clone()), Call::Flush];
-                // A policy that gathers calls finds out at the flush.
-                let error = calls.iter().find_map(|call| writer.call(call).err());
-                assert!(matches!(error, Some(Error::BrokenPromise { .. })), "{by:?}: {error:?}");
-                assert_poisoned(writer);
-            }
-        }
-    }
-}
-
 /// Within one percent: which of two compressors wins depends on the text. Random words of a vocabulary of eight, which this is not about,
 /// libdeflate makes a tenth larger.
 #[test]
 fn at_the_same_level_it_is_no_larger_than_streamed() {
     let texts = [include_str!("../../src/core.rs"), include_str!("../../README.md"), include_str!("../../Cargo.lock")];
-    let noise = Data { kind: Kind::Noise, len: 200_000, seed: 4 }.bytes();
+    let noise = noise(200_000, 4);
     let zeros = vec![0; 1 << 20];
     for data in texts.map(str::as_bytes).into_iter().chain([&*noise, &zeros]) {
         for level in 1..=9 {

@@ -51,10 +51,10 @@ fn wide(member: Member) -> Member {
 }
 
 /// The sizes and the CRC stand behind the data; a local ZIP64 field keeps its place and says nothing.
-fn with_descriptor(member: Member) -> Member {
+pub fn with_descriptor(member: Member) -> Member {
     let sizes = [member.data.len() as u64, member.uncompressed.into()].map(u64::to_le_bytes);
     let width = if member.wide { 8 } else { 4 };
     let tail = [b"PK\x07\x08", &member.crc32.to_le_bytes()[..], &sizes[0][..width], &sizes[1][..width]].concat();
-    let local_extra = if member.wide { wide_field([0, 0]) } else { Vec::new() };
+    let local_extra = if member.wide { wide_field([0, 0]) } else { member.local_extra };
     Member { flags: member.flags | 8, tail, local_extra, ..member }
 }

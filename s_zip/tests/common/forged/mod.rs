@@ -14,6 +14,8 @@ use s_zip::{Limits, ReadError, StreamingZipReader};
 #[derive(Clone)]
 pub struct Member {
     pub name: Vec<u8>,
+    /// The version that it takes to read it.
+    pub version: u16,
     pub flags: u16,
     pub method: u16,
     pub data: Vec<u8>,
@@ -34,6 +36,7 @@ pub struct Member {
 pub fn stored(name: &str, data: &[u8]) -> Member {
     Member {
         name: name.as_bytes().to_vec(),
+        version: 20,
         flags: 0,
         method: 0,
         data: data.to_vec(),
@@ -95,24 +98,24 @@ pub fn zip_after(prefix: &[u8], members: &[Member], comment: &[u8]) -> Zip {
         // A descriptor takes the place of these numbers.
         let known = member.flags & 8 == 0;
         let shared = member.shared(known);
-        let local =
-            [&b"PK\x03\x04\x14\0"[..], &shared, &len16(&member.name), &len16(&member.local_extra), &member.name];
+        let local = [&b"PK\x03\x04"[..], &shared, &len16(&member.name), &len16(&member.local_extra), &member.name];
         zip.bytes.extend(local.concat());
         zip.bytes.extend([&member.local_extra[..], &member.data, &member.tail].concat());
     }
     let directory = zip.bytes.len();
     for (member, offset) in members.iter().zip(&zip.local) {
         zip.central.push(zip.bytes.len());
-        zip.bytes.extend([&b"PK\x01\x02\x14\x03\x14\0"[..], &member.shared(true)].concat());
+        zip.bytes.extend([&b"PK\x01\x02\x3f\x03"[..], &member.shared(true)].concat());
         zip.bytes.extend(
             [len16(&member.name), len16(&member.central_extra), len16(&member.comment), [0; 2], [0; 2]].concat(),
         );
-        zip.bytes.extend((member.mode << 16).to_le_bytes());
+        let folder = u32::from(member.name.ends_with(b"/")) * 16;
+        zip.bytes.extend((member.mode << 16 | folder).to_le_bytes());
         zip.bytes.extend(u32::try_from(*offset).unwrap().to_le_bytes());
         zip.bytes.extend([&member.name[..], &member.central_extra, &member.comment].concat());
     }
     zip.end = zip.bytes.len();
-    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let count = u16::try_from(members.len()).unwrap_or(u16::MAX).to_le_bytes();
     zip.bytes.extend([&b"PK\x05\x06\0\0\0\0"[..], &count, &count].concat());
     zip.bytes.extend(u32::try_from(zip.end - directory).unwrap().to_le_bytes());
     zip.bytes.extend(u32::try_from(directory).unwrap().to_le_bytes());
@@ -128,8 +131,10 @@ impl Member {
             (false, true) => [crc32, u32::try_from(self.data.len()).unwrap(), self.uncompressed],
             (false, false) => [0; 3],
         };
-        let mut bytes: Vec<u8> =
-            [self.flags, self.method, self.time, self.date].iter().flat_map(|number| number.to_le_bytes()).collect();
+        let mut bytes: Vec<u8> = [self.version, self.flags, self.method, self.time, self.date]
+            .into_iter()
+            .flat_map(u16::to_le_bytes)
+            .collect();
         bytes.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
         bytes
     }
@@ -154,7 +159,7 @@ impl Zip {
         let [entries, size, offset] = numbers([self.central.len() as u64, size, offset]);
         let mut changed = self.clone();
         let end = changed.bytes.split_off(self.end);
-        changed.bytes.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0");
+        changed.bytes.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x3f\x03\x2d\0\0\0\0\0\0\0\0\0");
         for number in [entries, entries, size, offset] {
             changed.bytes.extend(number.to_le_bytes());
         }

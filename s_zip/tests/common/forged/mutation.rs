@@ -23,15 +23,9 @@ pub enum Finding {
     /// It did not open.
     Refused,
     /// It opened, and at least one entry was refused or damaged.
-    Damaged {
-        /// Bytes of the entries that could be read.
-        bytes: u64,
-    },
+    Damaged,
     /// Every entry was read.
-    Read {
-        /// Their bytes.
-        bytes: u64,
-    },
+    Read,
 }
 
 /// An archive with some damage: a member of `corpus` after one to six mutations, often with its lengths put right again so that
@@ -69,7 +63,7 @@ pub fn exercise(bytes: &[u8], limits: Limits) -> Finding {
     let Ok(mut archive) = StreamingZipReader::with_limits(Cursor::new(bytes), limits) else { return Finding::Refused };
     let mut damaged = false;
     // Its answer depends on names, which the outcome does not tell; it must not panic.
-    let _ = archive.check_extract();
+    let _ = archive.test();
     let mut total: u64 = 0;
     for index in 0..archive.entries().len() {
         match archive.read(index).map_err(io::Error::from).and_then(|mut entry| io::copy(&mut entry, &mut io::sink())) {
@@ -82,7 +76,7 @@ pub fn exercise(bytes: &[u8], limits: Limits) -> Finding {
             break;
         }
     }
-    if damaged { Finding::Damaged { bytes: total } } else { Finding::Read { bytes: total } }
+    if damaged { Finding::Damaged } else { Finding::Read }
 }
 
 fn flip(random: &mut Numbers, bytes: &mut [u8]) {
