@@ -13,6 +13,8 @@ use tempfile::TempDir;
 
 /// Most of these take milliseconds; what took time with the square of a name's length took minutes.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Address space of the program, its code and stacks included, for archives of up to 20 MB.
+const MOST_KIB: u64 = 64 << 10;
 const UTF8: u16 = 1 << 11;
 
 /// An archive and what is said of it.
@@ -170,11 +172,13 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Runs the program within [`MOST_KIB`]: where that does not do, it aborts.
 fn run(folder: &Path, words: &[&str]) -> (Output, Duration) {
     let start = Instant::now();
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("s_zip"));
-    let output = command.args(words).current_dir(folder).output().unwrap();
-    (output, start.elapsed())
+    let mut command = Command::new("sh");
+    let within = format!("ulimit -v {MOST_KIB} 2>&-; exec \"$0\" \"$@\"");
+    command.args(["-c", &within]).arg(assert_cmd::cargo::cargo_bin("s_zip")).args(words).current_dir(folder);
+    (command.output().unwrap(), start.elapsed())
 }
 
 fn check(case: &Case) {

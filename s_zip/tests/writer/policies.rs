@@ -42,6 +42,8 @@ fn a_call_that_lacked_threads_can_be_repeated_where_there_are_some() {
         writer.finish().await.unwrap()
     });
     assert!(archive == one_entry(b"abc"));
+    let ending = current.block_on(self::writer(CompressionPolicy::BlockInPlace).finish());
+    assert!(matches!(ending, Err(Error::NeedsThreads)));
 }
 
 #[test]
