@@ -35,6 +35,7 @@ fn do_get(criterion: &mut Criterion) {
                 extent: Extent::Whole,
                 first: None,
                 patience: Duration::from_mins(1),
+                keeps: false,
             };
             group.bench_function(BenchmarkId::new(encoding.to_string(), records), |bencher| {
                 bencher.iter(|| {

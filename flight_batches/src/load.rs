@@ -1,6 +1,6 @@
 //! The load: so many requests at once, each a real stream, counted over a window of steady state or until all have ended.
 //!
-//! Batches are counted, checked and dropped. Every message says how many rows it has, and its body must be as long. The first message of
+//! Batches are counted, checked and dropped, or kept for as long as their request takes. Every message says how many rows it has, and its body must be as long. The first message of
 //! every stream is decoded and compared, of a few streams the first batch of every request.
 
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub struct Load {
     pub first: Option<RecordBatch>,
     /// A stream that brings nothing for so long has failed.
     pub patience: Duration,
+    /// Whether a request keeps what came until its end, as a client does that reads a table; else a message is dropped once it is checked.
+    pub keeps: bool,
 }
 
 /// For how long there is load.

@@ -99,7 +99,7 @@ impl Benching {
                             batches: self.batches.map(NonZero::get),
                         };
                         let (requests, patience) = (requests.get(), self.patience);
-                        let load = Load { ticket, requests, extent, first: None, patience };
+                        let load = Load { ticket, requests, extent, first: None, patience, keeps: false };
                         let row = cell(&load, target, self.connections.get()).await;
                         failures += row.failures;
                         writer.serialize(row)?;

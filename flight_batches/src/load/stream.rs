@@ -75,6 +75,7 @@ impl Stream {
         let mut reader = Reader::new(ticket, first, closely);
         let shared = &self.shared;
         let mut counted = 0;
+        let mut kept = Vec::new();
         let mut batch = |reader: &Reader| {
             if reader.batches > counted {
                 counted = reader.batches;
@@ -97,6 +98,9 @@ impl Stream {
                     delivery.bytes_per_stream[self.number] += bytes;
                 });
                 batch(&reader);
+            }
+            if self.load.keeps {
+                kept.push(message.data_body);
             }
         }
         reader.end()?;

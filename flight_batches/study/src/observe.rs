@@ -96,14 +96,14 @@ struct Bench {
 impl Bench {
     fn new(case: &TestCase<'_, Setting>, server: Server) -> Result<Self> {
         let setting = case.setting;
-        let &Setting { rows, requests, extent, delay_us, batches, .. } = setting;
+        let &Setting { rows, requests, extent, delay_us, batches, keeps, .. } = setting;
         let ticket = Ticket { records_per_batch: rows, batch_generation_delay: f64::from(delay_us) * 1e-6, batches };
         // The first batch of a table is that of a table which has no other.
         let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;
         let first = table.batch(0, rows);
         let digest = format!("{rows}x{}", checksum(&first));
         let runtime = Runtime::new().context("no runtime can be started")?;
-        let load = Load { ticket, requests, extent, first: Some(first), patience: PATIENCE };
+        let load = Load { ticket, requests, extent, first: Some(first), patience: PATIENCE, keeps };
         let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
         Ok(Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server })
     }

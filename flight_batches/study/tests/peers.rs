@@ -115,6 +115,7 @@ async fn our_client_reads_a_pyarrow_server() {
             extent: Extent::Whole,
             first: Some(table.batch(0, 5000)),
             patience: Duration::from_secs(30),
+            keeps: false,
         };
         let delivery = load.run(&connections).await;
         assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);

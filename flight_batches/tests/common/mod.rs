@@ -75,7 +75,7 @@ pub fn ticket(records: usize, delay: f64, batches: Option<usize>) -> Ticket {
 }
 
 pub fn load(ticket: Ticket, requests: usize, extent: Extent) -> Load {
-    Load { ticket, requests, extent, first: None, patience: PATIENCE }
+    Load { ticket, requests, extent, first: None, patience: PATIENCE, keeps: false }
 }
 
 /// What a request is answered with, decoded by arrow-flight's own client.
