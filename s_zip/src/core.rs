@@ -8,15 +8,13 @@ use std::collections::HashSet;
 use crc32fast::Hasher;
 
 use crate::buffer::Buffer;
-use crate::encoder::{Encoder, Ending};
+use crate::encoder::{BLOCK_BYTES, Encoder, Ending};
 use crate::error::{Error, Result};
 use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
 use crate::name;
 use crate::options::{Compression, EntryOptions, WriterOptions};
 use crate::time::{DOS_EPOCH, DosDateTime};
 
-/// Data is compressed in blocks of this many bytes.
-pub(crate) const BLOCK_BYTES: usize = 64 * 1024;
 /// Up to so many bytes, an entry that comes whole is made in memory.
 pub(crate) const WHOLE_BYTES: usize = 4 * 1024 * 1024;
 const MAX_COMMENT_BYTES: usize = u16::MAX as usize;

@@ -5,10 +5,11 @@ use flate2::{Compress, FlushCompress, Status};
 use libdeflater::{CompressionLvl, Compressor};
 
 use crate::buffer::Buffer;
-use crate::core::BLOCK_BYTES;
 use crate::error::{Cause, Error, Result};
 use crate::options::Compression;
 
+/// Data is compressed in blocks of this many bytes.
+pub(crate) const BLOCK_BYTES: usize = 64 * 1024;
 /// The room that Deflate gets at once, never more, and zstd at least. Where it runs out, Deflate of level 6 forgets the match it has looked ahead
 /// to: were it given all that happens to be free, a buffer used before would change a byte. Little, because fresh room must be paged in.
 const ROOM_BYTES: usize = 32 * 1024;
