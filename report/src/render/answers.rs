@@ -181,8 +181,15 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     let count = |state| controls().filter(|control| control.state == state).count();
     let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
     let all = fmt::plural(passed + failed + open, "control", "controls");
+    let of_study = |view: &StudyView| {
+        let (study, controls) = (&view.judged.study, &view.judged.controls);
+        let passed = controls.iter().filter(|control| control.state == ControlState::Passed).count();
+        let judged = controls.iter().filter(|control| control.state != ControlState::NotMeasured).count();
+        format!("{study} {passed} of {judged}")
+    };
+    let by_study = here.clone().map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
-        " Of {all}, {passed} passed, {failed} failed, {open} could not tell for noise; an effect counts only where it exceeds that noise."
+        " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} could not tell for noise; an effect counts only where it exceeds that noise."
     );
     format!(
         "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \
