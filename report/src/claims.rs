@@ -448,7 +448,7 @@ impl Claims {
 
     /// Whether both ask the same, be it in other words or with other numbers of blocks: a later round may be larger or smaller than the one before.
     pub fn ask_as(&self, other: &Claims) -> bool {
-        self.question() == other.question()
+        self.question(other) == other.question(self)
     }
 
     /// Whether both measure the same for what the claim `id` asks in `form`, or for the further test of this id.
@@ -461,15 +461,17 @@ impl Claims {
     }
 
     /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written. What explains a test or is
-    /// compared with it is no part of what it asks, nor are goals, which are about our own crates. A new field has to be named here.
-    fn question(&self) -> impl PartialEq {
+    /// compared with it is no part of what it asks, nor are goals, which are about our own crates, nor a further test that `other` lacks: none is
+    /// counted. A new field has to be named here.
+    fn question(&self, other: &Claims) -> impl PartialEq + use<> {
         let part = |Part { text: _, kind, margin, quantity, aa, causes: _, mirrors: _ }: &Part| {
             (kind.clone(), *margin, quantity.asked(), aa.clone())
         };
         let asked = |form: &Asked| (discriminant(form), form.parts().iter().map(part).collect::<Vec<_>>());
         let test = |Further { id, text: _, form }: &Further<Asked>| (id.clone(), asked(form));
         let claim = |Claim { id, text: _, original: _, published, fair, further }: &Claim<Asked>| {
-            (id.clone(), asked(published), asked(fair), further.iter().map(test).collect::<Vec<_>>())
+            let in_both = further.iter().filter(|test| other.asked(&test.id, Form::Fair).is_some());
+            (id.clone(), asked(published), asked(fair), in_both.map(test).collect::<Vec<_>>())
         };
         let control = |ControlCase { id, planted, margin, quantity }: &ControlCase| {
             (id.clone(), *planted, *margin, quantity.asked())

@@ -239,6 +239,8 @@ fn claims_ask_the_same_in_whatever_words_and_whatever_time_is_spent_on_the_answe
         ("b once more:", "b again:", true),
         ("and of b", "and b", true),
         ("a takes at most twice as long as b", "twice at most", true),
+        ("C1-more", "C1-other", true),
+        ("ratio = \"b / a\"", "ratio = \"a / b\"", false),
         ("margin = 0.10", "margin = 0.20", false),
         ("size = 1.5", "size = 1.4", false),
         ("\"big\"", "\"small\"", false),
