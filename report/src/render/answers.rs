@@ -177,15 +177,16 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
         let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
         format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
     });
-    let controls = || here.clone().flat_map(|view| &view.judged.controls);
-    let count = |state| controls().filter(|control| control.state == state).count();
-    let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
+    let states = |view: &StudyView| {
+        let controls = &view.judged.controls;
+        [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
+            .map(|state| controls.iter().filter(|control| control.state == state).count())
+    };
+    let [passed, failed, open] = here.clone().map(states).fold([0; 3], |all, of| [0, 1, 2].map(|at| all[at] + of[at]));
     let all = fmt::plural(passed + failed + open, "control", "controls");
     let of_study = |view: &StudyView| {
-        let (study, controls) = (&view.judged.study, &view.judged.controls);
-        let passed = controls.iter().filter(|control| control.state == ControlState::Passed).count();
-        let judged = controls.iter().filter(|control| control.state != ControlState::NotMeasured).count();
-        format!("{study} {passed} of {judged}")
+        let found = states(view);
+        format!("{} {} of {}", view.judged.study, found[0], found.iter().sum::<usize>())
     };
     let by_study = here.clone().map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
