@@ -304,7 +304,11 @@ impl Quantity {
 
     /// The same, however often it is measured and wherever it is written.
     fn asked(&self) -> Self {
-        Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() }
+        let mut asked = Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() };
+        if let Of::Value { unit, .. } = &mut asked.of {
+            unit.clear(); // a word behind the figure
+        }
+        asked
     }
 
     /// The arms of the test cases it needs, as cases.tsv names them.

@@ -1,14 +1,24 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::fmt;
-use crate::judged::{Estimate, Judged, Row, Scale, Side, Verdict};
+use crate::judged::{Estimate, Judged, Range, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
 
 /// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 [160, 201] ns"; a single figure stands alone.
 pub fn estimate(row: &Row) -> String {
-    or_nothing(row.estimate.as_ref(), |estimate| printed(&row.scale, estimate))
+    or_nothing(shown(row).as_ref(), |estimate| printed(&row.scale, estimate))
+}
+
+/// The estimate as it is printed: that of a slope over a range as the factor between its ends.
+pub fn shown(row: &Row) -> Option<Estimate> {
+    let estimate = row.estimate?;
+    let Scale::Slope { range: Some(Range { from, to, .. }), .. } = &row.scale else {
+        return Some(estimate);
+    };
+    let factor = |slope: f64| (slope * (to / from).ln()).exp();
+    Some(Estimate { point: factor(estimate.point), lo: factor(estimate.lo), hi: factor(estimate.hi), ..estimate })
 }
 
 /// The same of a ratio by itself.
@@ -19,7 +29,7 @@ pub fn times(estimate: &Estimate) -> String {
 
 /// The same as in a sentence, without its unit: "4.0 (3.0 to 4.9)"; `None` if there is no figure.
 pub fn spoken(row: &Row) -> Option<String> {
-    let estimate = row.estimate.filter(|estimate| estimate.point.is_finite())?;
+    let estimate = shown(row).filter(|estimate| estimate.point.is_finite())?;
     let (print, _) = printer(&row.scale, &estimate);
     let Estimate { point, lo, hi, .. } = estimate;
     let has_ends = has_interval(&estimate) && lo.is_finite() && hi.is_finite();
@@ -49,7 +59,8 @@ pub fn has_interval(estimate: &Estimate) -> bool {
 
 fn interval_with(scale: &Scale, estimate: &Estimate, print: &dyn Fn(f64) -> String) -> String {
     // A ratio is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
-    let open_below = estimate.lo == f64::NEG_INFINITY || (matches!(scale, Scale::Ratio { .. }) && estimate.lo <= 0.0);
+    let is_factor = matches!(scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
+    let open_below = estimate.lo == f64::NEG_INFINITY || (is_factor && estimate.lo <= 0.0);
     let lo = if open_below { "no lower bound".to_owned() } else { print(estimate.lo) };
     let hi = if estimate.hi == f64::INFINITY { "no upper bound".to_owned() } else { print(estimate.hi) };
     format!(" [{lo}, {hi}]")
@@ -82,10 +93,19 @@ pub fn what(scale: &Scale) -> String {
             let per = per.as_ref().map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
             format!("{} of {of}{per}", fmt::metric_in_words(metric))
         }
-        Scale::Slope { of } => format!("slope of {of}"),
+        Scale::Slope { of, range: None } => format!("slope of {of}"),
+        Scale::Slope { of, range: Some(range) } => {
+            format!("change of {of} {} ({})", ends(range), fmt::metric_in_words(&range.metric))
+        }
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { criterion } => format!("blocks with {criterion}"),
     }
+}
+
+/// "from 1 ms to 100 ms".
+fn ends(Range { metric, from, to }: &Range) -> String {
+    let [from, to] = [from, to].map(|end| fmt::round_value(*end, fmt::unit_of(metric)));
+    format!("from {from} to {to}")
 }
 
 /// The short form of [`what`] that stands before a figure: "async ÷ sync", "share of T2's effect", or nothing for a value.
@@ -93,7 +113,8 @@ pub fn lead(scale: &Scale) -> String {
     match scale {
         Scale::Ratio { numerator, denominator, .. } => format!("{numerator} ÷ {denominator}"),
         Scale::Value { .. } => String::new(),
-        Scale::Slope { .. } => "slope".to_owned(),
+        Scale::Slope { range: None, .. } => "slope".to_owned(),
+        Scale::Slope { of, range: Some(_) } => format!("{of} changes by a factor of"),
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { .. } => "in".to_owned(),
     }
@@ -129,9 +150,10 @@ pub fn short(row: &Row) -> String {
     [lead(&row.scale), figure].join(" ").trim().to_owned() + &sides_behind(row)
 }
 
-/// "; 1.75 s against 1.33 s". A value is its own median, and those of one scenario say nothing of a slope.
+/// "; 1.75 s against 1.33 s". A value is its own median, and those of one scenario say nothing of a slope, which has its range instead.
 fn sides_behind(row: &Row) -> String {
     match (&row.scale, sides(row)) {
+        (Scale::Slope { range: Some(range), .. }, _) => format!(", {}", ends(range)),
         (Scale::Value { .. } | Scale::Slope { .. }, _) => String::new(),
         (_, sides) if sides.is_empty() => sides,
         (_, sides) => format!("; {sides}"),

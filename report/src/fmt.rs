@@ -104,6 +104,15 @@ pub fn value(x: f64, unit: &str) -> String {
     join(&digits, symbol)
 }
 
+/// The same of a round value, without trailing zeros: `(10.0, "ms")` is "10 ms".
+pub fn round_value(x: f64, unit: &str) -> String {
+    let (scaled, symbol) = match unit_for(unit, x) {
+        Some(step) => (x / step.divisor, step.symbol),
+        None => (x, symbol_of(unit)),
+    };
+    join(&plain(scaled), symbol)
+}
+
 /// A number and a symbol with the space between them that the symbol asks for.
 pub fn join(digits: &str, symbol: &str) -> String {
     if symbol.is_empty() {

@@ -40,12 +40,21 @@ pub enum Scale {
     /// A metric of something ("async less that of empty"), divided by another metric of it or not, in `unit`, already multiplied by the
     /// quantity's factor.
     Value { metric: String, of: String, per: Option<String>, unit: String },
-    /// A slope of log value on log x.
-    Slope { of: String },
+    /// A slope of log value on log x. One that is judged by its direction is printed as the change of the value over `range`, which is what
+    /// its margin is about.
+    Slope { of: String, range: Option<Range> },
     /// Share of another claim's log effect (1.0 is all of it).
     Share { of: String },
     /// Blocks in which a criterion was met (point is the share of blocks).
     Blocks { criterion: String },
+}
+
+/// From where to where a slope goes, in the unit of its x.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Range {
+    pub metric: String,
+    pub from: f64,
+    pub to: f64,
 }
 
 /// One judged quantity: a test over one scenario, or pooled.

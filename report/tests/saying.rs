@@ -1,8 +1,8 @@
 //! Numbers, and judged rows as text: digits, units and words.
 
-use report::figures::{NOTHING, coverage, estimate, figure, floor};
+use report::figures::{NOTHING, coverage, estimate, figure, floor, short};
 use report::fmt::{change, decimals, duration, metric_in_words, number, percent, unit_of, value};
-use report::judged::{Estimate, Row, Scale, Side, Verdict};
+use report::judged::{Estimate, Range, Row, Scale, Side, Verdict};
 
 #[test]
 fn values_take_the_unit_that_fits_their_size() {
@@ -106,6 +106,24 @@ fn values_share_one_unit_and_shares_are_percentages() {
     assert!(share.starts_with("share of T2 87 [70, 102] %, n = 12"), "{share}");
     let blocks = row(Scale::Blocks { criterion: "failed requests".into() }, 0.875, 0.47, 1.0, 8, 0.05);
     assert_eq!(figure(&Row { sides: vec![], ..blocks }), "in 7 of 8 blocks (88 [47, 100] %)");
+}
+
+#[test]
+fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
+    let of = |range| Scale::Slope { of: "async ÷ sync".to_owned(), range };
+    let delays = Range { metric: "batch_delay_ms".to_owned(), from: 1.0, to: 100.0 };
+    let falls = row(of(Some(delays)), -0.15, -0.2, -0.1, 8, 0.039);
+    assert_eq!(short(&falls), "async ÷ sync changes by a factor of 0.50 [0.40, 0.63], from 1 ms to 100 ms");
+    let open = row(
+        of(Some(Range { metric: "rows_count".to_owned(), from: 1e3, to: 1e4 })),
+        1.0,
+        f64::NEG_INFINITY,
+        2.0,
+        8,
+        0.039,
+    );
+    assert_eq!(short(&open), "async ÷ sync changes by a factor of 10 [no lower bound, 100], from 1,000 to 10,000");
+    assert_eq!(short(&row(of(None), 0.987, 0.971, 1.008, 8, 0.039)), "slope 0.987 [0.971, 1.008]");
 }
 
 #[test]

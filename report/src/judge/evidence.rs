@@ -224,6 +224,6 @@ fn scale(quantity: &Quantity) -> Scale {
             let minus = minus.as_ref().map(|minus| format!(" less that of {minus}")).unwrap_or_default();
             Scale::Value { metric, of: format!("{arm}{minus}"), per: per.clone(), unit: unit.clone() }
         }
-        Of::Each(arms) => Scale::Slope { of: arms.join(", ") },
+        Of::Each(arms) => Scale::Slope { of: arms.join(", "), range: None },
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{ALL, Evidence, Reading, Yield, read};
 use crate::claims::{Aim, Of, Part, Quantity, Size};
-use crate::judged::{Row, Scale, Verdict};
+use crate::judged::{Range, Row, Scale, Verdict};
 use crate::rules;
 use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
 
@@ -23,7 +23,7 @@ pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (V
     let cases = part.quantity.arms();
     let rows = match &part.quantity.of {
         Of::Ratio { numerator, denominator } => {
-            vec![row(format!("{numerator} / {denominator}"), &of_ratio(&cases))]
+            vec![row(format!("{numerator} ÷ {denominator}"), &of_ratio(&cases))]
         }
         Of::Value { arm, .. } => vec![row(arm.clone(), &[(arm, 1.0)])],
         Of::Each(arms) => arms.iter().map(|arm| row(arm.clone(), &[(arm, 1.0)])).collect(),
@@ -71,11 +71,12 @@ fn row(
 
     let estimate = estimate(&slopes, CONFIDENCE);
     let xs = || points.iter().map(|point| point.x);
-    let range = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
-    let margin = slope::margin_over(range, part.margin);
+    let (from, to) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+    let margin = slope::margin_over((from, to), part.margin);
+    let range = matches!(aim, Aim::Direction(_)).then(|| Range { metric: x.to_owned(), from, to });
     let row = Row {
         scenario: ALL.to_owned(),
-        scale: Scale::Slope { of: name },
+        scale: Scale::Slope { of: name, range },
         part: String::new(),
         verdict: estimate.as_ref().map_or(Verdict::Undecided, |estimate| match aim {
             Aim::Band(band) => rules::value(estimate, band),

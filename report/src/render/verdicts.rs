@@ -94,15 +94,16 @@ fn mirror(mirror: &Mirror) -> Value {
 }
 
 fn row(row: &Row) -> Value {
-    let interval = row.estimate.filter(figures::has_interval);
+    let shown = figures::shown(row);
+    let interval = shown.filter(figures::has_interval);
     json!({
         "part": row.part,
         "scenario": row.scenario,
         "what": figures::what(&row.scale),
-        "estimate": row.estimate.map(|estimate| estimate.point),
+        "estimate": shown.map(|estimate| estimate.point),
         "lo": interval.map(|interval| interval.lo),
         "hi": interval.map(|interval| interval.hi),
-        "n": row.estimate.map_or(0, |estimate| estimate.n),
+        "n": shown.map_or(0, |estimate| estimate.n),
         "level": interval.map(|interval| interval.level),
         "floor": row.floor,
         "margin": row.margin,
