@@ -24,9 +24,8 @@ impl Study for SqrtTasks {
     // Its duets are judged by the margin of whole runs.
     const DUET_HANDICAP: f64 = 1.10;
 
-    /// Turns of debug builds take five times as long.
     fn pairs(_setting: &Setting, _arm: &str) -> usize {
-        if cfg!(debug_assertions) { 4 } else { 12 }
+        12
     }
 
     /// Makes sure that `cargo run` finds nothing left to build; the other scenarios need no input.
