@@ -3,7 +3,7 @@
 use report::claims::Form;
 use report::judge;
 use report::judged::Verdict::{
-    self, Holds, HoldsSizeOpen, NoDifference, NotBetter, NotMeasured, Opposite, Undecided, Unstable,
+    self, Higher, Holds, HoldsSizeOpen, Lower, NoDifference, NotBetter, NotMeasured, Opposite, Undecided, Unstable,
 };
 use report::judged::{Agreement, JudgedStudy};
 use samples::{RATIO, fair, near, ratio_of};
@@ -74,6 +74,22 @@ fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
     assert_eq!(rounds.repeats[0].agreement, Agreement::Open);
     assert!(rounds.measured[0].failed_controls.is_empty());
     assert_eq!(rounds.measured[1].failed_controls, ["aa b work_s s"]);
+}
+
+#[test]
+fn rounds_of_several_tests_contradict_each_other_only_where_one_test_does() {
+    let parts = "fair = { part = [{ text = \"a\" }, { text = \"c\", ratio = \"c / b\" }] }";
+    let claims = RATIO.replace("fair = {}", parts).replace("\"ratio\"", "\"band\"\nband = [1.1, 1.3]");
+    let judged = |a: f64, c: f64| ratio_of(a).work("c", &near(c, 0.01, 12)).judge(&claims);
+    let after = |now: (f64, f64), before: (f64, f64)| {
+        let mut study = judged(now.0, now.1);
+        judge::compare(&mut study, &[judged(before.0, before.1)]);
+        (fair(&study, 0).verdict, study.rounds.expect("it was compared").repeats[0].agreement)
+    };
+    // The worst verdict is another test's: that of c was open and is settled now.
+    assert_eq!(fair(&judged(1.5, 1.1), 0).verdict, Higher);
+    assert_eq!(after((1.5, 1.0), (1.5, 1.1)), (Lower, Agreement::Open));
+    assert_eq!(after((1.5, 1.0), (1.5, 1.5)), (Unstable, Agreement::Differs));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
 use crate::claims::Form;
-use crate::judged::{Agreement, ControlState, Count, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Verdict};
+use crate::judged::{
+    Agreement, ControlState, Count, Judged, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Row, Verdict,
+};
 
 mod calibration;
 mod claim;
@@ -33,7 +35,7 @@ pub fn study(evidence: Evidence<'_>) -> JudgedStudy {
 
 /// Compares with `others`, rounds of the same host by the same claims, the newest first. A form of a claim that this one and the newest of
 /// the same profile decide differently is unstable.
-pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
+pub fn compare<'a>(now: &mut JudgedStudy, others: &'a [JudgedStudy]) {
     if others.is_empty() {
         return;
     }
@@ -47,16 +49,18 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
         }
     };
     let measured: Vec<Round> = std::iter::once(round(now)).chain(others.iter().map(round)).collect();
-    let verdict_in = |study: &JudgedStudy, id: &str, form: Form| Some(study.claim(id)?.form(form).judged()?.verdict);
+    let judged_in =
+        |study: &'a JudgedStudy, id: &str, form: Form| -> Option<&'a Judged> { study.claim(id)?.form(form).judged() };
     let profile = now.profile.clone();
     let mut repeats = Vec::new();
     for claim in &mut now.claims {
         let id = claim.id.clone();
         for (form, found) in claim.forms_mut() {
-            let in_others = others.iter().map(|study| verdict_in(study, &id, form));
-            let verdicts: Vec<Option<Verdict>> = std::iter::once(Some(found.verdict)).chain(in_others).collect();
+            let in_others = others.iter().map(|study| judged_in(study, &id, form));
+            let in_all: Vec<Option<&Judged>> = std::iter::once(Some(&*found)).chain(in_others).collect();
+            let verdicts: Vec<Option<Verdict>> = in_all.iter().map(|judged| Some((*judged)?.verdict)).collect();
             let profiles = measured.iter().map(|round| round.profile.as_str());
-            let by_profile = profiles.zip(&verdicts).filter_map(|(of, verdict)| Some((of, (*verdict)?)));
+            let by_profile = profiles.zip(in_all).filter_map(|(of, judged)| Some((of, judged?)));
             let agreement = agreement(&by_profile.collect::<Vec<_>>());
             // What no round measured repeats nothing.
             if verdicts.iter().flatten().any(|verdict| verdict.count() != Count::NotJudged) {
@@ -64,9 +68,9 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
             }
             // A smaller round in between, which leaves all open, settles nothing.
             let of_profile = others.iter().filter(|study| study.profile == profile);
-            let mut before = of_profile.filter_map(|study| verdict_in(study, &id, form));
-            if let Some(verdict) = before.find(|verdict| contradict(*verdict, found.verdict)) {
-                found.reason = format!("{verdict} in another round, {} in this one", found.verdict);
+            let mut before = of_profile.filter_map(|study| judged_in(study, &id, form));
+            if let Some(other) = before.find(|other| contradict(other, found)) {
+                found.reason = format!("{} in another round, {} in this one", other.verdict, found.verdict);
                 found.verdict = Verdict::Unstable;
             }
         }
@@ -74,12 +78,12 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
     now.rounds = Some(Rounds { measured, repeats });
 }
 
-/// What verdicts on one claim, each with its profile, say together.
-fn agreement(verdicts: &[(&str, Verdict)]) -> Agreement {
+/// What the findings on one claim, each with its profile, say together.
+fn agreement(findings: &[(&str, &Judged)]) -> Agreement {
     let pairs = || {
-        verdicts.iter().enumerate().flat_map(|(at, first)| verdicts[at + 1..].iter().map(move |other| (first, other)))
+        findings.iter().enumerate().flat_map(|(at, first)| findings[at + 1..].iter().map(move |other| (first, other)))
     };
-    if pairs().all(|(first, other)| first.1 == other.1) {
+    if pairs().all(|(first, other)| first.1.verdict == other.1.verdict) {
         return Agreement::Same;
     }
     let contradictions = || pairs().filter(|(first, other)| contradict(first.1, other.1));
@@ -96,8 +100,21 @@ const OPEN: [(Verdict, &[Verdict]); 2] = [
     (Verdict::NotBetter, &[Verdict::NoDifference, Verdict::Opposite]),
 ];
 
-/// Whether two verdicts on one claim cannot both be right. One that leaves something open agrees with one that settles it.
-fn contradict(before: Verdict, now: Verdict) -> bool {
+/// Whether two findings on one claim cannot both be right. Of several tests the worst verdict counts, which may be another test's in another round:
+/// where both made the same tests, one of these has to contradict itself.
+fn contradict(before: &Judged, now: &Judged) -> bool {
+    let is_same = |a: &Row, b: &Row| a.part == b.part && a.scenario == b.scenario;
+    let twice = before
+        .rows
+        .iter()
+        .flat_map(|row| now.rows.iter().filter(move |other| is_same(row, other)).map(move |other| (row, other)));
+    let mut twice = twice.peekable();
+    verdicts_contradict(before.verdict, now.verdict)
+        && (twice.peek().is_none() || twice.any(|(row, other)| verdicts_contradict(row.verdict, other.verdict)))
+}
+
+/// Whether two verdicts on one quantity cannot both be right. One that leaves something open agrees with one that settles it.
+fn verdicts_contradict(before: Verdict, now: Verdict) -> bool {
     let is_decided = |verdict: Verdict| matches!(verdict.count(), Count::Holds | Count::DoesNotHold);
     let settles = |open: Verdict, other: Verdict| OPEN.iter().any(|(of, by)| *of == open && by.contains(&other));
     is_decided(before) && is_decided(now) && before != now && !settles(before, now) && !settles(now, before)
