@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cases::Case;
-use crate::claims::{Asked, Claims, Kind, Of};
+use crate::claims::{Asked, Claims, Form, Kind, Of};
 use crate::claims_file::ORIGINALS;
 use crate::error::Error;
 use crate::files::{self, TomlFile, write_whole};
@@ -142,7 +142,8 @@ fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
 
 /// What a page says depends on claims that there are: otherwise it would never be said.
 fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
-    let unknown = page.claims().filter(|claim| claims.claim(claim).is_none());
+    let answered = page.document.iter().map(|document| &document.claim).filter(|claim| claims.claim(claim).is_none());
+    let unknown = answered.chain(page.claims().filter(|claim| claims.asked(claim, Form::Fair).is_none()));
     let unknown = unknown.map(|claim| format!("it rests on the claim {claim}, which claims.toml lacks"));
     let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, scenario)| {
         let parts = claims.asked(claim, *form).into_iter().flat_map(Asked::parts);

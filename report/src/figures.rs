@@ -95,17 +95,23 @@ pub fn what(scale: &Scale) -> String {
         }
         Scale::Slope { of, range: None } => format!("slope of {of}"),
         Scale::Slope { of, range: Some(range) } => {
-            format!("change of {of} {} ({})", ends(range), fmt::metric_in_words(&range.metric))
+            let of_what = match fmt::unit_of(&range.metric) {
+                "count" => String::new(),
+                _ => format!(" ({})", fmt::metric_in_words(&range.metric)),
+            };
+            format!("change of {of} {}{of_what}", ends(range))
         }
         Scale::Share { of } => format!("share of {of}"),
         Scale::Blocks { criterion } => format!("blocks with {criterion}"),
     }
 }
 
-/// "from 1 ms to 100 ms".
+/// "from 1 ms to 100 ms", "from 24 to 96 tasks".
 fn ends(Range { metric, from, to }: &Range) -> String {
-    let [from, to] = [from, to].map(|end| fmt::round_value(*end, fmt::unit_of(metric)));
-    format!("from {from} to {to}")
+    let unit = fmt::unit_of(metric);
+    let [from, to] = [from, to].map(|end| fmt::round_value(*end, unit));
+    let counted = if unit == "count" { format!(" {}", fmt::metric_in_words(metric)) } else { String::new() };
+    format!("from {from} to {to}{counted}")
 }
 
 /// The short form of [`what`] that stands before a figure: "async ÷ sync", "share of T2's effect", or nothing for a value.
@@ -147,7 +153,17 @@ pub fn short(row: &Row) -> String {
         Scale::Blocks { .. } => figure_of(row, estimate),
         _ => self::estimate(row),
     };
-    [lead(&row.scale), figure].join(" ").trim().to_owned() + &sides_behind(row)
+    [lead(&row.scale), figure].join(" ").trim().to_owned() + &sides_behind(row) + &of_what(row)
+}
+
+/// " (read period)": which time the medians of a ratio are, unless they are how long something took.
+fn of_what(row: &Row) -> String {
+    match &row.scale {
+        Scale::Ratio { metric, .. } if !row.sides.is_empty() && fmt::is_other_time(metric) => {
+            format!(" ({})", fmt::metric_in_words(metric))
+        }
+        _ => String::new(),
+    }
 }
 
 /// "; 1.75 s against 1.33 s". A value is its own median, and those of one scenario say nothing of a slope, which has its range instead.

@@ -40,10 +40,17 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Whether it is a time, but not how long something took, of which "1.75 s" says enough.
+pub fn is_other_time(metric: &str) -> bool {
+    matches!(unit_of(metric), "s" | "ms" | "us" | "ns") && !["process_s", "work_s", "wall_s"].contains(&metric)
+}
+
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".
 pub fn metric_in_words(metric: &str) -> String {
     let known = [("process_s", "process wall time"), ("work_s", "work time"), ("wall_s", "wall time")];
-    let known = known.into_iter().chain([("user_s", "user time"), ("system_s", "system time")]);
+    let known =
+        known.into_iter().chain([("user_s", "user time"), ("system_s", "system time"), ("cpu_s", "processor time")]);
+    let known = known.chain([("core_s", "time of all cores"), ("thread_s", "time of all threads")]);
     if let Some((_, words)) = known.into_iter().find(|(name, _)| *name == metric) {
         return words.to_owned();
     }

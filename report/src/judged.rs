@@ -105,6 +105,24 @@ pub struct Cause {
     pub standing: Standing,
 }
 
+/// What it would take to decide what is open, if estimates and noise stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Blocks of the part that needs the most; infinite where an estimate lies on a bound.
+    pub blocks: f64,
+    /// Time for those of all parts that are not there yet, without their controls.
+    pub more_s: f64,
+}
+
+impl Price {
+    /// That of two parts.
+    pub fn of_both(one: Option<Price>, other: Option<Price>) -> Option<Price> {
+        let both = one.zip(other);
+        let sum = both.map(|(a, b)| Price { blocks: a.blocks.max(b.blocks), more_s: a.more_s + b.more_s });
+        sum.or(one).or(other)
+    }
+}
+
 /// The effect of the authors' own code beside that of its mirror.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mirror {
@@ -211,6 +229,8 @@ pub struct Judged {
     pub causes: Vec<Cause>,
     /// The authors' own code beside its mirror, a row per part and scenario.
     pub mirrors: Vec<Mirror>,
+    /// What would decide it, if its intervals leave it open.
+    pub price: Option<Price>,
     /// `†` or `‡` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
     pub mark: &'static str,
 }
@@ -248,6 +268,12 @@ impl JudgedStudy {
     /// The claim called `id`.
     pub fn claim(&self, id: &str) -> Option<&JudgedClaim> {
         self.claims.iter().find(|claim| claim.id == id)
+    }
+
+    /// What was found for the claim `id` in `form`, or for the further test of this id.
+    pub fn asked(&self, id: &str, form: Form) -> Option<&JudgedForm> {
+        let further = || self.claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
+        self.claim(id).map(|claim| claim.form(form)).or_else(|| Some(&further()?.form))
     }
 }
 

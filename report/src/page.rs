@@ -206,12 +206,11 @@ pub enum ChartKind {
 }
 
 impl Page {
-    /// The claims that it names: what it says depends on them.
+    /// The claims and further tests that what it says rests on.
     pub fn claims(&self) -> impl Iterator<Item = &String> {
         let when = self.answer.iter().flat_map(|answer| &answer.when);
         let when = when.chain(self.advice.iter().filter_map(|advice| advice.when.as_ref()));
-        let document = self.document.iter().map(|document| &document.claim);
-        document.chain(when.map(|when| &when.claim)).chain(self.sentences().flat_map(Sentence::claims))
+        when.map(|when| &when.claim).chain(self.sentences().flat_map(Sentence::claims))
     }
 
     /// What it says of its verdicts.

@@ -66,12 +66,15 @@ fn a_round_is_alike_to_every_other_one_of_its_host() {
 }
 
 #[test]
-fn of_rounds_with_as_many_blocks_the_newest_decides() {
-    let temp = temporary();
-    for stamp in [SECOND, FIRST] {
-        Toy::default().seal(temp.path(), stamp, usual);
+fn of_rounds_with_as_many_blocks_the_least_disturbed_decides_and_else_the_newest() {
+    for (of_first, of_second, decides, other) in [(0.7, 0.7, SECOND, FIRST), (0.7, 0.72, FIRST, SECOND)] {
+        let temp = temporary();
+        for (stamp, steal_percent) in [(SECOND, of_second), (FIRST, of_first)] {
+            Toy { steal_percent, ..Toy::default() }.seal(temp.path(), stamp, usual);
+        }
+        let verdicts = report().arg("verdicts").arg(temp.path()).assert().success();
+        verdicts.stdout(contains(decides).and(contains(other).not()));
     }
-    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains(SECOND).and(contains(FIRST).not()));
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
         8,
         0.039,
     );
-    assert_eq!(short(&open), "async ÷ sync changes by a factor of 10 [no lower bound, 100], from 1,000 to 10,000");
+    assert_eq!(short(&open), "async ÷ sync changes by a factor of 10 [no lower bound, 100], from 1,000 to 10,000 rows");
     assert_eq!(short(&row(of(None), 0.987, 0.971, 1.008, 8, 0.039)), "slope 0.987 [0.971, 1.008]");
 }
 

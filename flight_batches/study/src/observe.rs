@@ -8,7 +8,7 @@ use flight_batches::stats::{Process, Stats};
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::Ticket;
 use study_kit::server::Server;
-use study_kit::usage::{kib, settle_allocator};
+use study_kit::usage::{kib, map_blocks, settle_allocator};
 use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
 use tokio::runtime::Runtime;
 
@@ -45,6 +45,10 @@ pub fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
 /// Turns of an arm in a duet, each with streams of its own to a server that stays. Of a window counts what 100 MB took.
 pub fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
     settle_allocator();
+    if case.setting.keeps {
+        // A client that reads one answer has no memory left over from another.
+        map_blocks();
+    }
     let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
     let bench = Bench::new(case, server.context("there is no such server on this machine")?)?;
     Ok(Box::new(move || {

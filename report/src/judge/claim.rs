@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
 use super::goal::kept;
-use super::{mirror, slope};
+use super::{mirror, price, slope};
 use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Replicate, Size};
 use crate::fmt;
 use crate::judged::{
-    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Row, Scale, Standing, Verdict,
+    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Price, Row, Scale, Standing,
+    Verdict,
 };
 use crate::rules::{self, Control, Count, Each};
 use crate::stats::signed_rank::{self, Alternative};
@@ -49,6 +50,7 @@ fn together(parts: impl Iterator<Item = Judged>) -> Judged {
                 reason: if all.verdict == verdict { all.reason } else { part.reason },
                 causes: [all.causes, part.causes].concat(),
                 mirrors: Vec::new(),
+                price: Price::of_both(all.price, part.price),
                 mark: all.mark,
             }
         })
@@ -82,7 +84,8 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
         (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
-    Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new(), mark: "" }
+    let price = price::of(evidence, part, &rows[..deciding]).filter(|_| verdict.count() == Count::Undecided);
+    Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new(), price, mark: "" }
 }
 
 /// Why a claim about whole processes stays open: this machine is so fast that starting one of them is part of what was timed.

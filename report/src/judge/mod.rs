@@ -11,6 +11,7 @@ mod control;
 mod evidence;
 mod goal;
 mod mirror;
+mod price;
 mod slope;
 mod supplement;
 

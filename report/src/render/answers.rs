@@ -12,6 +12,7 @@ use crate::fmt::{self, anchor};
 use crate::host;
 use crate::judged::{ControlState, Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Document, Role, When};
+use crate::rounds::letter;
 use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
 
@@ -48,8 +49,20 @@ pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] 
             JudgedForm::Absent(_) => "does not apply".to_owned(),
             JudgedForm::Judged(found) => in_words(found),
         };
-        (format!("{}: {verdict}", fmt::capitalised(form.in_words())), said(view, role).unwrap_or_default())
+        let sentences = said(view, role).into_iter().chain(elsewhere(view, &claim.id, form));
+        (format!("{}: {verdict}", fmt::capitalised(form.in_words())), sentences.collect::<Vec<_>>().join(" "))
     })
+}
+
+/// What other machines decided otherwise.
+fn elsewhere(view: &StudyView, id: &str, form: Form) -> Vec<String> {
+    let here = judged(view, id, form).map(|found| found.verdict.count());
+    let others = view.origin.elsewhere.iter().filter_map(|(host, study)| {
+        let found = study.claim(id)?.form(form).judged()?;
+        let differs = found.is_decided() && here != Some(found.verdict.count());
+        differs.then(|| format!("On another machine (host {}): {}.", letter(*host), in_words(found)))
+    });
+    others.collect()
 }
 
 /// The claim that the answer of a study is about.
@@ -83,7 +96,7 @@ fn holds(view: &StudyView, when: &When) -> bool {
 }
 
 fn judged<'a>(view: &'a StudyView, id: &str, form: Form) -> Option<&'a Judged> {
-    view.judged.claim(id)?.form(form).judged()
+    view.judged.asked(id, form)?.judged()
 }
 
 /// The advice whose condition holds and whose figures are known, each with the claim that it rests on.

@@ -76,11 +76,18 @@ fn found(form: &JudgedForm) -> String {
     format!("**{}**{reason}{said}", found.verdict)
 }
 
-/// The figure without what stands in the evidence: blocks, part and scenario.
+/// The figure without what stands in the evidence (blocks, part and scenario), but with how many tests it stands for.
 fn figure(found: &Judged) -> String {
-    let figure = found.deciding_row().map_or_else(|| NOTHING.to_owned(), figures::short);
-    let mark = if found.mark.is_empty() || figure == NOTHING { String::new() } else { format!(" {}", found.mark) };
-    text(&figure) + &mark
+    let Some(figure) = found.deciding_row().map(figures::short).filter(|figure| figure != NOTHING) else {
+        return NOTHING.to_owned();
+    };
+    let of = match found.rows.as_slice() {
+        [] | [_] => String::new(),
+        rows if rows.iter().all(|row| row.verdict == found.verdict) => format!(" (one of {})", rows.len()),
+        rows => format!(" (the worst of {})", rows.len()),
+    };
+    let mark = if found.mark.is_empty() { String::new() } else { format!(" {}", found.mark) };
+    text(&figure) + &of + &mark
 }
 
 /// The causes of both forms, said once where they are the same.

@@ -8,7 +8,7 @@ use super::parts::link;
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
 use crate::host;
-use crate::judged::{Agreement, Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy, Round};
+use crate::judged::{Agreement, Calibrated, ControlState, Count, JudgedClaim, JudgedControl, JudgedStudy, Round};
 use crate::rounds::{Origin, letter};
 use crate::stats::{CONFIDENCE, binomial};
 use crate::view::StudyView;
@@ -24,7 +24,7 @@ pub fn page(studies: &[StudyView]) -> String {
     for view in studies {
         let (anchor, study) = (anchor(&view.judged.study, "trust"), code(&view.judged.study));
         let _ = write!(out, "<a id=\"{anchor}\"></a>\n\n## {study}\n\n");
-        out.extend([controls, false_positives, failures, memory, rounds].map(|part| part(&view.judged)));
+        out.extend([controls, undecided, false_positives, failures, memory, rounds].map(|part| part(&view.judged)));
         out.push_str(&sources(&view.origin));
     }
     out
@@ -135,9 +135,9 @@ fn controls(judged: &JudgedStudy) -> String {
     }
     let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
     let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
+    let all = plural(passed + failed + open, "control", "controls");
     let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
     let open = if open == 0 { String::new() } else { format!(", {open} could not tell") };
-    let all = plural(judged.controls.len(), "control", "controls");
     let missing: Vec<String> =
         missing.into_iter().map(|control| format!("{}: {}", cell(&control.id), result(control))).collect();
     format!("{passed} of {all} passed, {failed} failed{open}.\n\n{}\n{}", table.render(), bullets(missing))
@@ -209,6 +209,37 @@ fn memory(judged: &JudgedStudy) -> String {
     format!(
         "**Memory cross-check.** VmHWM of the process and GNU time's peak differ by more than 5 % in {} of {compared}.\n\n{}\n",
         judged.memory_disagreements.len(),
+        table.render()
+    )
+}
+
+/// More blocks than anybody will run.
+const TOO_MANY: f64 = 1000.0;
+
+/// What would decide the forms that are open; nothing if none is.
+fn undecided(judged: &JudgedStudy) -> String {
+    let forms = judged.claims.iter().flat_map(|claim| claim.forms().map(move |(form, found)| (claim, form, found)));
+    let open: Vec<_> = forms.filter(|(_, _, found)| found.verdict.count() == Count::Undecided).collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new("Claim | Form | Measured | >Blocks that would decide | >More time");
+    for (claim, form, found) in open {
+        let (blocks, time) = match found.price {
+            _ if !found.reason.is_empty() => (cell(&found.reason), NOTHING.to_owned()),
+            None => ("no number of them".to_owned(), NOTHING.to_owned()),
+            Some(price) if price.blocks > TOO_MANY => {
+                (format!("over {TOO_MANY:.0}: it lies on the limit"), NOTHING.to_owned())
+            }
+            Some(price) => (fmt::decimals(price.blocks, 0), format!("{:.0} min", (price.more_s / 60.0).ceil())),
+        };
+        let figure = found.deciding_row().map_or_else(|| NOTHING.to_owned(), figures::figure);
+        let form = form.in_words().to_owned();
+        table.row([link(&judged.study, &claim.id, ""), form, text(&figure), blocks, time]);
+    }
+    format!(
+        "**Undecided.** How many blocks would decide each form, and the time for those that are not there yet (without controls), if its estimate and the \
+         noise stay as they are: an interval of half the width takes four times the blocks.\n\n{}\n",
         table.render()
     )
 }

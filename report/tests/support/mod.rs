@@ -175,6 +175,7 @@ pub struct Toy {
     pub cpu_model: &'static str,
     /// What the host's probe of arithmetic says, in nanoseconds.
     pub probe_ns: f64,
+    pub steal_percent: f64,
     pub profile: &'static str,
     /// Further arguments of `report plan`.
     pub part: &'static [&'static str],
@@ -189,6 +190,7 @@ impl Default for Toy {
             cases: cases(&CASES),
             cpu_model: "Toy 1000",
             probe_ns: 1.5,
+            steal_percent: 0.7,
             profile: "quick",
             part: &[],
         }
@@ -240,7 +242,7 @@ impl Toy {
         let machine = json!({
             "schema": 2,
             "values": {
-                "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null, "steal_percent": 0.7,
+                "cpu_model": self.cpu_model, "cpu_count": 2, "core_count": 2, "governor": null, "steal_percent": self.steal_percent,
                 "probe_arithmetic_ns": self.probe_ns, "probe_memory_mb_per_s": 9000, "probe_switch_us": 4, "probe_hop_us": 12,
             },
             "reasons": { "governor": "the kernel offers no frequency scaling here" },

@@ -90,9 +90,8 @@ const fn tasks(count: usize) -> Setting {
     parts(count, 1)
 }
 
-/// A part of the published roots each, for duets, which tell more by many short turns than by few long ones. Half of them take 40 MB, which is beyond
-/// what malloc ever keeps (32 MiB): each turn of a release build has its page faults, as a published task has. In a debug build roots are most of
-/// the work, and a tenth is enough. Either way starting threads or a runtime takes less than a hundredth of a turn.
+/// A part of the published roots each, for duets, which tell more by many short turns than by few long ones: half of them, of which starting threads or
+/// a runtime takes less than a hundredth. In a debug build, whose roots take longer, a tenth is enough.
 const fn parts(count: usize, part: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: PUBLISHED_LEN / part, rounds: 1, work: COLLECT, clock: false })
 }
@@ -134,8 +133,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("half_4", parts(4, 2), &[
         always(1.3, "tokio_cores~sys_thread_cores"), measured(0.09, "sys_thread_cores tokio_cores"),
     ]),
-    Scenario::built("dev", "dev_tenth_1", parts(1, 10), &[always(0.7, ALONE_AS_PUBLISHED)]),
-    Scenario::built("dev", "dev_tenth_4", parts(4, 10), &[always(1.1, "tokio_cores~sys_thread_cores")]),
+    Scenario::built("dev", "dev_part_1", parts(1, 10), &[always(0.7, ALONE_AS_PUBLISHED)]),
+    Scenario::built("dev", "dev_part_4", parts(4, 10), &[always(1.1, "tokio_cores~sys_thread_cores")]),
     Scenario::new("n_2", tasks(2), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),

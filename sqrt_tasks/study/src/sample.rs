@@ -5,7 +5,7 @@ use std::num::NonZero;
 use anyhow::{Context, Result, bail, ensure};
 use sqrt_tasks::cpu::{self, Cores};
 use sqrt_tasks::{Executor, TaskError, kernel};
-use study_kit::usage::settle_allocator;
+use study_kit::usage::{map_blocks, settle_allocator};
 use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns};
 
 use crate::cases::{self, SCENARIOS, Setting, Tasks};
@@ -44,6 +44,7 @@ impl Study for SqrtTasks {
     }
 
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
+        map_blocks();
         let bench = Bench::new(case)?;
         Ok(Box::new(move || {
             let job = bench.job();

@@ -69,7 +69,7 @@ fn a_record_is_appended_to_its_file() {
 fn what_cannot_be_run_says_why() {
     for (arguments, why) in [
         ("arms --profile all", "choose one of smoke, quick, full"),
-        ("run --scenario n_9 --arm tokio_1", "choose one of half_1, half_4, dev_tenth_1"),
+        ("run --scenario n_9 --arm tokio_1", "choose one of half_1, half_4, dev_part_1"),
         ("run --scenario null_1k --arm tokio_1", "does not run in null_1k"),
         ("run --scenario null_1k --arm rayon@fast", "does not run in null_1k"),
         ("run --scenario cargo --arm program --versus cargo_run", "program~cargo_run"),
