@@ -229,7 +229,7 @@ fn undecided(judged: &JudgedStudy) -> String {
             _ if !found.reason.is_empty() => (cell(&found.reason), NOTHING.to_owned()),
             None => ("no number of them".to_owned(), NOTHING.to_owned()),
             Some(price) if price.blocks > TOO_MANY => {
-                (format!("over {TOO_MANY:.0}: it lies on the limit"), NOTHING.to_owned())
+                (format!("over {TOO_MANY:.0}, so near it is to a limit"), NOTHING.to_owned())
             }
             Some(price) => (fmt::decimals(price.blocks, 0), format!("{:.0} min", (price.more_s / 60.0).ceil())),
         };
