@@ -455,11 +455,20 @@ impl Claims {
         self.question(other) == other.question(self)
     }
 
-    /// Whether both measure the same for what the claim `id` asks in `form`, or for the further test of this id.
-    pub fn measure_as(&self, other: &Claims, id: &str, form: Form) -> bool {
+    /// Whether both compare the same with the authors' own code for what the claim `id` asks in `form`, or for the further test of this id, be the claim
+    /// itself judged by the same or not.
+    pub fn mirror_as(&self, other: &Claims, id: &str, form: Form) -> bool {
         let quantities = |claims: &Claims| -> Vec<Quantity> {
             let parts = claims.asked(id, form).into_iter().flat_map(Asked::parts);
-            parts.map(|part| part.quantity.asked()).collect()
+            let mirrors = parts.filter_map(|part| part.mirrors.as_ref());
+            let of = |Mirrors { theirs, ours, but }: &Mirrors| {
+                [theirs, ours]
+                    .into_iter()
+                    .chain(but.iter().map(|(_, theirs)| theirs))
+                    .map(Quantity::asked)
+                    .collect::<Vec<_>>()
+            };
+            mirrors.flat_map(of).collect()
         };
         quantities(self) == quantities(other)
     }

@@ -58,11 +58,13 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
     let there = Samples::default().both("t", "work_s", 1.2);
     let there = there.metric("t", "x", "work_s", &near(1.8, 0.01, 12)).metric("t", "y", "work_s", &near(1.0, 0.0, 12));
     let evidence = Evidence { claims: &claims, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
-    // By claims that measure something else for it, it says nothing.
-    let other = parsed(&text.replace("scenarios = [\"s\"]", "scenarios = [\"u\"]"));
+    // Of claims that compare it with something else, it says nothing.
+    let other = parsed(&text.replace("scenarios = [\"t\"]", "scenarios = [\"u\"]"));
     judge::mirrors(&mut here, &other, evidence, "toy/x-originals", 1);
     assert_eq!(states(&here), []);
-    judge::mirrors(&mut here, &claims, evidence, "toy/x-originals", 1);
+    // What the claim itself is judged by does not matter.
+    let other = parsed(&text.replace("scenarios = [\"s\"]", "scenarios = [\"u\"]"));
+    judge::mirrors(&mut here, &other, evidence, "toy/x-originals", 1);
     assert_eq!(states(&here), [MirrorState::Disagrees]);
     let found = here.claims[0].published.judged().expect("the form is judged");
     assert_eq!((found.verdict, found.mirrors[0].apart.n), (Invalid, 8));

@@ -63,7 +63,7 @@ fn quotients(theirs: &Yield, ours: &Yield) -> Vec<f64> {
 /// contradicts.
 pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>, folder: &str, host: usize) {
     let there = |id: &str, form: Form| -> Vec<Mirror> {
-        let asked = originals.claims.asked(id, form).filter(|_| originals.claims.measure_as(claims, id, form));
+        let asked = originals.claims.asked(id, form).filter(|_| originals.claims.mirror_as(claims, id, form));
         let there = |mirror| Mirror { at: Some((folder.to_owned(), host)), ..mirror };
         asked.into_iter().flat_map(|asked| of(originals, asked)).map(there).collect()
     };
