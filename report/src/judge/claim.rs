@@ -84,7 +84,7 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
         (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
-    let price = price::of(evidence, part, &rows[..deciding]).filter(|_| verdict.count() == Count::Undecided);
+    let price = price::of(evidence, part, &rows).filter(|_| verdict.count() == Count::Undecided);
     Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new(), price, mark: "" }
 }
 
