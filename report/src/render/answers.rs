@@ -207,7 +207,7 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     );
     format!(
         "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \
-         a control failed or our mirror and the authors' code disagree.{machine}{controls}\n",
+         a control failed, the order of two arms mattered, or our mirror and the authors' code disagree.{machine}{controls}\n",
         table.render()
     )
 }

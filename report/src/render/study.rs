@@ -76,7 +76,7 @@ fn found(form: &JudgedForm) -> String {
     format!("**{}**{reason}{said}", found.verdict)
 }
 
-/// The figure without what stands in the evidence (blocks, part and scenario), but with how many tests it stands for.
+/// The figure without what stands in the evidence (blocks, part and scenario), but with how many tests it stands for, and which of them it is where they ask different things.
 fn figure(found: &Judged) -> String {
     let Some(figure) = found.deciding_row().map(figures::short).filter(|figure| figure != NOTHING) else {
         return NOTHING.to_owned();
@@ -84,10 +84,23 @@ fn figure(found: &Judged) -> String {
     let of = match found.rows.as_slice() {
         [] | [_] => String::new(),
         rows if rows.iter().all(|row| row.verdict == found.verdict) => format!(" (one of {})", rows.len()),
-        rows => format!(" (the worst of {})", rows.len()),
+        rows => format!(" (the worst of {}{})", rows.len(), which(found)),
     };
     let mark = if found.mark.is_empty() { String::new() } else { format!(" {}", found.mark) };
     text(&figure) + &of + &mark
+}
+
+/// ": the share is constant", of parts with words of their own: those of the one that decided, without its set-up in parentheses.
+fn which(found: &Judged) -> String {
+    let Some(row) = found.deciding_row().filter(|row| found.rows.iter().any(|other| other.part != row.part)) else {
+        return String::new();
+    };
+    let words = row.part.split(" (").next().unwrap_or_default();
+    if words.is_empty() || words.chars().count() > LONGEST_REASON {
+        String::new()
+    } else {
+        format!(": {}", cell(words))
+    }
 }
 
 /// The causes of both forms, said once where they are the same.
