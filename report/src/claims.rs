@@ -396,6 +396,13 @@ impl<T> Claim<T> {
     }
 }
 
+/// What there is of the claim `id` in `form`, or of the further test of this id.
+pub(crate) fn form_of<'a, T>(claims: &'a [Claim<T>], id: &str, form: Form) -> Option<&'a T> {
+    let further = || claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
+    let claim = claims.iter().find(|claim| claim.id == id);
+    claim.map(|claim| claim.form(form)).or_else(|| Some(&further()?.form))
+}
+
 impl Claim<Asked> {
     /// All its tests, with the id by which messages call them.
     pub fn parts(&self) -> impl Iterator<Item = (&str, &Part)> {
@@ -418,8 +425,7 @@ impl Claims {
 
     /// What the claim `id` asks in `form`, or the further test of this id.
     pub fn asked(&self, id: &str, form: Form) -> Option<&Asked> {
-        let further = || self.claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
-        self.claim(id).map(|claim| claim.form(form)).or_else(|| Some(&further()?.form))
+        form_of(&self.claims, id, form)
     }
 
     /// The controls that guard a part: the A/A control that it names and, if it has a floor, the planted one of its replicate.

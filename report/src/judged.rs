@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use crate::claims::{Claim, Form, Size};
+use crate::claims::{Claim, Form, Size, form_of};
 pub use crate::rules::{ControlState, Count, Verdict};
 pub use crate::stats::Interval as Estimate;
 
@@ -272,8 +272,7 @@ impl JudgedStudy {
 
     /// What was found for the claim `id` in `form`, or for the further test of this id.
     pub fn asked(&self, id: &str, form: Form) -> Option<&JudgedForm> {
-        let further = || self.claims.iter().flat_map(|claim| &claim.further).find(|test| test.id == id);
-        self.claim(id).map(|claim| claim.form(form)).or_else(|| Some(&further()?.form))
+        form_of(&self.claims, id, form)
     }
 }
 

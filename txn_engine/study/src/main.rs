@@ -45,11 +45,6 @@ impl Study for TxnEngine {
         }
     }
 
-    /// The whole published test takes as long as hundreds of turns of an engine alone.
-    fn pairs(setting: &Setting, _arm: &str) -> usize {
-        if matches!(setting, Setting::Files(files) if files.whole_test) { 2 } else { 20 }
-    }
-
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> anyhow::Result<Turns<'a>> {
         let Setting::Files(files) = case.setting else { anyhow::bail!("only engines run in duets") };
         files::turns(case, files)
