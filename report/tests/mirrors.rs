@@ -72,6 +72,31 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
 }
 
 #[test]
+fn of_several_hosts_the_first_that_can_tell_decides() {
+    let text = published("mirrors = { ratio = \"x / y\", scenarios = [\"t\"], blocks = { originals = 8 } }");
+    let claims = parsed(&text);
+    let judged = |rounds: &[(f64, f64, usize)]| {
+        let mut here = with(1.0, 0.01).judge(&text);
+        for (theirs, noise, host) in rounds {
+            let there = Samples::default().both("t", "work_s", 1.2);
+            let there = there.metric("t", "x", "work_s", &near(*theirs, *noise, 12));
+            let there = there.metric("t", "y", "work_s", &near(1.0, 0.0, 12));
+            let evidence = Evidence { claims: &claims, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
+            judge::mirrors(&mut here, &claims, evidence, "toy/x-originals", *host);
+        }
+        (states(&here), here.claims[0].published.judged().expect("the form is judged").verdict)
+    };
+    let [agrees, disagrees, open] = [(1.2, 0.01), (1.8, 0.01), (1.3, 0.2)];
+    let of = |(theirs, noise): (f64, f64), host| (theirs, noise, host);
+    use MirrorState::{Agrees, CouldNotTell, Disagrees};
+    assert_eq!(judged(&[of(agrees, 0), of(disagrees, 1)]), (vec![Agrees, Disagrees], Holds));
+    assert_eq!(judged(&[of(open, 0), of(disagrees, 1)]), (vec![CouldNotTell, Disagrees], Invalid));
+    assert_eq!(judged(&[of(open, 0), of(agrees, 1), of(disagrees, 2)]), (vec![CouldNotTell, Agrees, Disagrees], Holds));
+    // An older round of the same host adds nothing.
+    assert_eq!(judged(&[of(agrees, 0), of(disagrees, 0)]), (vec![Agrees], Holds));
+}
+
+#[test]
 fn one_program_that_says_several_figures_is_compared_by_their_ratio() {
     let text = published(
         "mirrors = { arm = \"x\", metric = \"a_ms\", per = \"b_ms\", blocks = { quick = 12 }, ours = { ratio = \"a / b\", metric = \"work_s\" } }",

@@ -59,23 +59,25 @@ fn quotients(theirs: &Yield, ours: &Yield) -> Vec<f64> {
     both.map(|(a, b)| a - b).collect()
 }
 
-/// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, and drops what it
-/// contradicts.
+/// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, unless a newer one
+/// of this host did, and drops what it contradicts.
 pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>, folder: &str, host: usize) {
     let there = |id: &str, form: Form| -> Vec<Mirror> {
         let asked = originals.claims.asked(id, form).filter(|_| originals.claims.mirror_as(claims, id, form));
         let there = |mirror| Mirror { at: Some((folder.to_owned(), host)), ..mirror };
         asked.into_iter().flat_map(|asked| of(originals, asked)).map(there).collect()
     };
+    let is_new =
+        |found: &Judged| found.mirrors.iter().all(|mirror| mirror.at.as_ref().is_some_and(|(_, of)| *of != host));
     for judged in &mut study.claims {
         for test in &mut judged.further {
-            if let Some(found) = test.form.judged_mut().filter(|found| found.mirrors.is_empty()) {
-                found.mirrors = there(&test.id, Form::Fair);
+            if let Some(found) = test.form.judged_mut().filter(|found| is_new(found)) {
+                found.mirrors.extend(there(&test.id, Form::Fair));
             }
         }
         let id = judged.id.clone();
-        for (form, found) in judged.forms_mut().filter(|(_, found)| found.mirrors.is_empty()) {
-            found.mirrors = there(&id, form);
+        for (form, found) in judged.forms_mut().filter(|(_, found)| is_new(found)) {
+            found.mirrors.extend(there(&id, form));
             if form == Form::Published {
                 believe(found);
             }
@@ -83,14 +85,21 @@ pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>
     }
 }
 
-/// A form as published whose mirror does something else than the authors' code judges another program than theirs.
+/// A form as published whose mirror does something else than the authors' code judges another program than theirs. Of several hosts the
+/// first that can tell decides, and the one of the round itself comes first.
 pub(super) fn believe(found: &mut Judged) {
-    let disagrees = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state == MirrorState::Disagrees;
-    let Some(mirror) = found.mirrors.iter().find(disagrees) else { return };
+    let can_tell = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state != MirrorState::CouldNotTell;
+    let told: Vec<&Mirror> = found.mirrors.iter().filter(can_tell).collect();
+    let first = |mirror: &Mirror| {
+        told.iter().copied().find(|other| (&other.part, &other.scenario) == (&mirror.part, &mirror.scenario))
+    };
+    let mut firsts = told.iter().filter_map(|mirror| first(mirror));
+    let Some(mirror) = firsts.find(|mirror| mirror.state == MirrorState::Disagrees) else { return };
     let (theirs, ours) = (times(&mirror.theirs), times(&mirror.ours));
     let mut reason = format!("in {} the authors' code shows {theirs} and its mirror {ours}", mirror.scenario);
     let shows = |other: &&Mirror| {
-        !other.but.is_empty() && other.scenario == mirror.scenario && other.state == MirrorState::Agrees
+        let at = |of: &Mirror| (of.scenario.clone(), of.at.clone());
+        !other.but.is_empty() && at(other) == at(mirror) && other.state == MirrorState::Agrees
     };
     if let Some(other) = found.mirrors.iter().find(shows) {
         let _ = write!(reason, "; {} theirs shows {}, too", other.but, times(&other.theirs));

@@ -79,6 +79,7 @@ fn in_words(found: &Judged) -> String {
         Verdict::Opposite => "the opposite holds".to_owned(),
         Verdict::DoesNotHappen | Verdict::NotTheCause | Verdict::NotBetter => "does not hold".to_owned(),
         Verdict::HoldsSmaller | Verdict::HoldsLarger => format!("{} than published", found.verdict),
+        Verdict::UndecidedNotTheSize => "undecided, but the published size is ruled out".to_owned(),
         other => other.to_string(),
     }
 }
@@ -171,7 +172,7 @@ fn change(estimate: &Estimate, of: &str) -> String {
 /// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
     let mut table = Table::new(
-        "Study | >Claims | >As published: hold / do not / undecided / no verdict | >Fair: hold / do not / undecided / no verdict",
+        "Study | >Claims | >As published: hold | >do not | >undecided | >no verdict | >Fair: hold | >do not | >undecided | >no verdict",
     );
     for Counted { name, claims, counts } in counted(studies) {
         let name = match name {
@@ -179,9 +180,9 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
             study => format!("[{}]({report}#{})", cell(study), anchor(study, "")),
         };
         let of_form = |Counts { holds, does_not_hold, undecided, not_judged, absent, .. }: Counts| {
-            [holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string()).join(" / ")
+            [holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string())
         };
-        let cells = [name, claims.to_string()].into_iter().chain(counts.into_iter().map(of_form));
+        let cells = [name, claims.to_string()].into_iter().chain(counts.into_iter().flat_map(of_form));
         table.row(cells.collect::<Vec<_>>());
     }
     let here = studies.iter().filter(|view| view.origin.is_first_host());
@@ -203,11 +204,12 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     };
     let by_study = here.clone().map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
-        " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} could not tell for noise; an effect counts only where it exceeds that noise."
+        " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} were inconclusive for noise. \
+         Noise leaves claims undecided, it decides none: an effect must exceed it, and \u{201c}the same\u{201d} needs the whole interval inside the margin."
     );
     format!(
-        "{}\nNo verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. Undecided includes *invalid*, where \
-         a control failed, the order of two arms mattered, or our mirror and the authors' code disagree.{machine}{controls}\n",
+        "{}\n\u{201c}Does not hold everywhere\u{201d} and \u{201c}the opposite holds\u{201d} count as do not. No verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. \
+         Undecided includes *invalid*, where a control failed, it mattered which side went first, or our rewrite and the authors' code disagree.{machine}{controls}\n",
         table.render()
     )
 }
