@@ -147,11 +147,6 @@ impl Times {
     pub fn quantile_ms(&self, share: f64) -> Option<f64> {
         (self.count() > 0).then(|| self.0.value_at_quantile(share) as f64 / 1e6)
     }
-
-    /// In nanoseconds.
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.0
-    }
 }
 
 fn nanoseconds(time: Duration) -> u64 {
