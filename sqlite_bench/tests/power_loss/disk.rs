@@ -1,14 +1,14 @@
 //! A disk that forgets what was not synced.
 //!
-//! It keeps, of every file, the image at its last sync and the changes since. A power cut takes what would be found afterwards: the image,
-//! and of the changes nothing or whatever sectors chance has let through. Nobody notices a cut: work goes on, and one run gives many.
+//! It keeps, of every file, its image at the last sync and after each change since. A power cut takes what would be found afterwards: the
+//! first of them, or whatever sectors of all of them chance has let through. Nobody notices a cut: work goes on, and one run gives many.
 //!
 //! Names are kept apart from content, as file systems do: a file that was created or deleted is so for good once its folder is
 //! synced. SQLite syncs the folder with the first sync of each handle of a journal or write-ahead log, and by request when it deletes.
 //! The shared memory beside a write-ahead log does not come here at all: nothing of it outlives its users.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a disk writes whole or not at all, in bytes.
 pub const SECTOR: usize = 512;
@@ -86,14 +86,16 @@ struct State {
 #[derive(Debug)]
 struct File {
     kind: Kind,
-    synced: Vec<u8>,
-    changes: Vec<Change>,
+    /// As it was at its last sync, and after each change since.
+    images: Vec<Image>,
 }
 
-#[derive(Debug)]
-enum Change {
-    Write { offset: usize, data: Vec<u8> },
-    Truncate { size: usize },
+/// What a file holds, in sectors, most of which are those of the image before.
+#[derive(Debug, Default, Clone)]
+struct Image {
+    size: usize,
+    /// Zero beyond the size.
+    sectors: Vec<Arc<[u8; SECTOR]>>,
 }
 
 impl Disk {
@@ -130,31 +132,36 @@ impl Disk {
         } else {
             state.step(Action::Create, kind);
         }
-        state.files.push(File { kind, synced: found.unwrap_or_default(), changes: Vec::new() });
+        let mut image = Image::default();
+        image.write(0, &found.unwrap_or_default());
+        state.files.push(File { kind, images: vec![image] });
         state.names.insert(name.to_owned(), inode);
         inode
     }
 
     pub fn write(&self, inode: Inode, offset: usize, data: &[u8]) {
         let action = if offset == 0 { Action::WriteHeader } else { Action::Write };
-        self.change(inode, action, Change::Write { offset, data: data.to_vec() });
+        self.change(inode, action, |image| image.write(offset, data));
     }
 
     /// Sets the size of a file.
     pub fn truncate(&self, inode: Inode, size: usize) {
-        self.change(inode, Action::Truncate, Change::Truncate { size });
+        self.change(inode, Action::Truncate, |image| image.resize(size));
     }
 
-    fn change(&self, inode: Inode, action: Action, change: Change) {
+    fn change(&self, inode: Inode, action: Action, change: impl FnOnce(&mut Image)) {
         let mut state = self.lock();
         let kind = state.files[inode].kind;
         state.step(action, kind);
-        state.files[inode].changes.push(change);
+        let images = &mut state.files[inode].images;
+        let mut image = images[images.len() - 1].clone();
+        change(&mut image);
+        images.push(image);
     }
 
     /// How many changes a sync that begins now is about.
     pub fn unsynced(&self, inode: Inode) -> usize {
-        self.lock().files[inode].changes.len()
+        self.lock().files[inode].images.len() - 1
     }
 
     /// A sync of the first `changes` is about to return, and one of the folder with it if `folder`.
@@ -162,12 +169,9 @@ impl Disk {
         let mut state = self.lock();
         let kind = state.files[inode].kind;
         state.step(Action::Sync, kind);
-        let file = &mut state.files[inode];
+        let images = &mut state.files[inode].images;
         // Two connections may sync the same changes at the same time.
-        let changes = changes.min(file.changes.len());
-        for change in file.changes.drain(..changes) {
-            change.apply(&mut file.synced);
-        }
+        images.drain(..changes.min(images.len() - 1));
         if folder {
             state.names_synced = state.names.clone();
         }
@@ -202,7 +206,7 @@ impl State {
             Survival::None => self
                 .names_synced
                 .iter()
-                .map(|(name, &inode)| (name.clone(), self.files[inode].synced.clone()))
+                .map(|(name, &inode)| (name.clone(), self.files[inode].images[0].bytes()))
                 .collect(),
             Survival::SomeSectors => self.survivors(),
         };
@@ -230,69 +234,50 @@ impl State {
 }
 
 impl File {
-    /// The file with a chance selection of its changes.
+    /// The file as chance leaves it.
     ///
     /// The cache of a disk and that of the system hold whole sectors: a sector may be found as it was after any change since the sync, and
     /// later changes of one sector may be there without earlier ones of another.
     fn survivor(&self, random: &mut u64) -> Vec<u8> {
-        let mut sizes = vec![self.synced.len()];
-        for change in &self.changes {
-            sizes.push(change.size_after(sizes[sizes.len() - 1]));
-        }
-        let largest = sizes.iter().max().copied().unwrap_or_default();
-        let all = self.changes.len();
+        let all = self.images.len() - 1;
         // From cuts that hardly anything survives to cuts that hardly anything is lost in.
         let whole_percent = below(random, 101);
         let mut pick = || {
             let whole = below(random, 100) < whole_percent;
-            if whole { all } else { usize::try_from(below(random, all as u64 + 1)).unwrap() }
+            &self.images[if whole { all } else { usize::try_from(below(random, all as u64 + 1)).unwrap() }]
         };
-        let size = sizes[pick()];
-        let last: Vec<usize> = (0..largest.div_ceil(SECTOR)).map(|_| pick()).collect();
-        let mut image = self.synced.clone();
-        image.resize(largest, 0);
-        for (index, change) in self.changes.iter().enumerate() {
-            let (from, to) = change.range(largest);
-            let mut at = from;
-            while at < to {
-                let sector = at / SECTOR;
-                let end = to.min((sector + 1) * SECTOR);
-                if index < last[sector] {
-                    match change {
-                        Change::Write { data, .. } => image[at..end].copy_from_slice(&data[at - from..end - from]),
-                        Change::Truncate { .. } => image[at..end].fill(0),
-                    }
-                }
-                at = end;
-            }
-        }
-        image.truncate(size);
-        image
+        let size = pick().size;
+        let most = self.images.iter().map(|image| image.sectors.len()).max().unwrap_or_default();
+        let mut pick_sector = |sector| pick().sectors.get(sector).cloned().unwrap_or_else(|| Arc::new([0; SECTOR]));
+        Image { size, sectors: (0..most).map(&mut pick_sector).collect() }.bytes()
     }
 }
 
-impl Change {
-    fn apply(self, image: &mut Vec<u8>) {
-        let size = self.size_after(image.len());
-        image.resize(size, 0);
-        if let Change::Write { offset, data } = self {
-            image[offset..offset + data.len()].copy_from_slice(&data);
+impl Image {
+    fn resize(&mut self, size: usize) {
+        self.sectors.resize(size.div_ceil(SECTOR), Arc::new([0; SECTOR]));
+        if let Some(last) = self.sectors.last_mut().filter(|_| size < self.size) {
+            let kept = size - (size - 1) / SECTOR * SECTOR;
+            Arc::make_mut(last)[kept..].fill(0);
+        }
+        self.size = size;
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) {
+        self.resize(self.size.max(offset + data.len()));
+        let (mut at, mut rest) = (offset, data);
+        while !rest.is_empty() {
+            let from = at % SECTOR;
+            let (now, later) = rest.split_at(rest.len().min(SECTOR - from));
+            Arc::make_mut(&mut self.sectors[at / SECTOR])[from..from + now.len()].copy_from_slice(now);
+            (at, rest) = (at + now.len(), later);
         }
     }
 
-    fn size_after(&self, size: usize) -> usize {
-        match self {
-            Change::Write { offset, data } => size.max(offset + data.len()),
-            Change::Truncate { size } => *size,
-        }
-    }
-
-    /// What it touches of a file that is never larger than `largest`.
-    fn range(&self, largest: usize) -> (usize, usize) {
-        match self {
-            Change::Write { offset, data } => (*offset, offset + data.len()),
-            Change::Truncate { size } => (*size, largest),
-        }
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.sectors.iter().map(|sector| &sector[..]).collect::<Vec<_>>().concat();
+        bytes.truncate(self.size);
+        bytes
     }
 }
 
