@@ -15,16 +15,16 @@ pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
         ..Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
-            in_memory::<Mutex<Connection>>(setup, JoinIndex::Absent, hold_and_insert)
+            in_memory(setup, JoinIndex::Absent, hold_and_insert, Mutex::new)
         })
     },
     Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
-        in_memory::<OnThread<Mutex<Connection>>>(setup, JoinIndex::Absent, hold_and_insert)
+        in_memory(setup, JoinIndex::Absent, hold_and_insert, spawn_blocking)
     }),
     Arm {
         title: "tokio-rusqlite",
         ..Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
-            in_memory::<tokio_rusqlite::Connection>(setup, JoinIndex::Absent, hold_and_insert)
+            in_memory(setup, JoinIndex::Absent, hold_and_insert, tokio_rusqlite::Connection::from)
         })
     },
     Arm {
@@ -70,7 +70,7 @@ impl Database for Mutex<Connection> {
 }
 
 /// A lock that blocks the thread.
-pub trait Lock: From<Connection> + Send + Sync + 'static {
+pub trait Lock: Send + Sync + 'static {
     /// Runs `work` under the lock.
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T;
 }
@@ -84,10 +84,9 @@ impl Lock for Mutex<Connection> {
 /// The blocking pool: the lock is taken by the thread that does the work.
 pub struct OnThread<L>(pub Arc<L>);
 
-impl<L: Lock> From<Connection> for OnThread<L> {
-    fn from(connection: Connection) -> Self {
-        OnThread(Arc::new(connection.into()))
-    }
+/// The connection on the blocking pool, under a std mutex.
+pub fn spawn_blocking(connection: Connection) -> OnThread<Mutex<Connection>> {
+    OnThread(Arc::new(Mutex::new(connection)))
 }
 
 impl<L: Lock> Database for OnThread<L> {
