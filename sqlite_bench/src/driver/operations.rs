@@ -67,8 +67,9 @@ impl Operations {
         self.asking += end.saturating_duration_since(start);
     }
 
-    /// Adds those of `other`.
-    pub fn add(&mut self, other: &Operations) {
+    /// Those of both.
+    #[must_use]
+    pub fn plus(mut self, other: &Operations) -> Self {
         self.in_window += other.in_window;
         self.answered += other.answered;
         self.late += other.late;
@@ -81,6 +82,7 @@ impl Operations {
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
         }
+        self
     }
 
     /// Those that ended, well or not.
