@@ -35,8 +35,8 @@ const CUTS: u64 = 150;
 /// Pages in the log after which it is moved into the database: few, so that this happens often.
 const CHECKPOINT_PAGES: u32 = 100;
 
-/// A row of a block: everything that was written, as text.
-type Content = BTreeMap<u64, Vec<String>>;
+/// Of each block everything that was written, as text.
+type Content = BTreeMap<u64, String>;
 
 /// What the cuts of a series came to.
 #[derive(Debug, Default)]
@@ -103,15 +103,12 @@ fn recover(file: &Path) -> Option<Content> {
 
 fn content(connection: &Connection) -> rusqlite::Result<Content> {
     let mut statement = connection.prepare(
-        "SELECT b.id, concat_ws(' ', b.hash, b.parent_hash, b.timestamp, hex(b.data), t.from_address, t.to_address, t.amount)
-         FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id ORDER BY b.id, t.id",
+        "SELECT b.id, concat_ws(' ', b.hash, b.parent_hash, b.timestamp, hex(b.data),
+             group_concat(concat_ws(' ', t.from_address, t.to_address, t.amount) ORDER BY t.id))
+         FROM blocks b LEFT JOIN transactions t ON t.block_id = b.id GROUP BY b.id",
     )?;
-    let mut content = Content::new();
-    for row in statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))? {
-        let (number, text) = row?;
-        content.entry(number.unsigned_abs()).or_default().push(text);
-    }
-    Ok(content)
+    let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?)))?;
+    rows.collect()
 }
 
 /// A database without anything but the blocks of the start, whatever happens to the power.
@@ -176,27 +173,16 @@ fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, 
             .batch(NonZero::new(batch).unwrap())
             .checkpoint_pages(CHECKPOINT_PAGES)
             .wal_limit_pages(2 * CHECKPOINT_PAGES);
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
         let pool = Pool::open_blocking(file, &options).unwrap();
-        let next = Arc::new(AtomicU64::new(NUMBERS.start));
-        let writer = || {
-            let (pool, disk, next) = (pool.clone(), Arc::clone(disk), Arc::clone(&next));
-            async move {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if !NUMBERS.contains(&number) {
-                        break;
-                    }
-                    let block = Block::written(number, SEED);
-                    pool.write(move |connection| schema::insert(connection, block)).await.unwrap();
-                    disk.acknowledge(number);
-                }
+        let next = AtomicU64::new(NUMBERS.start);
+        let write = || {
+            let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            for number in numbers.take_while(|number| NUMBERS.contains(number)) {
+                pool.write_blocking(move |db| schema::insert(db, Block::written(number, SEED))).unwrap();
+                disk.acknowledge(number);
             }
         };
-        let tasks: Vec<_> = (0..writers).map(|_| runtime.spawn(writer())).collect();
-        for task in tasks {
-            runtime.block_on(task).unwrap();
-        }
+        std::thread::scope(|scope| (0..writers).for_each(|_| drop(scope.spawn(write))));
         let stats = pool.stats();
         assert_eq!(stats.commits < WRITES, batch > 1, "{stats:?}");
         // The power may fail during this, too.
@@ -258,14 +244,11 @@ fn what_is_synced_in_full_loses_nothing() {
     for survival in [Survival::None, Survival::SomeSectors] {
         let tally = series("wal", 150, survival, plainly("wal", "FULL"));
         tally.assert_nothing_lost_in_order();
-        let [sync, commit, checkpoint, restart] = [
-            (Action::Sync, Kind::Log),
-            (Action::Write, Kind::Log),
-            (Action::Write, Kind::Database),
-            (Action::WriteHeader, Kind::Log),
-        ]
-        .map(|moment| tally.moments.get(&moment).copied().unwrap_or_default());
-        assert!(sync > 0 && commit > 0 && checkpoint > 0 && restart > 0, "no cut fell in one of them: {tally:?}");
+        // Of a commit, of a checkpoint, and of a log that begins anew.
+        for action in [(Action::Write, Kind::Log), (Action::Write, Kind::Database), (Action::WriteHeader, Kind::Log)] {
+            assert!(tally.moments.contains_key(&action), "no cut fell in {action:?}: {tally:?}");
+        }
+        assert!(tally.moments.contains_key(&(Action::Sync, Kind::Log)), "{tally:?}");
         series("truncate", 600, survival, plainly("truncate", "FULL")).assert_nothing_lost_in_order();
     }
 }

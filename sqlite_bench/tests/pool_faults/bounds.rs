@@ -49,21 +49,10 @@ fn given_up<F: Future>(begin: impl FnOnce(mpsc::Sender<()>) -> F) {
 #[test]
 fn a_job_that_asks_its_own_pool_is_told_so_instead_of_waiting_for_itself() {
     let (folder, pool) = opened(&options().readers(ONE));
-    let blocking = |pool: Pool| move |_: &Connection| Ok((pool.write_blocking(insert(1)), pool.read_blocking(ids)));
-    let awaiting = |pool: Pool| {
-        move |_: &Connection| {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            Ok(runtime.block_on(async { (pool.write(insert(1)).await, pool.try_read(ids).await) }))
-        }
-    };
-    let answers = ends(&pool, move |own| {
-        [
-            own.write_blocking(blocking(own.clone())),
-            own.read_blocking(blocking(own.clone())),
-            own.write_blocking(awaiting(own.clone())),
-            own.read_blocking(awaiting(own.clone())),
-        ]
-    });
+    let asking =
+        |pool: Pool| move |_: &Connection| Ok((pool.write_blocking(insert(1)), pollster::block_on(pool.try_read(ids))));
+    let answers =
+        ends(&pool, move |own| [own.write_blocking(asking(own.clone())), own.read_blocking(asking(own.clone()))]);
     for answer in answers {
         assert!(matches!(answer, Ok((Err(pool::Error::Nested), Err(pool::Error::Nested)))), "{answer:?}");
     }
