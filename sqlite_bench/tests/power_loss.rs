@@ -135,7 +135,7 @@ fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, 
         let file = folder.path().join(FILE);
         create(&file, journal);
         let disk = Arc::new(Disk::default());
-        let _mount = vfs::Mount::new(folder.path(), &disk);
+        vfs::register(vfs_of(&file), &disk);
         disk.cut(Plan { seed: SEED + round, within, survival });
         write(&file, &disk);
         assert_eq!(recover(&file).as_ref(), Some(&written), "without a power cut everything is there");
@@ -147,10 +147,15 @@ fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, 
     tally
 }
 
+/// Each file has a VFS of its own, which is named after it.
+fn vfs_of(file: &Path) -> &str {
+    file.to_str().unwrap()
+}
+
 /// One connection, which commits each block.
 fn plainly(journal: &str, synchronous: &str) -> impl Fn(&Path, &Arc<Disk>) {
     move |file, disk| {
-        let connection = Connection::open_with_flags_and_vfs(file, OpenFlags::default(), vfs::NAME).unwrap();
+        let connection = Connection::open_with_flags_and_vfs(file, OpenFlags::default(), vfs_of(file)).unwrap();
         // Of these only `wal` is a property of the file.
         connection.pragma_update(None, "journal_mode", journal).unwrap();
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).unwrap();
@@ -169,7 +174,7 @@ fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, 
     move |file, disk| {
         let options = Options::default()
             .durability(durability)
-            .vfs(vfs::NAME)
+            .vfs(vfs_of(file))
             .batch(NonZero::new(batch).unwrap())
             .checkpoint_pages(CHECKPOINT_PAGES)
             .wal_limit_pages(2 * CHECKPOINT_PAGES);

@@ -202,14 +202,7 @@ impl State {
             return;
         }
         self.schedule(plan.within);
-        let files = match plan.survival {
-            Survival::None => self
-                .names_synced
-                .iter()
-                .map(|(name, &inode)| (name.clone(), self.files[inode].images[0].bytes()))
-                .collect(),
-            Survival::SomeSectors => self.survivors(),
-        };
+        let files = self.survivors(plan.survival);
         let cut = Cut { moment: (action, kind), files, acknowledged: self.acknowledged.clone() };
         self.cuts.push(cut);
     }
@@ -218,14 +211,15 @@ impl State {
         self.operations_left = 1 + below(&mut self.random, within);
     }
 
-    fn survivors(&mut self) -> BTreeMap<String, Vec<u8>> {
-        let names: BTreeSet<String> = self.names.keys().chain(self.names_synced.keys()).cloned().collect();
+    fn survivors(&mut self, survival: Survival) -> BTreeMap<String, Vec<u8>> {
+        let by_chance = survival == Survival::SomeSectors;
         let mut random = self.random;
         let mut files = BTreeMap::new();
-        for name in names {
-            let source = if below(&mut random, 2) == 0 { &self.names } else { &self.names_synced };
-            if let Some(&inode) = source.get(&name) {
-                files.insert(name, self.files[inode].survivor(&mut random));
+        for name in self.names.keys().chain(self.names_synced.keys()).collect::<BTreeSet<_>>() {
+            let names = if by_chance && below(&mut random, 2) == 0 { &self.names } else { &self.names_synced };
+            if let Some(file) = names.get(name).map(|&inode| &self.files[inode]) {
+                let bytes = if by_chance { file.survivor(&mut random) } else { file.images[0].bytes() };
+                files.insert(name.clone(), bytes);
             }
         }
         self.random = random;

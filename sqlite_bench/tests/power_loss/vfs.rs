@@ -1,25 +1,20 @@
 //! A VFS of SQLite that does everything as the default one of this system does, and tells a [`Disk`] what was written and what was synced.
 //!
-//! Only the files of a mounted folder are told of. Nothing is really synced: the files that are seen while SQLite runs live in the page
-//! cache, and those after a power cut come from the [`Disk`]. There is no memory mapping: what it writes would go unseen.
+//! Nothing is really synced: the files that are seen while SQLite runs live in the page cache, and those after a power cut come from the
+//! [`Disk`]. There is no memory mapping: what it writes would go unseen.
 //!
 //! How it is built: what SQLite knows of an open file is a pointer to its methods, at the start of the default VFS's structure. Once that
 //! has opened a file, a [`Handle`] takes their place: a copy of them, of which some tell the disk, too.
 
-use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs};
 
 use crate::disk::{Disk, Inode};
-
-/// Under which SQLite knows it.
-pub const NAME: &str = "power_loss";
-const C_NAME: &CStr = c"power_loss";
 
 /// What a sync takes: of a fast disk, so that writes meet while one is under way.
 const SYNC_TIME: Duration = Duration::from_micros(200);
@@ -27,29 +22,12 @@ const SYNC_TIME: Duration = Duration::from_micros(200);
 /// Handles of these files sync the folder too, once.
 const WITH_FOLDER: c_int = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL | ffi::SQLITE_OPEN_WAL;
 
-static DISKS: Mutex<BTreeMap<PathBuf, Arc<Disk>>> = Mutex::new(BTreeMap::new());
-
-/// A folder whose files lie on a [`Disk`], until it is dropped.
-pub struct Mount {
-    folder: PathBuf,
-}
-
-impl Mount {
-    /// Mounts `disk` at `folder`, and registers the VFS if that was not done.
-    pub fn new(folder: &Path, disk: &Arc<Disk>) -> Self {
-        static REGISTERED: Once = Once::new();
-        REGISTERED.call_once(register);
-        // SQLite hands a VFS paths without symbolic links.
-        let folder = folder.canonicalize().unwrap();
-        DISKS.lock().unwrap().insert(folder.clone(), Arc::clone(disk));
-        Mount { folder }
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        DISKS.lock().unwrap().remove(&self.folder);
-    }
+/// What SQLite takes for the VFS of a disk.
+#[repr(C)]
+struct OfDisk {
+    /// Must come first: SQLite sees no more than this.
+    vfs: sqlite3_vfs,
+    disk: Weak<Disk>,
 }
 
 /// What SQLite takes for the methods of an open file.
@@ -63,40 +41,41 @@ struct Handle {
     syncs_folder: AtomicBool,
 }
 
-fn register() {
+/// Registers a VFS of this name, whose files lie on `disk`.
+pub fn register(name: &str, disk: &Arc<Disk>) {
     // SAFETY: the default VFS is there for as long as the process is, and its structure is plain data and function pointers, of which a
-    // copy serves as well: its functions take their data from `pAppData`, which is copied too. The copy is never freed.
+    // copy serves as well: its functions take their data from `pAppData`, which is copied too. Copy and name are never freed.
     let result = unsafe {
-        let default = ffi::sqlite3_vfs_find(std::ptr::null());
-        let shim = sqlite3_vfs {
+        let vfs = sqlite3_vfs {
             pNext: std::ptr::null_mut(),
-            zName: C_NAME.as_ptr(),
+            zName: CString::new(name).unwrap().into_raw(),
             xOpen: Some(open),
             xDelete: Some(delete),
-            ..*default
+            ..*ffi::sqlite3_vfs_find(std::ptr::null())
         };
-        ffi::sqlite3_vfs_register(Box::into_raw(Box::new(shim)), 0)
+        let of_disk = Box::new(OfDisk { vfs, disk: Arc::downgrade(disk) });
+        ffi::sqlite3_vfs_register(Box::into_raw(of_disk).cast(), 0)
     };
     assert_eq!(result, ffi::SQLITE_OK);
 }
 
-/// The disk and the name of a file, if its folder is mounted.
+/// The disk and the name of a file; `None` of one that has no name, which is temporary.
 ///
 /// # Safety
-/// `path` must be null or a C string.
-unsafe fn find(path: *const c_char) -> Option<(Arc<Disk>, PathBuf, String)> {
+/// `vfs` must be one of [`register`], `path` null or a C string.
+unsafe fn find(vfs: *mut sqlite3_vfs, path: *const c_char) -> Option<(Arc<Disk>, PathBuf, String)> {
     if path.is_null() {
         return None;
     }
     // SAFETY: by the caller.
-    let path = PathBuf::from(unsafe { CStr::from_ptr(path) }.to_str().ok()?);
-    let disk = Arc::clone(DISKS.lock().unwrap().get(path.parent()?)?);
+    let (disk, path) = unsafe { ((*vfs.cast::<OfDisk>()).disk.upgrade()?, CStr::from_ptr(path).to_str().ok()?) };
+    let path = PathBuf::from(path);
     let name = path.file_name()?.to_str()?.to_owned();
     Some((disk, path, name))
 }
 
 unsafe extern "C" fn open(
-    _: *mut sqlite3_vfs,
+    vfs: *mut sqlite3_vfs,
     path: *const c_char,
     file: *mut sqlite3_file,
     flags: c_int,
@@ -104,9 +83,9 @@ unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: SQLite passes a path or null, and at `file` as many bytes as the default VFS asks for, which begin with its methods.
     unsafe {
-        let vfs = ffi::sqlite3_vfs_find(std::ptr::null());
-        let told = find(path).map(|(disk, path, name)| (disk, std::fs::read(path).ok(), name));
-        let result = (*vfs).xOpen.unwrap()(vfs, path, file, flags, out_flags);
+        let default_vfs = ffi::sqlite3_vfs_find(std::ptr::null());
+        let told = find(vfs, path).map(|(disk, path, name)| (disk, std::fs::read(path).ok(), name));
+        let result = (*default_vfs).xOpen.unwrap()(default_vfs, path, file, flags, out_flags);
         let Some((disk, found, name)) = told.filter(|_| result == ffi::SQLITE_OK) else { return result };
         let inode = disk.open(&name, found);
         let syncs_folder = AtomicBool::new(flags & WITH_FOLDER != 0 && flags & ffi::SQLITE_OPEN_CREATE != 0);
@@ -125,11 +104,11 @@ unsafe extern "C" fn open(
     }
 }
 
-unsafe extern "C" fn delete(_: *mut sqlite3_vfs, path: *const c_char, sync_folder: c_int) -> c_int {
+unsafe extern "C" fn delete(vfs: *mut sqlite3_vfs, path: *const c_char, sync_folder: c_int) -> c_int {
     // SAFETY: SQLite passes a C string.
     unsafe {
         let default = ffi::sqlite3_vfs_find(std::ptr::null());
-        if let Some((disk, found, name)) = find(path)
+        if let Some((disk, found, name)) = find(vfs, path)
             && found.exists()
         {
             disk.delete(&name, sync_folder != 0);
