@@ -1,7 +1,7 @@
 //! The three designs of the published comparison, and this crate's pool.
 
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -51,18 +51,14 @@ impl Drop for Closed {
     }
 }
 
-fn lock(mutex: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Direct: the mutex is locked and held by the worker, which is blocked meanwhile.
 impl Database for Mutex<Connection> {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(work(&lock(self))?)
+        Ok(self.with(work)?)
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let written = work(&lock(self));
+        let written = self.with(work);
         // As published: a task that never waits must give way of itself.
         tokio::task::yield_now().await;
         Ok(written?)
@@ -77,7 +73,7 @@ pub trait Lock: Send + Sync + 'static {
 
 impl Lock for Mutex<Connection> {
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
-        work(&lock(self))
+        work(&self.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

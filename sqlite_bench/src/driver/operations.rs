@@ -119,18 +119,15 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Counts `time`.
     pub fn record(&mut self, time: Duration) {
         self.0.saturating_record(nanoseconds(time));
     }
 
-    /// Adds the times of `other`.
     pub fn add(&mut self, other: &Times) {
         // Both have the same bounds, so that adding cannot fail.
         let _ = self.0.add(&other.0);
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
