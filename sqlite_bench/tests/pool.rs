@@ -73,26 +73,23 @@ fn a_job_that_fails_or_panics_takes_nobody_with_it() {
     pool.write_blocking(insert(6)).unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
+#[test]
+fn reads_go_on_while_a_write_holds_the_database_and_see_what_was_before_it() {
     let (_folder, pool) = opened(&options());
-    pool.write(insert(1)).await.unwrap();
-    let own = pool.clone();
-    let slow = tokio::spawn(async move {
-        own.write(|db| {
-            insert(2)(db)?;
-            std::thread::sleep(Duration::from_millis(500));
-            Ok(())
-        })
-        .await
-    });
+    pool.write_blocking(insert(1)).unwrap();
+    let held = |db: &Connection| {
+        insert(2)(db)?;
+        std::thread::sleep(Duration::from_millis(500));
+        Ok(())
+    };
+    let slow = beside(&pool, move |pool| pool.write_blocking(held));
     let mut before_it = 0;
     while !slow.is_finished() {
-        before_it += i32::from(pool.read(count).await.unwrap() == 1);
+        before_it += i32::from(pool.read_blocking(count).unwrap() == 1);
     }
-    slow.await.unwrap().unwrap();
+    slow.join().unwrap().unwrap();
     assert!(before_it > 10, "only {before_it} reads were answered from before the write while it lasted");
-    assert_eq!(pool.read(count).await.unwrap(), 2, "a read after the answer sees the write");
+    assert_eq!(pool.read_blocking(count).unwrap(), 2, "a read after the answer sees the write");
 }
 
 #[tokio::test]

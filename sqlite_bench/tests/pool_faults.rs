@@ -144,18 +144,15 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
 fn two_pools_share_a_file() {
     let (folder, pool) = opened(&options());
     let pools = [pool, Pool::open_blocking(file(&folder), &options()).unwrap()];
-    let threads: Vec<_> = (0..8_i64)
-        .map(|thread| {
-            beside(&pools[usize::try_from(thread % 2).unwrap()], move |pool| {
-                for number in 0..50 {
-                    pool.write_blocking(insert(thread * 1_000 + number)).unwrap();
+    std::thread::scope(|scope| {
+        for (thread, pool) in (0..8).zip(pools.iter().cycle()) {
+            scope.spawn(move || {
+                for id in 0..50 {
+                    pool.write_blocking(insert(thread * 1_000 + id)).unwrap();
                 }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().unwrap();
-    }
+            });
+        }
+    });
     for pool in pools {
         assert_eq!(pool.read_blocking(ids).unwrap().len(), 400);
         assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
