@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OpenFlags};
@@ -21,7 +20,7 @@ mod disk;
 #[path = "power_loss/vfs.rs"]
 mod vfs;
 
-use disk::{Action, Cut, Disk, Kind, Plan, SECTOR, Survival};
+use disk::{Action, Cut, Disk, Kind, Plan, SECTOR, Shared, Survival};
 
 const SEED: u64 = 7;
 const FILE: &str = "test.db";
@@ -112,7 +111,7 @@ fn content(connection: &Connection) -> rusqlite::Result<Content> {
 }
 
 /// Cuts the power of what `write` does, again and again: after up to `within` plain writes each.
-fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, &Arc<Disk>)) -> Tally {
+fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, &Shared)) -> Tally {
     let mut tally = Tally::default();
     for round in 0..ROUNDS {
         let folder = tempfile::tempdir().unwrap();
@@ -122,13 +121,13 @@ fn series(journal: &str, within: u64, survival: Survival, write: impl Fn(&Path, 
         connection.pragma_update(None, "journal_mode", journal).unwrap();
         schema::create(&connection, JoinIndex::Present, SEED).unwrap();
         drop(connection);
-        let disk = Arc::new(Disk::default());
+        let disk = Shared::default();
         vfs::register(vfs_of(&file), &disk);
-        disk.cut(Plan { seed: SEED + round, within, survival });
+        disk.lock().unwrap().cut(Plan { seed: SEED + round, within, survival });
         write(&file, &disk);
         let written = recover(&file).expect("it is sound");
         assert!(written.keys().copied().eq(0..NUMBERS.end), "without a power cut everything is there");
-        for cut in disk.cuts() {
+        for cut in disk.lock().unwrap().cuts() {
             tally.add(&cut, &written);
         }
     }
@@ -142,7 +141,7 @@ fn vfs_of(file: &Path) -> &str {
 }
 
 /// One connection, which commits each block.
-fn plainly(journal: &str, synchronous: &str) -> impl Fn(&Path, &Arc<Disk>) {
+fn plainly(journal: &str, synchronous: &str) -> impl Fn(&Path, &Shared) {
     move |file, disk| {
         let connection = Connection::open_with_flags_and_vfs(file, OpenFlags::default(), vfs_of(file)).unwrap();
         // Of these only `wal` is a property of the file.
@@ -153,13 +152,13 @@ fn plainly(journal: &str, synchronous: &str) -> impl Fn(&Path, &Arc<Disk>) {
             connection.execute_batch("BEGIN IMMEDIATE").unwrap();
             schema::insert(&connection, Block::written(number, SEED)).unwrap();
             connection.execute_batch("COMMIT").unwrap();
-            disk.acknowledge(number);
+            disk.lock().unwrap().acknowledge(number);
         }
     }
 }
 
 /// The pool, asked by so many at a time, of whose writes up to `batch` share a commit.
-fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, &Arc<Disk>) {
+fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, &Shared) {
     move |file, disk| {
         let options = Options::default()
             .durability(durability)
@@ -173,7 +172,7 @@ fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, 
             let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
             for number in numbers.take_while(|number| NUMBERS.contains(number)) {
                 pool.write_blocking(move |db| schema::insert(db, Block::written(number, SEED))).unwrap();
-                disk.acknowledge(number);
+                disk.lock().unwrap().acknowledge(number);
             }
         };
         std::thread::scope(|scope| (0..writers).for_each(|_| drop(scope.spawn(write))));
@@ -186,7 +185,7 @@ fn pooled(durability: Durability, writers: u64, batch: usize) -> impl Fn(&Path, 
 
 #[test]
 fn a_disk_keeps_what_was_synced_and_forgets_the_rest() {
-    let disk = Disk::default();
+    let mut disk = Disk::default();
     let known = disk.open(FILE, Some(b"before".to_vec()));
     let new = disk.open("test.db-wal", None);
     disk.write(known, 0, b"B");
@@ -212,7 +211,7 @@ fn a_disk_keeps_what_was_synced_and_forgets_the_rest() {
 
 #[test]
 fn sectors_survive_whole_or_not_at_all() {
-    let disk = Disk::default();
+    let mut disk = Disk::default();
     let file = disk.open(FILE, Some(vec![0; 4 * SECTOR]));
     disk.write(file, 0, &[1; 3 * SECTOR]);
     disk.write(file, SECTOR, &[2; 3 * SECTOR]);

@@ -8,7 +8,7 @@
 //! The shared memory beside a write-ahead log does not come here at all: nothing of it outlives its users.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// What a disk writes whole or not at all, in bytes.
 pub const SECTOR: usize = 512;
@@ -62,17 +62,14 @@ pub struct Cut {
     pub acknowledged: Vec<u64>,
 }
 
-#[derive(Debug, Default)]
-pub struct Disk {
-    /// One lock for files and acknowledgements, so that each of these is before or after each cut.
-    state: Mutex<State>,
-}
-
 /// A file, whatever its name.
 pub type Inode = usize;
 
+/// Files and acknowledgements are behind one lock, so that each of these is before or after each cut.
+pub type Shared = Arc<Mutex<Disk>>;
+
 #[derive(Debug, Default)]
-struct State {
+pub struct Disk {
     files: Vec<File>,
     names: BTreeMap<String, Inode>,
     names_synced: BTreeMap<String, Inode>,
@@ -100,60 +97,56 @@ struct Image {
 
 impl Disk {
     /// Cuts the power by `plan` from now on.
-    pub fn cut(&self, plan: Plan) {
-        let mut state = self.lock();
-        state.random = plan.seed;
-        state.plan = Some(plan);
-        state.schedule(plan.within);
+    pub fn cut(&mut self, plan: Plan) {
+        self.random = plan.seed;
+        self.plan = Some(plan);
+        self.schedule(plan.within);
     }
 
     /// Cuts no more; what the cuts left.
-    pub fn cuts(&self) -> Vec<Cut> {
-        let mut state = self.lock();
-        state.plan = None;
-        std::mem::take(&mut state.cuts)
+    pub fn cuts(&mut self) -> Vec<Cut> {
+        self.plan = None;
+        std::mem::take(&mut self.cuts)
     }
 
     /// Somebody was told that `write` is done.
-    pub fn acknowledge(&self, write: u64) {
-        self.lock().acknowledged.push(write);
+    pub fn acknowledge(&mut self, write: u64) {
+        self.acknowledged.push(write);
     }
 
     /// Opens a file; `found` is what a file has that was there before the disk: it counts as synced.
-    pub fn open(&self, name: &str, found: Option<Vec<u8>>) -> Inode {
-        let mut state = self.lock();
-        if let Some(&inode) = state.names.get(name) {
+    pub fn open(&mut self, name: &str, found: Option<Vec<u8>>) -> Inode {
+        if let Some(&inode) = self.names.get(name) {
             return inode;
         }
         let kind = Kind::of(name);
-        let inode = state.files.len();
+        let inode = self.files.len();
         if found.is_some() {
-            state.names_synced.insert(name.to_owned(), inode);
+            self.names_synced.insert(name.to_owned(), inode);
         } else {
-            state.step(Action::Create, kind);
+            self.step(Action::Create, kind);
         }
         let mut image = Image::default();
         image.write(0, &found.unwrap_or_default());
-        state.files.push(File { kind, images: vec![image] });
-        state.names.insert(name.to_owned(), inode);
+        self.files.push(File { kind, images: vec![image] });
+        self.names.insert(name.to_owned(), inode);
         inode
     }
 
-    pub fn write(&self, inode: Inode, offset: usize, data: &[u8]) {
+    pub fn write(&mut self, inode: Inode, offset: usize, data: &[u8]) {
         let action = if offset == 0 { Action::WriteHeader } else { Action::Write };
         self.change(inode, action, |image| image.write(offset, data));
     }
 
     /// Sets the size of a file.
-    pub fn truncate(&self, inode: Inode, size: usize) {
+    pub fn truncate(&mut self, inode: Inode, size: usize) {
         self.change(inode, Action::Truncate, |image| image.resize(size));
     }
 
-    fn change(&self, inode: Inode, action: Action, change: impl FnOnce(&mut Image)) {
-        let mut state = self.lock();
-        let kind = state.files[inode].kind;
-        state.step(action, kind);
-        let images = &mut state.files[inode].images;
+    fn change(&mut self, inode: Inode, action: Action, change: impl FnOnce(&mut Image)) {
+        let kind = self.files[inode].kind;
+        self.step(action, kind);
+        let images = &mut self.files[inode].images;
         let mut image = images[images.len() - 1].clone();
         change(&mut image);
         images.push(image);
@@ -161,38 +154,30 @@ impl Disk {
 
     /// How many changes a sync that begins now is about.
     pub fn unsynced(&self, inode: Inode) -> usize {
-        self.lock().files[inode].images.len() - 1
+        self.files[inode].images.len() - 1
     }
 
     /// A sync of the first `changes` is about to return, and one of the folder with it if `folder`.
-    pub fn synced(&self, inode: Inode, changes: usize, folder: bool) {
-        let mut state = self.lock();
-        let kind = state.files[inode].kind;
-        state.step(Action::Sync, kind);
-        let images = &mut state.files[inode].images;
+    pub fn synced(&mut self, inode: Inode, changes: usize, folder: bool) {
+        let kind = self.files[inode].kind;
+        self.step(Action::Sync, kind);
+        let images = &mut self.files[inode].images;
         // Two connections may sync the same changes at the same time.
         images.drain(..changes.min(images.len() - 1));
         if folder {
-            state.names_synced = state.names.clone();
+            self.names_synced = self.names.clone();
         }
     }
 
     /// Deletes a file by name, for good if `folder` is synced.
-    pub fn delete(&self, name: &str, folder: bool) {
-        let mut state = self.lock();
-        state.step(Action::Delete, Kind::of(name));
-        state.names.remove(name);
+    pub fn delete(&mut self, name: &str, folder: bool) {
+        self.step(Action::Delete, Kind::of(name));
+        self.names.remove(name);
         if folder {
-            state.names_synced = state.names.clone();
+            self.names_synced = self.names.clone();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
-    }
-}
-
-impl State {
     /// Before every operation: it may be that the power fails now.
     fn step(&mut self, action: Action, kind: Kind) {
         let Some(plan) = self.plan else { return };
@@ -213,16 +198,14 @@ impl State {
 
     fn survivors(&mut self, survival: Survival) -> BTreeMap<String, Vec<u8>> {
         let by_chance = survival == Survival::SomeSectors;
-        let mut random = self.random;
         let mut files = BTreeMap::new();
         for name in self.names.keys().chain(self.names_synced.keys()).collect::<BTreeSet<_>>() {
-            let names = if by_chance && below(&mut random, 2) == 0 { &self.names } else { &self.names_synced };
+            let names = if by_chance && below(&mut self.random, 2) == 0 { &self.names } else { &self.names_synced };
             if let Some(file) = names.get(name).map(|&inode| &self.files[inode]) {
-                let bytes = if by_chance { file.survivor(&mut random) } else { file.images[0].bytes() };
+                let bytes = if by_chance { file.survivor(&mut self.random) } else { file.images[0].bytes() };
                 files.insert(name.clone(), bytes);
             }
         }
-        self.random = random;
         files
     }
 }

@@ -9,12 +9,12 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs};
 
-use crate::disk::{Disk, Inode};
+use crate::disk::{Disk, Inode, Shared};
 
 /// What a sync takes: of a fast disk, so that writes meet while one is under way.
 const SYNC_TIME: Duration = Duration::from_micros(200);
@@ -27,7 +27,7 @@ const WITH_FOLDER: c_int = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPE
 struct OfDisk {
     /// Must come first: SQLite sees no more than this.
     vfs: sqlite3_vfs,
-    disk: Weak<Disk>,
+    disk: Weak<Mutex<Disk>>,
 }
 
 /// What SQLite takes for the methods of an open file.
@@ -36,13 +36,13 @@ struct Handle {
     /// Must come first: SQLite sees no more than this.
     methods: sqlite3_io_methods,
     default: *const sqlite3_io_methods,
-    disk: Arc<Disk>,
+    disk: Shared,
     inode: Inode,
     syncs_folder: AtomicBool,
 }
 
 /// Registers a VFS of this name, whose files lie on `disk`.
-pub fn register(name: &str, disk: &Arc<Disk>) {
+pub fn register(name: &str, disk: &Shared) {
     // SAFETY: the default VFS is there for as long as the process is, and its structure is plain data and function pointers, of which a
     // copy serves as well: its functions take their data from `pAppData`, which is copied too. Copy and name are never freed.
     let result = unsafe {
@@ -63,7 +63,7 @@ pub fn register(name: &str, disk: &Arc<Disk>) {
 ///
 /// # Safety
 /// `vfs` must be one of [`register`], `path` null or a C string.
-unsafe fn find(vfs: *mut sqlite3_vfs, path: *const c_char) -> Option<(Arc<Disk>, PathBuf, String)> {
+unsafe fn find(vfs: *mut sqlite3_vfs, path: *const c_char) -> Option<(Shared, PathBuf, String)> {
     if path.is_null() {
         return None;
     }
@@ -87,7 +87,7 @@ unsafe extern "C" fn open(
         let told = find(vfs, path).map(|(disk, path, name)| (disk, std::fs::read(path).ok(), name));
         let result = (*default_vfs).xOpen.unwrap()(default_vfs, path, file, flags, out_flags);
         let Some((disk, found, name)) = told.filter(|_| result == ffi::SQLITE_OK) else { return result };
-        let inode = disk.open(&name, found);
+        let inode = disk.lock().unwrap().open(&name, found);
         let syncs_folder = AtomicBool::new(flags & WITH_FOLDER != 0 && flags & ffi::SQLITE_OPEN_CREATE != 0);
         let default = (*file).pMethods;
         let methods = sqlite3_io_methods {
@@ -111,7 +111,7 @@ unsafe extern "C" fn delete(vfs: *mut sqlite3_vfs, path: *const c_char, sync_fol
         if let Some((disk, found, name)) = find(vfs, path)
             && found.exists()
         {
-            disk.delete(&name, sync_folder != 0);
+            disk.lock().unwrap().delete(&name, sync_folder != 0);
         }
         (*default).xDelete.unwrap()(default, path, 0)
     }
@@ -140,7 +140,7 @@ unsafe extern "C" fn write(file: *mut sqlite3_file, data: *const c_void, size: c
     unsafe {
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), usize::try_from(size).unwrap());
         let Handle { disk, inode, default, .. } = handle(file);
-        disk.write(*inode, usize::try_from(offset).unwrap(), bytes);
+        disk.lock().unwrap().write(*inode, usize::try_from(offset).unwrap(), bytes);
         (**default).xWrite.unwrap()(file, data, size, offset)
     }
 }
@@ -149,7 +149,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c
     // SAFETY: a file of `open`.
     unsafe {
         let Handle { disk, inode, default, .. } = handle(file);
-        disk.truncate(*inode, usize::try_from(size).unwrap());
+        disk.lock().unwrap().truncate(*inode, usize::try_from(size).unwrap());
         (**default).xTruncate.unwrap()(file, size)
     }
 }
@@ -157,8 +157,8 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c
 unsafe extern "C" fn sync(file: *mut sqlite3_file, _flags: c_int) -> c_int {
     // SAFETY: a file of `open`.
     let Handle { disk, inode, syncs_folder, .. } = unsafe { handle(file) };
-    let changes = disk.unsynced(*inode);
+    let changes = disk.lock().unwrap().unsynced(*inode);
     std::thread::sleep(SYNC_TIME);
-    disk.synced(*inode, changes, syncs_folder.swap(false, Ordering::AcqRel));
+    disk.lock().unwrap().synced(*inode, changes, syncs_folder.swap(false, Ordering::AcqRel));
     ffi::SQLITE_OK
 }
