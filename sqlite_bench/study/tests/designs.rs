@@ -13,8 +13,7 @@ use sqlite_bench::driver;
 use sqlite_bench::schema::{self, Block, Row, SEED_BLOCKS};
 use sqlite_bench_study::cases::{ARMS, arms};
 
-use common::oracle::{Oracle, history};
-use common::{LIMIT, NEXT, Opened, SEED, open_with_history, runtime};
+use common::{LIMIT, NEXT, Opened, Oracle, SEED, history, open_with_history, runtime};
 
 /// How long a write or a stranger holds a database.
 const HOLD: Duration = Duration::from_millis(300);
