@@ -29,7 +29,7 @@ fn endless_write(db: &Connection) -> rusqlite::Result<usize> {
 }
 
 /// Does its work once it has said that it runs.
-fn saying<T>(reached: mpsc::Sender<()>, work: impl Work<T>) -> impl Work<T> {
+pub fn saying<T>(reached: mpsc::Sender<()>, work: impl Work<T>) -> impl Work<T> {
     move |db: &Connection| {
         reached.send(()).unwrap();
         work(db)
@@ -37,7 +37,7 @@ fn saying<T>(reached: mpsc::Sender<()>, work: impl Work<T>) -> impl Work<T> {
 }
 
 /// Begins an operation, and drops its future once its job runs.
-fn given_up<F: Future>(begin: impl FnOnce(mpsc::Sender<()>) -> F) {
+pub fn given_up<F: Future>(begin: impl FnOnce(mpsc::Sender<()>) -> F) {
     let (reached, reach) = mpsc::channel();
     let mut future = pin!(begin(reached));
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
