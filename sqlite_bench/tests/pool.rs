@@ -243,6 +243,36 @@ fn a_read_only_folder_is_refused_in_one_clear_line() {
     assert!(said.contains("must be writable") && !said.contains('\n'), "{said}");
 }
 
+/// Python's sqlite3, which brings a SQLite of its own.
+const PEER: &str = "
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+(verdict,) = database.execute('PRAGMA integrity_check').fetchone()
+(count, total) = database.execute('SELECT COUNT(*), SUM(value) FROM entries').fetchone()
+(mode,) = database.execute('PRAGMA journal_mode').fetchone()
+print(verdict, count, total, mode)
+";
+
+#[test]
+fn another_program_reads_the_log_of_an_open_pool_and_the_file_of_a_closed_one() {
+    let (folder, pool) = opened(&options());
+    for number in 1..=1_000 {
+        pool.write_blocking(insert(number)).unwrap();
+    }
+    let peer_reads = || match Command::new("python3").args(["-c", PEER]).arg(file(&folder)).output() {
+        Ok(output) if output.status.success() => {
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), "ok 1000 500500 wal\n");
+        }
+        other => {
+            assert!(std::env::var("CI").is_err(), "in CI a missing peer is a failure: {other:?}");
+            eprintln!("skipped: there is no python3 with sqlite3 here: {other:?}");
+        }
+    };
+    peer_reads();
+    pool.close_blocking().unwrap();
+    peer_reads();
+}
+
 /// Tells this program, when it is started anew by a test, from which number on to write, before which one to drop the pool and be gone if
 /// nobody kills it, and to which database.
 const VICTIM: &str = "POOL_TEST_VICTIM";
