@@ -14,7 +14,7 @@ use sqlite_bench::pool::{Error, Options, Pool};
 
 mod common;
 
-use common::{ONE, Written, behind, beside, file, held_up, ids, insert, integrity, opened, options, read_only};
+use common::{ONE, Written, behind, beside, file, held_up, ids, insert, integrity, opened, options};
 
 fn count(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("SELECT COUNT(*) FROM entries", [], |row| row.get(0))
@@ -223,24 +223,6 @@ fn what_cannot_be_opened_is_named_with_its_path_and_a_remedy() {
         let said = Pool::open_blocking(&path, &options).unwrap_err().to_string();
         assert!(said.starts_with(&format!("{start}{}", path.display())) && said.contains(part), "{said}");
     }
-}
-
-#[test]
-fn a_read_only_folder_is_refused_in_one_clear_line() {
-    let (folder, pool) = opened(&options());
-    pool.close_blocking().unwrap();
-    let mounted = read_only(folder.path());
-    let mut permissions = std::fs::metadata(folder.path()).unwrap().permissions();
-    if mounted.is_none() {
-        permissions.set_readonly(true);
-        std::fs::set_permissions(folder.path(), permissions).unwrap();
-    }
-    if std::fs::write(folder.path().join("probe"), "").is_ok() {
-        eprintln!("skipped: this user may write everywhere and may not mount");
-        return;
-    }
-    let said = Pool::open_blocking(file(&folder), &options()).unwrap_err().to_string();
-    assert!(said.contains("must be writable") && !said.contains('\n'), "{said}");
 }
 
 /// Python's sqlite3, which brings a SQLite of its own.

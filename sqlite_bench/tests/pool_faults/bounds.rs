@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use sqlite_bench::pool::{self, Access, Pool, Work};
 
-use super::common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, opened, options, read_only};
+use super::common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, opened, options};
+use super::disk::read_only;
 use super::ends;
 
 const SHORT: Duration = Duration::from_millis(50);
@@ -297,7 +298,7 @@ fn a_pool_for_reading_sees_what_others_write_and_writes_nothing() {
 }
 
 #[test]
-fn an_immutable_file_is_read_without_anything_beside_it() {
+fn on_a_read_only_medium_nothing_but_an_immutable_file_is_opened_and_without_anything_beside_it() {
     let (folder, pool) = opened(&options());
     pool.write_blocking(insert(1)).unwrap();
     let medium = tempfile::tempdir().unwrap();
@@ -314,9 +315,12 @@ fn an_immutable_file_is_read_without_anything_beside_it() {
     pool.close_blocking().unwrap();
     copy("pool.db", &path);
     let mounted = read_only(medium.path());
-    if mounted.is_some() {
-        let error = Pool::open_blocking(&path, &options().access(Access::ReadOnly)).unwrap_err();
-        assert!(error.to_string().contains("Access::Immutable"), "{error}");
+    for access in [Access::ReadWrite, Access::ReadOnly].into_iter().filter(|_| mounted.is_some()) {
+        let said = Pool::open_blocking(&path, &options().access(access)).unwrap_err().to_string();
+        assert!(
+            said.contains("must be writable") && said.contains("Access::Immutable") && !said.contains('\n'),
+            "{said}"
+        );
     }
     let reading = Pool::open_blocking(&path, &immutable).unwrap();
     assert_eq!(reading.read_blocking(ids).unwrap(), [1]);

@@ -1,11 +1,45 @@
 //! Faults of the file and of the disk it is on.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Pool, Work};
 
-use super::common::{Mounted, SAFETY, behind, created, file, held_up, ids, insert, integrity, mount, opened, options};
+use super::common::{SAFETY, behind, created, file, held_up, ids, insert, integrity, opened, options};
+
+/// Whether what `arguments` say could be mounted at `folder`.
+fn mount(folder: &Path, arguments: &[&str]) -> bool {
+    let mounted = Command::new("mount").args(arguments).arg(folder).stderr(Stdio::null()).status();
+    mounted.is_ok_and(|status| status.success())
+}
+
+/// Unmounts a folder when it is dropped.
+pub struct Mounted<'a>(&'a Path);
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).stderr(Stdio::null()).status();
+    }
+}
+
+/// Makes a folder one that this user cannot write to; `None`, with a word, if that cannot be done.
+pub fn read_only(folder: &Path) -> Option<Mounted<'_>> {
+    let mounted = Mounted(folder);
+    if !mount(folder, &["--bind", folder.to_str()?]) || !mount(folder, &["-o", "remount,ro,bind"]) {
+        let mut permissions = std::fs::metadata(folder).unwrap().permissions();
+        permissions.set_readonly(true);
+        std::fs::set_permissions(folder, permissions).unwrap();
+    }
+    let probe = folder.join("probe");
+    if std::fs::write(&probe, "").is_err() {
+        return Some(mounted);
+    }
+    std::fs::remove_file(probe).unwrap();
+    eprintln!("skipped: this user may write everywhere and may not mount");
+    None
+}
 
 /// A database whose table `entries` is damaged and whose table `sound` is not.
 fn damaged(folder: &tempfile::TempDir) -> Pool {
