@@ -10,7 +10,6 @@ use super::{Arm, Role};
 use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, JoinIndex};
 
-/// The published designs, and this crate's pool.
 pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
