@@ -25,9 +25,7 @@ pub struct Bench {
 pub struct Measured<C> {
     /// Of the history, before the run.
     pub digest: String,
-    /// Counts and times.
     pub tally: Tally,
-    /// What the run cost.
     pub cost: C,
     /// What is wrong with it: a write that is lost, operations that failed although the arm is no negative control.
     pub fault: Option<String>,
@@ -69,8 +67,7 @@ impl Bench {
 
 /// A runtime with so many workers.
 pub fn runtime(workers: usize) -> anyhow::Result<Runtime> {
-    let built = Builder::new_multi_thread().worker_threads(workers).enable_time().build();
-    built.context("cannot start the async runtime")
+    Builder::new_multi_thread().worker_threads(workers).enable_time().build().context("cannot start the async runtime")
 }
 
 /// A folder for one run in `parent`, gone with it.

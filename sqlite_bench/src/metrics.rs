@@ -3,11 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::Context;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-
 use crate::driver::{Tally, Times};
 use crate::workload::Workload;
 
@@ -62,23 +57,6 @@ pub fn of(tally: &Tally, workload: &Workload, hold: Duration) -> Metrics {
         ("threads_count", tally.threads.map(count)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// The whole distributions of a run, in nanoseconds: compressed `HdrHistogram`s in base64.
-pub fn histograms(tally: &Tally) -> anyhow::Result<BTreeMap<&'static str, String>> {
-    let Tally { reads, writes, ticks, .. } = tally;
-    let all = [
-        ("read_service_ns", &reads.service),
-        ("read_response_ns", &reads.response),
-        ("write_service_ns", &writes.service),
-        ("ticker_late_ns", &ticks.late),
-    ];
-    let encode = |times: &Times| {
-        let mut bytes = Vec::new();
-        let written = V2DeflateSerializer::new().serialize(times.histogram(), &mut bytes);
-        written.map(|_| STANDARD.encode(bytes)).context("cannot compress a histogram")
-    };
-    all.into_iter().filter(|(_, times)| times.count() > 0).map(|(name, times)| Ok((name, encode(times)?))).collect()
 }
 
 fn slow(times: &Times, hold: Duration) -> Option<f64> {

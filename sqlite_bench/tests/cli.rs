@@ -51,22 +51,30 @@ fn table(text: &str, title: &str) -> Vec<String> {
 }
 
 #[test]
-fn all_arms_work_alike_and_have_the_same_digest() {
+fn all_arms_have_the_same_digest_in_both_loops_and_the_open_one_answers_every_scheduled_read() {
     let folder = folder();
     let every = ARMS.each_ref().map(|arm| arm.name).join(",");
-    let text = compare(&folder, &["--arm", &every, "--seed", "3", "--record", "all.jsonl"]);
-    let records = records(&folder, "all.jsonl");
-    assert_eq!(records.len(), ARMS.len());
-    for (record, arm) in records.iter().zip(&ARMS) {
+    let text = compare(&folder, &["--arm", &every, "--seed", "3", "--record", "r.jsonl"]);
+    assert_eq!(table(&text, "FAILURES (requests)").len(), ARMS.len());
+    assert!(!text.contains("Scheduled reads"), "{text}");
+    let open = compare(&folder, &["--seed", "3", "--record", "r.jsonl", "--rate", "100"]);
+    assert!(open.contains("Scheduled reads"), "{open}");
+    let records = records(&folder, "r.jsonl");
+    assert_eq!(records.len(), 2 * ARMS.len());
+    for (record, arm) in records.iter().zip(ARMS.iter().chain(&ARMS)) {
         assert_eq!(record["arm"], arm.name, "in the order that was asked for");
         assert_eq!(record["digest"], records[0]["digest"], "{}", arm.name);
-        assert!(record["metrics"]["reads_count"].as_f64().expect("a count") >= 0.0);
         assert_eq!(record["metrics"]["hold_ms"], 20.0);
-        assert!(record.get("error").is_none(), "{record}");
+        assert!(record["metrics"]["reads_count"].is_f64() && record.get("error").is_none(), "{record}");
     }
-    assert_eq!(table(&text, "FAILURES (requests)").len(), ARMS.len());
-    let other = ["--arm", "direct", "--seed", "4", "--record", "other.jsonl"];
-    compare(&folder, &other);
+    for record in &records[ARMS.len()..] {
+        let metrics = &record["metrics"];
+        // 100 per second for 0.2 s, to each of two databases; of each database 7 writes, because its writer pauses for 5 ms.
+        assert_eq!([&metrics["scheduled_reads_count"], &metrics["expected_writes_count"]], [40.0, 14.0]);
+        assert_eq!([&metrics["answered_percent"], &metrics["unanswered_count"]], [100.0, 0.0]);
+        assert!(metrics["response_avg_ms"].as_f64() >= metrics["read_avg_ms"].as_f64());
+    }
+    compare(&folder, &["--arm", "direct", "--seed", "4", "--record", "other.jsonl"]);
     assert_ne!(self::records(&folder, "other.jsonl")[0]["digest"], records[0]["digest"], "another seed, other content");
 }
 
@@ -74,7 +82,6 @@ fn all_arms_work_alike_and_have_the_same_digest() {
 fn the_tables_have_the_headings_of_the_document_and_fit_the_screen() {
     // What is given twice is run once.
     let text = compare(&folder(), &["--holds", "10ms,20ms"]);
-    assert!(!text.contains("Scheduled reads"), "{text}");
     for title in [
         "READ THROUGHPUT (requests)",
         "WRITE THROUGHPUT (operations)",
@@ -95,38 +102,17 @@ fn the_tables_have_the_headings_of_the_document_and_fit_the_screen() {
 }
 
 #[test]
-fn without_a_terminal_each_run_is_a_line_on_standard_error() {
-    let folder = folder();
-    let lines = "spawn_blocking, 20ms: done\nwal_threads, 20ms: done\n";
-    let arms = ["--arm", "spawn_blocking", "--arm", "wal_threads,spawn_blocking"];
-    sqlite_bench(&folder).arg("compare").args(SHORT).args(arms).assert().success().stderr(lines);
-}
-
-#[test]
-fn the_open_loop_answers_every_scheduled_read() {
-    let folder = folder();
-    let text = compare(&folder, &["--rate", "100", "--record", "open.jsonl"]);
-    for record in records(&folder, "open.jsonl") {
-        let metrics = &record["metrics"];
-        // 100 per second for 0.2 s, to each of two databases.
-        assert_eq!(metrics["scheduled_reads_count"], 40.0);
-        assert_eq!(metrics["answered_percent"], 100.0);
-        assert_eq!(metrics["unanswered_count"], 0.0);
-        // Of each database 7, because its writer pauses for 5 ms.
-        assert_eq!(metrics["expected_writes_count"], 14.0);
-        assert!(metrics["response_avg_ms"].as_f64() >= metrics["read_avg_ms"].as_f64());
-    }
-    assert!(text.contains("Scheduled reads"), "{text}");
-}
-
-#[test]
-fn databases_lie_where_they_are_asked_to_and_are_gone_afterwards_and_need_no_hold() {
+fn without_a_terminal_each_run_is_a_line_on_standard_error_and_no_database_is_left() {
     let folder = folder();
     fs::create_dir(folder.path().join("here")).expect("made");
-    let text = compare(&folder, &["--arm", "wal_threads", "--directory", "here", "--holds", "0ms"]);
+    let arms = ["--arm", "spawn_blocking", "--arm", "wal_threads,spawn_blocking", "--directory", "here"];
+    let assert =
+        sqlite_bench(&folder).arg("compare").args(SHORT).args(["--holds", "0ms"]).args(arms).assert().success();
+    let lines = ["spawn_blocking, 20ms", "wal_threads, 20ms", "spawn_blocking, 0ns", "wal_threads, 0ns", ""];
+    let assert = assert.stderr(lines.join(": done\n"));
+    let last = table(&String::from_utf8_lossy(&assert.get_output().stdout), "WRITE THROUGHPUT (operations)").pop();
+    assert!(last.expect("a row").starts_with("| **none** "));
     assert_eq!(fs::read_dir(folder.path().join("here")).expect("a folder").count(), 0);
-    let last = table(&text, "WRITE THROUGHPUT (operations)").pop().expect("a row");
-    assert!(last.starts_with("| **none** "), "{last}");
 }
 
 #[test]

@@ -9,8 +9,7 @@ use proptest::prelude::*;
 use sqlite_bench::design::{ARMS, find};
 use sqlite_bench::schema::SEED_BLOCKS;
 
-use common::oracle::history;
-use common::{NEXT, open_with_history, runtime};
+use common::{NEXT, history, open_with_history, runtime};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]

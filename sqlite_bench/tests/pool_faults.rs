@@ -13,6 +13,7 @@ mod common;
 #[path = "pool_faults/disk.rs"]
 mod disk;
 
+use bounds::{given_up, saying};
 use common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, integrity, opened, options};
 
 /// Two good writes with `work` between them, which wait until all can share a commit.
@@ -144,18 +145,15 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
 fn two_pools_share_a_file() {
     let (folder, pool) = opened(&options());
     let pools = [pool, Pool::open_blocking(file(&folder), &options()).unwrap()];
-    let threads: Vec<_> = (0..8_i64)
-        .map(|thread| {
-            beside(&pools[usize::try_from(thread % 2).unwrap()], move |pool| {
-                for number in 0..50 {
-                    pool.write_blocking(insert(thread * 1_000 + number)).unwrap();
+    std::thread::scope(|scope| {
+        for (thread, pool) in (0..8).zip(pools.iter().cycle()) {
+            scope.spawn(move || {
+                for id in 0..50 {
+                    pool.write_blocking(insert(thread * 1_000 + id)).unwrap();
                 }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().unwrap();
-    }
+            });
+        }
+    });
     for pool in pools {
         assert_eq!(pool.read_blocking(ids).unwrap().len(), 400);
         assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
@@ -175,31 +173,25 @@ impl Drop for Explosive {
 #[test]
 fn a_panic_in_a_value_that_nobody_waits_for_ends_no_thread() {
     let (_folder, pool) = opened(&options().readers(ONE));
-    let mut context = Context::from_waker(Waker::noop());
-    // Given up while it runs: the result has no owner. Given up before its turn: the job has none.
-    for given_up_early in [false, true] {
-        let (release, released) = mpsc::channel::<()>();
-        let (reached, reach) = mpsc::channel::<()>();
-        {
-            let mut running = pin!(pool.read(move |_| {
-                let _ = reached.send(());
-                let _ = released.recv();
-                Ok(Explosive)
-            }));
-            assert!(running.as_mut().poll(&mut context).is_pending());
-            reach.recv().unwrap();
-            if given_up_early {
-                let captured = Explosive;
-                let mut waiting = pin!(pool.read(move |_| {
-                    let _kept = &captured;
-                    Ok(())
-                }));
-                assert!(waiting.as_mut().poll(&mut context).is_pending());
-            }
-        }
-        drop(release);
-        assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [0; 0], "the only reader lives on");
+    let (release, released) = mpsc::channel::<()>();
+    // Given up while it runs: the result has no owner.
+    given_up(|reached| {
+        pool.read(saying(reached, move |_| {
+            let _ = released.recv();
+            Ok(Explosive)
+        }))
+    });
+    {
+        // Given up before its turn: the job has none.
+        let captured = Explosive;
+        let mut waiting = pin!(pool.read(move |_| {
+            let _kept = &captured;
+            Ok(())
+        }));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
+    drop(release);
+    assert_eq!(ends(&pool, |pool| pool.read_blocking(ids)).unwrap(), [0; 0], "the only reader lives on");
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub fn measure(comparison: &Comparison) -> Result<Vec<Row>> {
         let bench = Bench { arm, workload: comparison.workload(hold), folder: folder.clone(), seed: comparison.seed };
         let progress = |elapsed: Duration| bar.set_position(millis(before + elapsed.min(expected)));
         let measured = bench.measure(&progress, Instant::now, |start| start.elapsed());
-        let (row, record) = row_and_record(&bench, measured)?;
+        let (row, record) = row_and_record(&bench, measured);
         if let Some(file) = &comparison.record {
             append(file, &format!("{record}\n"))?;
         }
@@ -86,7 +86,7 @@ fn folder(comparison: &Comparison) -> Result<PathBuf> {
 }
 
 /// What came of a run: a row of the tables, and its record, as of any test case of the measurement, under a scenario of its own.
-fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> Result<(Row, Value)> {
+fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> (Row, Value) {
     let Bench { arm, workload, seed, .. } = *bench;
     let mut row = Row { arm, hold: workload.hold, metrics: Metrics::new(), fault: None, first_error: None };
     let mut record = json!({
@@ -100,7 +100,6 @@ fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> Result
             if fault.is_none() {
                 record["digest"] = json!(digest);
                 record["metrics"] = json!(row.metrics);
-                record["histograms"] = json!(metrics::histograms(&tally)?);
             }
             row.fault = fault;
             row.first_error = tally.reads.first_error.or(tally.writes.first_error);
@@ -111,7 +110,7 @@ fn row_and_record(bench: &Bench, measured: Result<Measured<Duration>>) -> Result
         *fault = fault.replace('\n', " ");
         record["error"] = json!(fault);
     }
-    Ok((row, record))
+    (row, record)
 }
 
 /// Appends to `file`, in one write: an interruption leaves a line out or leaves it whole.

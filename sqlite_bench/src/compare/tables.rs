@@ -76,7 +76,6 @@ pub fn tables(comparison: &Comparison, rows: &[Row]) -> String {
     text
 }
 
-/// What was run.
 fn setting(comparison: &Comparison) -> String {
     let Comparison { databases, readers, workers, think, .. } = comparison;
     let mut windows: Vec<String> = comparison.holds.iter().map(|&hold| label(comparison.window(hold))).collect();
@@ -180,7 +179,6 @@ impl Row {
         self.fault.is_some() || failed("read_failures_count") || failed("write_failures_count")
     }
 
-    /// A metric as it is printed.
     fn figure(&self, metric: &str) -> String {
         self.metrics.get(metric).map_or_else(|| NONE.to_owned(), |&value| figure(metric, value))
     }

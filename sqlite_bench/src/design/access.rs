@@ -134,16 +134,17 @@ pub fn databases<D: Database>(
     Ok(Arc::new(Databases { each: (0..setup.databases).map(open).collect::<Result<_, _>>()?, put }))
 }
 
-/// A design with one connection to each database, in memory, as published.
-pub fn in_memory<D: Database + From<Connection>>(
+/// A design with one connection to each database, in memory, as published; `reach` says how it is reached.
+pub fn in_memory<D: Database>(
     setup: &Setup,
     index: JoinIndex,
     put: Put,
+    reach: impl Fn(Connection) -> D,
 ) -> Result<Arc<dyn Design>, AccessError> {
     databases(setup, put, |_| {
         let connection = Connection::open_in_memory()?;
         schema::create(&connection, index, setup.seed)?;
-        Ok(D::from(connection))
+        Ok(reach(connection))
     })
 }
 

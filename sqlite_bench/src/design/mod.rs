@@ -12,7 +12,7 @@ pub use access::{
     AccessError, Answer, Database, Design, Put, Setup, blocking, databases, failed, hold_and_insert, in_memory,
     insert_and_hold, transact,
 };
-pub use published::{ARMS, Lock, OnThread};
+pub use published::{ARMS, Lock, OnThread, spawn_blocking};
 
 /// What an arm is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]

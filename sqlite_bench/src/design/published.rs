@@ -1,7 +1,7 @@
 //! The three designs of the published comparison, and this crate's pool.
 
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -10,21 +10,20 @@ use super::{Arm, Role};
 use crate::pool::{Options, Pool, Work};
 use crate::schema::{self, JoinIndex};
 
-/// The published designs, and this crate's pool.
 pub static ARMS: [Arm; 4] = [
     Arm {
         title: "Direct Blocking",
         ..Arm::new(Role::Mirror, "direct", "SQLite called from the task, under a std mutex", |setup| {
-            in_memory::<Mutex<Connection>>(setup, JoinIndex::Absent, hold_and_insert)
+            in_memory(setup, JoinIndex::Absent, hold_and_insert, Mutex::new)
         })
     },
     Arm::new(Role::Mirror, "spawn_blocking", "SQLite called on the blocking pool, under a std mutex", |setup| {
-        in_memory::<OnThread<Mutex<Connection>>>(setup, JoinIndex::Absent, hold_and_insert)
+        in_memory(setup, JoinIndex::Absent, hold_and_insert, spawn_blocking)
     }),
     Arm {
         title: "tokio-rusqlite",
         ..Arm::new(Role::Mirror, "tokio_rusqlite", "A thread per database, asked through a channel", |setup| {
-            in_memory::<tokio_rusqlite::Connection>(setup, JoinIndex::Absent, hold_and_insert)
+            in_memory(setup, JoinIndex::Absent, hold_and_insert, tokio_rusqlite::Connection::from)
         })
     },
     Arm {
@@ -51,18 +50,14 @@ impl Drop for Closed {
     }
 }
 
-fn lock(mutex: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Direct: the mutex is locked and held by the worker, which is blocked meanwhile.
 impl Database for Mutex<Connection> {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(work(&lock(self))?)
+        Ok(self.with(work)?)
     }
 
     async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let written = work(&lock(self));
+        let written = self.with(work);
         // As published: a task that never waits must give way of itself.
         tokio::task::yield_now().await;
         Ok(written?)
@@ -70,24 +65,23 @@ impl Database for Mutex<Connection> {
 }
 
 /// A lock that blocks the thread.
-pub trait Lock: From<Connection> + Send + Sync + 'static {
+pub trait Lock: Send + Sync + 'static {
     /// Runs `work` under the lock.
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T;
 }
 
 impl Lock for Mutex<Connection> {
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
-        work(&lock(self))
+        work(&self.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The blocking pool: the lock is taken by the thread that does the work.
 pub struct OnThread<L>(pub Arc<L>);
 
-impl<L: Lock> From<Connection> for OnThread<L> {
-    fn from(connection: Connection) -> Self {
-        OnThread(Arc::new(connection.into()))
-    }
+/// The connection on the blocking pool, under a std mutex.
+pub fn spawn_blocking(connection: Connection) -> OnThread<Mutex<Connection>> {
+    OnThread(Arc::new(Mutex::new(connection)))
 }
 
 impl<L: Lock> Database for OnThread<L> {

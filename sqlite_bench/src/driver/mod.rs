@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 
 use crate::design::{AccessError, Design};
 use crate::workload::{Loop, Workload, Writes};
@@ -21,7 +22,7 @@ pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify, warm_
 pub use operations::{Operations, Times};
 pub use tasks::Ticks;
 
-use tasks::{Run, Written, broken, read_in_turns, read_on_schedule, tick, write};
+use tasks::{Run, Written, broken, read, read_on_schedule, tick, write};
 
 /// The thread that drives, and the one that counts threads.
 const DRIVER_THREADS: u64 = 2;
@@ -81,22 +82,17 @@ pub fn drive(
         done.store(true, Ordering::Relaxed);
         driven
     });
-    let (reads, written) = driven?;
+    let (reads, mut written) = driven?;
+    written.resize_with(workload.databases, Written::default);
     let most_threads = Some(most_threads.into_inner()).filter(|&threads| threads > 0);
-    let mut tally = Tally {
+    Ok(Tally {
         reads,
-        writes: Operations::default(),
+        writes: written.iter().fold(Operations::default(), |all, one| all.plus(&one.operations)),
         ticks: runtime.block_on(ticks).map_err(broken)?,
         threads: most_threads.map(|most| most.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
-        writing: Duration::ZERO,
-        acknowledged: vec![Acknowledged::default(); workload.databases],
-    };
-    for (database, written) in written.into_iter().enumerate() {
-        tally.writes.add(&written.operations);
-        tally.writing = tally.writing.max(written.end.saturating_duration_since(run.start));
-        tally.acknowledged[database] = written.acknowledged;
-    }
-    Ok(tally)
+        writing: written.iter().map(|written| written.time).max().unwrap_or_default(),
+        acknowledged: written.into_iter().map(|written| written.acknowledged).collect(),
+    })
 }
 
 /// Readers and writers, from begin to end; what was written by database.
@@ -109,12 +105,20 @@ fn drive_all(
     let begin = |(database, record)| runtime.spawn(write(Arc::clone(run), database, record));
     let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
     let reads = match run.workload.reads {
-        Loop::Closed => runtime.block_on(read_in_turns(run, of_readers))?,
+        Loop::Closed => {
+            let begin =
+                |(reader, record)| runtime.spawn(read(Arc::clone(run), reader % run.workload.databases, record));
+            let readers: Vec<_> = of_readers.into_iter().enumerate().map(begin).collect();
+            join(runtime, readers)?.iter().fold(Operations::default(), Operations::plus)
+        }
         Loop::Open { reads_per_s } => read_on_schedule(runtime, run, reads_per_s, of_readers),
     };
-    let written =
-        writers.into_iter().map(|writer| runtime.block_on(writer).map_err(broken)).collect::<Result<_, _>>()?;
-    Ok((reads, written))
+    Ok((reads, join(runtime, writers)?))
+}
+
+/// What all of these come to.
+fn join<T>(runtime: &Runtime, tasks: Vec<JoinHandle<T>>) -> Result<Vec<T>, AccessError> {
+    tasks.into_iter().map(|task| runtime.block_on(task).map_err(broken)).collect()
 }
 
 /// Threads of this process; `None` where they cannot be counted.

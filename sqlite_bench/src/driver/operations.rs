@@ -67,8 +67,9 @@ impl Operations {
         self.asking += end.saturating_duration_since(start);
     }
 
-    /// Adds those of `other`.
-    pub fn add(&mut self, other: &Operations) {
+    /// Those of both.
+    #[must_use]
+    pub fn plus(mut self, other: &Operations) -> Self {
         self.in_window += other.in_window;
         self.answered += other.answered;
         self.late += other.late;
@@ -81,6 +82,7 @@ impl Operations {
         if self.first_error.is_none() {
             self.first_error.clone_from(&other.first_error);
         }
+        self
     }
 
     /// Those that ended, well or not.
@@ -117,18 +119,15 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Counts `time`.
     pub fn record(&mut self, time: Duration) {
         self.0.saturating_record(nanoseconds(time));
     }
 
-    /// Adds the times of `other`.
     pub fn add(&mut self, other: &Times) {
         // Both have the same bounds, so that adding cannot fail.
         let _ = self.0.add(&other.0);
     }
 
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
@@ -146,11 +145,6 @@ impl Times {
     /// The time that this share of the operations did not exceed, in milliseconds: the longest for 1; `None` without times.
     pub fn quantile_ms(&self, share: f64) -> Option<f64> {
         (self.count() > 0).then(|| self.0.value_at_quantile(share) as f64 / 1e6)
-    }
-
-    /// In nanoseconds.
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.0
     }
 }
 

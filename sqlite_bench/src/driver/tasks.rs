@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
 
 use super::history::{Acknowledged, HISTORY_WRITES, READ_SKIP};
 use super::operations::{Operations, Times};
@@ -53,20 +52,8 @@ pub(super) fn broken(error: impl fmt::Display) -> AccessError {
     AccessError::Failed(format!("a task of the driver broke off: {error}"))
 }
 
-/// All readers of the closed loop, until operations are no longer begun and the last is answered.
-pub(super) async fn read_in_turns(run: &Arc<Run>, records: Vec<Operations>) -> Result<Operations, AccessError> {
-    let mut readers = JoinSet::new();
-    for (reader, operations) in records.into_iter().enumerate() {
-        readers.spawn(read(Arc::clone(run), reader % run.workload.databases, operations));
-    }
-    let mut all = Operations::default();
-    while let Some(joined) = readers.join_next().await {
-        all.add(&joined.map_err(broken)?);
-    }
-    Ok(all)
-}
-
-async fn read(run: Arc<Run>, database: usize, mut operations: Operations) -> Operations {
+/// A reader of the closed loop, until operations are no longer begun.
+pub(super) async fn read(run: Arc<Run>, database: usize, mut operations: Operations) -> Operations {
     let think = run.workload.think;
     let mut due = run.start;
     let mut last = run.start;
@@ -111,10 +98,7 @@ pub(super) fn read_on_schedule(
     while records.iter().map(|record| lock(record).ended()).sum::<u64>() < scheduled && Instant::now() < deadline {
         std::thread::sleep(POLL);
     }
-    let mut all = Operations::default();
-    for record in &records {
-        all.add(&lock(record));
-    }
+    let mut all = records.iter().fold(Operations::default(), |all, record| all.plus(&lock(record)));
     all.unanswered = scheduled - all.ended().min(scheduled);
     all
 }
@@ -124,11 +108,12 @@ fn lock(record: &Mutex<Operations>) -> MutexGuard<'_, Operations> {
 }
 
 /// What became of the writes to a database.
+#[derive(Default)]
 pub(super) struct Written {
     pub(super) operations: Operations,
     pub(super) acknowledged: Acknowledged,
-    /// When the last one ended.
-    pub(super) end: Instant,
+    /// From the begin of the run to the end of the last one.
+    pub(super) time: Duration,
 }
 
 /// Writes until operations are no longer begun.
@@ -162,7 +147,7 @@ pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operat
     }
     operations.close(run.start, end);
     run.writers_left.fetch_sub(1, Ordering::AcqRel);
-    Written { operations, acknowledged, end }
+    Written { operations, acknowledged, time: end.saturating_duration_since(run.start) }
 }
 
 /// What async is for: how a task that wants to run every millisecond got its turn.

@@ -42,7 +42,7 @@ where
     E: From<Error> + Send + 'static,
 {
     let asked = Instant::now();
-    let ticket = Arc::new(Ticket::new());
+    let ticket = Arc::new(Ticket::default());
     let (job, answer) = job(work, Arc::clone(&ticket));
     let asking = Asking(ticket);
     let mut answered = pin!(async move {

@@ -1,19 +1,15 @@
 //! SQLite from async code, such that reads never wait for a write: one writing thread, reading threads, a write-ahead log.
-//! The page of the crate says what it promises; in detail:
+//! The page of the crate says what it promises; beyond that:
 //!
-//! - **Writes** that wait share a commit, up to [`Options::batch`], which is what makes small ones cheap: syncing takes as long for a hundred as for
-//!   one. Each runs in a savepoint: one that fails or panics is undone alone.
-//! - **Inside a job** [`Error::Denied`] answers what would outlast it: `ATTACH`, settings by `PRAGMA` (their place is [`Options::on_open`]), and in a
-//!   write `BEGIN`, `COMMIT` and `ROLLBACK`; savepoints are allowed, and `VACUUM` needs a connection of its own. A job that asks its own pool gets
-//!   [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
-//!   the job. If one write makes SQLite undo a whole commit ([`Error::Undone`]: a full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key, an
-//!   interrupted statement), the others may be tried again. `prepare_cached` spares compiling a statement each time.
-//! - **Cancelling**: an operation whose future is dropped before its turn is skipped. While its job runs, the statement is interrupted, the
-//!   connection goes to the next one, and a write is undone. Once the job has ended, a write is committed. Who drops a future does not learn which;
-//!   after the answer to any later write it is decided. [`Options::acquire_timeout`] and [`Options::job_timeout`] end in the same way and do say:
-//!   after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.
-//! - **Closing**: [`Pool::close`] lets everything that waits finish. Dropping the last clone closes the pool in the background and waits for nothing:
-//!   what was acknowledged is in the log, which the next opening reads, even if the process ends meanwhile.
+//! - **Inside a job** savepoints are allowed, and what [`Error::Denied`] answers to has its place in [`Options::on_open`]. A job that asks its own pool
+//!   gets [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
+//!   the job. A full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key or an interrupted statement make SQLite undo a whole commit
+//!   ([`Error::Undone`]). `prepare_cached` spares compiling a statement each time.
+//! - **Cancelling**: an operation whose future is dropped before its turn is skipped, and nothing of a job that runs is kept. Once the job has ended, a
+//!   write is committed. Who drops a future does not learn which; after the answer to any later write it is decided. [`Options::acquire_timeout`] and
+//!   [`Options::job_timeout`] end in the same way and do say: after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.
+//! - **Closing**: dropping the last clone waits for nothing: what was acknowledged is in the log, which the next opening reads, even if the process ends
+//!   meanwhile.
 //!
 //! Nothing here needs a particular runtime, and `*_blocking` needs none. A read is a trip to another thread and back, some ten microseconds.
 

@@ -7,21 +7,21 @@ use super::error::Error;
 use super::options::Options;
 
 /// Where an operation stands. Either the thread ends it or the asker gives it up, never both: what was given up is not written.
+#[derive(Default)]
 pub(super) struct Ticket(Mutex<State>);
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum State {
+    #[default]
     Waiting,
-    Running { begin: Instant },
+    Running {
+        begin: Instant,
+    },
     Ended,
     GivenUp,
 }
 
 impl Ticket {
-    pub(super) fn new() -> Self {
-        Ticket(Mutex::new(State::Waiting))
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,11 +1,10 @@
 //! What is run: the arms, and the scenarios they take part in.
 
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{RawFairMutex, RawMutex};
-use rusqlite::Connection;
-use sqlite_bench::design::{self, Arm, OnThread, Role, hold_and_insert, in_memory, transact};
+use sqlite_bench::design::{self, Arm, OnThread, Role, hold_and_insert, in_memory, spawn_blocking, transact};
 use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Scenario, always, full, measured, originals, smoke};
@@ -18,28 +17,25 @@ pub fn arms() -> Vec<&'static Arm> {
     design::ARMS.iter().chain(&ARMS).collect()
 }
 
-/// One connection in memory, under std's mutex, on the blocking pool.
-type SpawnBlocking = OnThread<Mutex<Connection>>;
-
 /// The arms that exist only to be compared.
 #[rustfmt::skip]
 pub static ARMS: [Arm; 15] = [
     Arm::new(Role::Control, "direct_async_lock", "direct under tokio's mutex: waiting no longer blocks a worker, SQLite still does",
-        |setup| in_memory::<AwaitedLock>(setup, Absent, hold_and_insert)),
+        |setup| in_memory(setup, Absent, hold_and_insert, |connection| AwaitedLock(connection.into()))),
     Arm::new(Role::Control, "sb_fair", "spawn_blocking under parking_lot's fair mutex",
-        |setup| in_memory::<OnThread<ParkingLot<RawFairMutex>>>(setup, Absent, hold_and_insert)),
+        |setup| in_memory(setup, Absent, hold_and_insert, |connection| OnThread(Arc::new(ParkingLot::<RawFairMutex>(connection.into()))))),
     Arm::new(Role::Control, "sb_parking_lot", "spawn_blocking under parking_lot's mutex",
-        |setup| in_memory::<OnThread<ParkingLot<RawMutex>>>(setup, Absent, hold_and_insert)),
+        |setup| in_memory(setup, Absent, hold_and_insert, |connection| OnThread(Arc::new(ParkingLot::<RawMutex>(connection.into()))))),
     Arm::new(Role::Control, "sb_tokio_mutex", "spawn_blocking under tokio's mutex, taken before the thread",
-        |setup| in_memory::<LockedByTask>(setup, Absent, hold_and_insert)),
+        |setup| in_memory(setup, Absent, hold_and_insert, |connection| LockedByTask(Arc::new(connection.into())))),
     Arm::new(Role::Control, "sb_hold_outside", "spawn_blocking; the hold comes before the lock is taken",
-        |setup| in_memory::<HoldOutside>(setup, Absent, hold_and_insert)),
+        |setup| in_memory(setup, Absent, hold_and_insert, |connection| HoldOutside(spawn_blocking(connection)))),
     Arm { commits_statements: false, ..Arm::new(Role::Control, "sb_hold_in_txn",
-        "spawn_blocking; the hold is inside BEGIN IMMEDIATE and one commit", |setup| in_memory::<SpawnBlocking>(setup, Absent, transact)) },
+        "spawn_blocking; the hold is inside BEGIN IMMEDIATE and one commit", |setup| in_memory(setup, Absent, transact, spawn_blocking)) },
     Arm::new(Role::Control, "sb_indexed", "spawn_blocking; the joined column has an index",
-        |setup| in_memory::<SpawnBlocking>(setup, Present, hold_and_insert)),
+        |setup| in_memory(setup, Present, hold_and_insert, spawn_blocking)),
     Arm { keeps_its_size: true, ..Arm::new(Role::Control, "sb_constant", "spawn_blocking; the oldest block goes when one is written",
-        |setup| in_memory::<SpawnBlocking>(setup, Absent, insert_and_drop_oldest)) },
+        |setup| in_memory(setup, Absent, insert_and_drop_oldest, spawn_blocking)) },
     Arm::new(Role::Best, "wal_blocking", "WAL; reading connections checked out by a semaphore, used on the blocking pool",
         |setup| checked_out(setup, Store::Wal, Reads::Blocking)),
     Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",

@@ -19,13 +19,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// parking_lot's mutex. Whoever comes first after an unlock takes it, be it ahead of those who wait; with a `RawMutex` about every 0.5 ms
 /// an unlock hands it to the thread that waits longest, with a `RawFairMutex` each does.
-pub struct ParkingLot<R>(Mutex<R, Connection>);
-
-impl<R: RawMutex> From<Connection> for ParkingLot<R> {
-    fn from(connection: Connection) -> Self {
-        ParkingLot(Mutex::new(connection))
-    }
-}
+pub struct ParkingLot<R>(pub Mutex<R, Connection>);
 
 impl<R: RawMutex + Send + Sync + 'static> Lock for ParkingLot<R> {
     fn with<T>(&self, work: impl FnOnce(&Connection) -> T) -> T {
@@ -34,13 +28,7 @@ impl<R: RawMutex + Send + Sync + 'static> Lock for ParkingLot<R> {
 }
 
 /// SQLite called from the task, under a lock that is awaited: a worker is blocked by SQLite and the hold, and by waiting no more.
-pub struct AwaitedLock(tokio::sync::Mutex<Connection>);
-
-impl From<Connection> for AwaitedLock {
-    fn from(connection: Connection) -> Self {
-        AwaitedLock(connection.into())
-    }
-}
+pub struct AwaitedLock(pub tokio::sync::Mutex<Connection>);
 
 impl Database for AwaitedLock {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
@@ -56,13 +44,7 @@ impl Database for AwaitedLock {
 }
 
 /// tokio's mutex, first come first served, taken by the task, which then asks for a thread.
-pub struct LockedByTask(Arc<tokio::sync::Mutex<Connection>>);
-
-impl From<Connection> for LockedByTask {
-    fn from(connection: Connection) -> Self {
-        LockedByTask(Arc::new(connection.into()))
-    }
-}
+pub struct LockedByTask(pub Arc<tokio::sync::Mutex<Connection>>);
 
 impl Database for LockedByTask {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
@@ -81,13 +63,7 @@ pub fn insert_and_drop_oldest(connection: &Connection, block: Block, hold: Durat
 }
 
 /// As `spawn_blocking`, but the hold comes before the lock, on the thread that takes it.
-pub struct HoldOutside(OnThread<std::sync::Mutex<Connection>>);
-
-impl From<Connection> for HoldOutside {
-    fn from(connection: Connection) -> Self {
-        HoldOutside(connection.into())
-    }
-}
+pub struct HoldOutside(pub OnThread<std::sync::Mutex<Connection>>);
 
 impl Database for HoldOutside {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
@@ -167,7 +143,7 @@ pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn 
         let writer = store.create(setup, database)?;
         let readers = (0..setup.readers).map(|_| store.connect(setup, database));
         Ok(CheckedOut {
-            writer: writer.into(),
+            writer: LockedByTask(Arc::new(writer.into())),
             free: Arc::new(Semaphore::new(setup.readers)),
             readers: Arc::new(parking_lot::Mutex::new(readers.collect::<rusqlite::Result<_>>()?)),
             reads,

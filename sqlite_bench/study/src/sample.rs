@@ -18,20 +18,6 @@ use study_kit::{Observation, Scenario, Span, Study, TestCase, data};
 use crate::cases::{SCENARIOS, Setting, arms};
 use crate::commits;
 
-type Change = fn(&mut Workload);
-
-/// What an arm of this name's end is driven by, if not by its scenario alone.
-const VARIANTS: [(&str, Change); 2] = [
-    // The same reads, spread over more databases.
-    ("_40", |workload| {
-        if let Loop::Open { reads_per_s } = &mut workload.reads {
-            *reads_per_s *= workload.databases as f64 / 40.0;
-        }
-        workload.databases = 40;
-    }),
-    // The same reads, and nothing else.
-    ("_idle", |workload| workload.writes = Writes::Never),
-];
 /// Most writes in a commit of `group_commit`.
 const BATCH: NonZero<usize> = NonZero::new(256).unwrap();
 
@@ -71,11 +57,15 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
     let cycle = workload.write_cycle();
     workload.hold += cycle.mul_f64(case.handicap).saturating_sub(cycle);
     let mut name = case.arm;
-    for (end, apply) in VARIANTS {
-        if let Some(stem) = name.strip_suffix(end) {
-            apply(&mut workload);
-            name = stem;
+    if let Some(stem) = name.strip_suffix("_40") {
+        // The same reads, spread over more databases.
+        if let Loop::Open { reads_per_s } = &mut workload.reads {
+            *reads_per_s *= workload.databases as f64 / 40.0;
         }
+        (name, workload.databases) = (stem, 40);
+    } else if let Some(stem) = name.strip_suffix("_idle") {
+        // The same reads, and nothing else.
+        (name, workload.writes) = (stem, Writes::Never);
     }
     let folder = if on_disk { data::folder } else { data::memory_folder }(SqliteBench::NAME);
     let bench = Bench { arm: find(&arms(), name)?, workload, folder, seed: case.seed };
@@ -84,9 +74,7 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
     let mut metrics = measured.cost.metrics();
     // A handicapped copy is judged by what the others hold.
     metrics.extend(metrics::of(&measured.tally, &workload, scenario.hold));
-    let mut observation = Observation::new(measured.digest, metrics);
-    observation.histograms = metrics::histograms(&measured.tally)?;
-    Ok(observation)
+    Ok(Observation::new(measured.digest, metrics))
 }
 
 /// What recording a sample costs, on the way that the open loop takes: under the lock, with both times.

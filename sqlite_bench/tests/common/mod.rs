@@ -2,7 +2,6 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -93,25 +92,4 @@ pub fn behind(pool: &Pool, work: impl Work<usize>) -> Written {
         std::thread::sleep(Duration::from_millis(1));
     }
     thread
-}
-
-/// Whether what `arguments` say could be mounted at `folder`.
-pub fn mount(folder: &Path, arguments: &[&str]) -> bool {
-    let mounted = Command::new("mount").args(arguments).arg(folder).stderr(Stdio::null()).status();
-    mounted.is_ok_and(|status| status.success())
-}
-
-/// Unmounts a folder when it is dropped.
-pub struct Mounted<'a>(pub &'a Path);
-
-impl Drop for Mounted<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).status();
-    }
-}
-
-/// Makes a folder one that nobody can write to, not even root; `None` where mounting is not allowed.
-pub fn read_only(folder: &Path) -> Option<Mounted<'_>> {
-    let mounted = mount(folder, &["--bind", folder.to_str()?]).then_some(Mounted(folder))?;
-    mount(folder, &["-o", "remount,ro,bind"]).then_some(mounted)
 }

@@ -1,14 +1,14 @@
 //! A disk that forgets what was not synced.
 //!
-//! It keeps, of every file, the image at its last sync and the changes since. A power cut takes what would be found afterwards: the image,
-//! and of the changes nothing or whatever sectors chance has let through. Nobody notices a cut: work goes on, and one run gives many.
+//! It keeps, of every file, its image at the last sync and after each change since. A power cut takes what would be found afterwards: the
+//! first of them, or whatever sectors of all of them chance has let through. Nobody notices a cut: work goes on, and one run gives many.
 //!
 //! Names are kept apart from content, as file systems do: a file that was created or deleted is so for good once its folder is
 //! synced. SQLite syncs the folder with the first sync of each handle of a journal or write-ahead log, and by request when it deletes.
 //! The shared memory beside a write-ahead log does not come here at all: nothing of it outlives its users.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// What a disk writes whole or not at all, in bytes.
 pub const SECTOR: usize = 512;
@@ -62,17 +62,14 @@ pub struct Cut {
     pub acknowledged: Vec<u64>,
 }
 
-#[derive(Debug, Default)]
-pub struct Disk {
-    /// One lock for files and acknowledgements, so that each of these is before or after each cut.
-    state: Mutex<State>,
-}
-
 /// A file, whatever its name.
 pub type Inode = usize;
 
+/// Files and acknowledgements are behind one lock, so that each of these is before or after each cut.
+pub type Shared = Arc<Mutex<Disk>>;
+
 #[derive(Debug, Default)]
-struct State {
+pub struct Disk {
     files: Vec<File>,
     names: BTreeMap<String, Inode>,
     names_synced: BTreeMap<String, Inode>,
@@ -86,109 +83,101 @@ struct State {
 #[derive(Debug)]
 struct File {
     kind: Kind,
-    synced: Vec<u8>,
-    changes: Vec<Change>,
+    /// As it was at its last sync, and after each change since.
+    images: Vec<Image>,
 }
 
-#[derive(Debug)]
-enum Change {
-    Write { offset: usize, data: Vec<u8> },
-    Truncate { size: usize },
+/// What a file holds, in sectors, most of which are those of the image before.
+#[derive(Debug, Default, Clone)]
+struct Image {
+    size: usize,
+    /// Zero beyond the size.
+    sectors: Vec<Arc<[u8; SECTOR]>>,
 }
 
 impl Disk {
     /// Cuts the power by `plan` from now on.
-    pub fn cut(&self, plan: Plan) {
-        let mut state = self.lock();
-        state.random = plan.seed;
-        state.plan = Some(plan);
-        state.schedule(plan.within);
+    pub fn cut(&mut self, plan: Plan) {
+        self.random = plan.seed;
+        self.plan = Some(plan);
+        self.schedule(plan.within);
     }
 
     /// Cuts no more; what the cuts left.
-    pub fn cuts(&self) -> Vec<Cut> {
-        let mut state = self.lock();
-        state.plan = None;
-        std::mem::take(&mut state.cuts)
+    pub fn cuts(&mut self) -> Vec<Cut> {
+        self.plan = None;
+        std::mem::take(&mut self.cuts)
     }
 
     /// Somebody was told that `write` is done.
-    pub fn acknowledge(&self, write: u64) {
-        self.lock().acknowledged.push(write);
+    pub fn acknowledge(&mut self, write: u64) {
+        self.acknowledged.push(write);
     }
 
     /// Opens a file; `found` is what a file has that was there before the disk: it counts as synced.
-    pub fn open(&self, name: &str, found: Option<Vec<u8>>) -> Inode {
-        let mut state = self.lock();
-        if let Some(&inode) = state.names.get(name) {
+    pub fn open(&mut self, name: &str, found: Option<Vec<u8>>) -> Inode {
+        if let Some(&inode) = self.names.get(name) {
             return inode;
         }
         let kind = Kind::of(name);
-        let inode = state.files.len();
+        let inode = self.files.len();
         if found.is_some() {
-            state.names_synced.insert(name.to_owned(), inode);
+            self.names_synced.insert(name.to_owned(), inode);
         } else {
-            state.step(Action::Create, kind);
+            self.step(Action::Create, kind);
         }
-        state.files.push(File { kind, synced: found.unwrap_or_default(), changes: Vec::new() });
-        state.names.insert(name.to_owned(), inode);
+        let mut image = Image::default();
+        image.write(0, &found.unwrap_or_default());
+        self.files.push(File { kind, images: vec![image] });
+        self.names.insert(name.to_owned(), inode);
         inode
     }
 
-    pub fn write(&self, inode: Inode, offset: usize, data: &[u8]) {
+    pub fn write(&mut self, inode: Inode, offset: usize, data: &[u8]) {
         let action = if offset == 0 { Action::WriteHeader } else { Action::Write };
-        self.change(inode, action, Change::Write { offset, data: data.to_vec() });
+        self.change(inode, action, |image| image.write(offset, data));
     }
 
     /// Sets the size of a file.
-    pub fn truncate(&self, inode: Inode, size: usize) {
-        self.change(inode, Action::Truncate, Change::Truncate { size });
+    pub fn truncate(&mut self, inode: Inode, size: usize) {
+        self.change(inode, Action::Truncate, |image| image.resize(size));
     }
 
-    fn change(&self, inode: Inode, action: Action, change: Change) {
-        let mut state = self.lock();
-        let kind = state.files[inode].kind;
-        state.step(action, kind);
-        state.files[inode].changes.push(change);
+    fn change(&mut self, inode: Inode, action: Action, change: impl FnOnce(&mut Image)) {
+        let kind = self.files[inode].kind;
+        self.step(action, kind);
+        let images = &mut self.files[inode].images;
+        let mut image = images[images.len() - 1].clone();
+        change(&mut image);
+        images.push(image);
     }
 
     /// How many changes a sync that begins now is about.
     pub fn unsynced(&self, inode: Inode) -> usize {
-        self.lock().files[inode].changes.len()
+        self.files[inode].images.len() - 1
     }
 
     /// A sync of the first `changes` is about to return, and one of the folder with it if `folder`.
-    pub fn synced(&self, inode: Inode, changes: usize, folder: bool) {
-        let mut state = self.lock();
-        let kind = state.files[inode].kind;
-        state.step(Action::Sync, kind);
-        let file = &mut state.files[inode];
+    pub fn synced(&mut self, inode: Inode, changes: usize, folder: bool) {
+        let kind = self.files[inode].kind;
+        self.step(Action::Sync, kind);
+        let images = &mut self.files[inode].images;
         // Two connections may sync the same changes at the same time.
-        let changes = changes.min(file.changes.len());
-        for change in file.changes.drain(..changes) {
-            change.apply(&mut file.synced);
-        }
+        images.drain(..changes.min(images.len() - 1));
         if folder {
-            state.names_synced = state.names.clone();
+            self.names_synced = self.names.clone();
         }
     }
 
     /// Deletes a file by name, for good if `folder` is synced.
-    pub fn delete(&self, name: &str, folder: bool) {
-        let mut state = self.lock();
-        state.step(Action::Delete, Kind::of(name));
-        state.names.remove(name);
+    pub fn delete(&mut self, name: &str, folder: bool) {
+        self.step(Action::Delete, Kind::of(name));
+        self.names.remove(name);
         if folder {
-            state.names_synced = state.names.clone();
+            self.names_synced = self.names.clone();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
-    }
-}
-
-impl State {
     /// Before every operation: it may be that the power fails now.
     fn step(&mut self, action: Action, kind: Kind) {
         let Some(plan) = self.plan else { return };
@@ -198,14 +187,7 @@ impl State {
             return;
         }
         self.schedule(plan.within);
-        let files = match plan.survival {
-            Survival::None => self
-                .names_synced
-                .iter()
-                .map(|(name, &inode)| (name.clone(), self.files[inode].synced.clone()))
-                .collect(),
-            Survival::SomeSectors => self.survivors(),
-        };
+        let files = self.survivors(plan.survival);
         let cut = Cut { moment: (action, kind), files, acknowledged: self.acknowledged.clone() };
         self.cuts.push(cut);
     }
@@ -214,85 +196,65 @@ impl State {
         self.operations_left = 1 + below(&mut self.random, within);
     }
 
-    fn survivors(&mut self) -> BTreeMap<String, Vec<u8>> {
-        let names: BTreeSet<String> = self.names.keys().chain(self.names_synced.keys()).cloned().collect();
-        let mut random = self.random;
+    fn survivors(&mut self, survival: Survival) -> BTreeMap<String, Vec<u8>> {
+        let by_chance = survival == Survival::SomeSectors;
         let mut files = BTreeMap::new();
-        for name in names {
-            let source = if below(&mut random, 2) == 0 { &self.names } else { &self.names_synced };
-            if let Some(&inode) = source.get(&name) {
-                files.insert(name, self.files[inode].survivor(&mut random));
+        for name in self.names.keys().chain(self.names_synced.keys()).collect::<BTreeSet<_>>() {
+            let names = if by_chance && below(&mut self.random, 2) == 0 { &self.names } else { &self.names_synced };
+            if let Some(file) = names.get(name).map(|&inode| &self.files[inode]) {
+                let bytes = if by_chance { file.survivor(&mut self.random) } else { file.images[0].bytes() };
+                files.insert(name.clone(), bytes);
             }
         }
-        self.random = random;
         files
     }
 }
 
 impl File {
-    /// The file with a chance selection of its changes.
+    /// The file as chance leaves it.
     ///
     /// The cache of a disk and that of the system hold whole sectors: a sector may be found as it was after any change since the sync, and
     /// later changes of one sector may be there without earlier ones of another.
     fn survivor(&self, random: &mut u64) -> Vec<u8> {
-        let mut sizes = vec![self.synced.len()];
-        for change in &self.changes {
-            sizes.push(change.size_after(sizes[sizes.len() - 1]));
-        }
-        let largest = sizes.iter().max().copied().unwrap_or_default();
-        let all = self.changes.len();
+        let all = self.images.len() - 1;
         // From cuts that hardly anything survives to cuts that hardly anything is lost in.
         let whole_percent = below(random, 101);
         let mut pick = || {
             let whole = below(random, 100) < whole_percent;
-            if whole { all } else { usize::try_from(below(random, all as u64 + 1)).unwrap() }
+            &self.images[if whole { all } else { usize::try_from(below(random, all as u64 + 1)).unwrap() }]
         };
-        let size = sizes[pick()];
-        let last: Vec<usize> = (0..largest.div_ceil(SECTOR)).map(|_| pick()).collect();
-        let mut image = self.synced.clone();
-        image.resize(largest, 0);
-        for (index, change) in self.changes.iter().enumerate() {
-            let (from, to) = change.range(largest);
-            let mut at = from;
-            while at < to {
-                let sector = at / SECTOR;
-                let end = to.min((sector + 1) * SECTOR);
-                if index < last[sector] {
-                    match change {
-                        Change::Write { data, .. } => image[at..end].copy_from_slice(&data[at - from..end - from]),
-                        Change::Truncate { .. } => image[at..end].fill(0),
-                    }
-                }
-                at = end;
-            }
-        }
-        image.truncate(size);
-        image
+        let size = pick().size;
+        let most = self.images.iter().map(|image| image.sectors.len()).max().unwrap_or_default();
+        let mut pick_sector = |sector| pick().sectors.get(sector).cloned().unwrap_or_else(|| Arc::new([0; SECTOR]));
+        Image { size, sectors: (0..most).map(&mut pick_sector).collect() }.bytes()
     }
 }
 
-impl Change {
-    fn apply(self, image: &mut Vec<u8>) {
-        let size = self.size_after(image.len());
-        image.resize(size, 0);
-        if let Change::Write { offset, data } = self {
-            image[offset..offset + data.len()].copy_from_slice(&data);
+impl Image {
+    fn resize(&mut self, size: usize) {
+        self.sectors.resize(size.div_ceil(SECTOR), Arc::new([0; SECTOR]));
+        if let Some(last) = self.sectors.last_mut().filter(|_| size < self.size) {
+            let kept = size - (size - 1) / SECTOR * SECTOR;
+            Arc::make_mut(last)[kept..].fill(0);
+        }
+        self.size = size;
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) {
+        self.resize(self.size.max(offset + data.len()));
+        let (mut at, mut rest) = (offset, data);
+        while !rest.is_empty() {
+            let from = at % SECTOR;
+            let (now, later) = rest.split_at(rest.len().min(SECTOR - from));
+            Arc::make_mut(&mut self.sectors[at / SECTOR])[from..from + now.len()].copy_from_slice(now);
+            (at, rest) = (at + now.len(), later);
         }
     }
 
-    fn size_after(&self, size: usize) -> usize {
-        match self {
-            Change::Write { offset, data } => size.max(offset + data.len()),
-            Change::Truncate { size } => *size,
-        }
-    }
-
-    /// What it touches of a file that is never larger than `largest`.
-    fn range(&self, largest: usize) -> (usize, usize) {
-        match self {
-            Change::Write { offset, data } => (*offset, offset + data.len()),
-            Change::Truncate { size } => (*size, largest),
-        }
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.sectors.iter().map(|sector| &sector[..]).collect::<Vec<_>>().concat();
+        bytes.truncate(self.size);
+        bytes
     }
 }
 
