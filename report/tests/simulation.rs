@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use report::record::{DuetPair, Order};
 use report::rules::{self, Control, ControlState, Direction, Each, Verdict};
-use report::stats::signed_rank::{Alternative, p_value_against, p_value_beyond};
+use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
     CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, duet, estimate, floor, holm, layout, median, median_estimate,
     share, slope,
@@ -346,7 +346,7 @@ fn every(rng: &mut ChaCha8Rng, machine: Machine, n: usize, effects: &[f64]) -> V
         let mean = |block: usize| all.iter().map(|one| one[block].1).sum::<f64>() / all.len() as f64;
         (0..n).map(|block| (all[0][block].0, mean(block))).collect()
     };
-    let below = |round: &Round| p_value_against(&values(&round.ratios(0, 1)), MARGIN.ln_1p(), Alternative::Less);
+    let below = |round: &Round| p_value_below(&values(&round.ratios(0, 1)), MARGIN.ln_1p());
     let p_values = holm::adjust(&rounds.iter().map(below).collect::<Vec<_>>());
     let found = ratio_of(&values(&pooled(0, 1)), CONFIDENCE);
     let mut each: Vec<Each> = rounds

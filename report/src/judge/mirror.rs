@@ -29,8 +29,7 @@ fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
             Verdict::Differs => MirrorState::Disagrees,
             _ => MirrorState::CouldNotTell,
         };
-        let estimate = |found: &Yield| ratio_estimate(&found.pairs, CONFIDENCE);
-        let (theirs, ours) = (estimate(&theirs)?, estimate(&ours)?);
+        let (theirs, ours) = (ratio_estimate(&theirs, CONFIDENCE)?, ratio_estimate(&ours, CONFIDENCE)?);
         let (part, scenario) = (part.text.clone(), scenario.to_owned());
         Some(Mirror { part, scenario, theirs, ours, but: but.to_owned(), apart, state, at: None })
     };
@@ -45,18 +44,15 @@ fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
 fn effects(evidence: Evidence<'_>, quantity: &Quantity, scenario: &str) -> Yield {
     let mut found = evidence.gather(quantity, scenario);
     if !quantity.is_ratio() {
-        for pair in &mut found.pairs {
-            *pair = pair.ln();
-        }
+        found.pairs.values_mut().for_each(|value| *value = value.ln());
     }
     found
 }
 
 /// Theirs less ours, block by block.
-fn quotients(theirs: &Yield, ours: &Yield) -> Vec<f64> {
-    let same = |block: &u64| Some(ours.pairs[ours.blocks.iter().position(|other| other == block)?]);
-    let both = theirs.blocks.iter().zip(&theirs.pairs).filter_map(|(block, pair)| Some((pair, same(block)?)));
-    both.map(|(a, b)| a - b).collect()
+fn quotients(theirs: &Yield, ours: &Yield) -> Yield {
+    let both = theirs.pairs.iter().filter_map(|(block, theirs)| Some((*block, theirs - ours.pairs.get(block)?)));
+    Yield { pairs: both.collect(), ..Yield::default() }
 }
 
 /// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, unless a newer one
