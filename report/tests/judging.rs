@@ -2,13 +2,16 @@
 
 use report::claims::Form;
 use report::dataset::Sample;
+use report::judge::Evidence;
 use report::judged::Verdict::{
     self, Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSmaller, Invalid, Lower, NoDifference,
     NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause, Undecided,
 };
 use report::judged::{ControlState, Counts, JudgedControl, JudgedForm, JudgedStudy, Kept, Standing};
+use report::plan_file::Calibration;
 use report::record::{DuetPair, Order};
-use samples::{RATIO, Samples, fair, n, near, ratio_of, works};
+use samples::{RATIO, Samples, fair, n, near, parsed, ratio_of, works};
+use std::num::NonZeroU64;
 use strum::VariantArray as _;
 
 mod samples;
@@ -143,6 +146,30 @@ fn a_planted_effect_must_be_found_at_its_size_unless_noise_hides_it_or_no_copies
     let of_memory = format!("{PLANTED}{}", RATIO.replace("work_s", "peak_rss_kib"));
     let study = ratio_of(1.5).at("s", "b@slow", 1.1).at("s", "b@aa", 1.0).judge_alone(&of_memory);
     assert_eq!(planted_in(&study).state, Passed);
+}
+
+#[test]
+fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_that_the_next_one_gives() {
+    let claims = parsed(&RATIO.replace("quick = 12", "quick = 8"));
+    let quiet = [0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001];
+    let noisy = [0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3];
+    let scattered = [0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012];
+    for (first, second, misses, wrong) in [
+        (scattered, scattered, 0, 0),
+        (quiet, [0.2; 8], 1, 1),
+        ([-0.2; 8], quiet, 1, 1),
+        (quiet, [0.03; 8], 1, 0),
+        (noisy, [0.1; 8], 1, 0),
+    ] {
+        let copies = [first, second].concat().iter().map(|log| f64::exp(*log)).collect::<Vec<_>>();
+        let samples = Samples::default().work("b", &[1.0; 16]).work("b@aa", &copies);
+        let evidence = Evidence { claims: &claims, data: &samples.0, profile: "quick", layouts: NonZeroU64::MIN };
+        let calibration = Calibration { control: "aa b work_s s".to_owned(), trials: 2 };
+        let found = report::judge::calibrate(evidence, &calibration).expect("there are two trials");
+        assert_eq!((found.trials, found.misses, found.wrong), (2, misses, wrong), "{first:?} {second:?}");
+        // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
+        assert!(misses > 0 || (0.05..0.09).contains(&found.least), "{}", found.least);
+    }
 }
 
 #[test]

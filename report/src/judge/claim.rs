@@ -89,10 +89,7 @@ fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
         return None;
     }
     let cases = quantity.cases(evidence.profile);
-    let walls = cases
-        .iter()
-        .flat_map(|(scenario, arm)| evidence.samples(quantity, scenario, arm))
-        .filter_map(|sample| sample.metrics.get(&quantity.metric).copied());
+    let walls = cases.iter().flat_map(|(scenario, arm)| evidence.recorded(quantity, scenario, arm, &quantity.metric));
     let shortest = walls.fold(f64::INFINITY, f64::min);
     (shortest < SHORTEST_PROCESS_S).then(|| {
         format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s its start is part of what is timed")

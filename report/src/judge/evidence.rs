@@ -70,6 +70,12 @@ impl<'a> Evidence<'a> {
         self.data.samples(scenario, arm).iter().filter(|sample| sample.block < blocks).collect()
     }
 
+    /// What those that succeeded recorded of `metric`.
+    pub(super) fn recorded(self, quantity: &Quantity, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
+        let samples = self.samples(quantity, scenario, arm);
+        samples.into_iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
+    }
+
     /// What `quantity` came to in `scenario`.
     pub(super) fn gather(self, quantity: &Quantity, scenario: &str) -> Yield {
         let samples = |arm: &str| self.samples(quantity, scenario, arm);
@@ -158,10 +164,6 @@ impl<'a> Evidence<'a> {
     /// The medians of both sides in the metric's own unit; of a duet, over all of its times.
     pub(super) fn sides(self, quantity: &Quantity, scenario: &str) -> Vec<Side> {
         let metric = &quantity.metric;
-        let times = |arm: &str| -> Vec<f64> {
-            let samples = self.samples(quantity, scenario, arm);
-            samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
-        };
         let values: Vec<(&String, Vec<f64>)> = match &quantity.of {
             Of::Ratio { numerator, denominator } if quantity.is_duet() => {
                 let samples = self.samples(quantity, scenario, &quantity.arms()[0]);
@@ -169,7 +171,7 @@ impl<'a> Evidence<'a> {
                 let (a, b) = pairs.map(|pair| (pair.a_s, pair.b_s)).unzip();
                 vec![(numerator, a), (denominator, b)]
             }
-            of => of.arms().into_iter().map(|arm| (arm, times(arm))).collect(),
+            of => of.arms().into_iter().map(|arm| (arm, self.recorded(quantity, scenario, arm, metric))).collect(),
         };
         let side = |(arm, values): (&String, Vec<f64>)| {
             Some(Side { arm: arm.clone(), metric: metric.clone(), median: median(values)? })

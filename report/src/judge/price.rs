@@ -13,12 +13,9 @@ pub(super) fn of(evidence: Evidence<'_>, part: &Part, rows: &[Row]) -> Option<Pr
     let mut needed = open.filter_map(|row| Some((row.estimate?.n, blocks(row, &part.kind)?)));
     let first = needed.next()?;
     let (ran, blocks) = needed.fold(first, |most, one| if one.1 > most.1 { one } else { most });
-    let wall_s = |(scenario, arm): &(String, String)| {
-        let samples = evidence.samples(&part.quantity, scenario, arm);
-        let walls: Vec<f64> = samples.iter().filter_map(|sample| sample.metrics.get("process_s").copied()).collect();
-        median(walls)
-    };
-    let a_block: f64 = part.quantity.cases(evidence.profile).iter().filter_map(wall_s).sum();
+    let cases = part.quantity.cases(evidence.profile);
+    let walls = cases.iter().map(|(scenario, arm)| evidence.recorded(&part.quantity, scenario, arm, "process_s"));
+    let a_block: f64 = walls.filter_map(median).sum();
     Some(Price { blocks, more_s: (blocks - ran as f64) * a_block })
 }
 

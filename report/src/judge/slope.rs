@@ -96,7 +96,7 @@ fn row(
 fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
     let point = |scenario: &String| {
         let of = |arm: &str| evidence.samples(quantity, scenario, arm);
-        let xs = terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
+        let xs = terms.iter().flat_map(|(arm, _)| evidence.recorded(quantity, scenario, arm, x));
         let terms = terms.iter().map(|(arm, sign)| {
             let readings = of(arm).into_iter().map(|sample| {
                 let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
