@@ -11,8 +11,8 @@ use samples::{RATIO, fair, near, ratio_of};
 mod samples;
 
 /// The study as it is judged beside other rounds.
-fn compared<const N: usize>(mut now: JudgedStudy, others: [JudgedStudy; N]) -> JudgedStudy {
-    judge::compare(&mut now, &others);
+fn compared(mut now: JudgedStudy, others: &[JudgedStudy]) -> JudgedStudy {
+    judge::compare(&mut now, others);
     now
 }
 
@@ -23,7 +23,7 @@ fn outcome(study: &JudgedStudy) -> (Agreement, Verdict) {
 
 #[test]
 fn a_claim_that_two_runs_judge_differently_is_unstable_and_one_that_either_leaves_open_is_not() {
-    let study = compared(ratio_of(0.8).judge(RATIO), [ratio_of(1.2).judge(RATIO)]);
+    let study = compared(ratio_of(0.8).judge(RATIO), &[ratio_of(1.2).judge(RATIO)]);
     assert_eq!(fair(&study, 0).reason, "holds in another round, opposite in this one");
     let repeats = study.rounds.expect("it was compared").repeats;
     assert_eq!(repeats[0].verdicts, [Some(Opposite), Some(Holds)]);
@@ -40,7 +40,7 @@ fn a_claim_that_two_runs_judge_differently_is_unstable_and_one_that_either_leave
         // Smaller and of the claimed size cannot both be right.
         (&sized, 1.1, 1.5, Unstable),
     ] {
-        let study = compared(ratio_of(now).judge(claims), [ratio_of(before).judge(claims)]);
+        let study = compared(ratio_of(now).judge(claims), &[ratio_of(before).judge(claims)]);
         assert_eq!(fair(&study, 0).verdict, verdict, "{before}, then {now}");
     }
 }
@@ -59,20 +59,20 @@ fn rounds_agree_leave_open_or_contradict_each_other() {
         // Another profile in between does not hide the run before.
         (quick(1.2), [full(1.2), quick(0.8)], (Agreement::Differs, Unstable)),
     ] {
-        assert_eq!(outcome(&compared(now, others)), expected);
+        assert_eq!(outcome(&compared(now, &others)), expected);
     }
     // What no round measured is no repetition.
     let unmeasured = || ratio_of(1.2).judge(&RATIO.replace("quick = 12, ", ""));
-    let study = compared(unmeasured(), [unmeasured()]);
+    let study = compared(unmeasured(), &[unmeasured()]);
     assert_eq!(fair(&study, 0).verdict, NotMeasured);
     assert!(study.rounds.expect("it was compared").repeats.is_empty());
-    assert_eq!(compared(ratio_of(1.2).judge(RATIO), []).rounds, None);
+    assert_eq!(compared(ratio_of(1.2).judge(RATIO), &[]).rounds, None);
 }
 
 #[test]
 fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
     let with = |copies: f64, effect: f64| ratio_of(effect).work("b@aa", &near(copies, 0.01, 12)).judge(RATIO);
-    let study = compared(with(1.0, 1.2), [with(1.2, 0.8)]);
+    let study = compared(with(1.0, 1.2), &[with(1.2, 0.8)]);
     assert_eq!(outcome(&study), (Agreement::Open, Holds));
     let rounds = study.rounds.expect("it was compared");
     assert!(rounds.measured[0].failed_controls.is_empty());
@@ -86,8 +86,8 @@ fn rounds_of_several_tests_contradict_each_other_only_where_one_test_does() {
     let judged = |a: f64, c: f64| ratio_of(a).work("c", &near(c, 0.01, 12)).judge(&claims);
     // The worst verdict is another test's: that of c was open and is settled now.
     assert_eq!(fair(&judged(1.5, 1.1), 0).verdict, Higher);
-    assert_eq!(outcome(&compared(judged(1.5, 1.0), [judged(1.5, 1.1)])), (Agreement::Open, Lower));
-    assert_eq!(outcome(&compared(judged(1.5, 1.0), [judged(1.5, 1.5)])), (Agreement::Differs, Unstable));
+    assert_eq!(outcome(&compared(judged(1.5, 1.0), &[judged(1.5, 1.1)])), (Agreement::Open, Lower));
+    assert_eq!(outcome(&compared(judged(1.5, 1.0), &[judged(1.5, 1.5)])), (Agreement::Differs, Unstable));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_is_not_better_agrees_with_no_difference_and_with_the_opposite_and_the_fo
     let claims = RATIO.replace("{ absent = \"a made-up claim has no author\" }", "{ ratio = \"c / b\" }");
     let with = |c: f64, a: f64| ratio_of(a).work("c", &near(c, 0.01, 12)).judge(&claims);
     let after = |now: (f64, f64), before: (f64, f64)| -> Vec<(Form, Verdict)> {
-        let study = compared(with(now.0, now.1), [with(before.0, before.1)]);
+        let study = compared(with(now.0, now.1), &[with(before.0, before.1)]);
         study.claims[0].forms().map(|(form, found)| (form, found.verdict)).collect()
     };
     let (published, fair) = (Form::Published, Form::Fair);

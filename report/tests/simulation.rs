@@ -6,12 +6,11 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::record::{DuetPair, Order};
 use report::rules::{self, Control, ControlState, Direction, Each, Verdict};
 use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
-    CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, duet, estimate, floor, holm, layout, median, median_estimate,
-    share, slope,
+    CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, estimate, floor, holm, layout, median, median_estimate, share,
+    slope,
 };
 
 mod numbers;
@@ -521,43 +520,6 @@ fn a_planted_tenth_is_found_with_its_size_and_a_wrong_size_is_missed() {
     });
     assert!(found >= 95, "{found} of 100");
     assert_eq!(missed, 100);
-}
-
-#[test]
-fn copies_are_told_apart_by_a_bias_and_hardly_ever_by_noise() {
-    let told_apart = |bias: f64, sd: f64| {
-        count(SHORT.trials, |rng| {
-            let round = plain(Noise::OneSided, sd).round(rng, 8, &[bias, 0.0], 0);
-            rules::aa(&ratio_of(&values(&round.ratios(0, 1)), CONFIDENCE), MARGIN) == ControlState::Failed
-        })
-    };
-    assert_at_most(0.039, told_apart(0.0, 0.16), SHORT.trials, "told apart");
-    assert_eq!(told_apart(0.2, 0.02), SHORT.trials);
-}
-
-/// A process of 20 pairs in random order, in which the arms differ by `effect` and going first costs `first`.
-fn alternating(rng: &mut ChaCha8Rng, effect: f64, first: f64) -> Vec<DuetPair> {
-    (0..20)
-        .map(|_| {
-            let order = if rng.random() { Order::Ab } else { Order::Ba };
-            let (a_first, b_first) = if order == Order::Ab { (first, 0.0) } else { (0.0, first) };
-            let mut time = |log: f64| (log + 0.01 * normal(rng)).exp();
-            DuetPair { order, a_s: time(effect + a_first), b_s: time(b_first) }
-        })
-        .collect()
-}
-
-#[test]
-fn a_duet_finds_a_small_effect_and_an_order_effect_invalidates_it_only_where_there_is_one() {
-    let mut rng = ChaCha8Rng::seed_from_u64(3);
-    for (first, invalid) in [(0.0, false), (0.01, false), (0.06, true)] {
-        let processes: Vec<Vec<DuetPair>> = (0..20).map(|_| alternating(&mut rng, 0.05, first)).collect();
-        let effects: Vec<f64> =
-            processes.iter().map(|pairs| duet::order_effect(pairs).expect("both orders") / 2.0).collect();
-        assert_eq!(rules::order_matters(&interval(&effects), DUET_MARGIN), invalid, "{first}");
-        let ratios: Vec<f64> = processes.iter().map(|pairs| duet::log_ratio(pairs).expect("pairs")).collect();
-        assert_eq!(rules::ratio(&ratio_of(&ratios, CONFIDENCE), DUET_MARGIN, 0.0, None), Verdict::Holds);
-    }
 }
 
 #[test]
