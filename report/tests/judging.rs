@@ -638,6 +638,39 @@ fn the_parts_of_a_form_take_the_worst_verdict_and_its_reason() {
     assert_eq!((half.verdict, half.reason.as_str()), (NotMeasured, "not measured (quick)"));
 }
 
+#[test]
+fn an_interval_of_half_the_width_takes_four_times_the_blocks() {
+    let powers = |point: f64, half: f64| [point - half, point + half].map(|margins| 1.05_f64.powf(margins)).repeat(6);
+    let judged = |kind: &str, point: f64, half: f64, copies: &[f64]| {
+        // Twelve pairs of two values have an interval from one to the other.
+        let a = powers(point, half).into_iter().map(|work_s| [work_s, 10.0]);
+        let samples = Samples::default().metrics("s", "a", ["work_s", "process_s"], a);
+        let samples = samples.metrics("s", "b", ["work_s", "process_s"], [[1.0, 20.0]; 12]).work("b@aa", copies);
+        let found = samples.claim(&RATIO.replace("\"ratio\"", &format!("\"{kind}\"")));
+        (found.price.expect("it is open"), found.rows[0].floor.unwrap_or_default().ln_1p() / 1.05_f64.ln())
+    };
+    for (kind, point, half, blocks) in [
+        // An effect of two margins whose interval reaches zero, or none at all whose interval reaches two, has to be half as wide.
+        ("ratio", 2.0, 2.0, 48.0),
+        ("ratio", 0.0, 2.0, 48.0),
+        // For a claimed effect the upper end counts, for equality the nearer one.
+        ("ratio", -0.5, 1.5, 12.0),
+        ("equal", -0.5, 1.5, 108.0),
+        // A loss is no gain once its interval stays below the margin; it is no equality once it stays below the other.
+        ("ratio", -2.0, 6.0, 48.0),
+        ("equal", -2.0, 4.0, 192.0),
+    ] {
+        let (price, _) = judged(kind, point, half, &near(1.0, 0.001, 12));
+        // Rounded up, a last bit may make it one more.
+        assert!((blocks..blocks + 1.5).contains(&price.blocks), "{kind} {point} {half}: {price:?}");
+        assert!((price.more_s - (price.blocks - 12.0) * 30.0).abs() < 1e-9, "{price:?}");
+    }
+    assert!(judged("ratio", 1.0, 1.0, &near(1.0, 0.001, 12)).0.blocks.is_infinite());
+    // A floor hides an effect below it.
+    let (price, floor) = judged("ratio", 2.0, 0.5, &powers(0.0, 4.0));
+    assert!(floor > 2.5 && (price.blocks - (12.0 * (floor / 2.0).powi(2)).ceil()).abs() < 1.5, "{price:?} {floor}");
+}
+
 /// A claim with both forms as they are written.
 fn forms(published: &str, fair: &str) -> String {
     RATIO
