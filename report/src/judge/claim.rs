@@ -311,25 +311,23 @@ fn explained_share(effect: &Yield, control: &Yield) -> Option<Estimate> {
 /// Judges a cause by its evidence, which rests on blocks of the test itself: in every scenario, as the test is judged, and the worst counts. A
 /// slope is one effect over all of them, of which a control arm explains a share by its own slope.
 fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Cause {
-    let (effect, quantity) = (&part.quantity, &cause.quantity);
-    let row =
-        |scenario: &str, found: &Yield| Row { part: part.text.clone(), ..evidence.row(quantity, scenario, found) };
-    let share = |scenario: &str, effect: &Yield, control: &Yield| {
-        let estimate = explained_share(effect, control);
-        let verdict = estimate.as_ref().map_or(Verdict::Undecided, |share| rules::cause(share, Control::Claimed));
-        let scale = Scale::Share { of: "the effect".to_owned() };
-        Row { scale, estimate, verdict, ..row(scenario, control) }
-    };
-    let scenarios = quantity.scenarios(evidence.profile);
-    let gather = |quantity, scenario: &str| evidence.gather(quantity, scenario);
-    let rows: Vec<Row> = match (cause.bound, &part.kind) {
-        (Some(_), _) => scenarios.iter().map(|scenario| row(scenario, &gather(quantity, scenario))).collect(),
-        (None, Kind::Slope { x, .. }) => {
-            vec![share(ALL, &slope::gather(evidence, effect, x), &slope::gather(evidence, quantity, x))]
+    let row = |scenario: &str, gather: &dyn Fn(&Quantity) -> Yield| {
+        let control = gather(&cause.quantity);
+        let row = Row { part: part.text.clone(), ..evidence.row(&cause.quantity, scenario, &control) };
+        if cause.bound.is_some() {
+            return row;
         }
-        (None, _) => {
-            let of = |scenario: &String| share(scenario, &gather(effect, scenario), &gather(quantity, scenario));
-            scenarios.iter().map(of).collect()
+        let estimate = explained_share(&gather(&part.quantity), &control);
+        let row = Row { scale: Scale::Share { of: "the effect".to_owned() }, estimate, ..row };
+        decided(row, |share| rules::cause(share, Control::Claimed))
+    };
+    let rows: Vec<Row> = match &part.kind {
+        Kind::Slope { x, .. } if cause.bound.is_none() => {
+            vec![row(ALL, &|quantity| slope::gather(evidence, quantity, x))]
+        }
+        _ => {
+            let of = |scenario: &String| row(scenario, &|quantity| evidence.gather(quantity, scenario));
+            cause.quantity.scenarios(evidence.profile).iter().map(of).collect()
         }
     };
     let standing = match cause.bound {

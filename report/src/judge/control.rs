@@ -16,13 +16,16 @@ pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedCont
     let row = evidence.row(quantity, first, &found);
     let copies = copies(evidence, control, &found);
     let floor = evidence.noise_floor(quantity, &copies, &found, control.margin);
-    let (mut state, mut reason) = match (&row.estimate, control.planted) {
+    let wide = ratio_estimate(&found, PLANTED_CONFIDENCE);
+    let (mut state, mut reason) = match (&row.estimate, wide, control.planted) {
         _ if !quantity.is_measured(evidence.profile) => {
             (ControlState::NotMeasured, format!("not measured ({})", evidence.profile))
         }
-        (None, _) => (ControlState::CouldNotTell, "no samples".to_owned()),
-        (Some(estimate), None) => aa(estimate, control.margin),
-        (Some(estimate), Some(size)) => planted(estimate, &found, (control.margin, floor), size, copies.len()),
+        (Some(estimate), _, None) => aa(estimate, control.margin),
+        (Some(estimate), Some(wide), Some(size)) => {
+            planted(estimate, &wide, (control.margin, floor), size, copies.len())
+        }
+        _ => (ControlState::CouldNotTell, "no samples".to_owned()),
     };
     if !matches!(state, ControlState::Failed | ControlState::NotMeasured)
         && let Some(fault) =
@@ -82,16 +85,13 @@ fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
 
 fn planted(
     estimate: &Estimate,
-    found: &Yield,
+    wide: &Estimate,
     (margin, floor): (f64, f64),
     size: f64,
     copies: usize,
 ) -> (ControlState, String) {
-    let Some(wide) = ratio_estimate(found, PLANTED_CONFIDENCE) else {
-        return (ControlState::CouldNotTell, "no samples".to_owned());
-    };
     let found = format!("99 % interval [{:.3}, {:.3}]", wide.lo, wide.hi);
-    let state = rules::planted(estimate, &wide, margin, floor, size);
+    let state = rules::planted(estimate, wide, margin, floor, size);
     let reason = match state {
         ControlState::Failed => format!("the planted {size} lies outside of the {found}"),
         // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out undecided by

@@ -1,5 +1,6 @@
 //! Mirrors: is the effect of ours that of the authors' own code, measured in the same blocks?
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::evidence::{Evidence, Yield, ratio_estimate};
@@ -85,17 +86,15 @@ pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>
 /// first that can tell decides, and the one of the round itself comes first.
 pub(super) fn believe(found: &mut Judged) {
     let can_tell = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state != MirrorState::CouldNotTell;
-    let told: Vec<&Mirror> = found.mirrors.iter().filter(can_tell).collect();
-    let first = |mirror: &Mirror| {
-        told.iter().copied().find(|other| (&other.part, &other.scenario) == (&mirror.part, &mirror.scenario))
-    };
-    let mut firsts = told.iter().filter_map(|mirror| first(mirror));
+    let mut told = BTreeSet::new();
+    let mut firsts =
+        found.mirrors.iter().filter(can_tell).filter(|mirror| told.insert((&mirror.part, &mirror.scenario)));
     let Some(mirror) = firsts.find(|mirror| mirror.state == MirrorState::Disagrees) else { return };
     let (theirs, ours) = (times(&mirror.theirs), times(&mirror.ours));
     let mut reason = format!("in {} the authors' code shows {theirs} and its mirror {ours}", mirror.scenario);
     let shows = |other: &&Mirror| {
-        let at = |of: &Mirror| (of.scenario.clone(), of.at.clone());
-        !other.but.is_empty() && at(other) == at(mirror) && other.state == MirrorState::Agrees
+        let is_there = (&other.scenario, &other.at) == (&mirror.scenario, &mirror.at);
+        !other.but.is_empty() && is_there && other.state == MirrorState::Agrees
     };
     if let Some(other) = found.mirrors.iter().find(shows) {
         let _ = write!(reason, "; {} theirs shows {}, too", other.but, times(&other.theirs));
