@@ -249,18 +249,6 @@ mod shares {
                 prop_assert!(above <= most && averages.len() - above <= most, "the mirror has an effect");
             }
         }
-
-        #[test]
-        fn turning_both_claims_round_or_scaling_them_leaves_the_share(
-            blocks in prop::collection::vec((-0.2..0.4_f64, 0.05..0.5_f64), 6..12), factor in -8_i32..8,
-        ) {
-            prop_assume!(factor != 0);
-            let (control, mirror): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
-            let times = |effects: &[f64]| effects.iter().map(|effect| effect * f64::from(factor)).collect::<Vec<_>>();
-            let plain = share::explained(&control, &mirror, CONFIDENCE).expect("all mirrors are positive");
-            let scaled = share::explained(&times(&control), &times(&mirror), CONFIDENCE).expect("all agree in direction");
-            prop_assert!(close(plain.lo, scaled.lo) && close(plain.point, scaled.point) && close(plain.hi, scaled.hi));
-        }
     }
 }
 
