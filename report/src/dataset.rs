@@ -47,6 +47,11 @@ impl Dataset {
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
     }
 
+    /// All samples.
+    pub fn all(&self) -> impl Iterator<Item = &Sample> {
+        self.samples.values().flatten()
+    }
+
     /// How many runs of the case failed.
     pub fn failed(&self, scenario: &str, arm: &str) -> usize {
         self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()

@@ -2,8 +2,6 @@
 //!
 //! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use strum::IntoStaticStr;
 
@@ -112,15 +110,6 @@ pub struct Price {
     pub blocks: f64,
     /// Time for those of all parts that are not there yet, without their controls.
     pub more_s: f64,
-}
-
-impl Price {
-    /// That of two parts.
-    pub fn of_both(one: Option<Price>, other: Option<Price>) -> Option<Price> {
-        let both = one.zip(other);
-        let sum = both.map(|(a, b)| Price { blocks: a.blocks.max(b.blocks), more_s: a.more_s + b.more_s });
-        sum.or(one).or(other)
-    }
 }
 
 /// The effect of the authors' own code beside that of its mirror.
@@ -312,15 +301,19 @@ pub struct Counts {
 impl Counts {
     /// Counts the claims in a form.
     pub fn of<'a>(claims: impl IntoIterator<Item = &'a JudgedClaim>, form: Form) -> Self {
-        let mut counts: BTreeMap<Option<Count>, usize> = BTreeMap::new();
+        let mut counts = Counts::default();
         for claim in claims {
-            *counts.entry(claim.form(form).judged().map(|found| found.verdict.count())).or_default() += 1;
+            let count = match claim.form(form).judged().map(|found| found.verdict.count()) {
+                Some(Count::Holds) => &mut counts.holds,
+                Some(Count::DoesNotHold) => &mut counts.does_not_hold,
+                Some(Count::Undecided) => &mut counts.undecided,
+                Some(Count::NotJudged) => &mut counts.not_judged,
+                None => &mut counts.absent,
+            };
+            *count += 1;
         }
-        let of = |count: Option<Count>| counts.get(&count).copied().unwrap_or_default();
-        let [holds, does_not_hold, undecided] =
-            [Count::Holds, Count::DoesNotHold, Count::Undecided].map(|count| of(Some(count)));
-        let judged = holds + does_not_hold + undecided;
-        Counts { judged, holds, does_not_hold, undecided, not_judged: of(Some(Count::NotJudged)), absent: of(None) }
+        counts.judged = counts.holds + counts.does_not_hold + counts.undecided;
+        counts
     }
 }
 

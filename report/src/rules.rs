@@ -346,8 +346,7 @@ pub fn disagree(duet: &Interval, single: &Interval, margin: f64) -> bool {
 ///
 /// The same rule as for A/A, since both ask whether the instrument has a bias that matters.
 pub fn order_matters(first: &Interval, margin: f64) -> bool {
-    let limit = margin.ln_1p();
-    first.level < 1.0 && (first.lo > limit || first.hi < -limit)
+    differs_outside(first, Band { lo: -margin.ln_1p(), hi: margin.ln_1p() }) == Verdict::Differs
 }
 
 /// The verdict over several scenarios: the worst of theirs, so that "holds" means that it holds everywhere. Without verdicts nothing was

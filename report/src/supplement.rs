@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::claims::{Claims, Quantity};
 use crate::dataset::Dataset;
+use crate::fmt::plural;
 use crate::results::Folder;
 
 /// The mark of what is taken from another measurement.
@@ -27,26 +28,27 @@ pub struct Supplement {
     pub judged: BTreeSet<String>,
     /// The scenarios that the whole measurement ran, too, with other arms or in fewer blocks.
     pub shared: BTreeSet<String>,
+    /// What is taken from it.
     pub data: Dataset,
 }
 
 impl Supplement {
     /// What is taken from it: names of scenarios, with the number of arms where the whole measurement has the others.
     pub fn taken(&self, name: impl Fn(&str) -> String) -> Vec<String> {
-        let shown: BTreeSet<&str> = self.cases.iter().map(|(scenario, _)| scenario.as_str()).collect();
-        let arms = |scenario: &str| self.cases.iter().filter(|(of, _)| of == scenario).count();
-        let all = shown.union(&self.judged.iter().map(String::as_str).collect()).copied().collect::<Vec<_>>();
-        let of = |scenario: &str| match (self.shared.contains(scenario), arms(scenario)) {
-            (false, _) | (true, 0) => name(scenario),
-            (true, 1) => format!("{} (1 arm)", name(scenario)),
-            (true, arms) => format!("{} ({arms} arms)", name(scenario)),
+        let scenarios: BTreeSet<&String> =
+            self.cases.iter().map(|(scenario, _)| scenario).chain(&self.judged).collect();
+        let of = |scenario: &String| match self.cases.iter().filter(|(of, _)| of == scenario).count() {
+            arms if arms > 0 && self.shared.contains(scenario) => {
+                format!("{} ({})", name(scenario), plural(arms, "arm", "arms"))
+            }
+            _ => name(scenario),
         };
-        all.into_iter().map(of).collect()
+        scenarios.into_iter().map(of).collect()
     }
 
     /// Whether the test case is shown from it.
     pub fn has(&self, scenario: &str, arm: &str) -> bool {
-        self.cases.iter().any(|(of, other)| of == scenario && other == arm)
+        self.cases.contains(&(scenario.to_owned(), arm.to_owned()))
     }
 }
 
@@ -54,37 +56,35 @@ impl Supplement {
 pub fn read(main: &Folder, folders: &[&Folder], results: &Path) -> Vec<Supplement> {
     let shared: BTreeSet<String> = main.made().iter().map(|run| run.case.scenario.clone()).collect();
     let mut shown = cases_of(main);
-    let mut judged: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut all_judged = BTreeSet::new();
     let mut found = Vec::new();
     for folder in folders {
         let profile = &folder.meta.profile;
         let ran = cases_of(folder);
         let cases: BTreeSet<(String, String)> = ran.difference(&shown).cloned().collect();
         // What is judged together comes from one measurement: whole scenarios, whatever the main one ran of them.
-        let mut scenarios = not_measured(&main.claims, &main.meta.profile, profile);
-        let is_new = |scenario: &String| !judged.contains(&(profile.clone(), scenario.clone()));
-        scenarios.retain(|scenario| ran.iter().any(|(of, _)| of == scenario) && is_new(scenario));
-        if cases.is_empty() && scenarios.is_empty() {
+        let mut judged = not_measured(&main.claims, &main.meta.profile, profile);
+        judged.retain(|scenario| ran.iter().any(|(of, _)| of == scenario) && !all_judged.contains(scenario));
+        if cases.is_empty() && judged.is_empty() {
             continue;
         }
         shown.extend(cases.iter().cloned());
-        judged.extend(scenarios.iter().map(|scenario| (profile.clone(), scenario.clone())));
-        let is_taken = |scenario: &String, arm: &String| {
-            scenarios.contains(scenario) || cases.contains(&(scenario.clone(), arm.clone()))
-        };
-        let runs = folder.made().iter().filter(|run| is_taken(&run.case.scenario, &run.case.arm)).count();
-        let failed = folder.failures().iter().filter(|(_, scenario, arm, _)| is_taken(scenario, arm)).count();
+        all_judged.extend(judged.iter().cloned());
+        let mut data = Dataset::default();
+        data.extend(&folder.dataset(), |scenario, arm| {
+            judged.contains(scenario) || cases.contains(&(scenario.to_owned(), arm.to_owned()))
+        });
         found.push(Supplement {
             folder: folder.below(results),
             profile: profile.clone(),
             plan_seed: folder.meta.seed,
             plan_hash: folder.meta.hash.clone(),
-            runs,
-            failed,
+            runs: data.all().count(),
+            failed: data.all().filter(|sample| sample.error.is_some()).count(),
             shared: shared.clone(),
-            judged: scenarios,
+            judged,
             cases,
-            data: folder.dataset(),
+            data,
         });
     }
     found

@@ -2,10 +2,63 @@
 
 use predicates::prelude::*;
 use predicates::str::contains;
+use report::host::{self, PROBES};
+use report::machine::Machine;
 use report::plan_file::PlannedRun;
+use serde_json::{Value, json};
 use support::{FIRST, Outcome, SECOND, THIRD, Toy, rendered, report, temporary, usual};
 
 mod support;
+
+/// A machine with usual facts and probes, some of them changed.
+fn machine(changes: &[(&str, Value)]) -> Machine {
+    let usual = [("cpu_model", json!("Toy")), ("cpu_count", json!(2)), ("kernel", json!("Linux 6"))];
+    let probes = PROBES.map(|(name, _)| (name, json!(100)));
+    let all = usual.iter().chain(&probes).chain(changes);
+    Machine {
+        values: all.map(|(name, value)| ((*name).to_owned(), Some(value.clone()))).collect(),
+        ..Machine::default()
+    }
+}
+
+#[test]
+fn a_round_is_of_the_host_that_it_names_and_that_is_as_fast() {
+    let here = machine(&[]);
+    for (name, value, expected) in [
+        ("governor", json!("performance"), true),
+        ("steal_percent", json!(12), true),
+        ("cpu_model", json!("Toy 2"), false),
+        ("cpu_family", json!(25), false),
+        ("cpu_model_number", json!(1), false),
+        ("cpu_stepping", json!(1), false),
+        ("cpu_count", json!(4), false),
+        ("core_count", json!(1), false),
+        ("kernel", json!("Linux 7"), false),
+        ("hypervisor", json!("KVM"), false),
+        ("probe_arithmetic_ns", json!(110), true),
+        ("probe_arithmetic_ns", json!(91), true),
+        ("probe_arithmetic_ns", json!(111), false),
+        ("probe_arithmetic_ns", json!(90), false),
+        ("probe_memory_mb_per_s", json!(51), true),
+        ("probe_memory_mb_per_s", json!(49), false),
+        ("probe_switch_us", json!(199), true),
+        ("probe_switch_us", json!(201), false),
+        ("probe_hop_us", json!(199), true),
+        ("probe_hop_us", json!(201), false),
+        ("probe_hop_us", json!(0), false),
+        ("probe_hop_us_after", json!(200), true),
+        ("probe_hop_us_after", json!(49), false),
+        ("probe_memory_mb_per_s_after", json!(201), false),
+    ] {
+        let other = machine(&[(name, value)]);
+        assert_eq!(host::is_same(&here, &other), expected, "{name} of {other:?}");
+        assert_eq!(host::is_same(&other, &here), expected, "{name} of {other:?}, the other way round");
+    }
+    // One that was not probed is no host that is known.
+    let mut unprobed = machine(&[]);
+    unprobed.values.insert("probe_hop_us".to_owned(), None);
+    assert!(!host::is_same(&unprobed, &unprobed));
+}
 
 /// As usual, but a is faster than b.
 fn opposite(run: &PlannedRun) -> Outcome {

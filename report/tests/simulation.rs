@@ -6,12 +6,11 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::record::{DuetPair, Order};
 use report::rules::{self, Control, ControlState, Direction, Each, Verdict};
-use report::stats::signed_rank::{Alternative, p_value_against, p_value_beyond};
+use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
-    CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, duet, estimate, floor, holm, layout, median, median_estimate,
-    share, slope,
+    CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, estimate, floor, holm, layout, median, median_estimate, share,
+    slope,
 };
 
 mod numbers;
@@ -151,10 +150,30 @@ fn process(rng: &mut ChaCha8Rng, machine: Machine, n: usize, effect: f64) -> (Ve
     (verdict, found.lo <= truth && truth <= found.hi)
 }
 
-/// How many of the trials come out true.
-fn count(trials: usize, mut trial: impl FnMut(&mut ChaCha8Rng) -> bool) -> usize {
+/// In how many of the trials each thing comes out true.
+fn tally<const N: usize>(trials: usize, mut trial: impl FnMut(&mut ChaCha8Rng) -> [bool; N]) -> [usize; N] {
     let mut rng = ChaCha8Rng::seed_from_u64(20);
-    (0..trials).filter(|_| trial(&mut rng)).count()
+    let mut counts = [0; N];
+    for _ in 0..trials {
+        for (count, is_true) in counts.iter_mut().zip(trial(&mut rng)) {
+            *count += usize::from(is_true);
+        }
+    }
+    counts
+}
+
+fn count(trials: usize, mut trial: impl FnMut(&mut ChaCha8Rng) -> bool) -> usize {
+    tally(trials, |rng| [trial(rng)])[0]
+}
+
+/// How often the interval of `n` pairs misses.
+fn level(n: usize) -> f64 {
+    interval(&vec![0.0; n]).level
+}
+
+/// Every kind of noise with every number of blocks.
+fn noises(effort: Effort) -> impl Iterator<Item = (Noise, usize)> {
+    NOISES.into_iter().flat_map(move |noise| effort.blocks.iter().map(move |n| (noise, *n)))
 }
 
 fn is_found(verdict: Verdict) -> bool {
@@ -172,12 +191,6 @@ fn assert_at_most(promise: f64, seen: usize, trials: usize, what: &str) {
     assert!(between(seen, trials).0 <= promise, "{what}: {seen} of {trials}, promised {promise}");
 }
 
-#[track_caller]
-fn assert_near(rate: f64, seen: usize, trials: usize, what: &str) {
-    assert_at_most(rate + 0.02, seen, trials, what);
-    assert!(between(seen, trials).1 >= rate - 0.02, "{what}: {seen} of {trials}, not {rate}");
-}
-
 /// Noise of whole processes, with and without layouts that matter.
 fn machines(effort: Effort) -> impl Iterator<Item = Machine> {
     let sds = NOISES.into_iter().flat_map(move |noise| effort.sds.iter().map(move |sd| plain(noise, *sd)));
@@ -187,22 +200,15 @@ fn machines(effort: Effort) -> impl Iterator<Item = Machine> {
 fn no_effect_by_processes(effort: Effort) {
     for machine in machines(effort) {
         for &n in effort.blocks {
-            let (mut found, mut missed) = (0, 0);
-            count(effort.trials, |rng| {
+            let [found, missed] = tally(effort.trials, |rng| {
                 let (verdict, is_covered) = process(rng, machine, n, 0.0);
-                found += usize::from(is_found(verdict));
-                missed += usize::from(!is_covered);
-                true
+                [is_found(verdict), !is_covered]
             });
             assert_at_most(FALSE, found, effort.trials, &format!("false, {machine:?}, n = {n}"));
-            let level = interval(&vec![0.0; n]).level;
+            let what = format!("missed, {machine:?}, n = {n}");
+            assert_at_most(level(n) + 0.02, missed, effort.trials, &what);
             let is_exact = machine.noise != Noise::Ties && machine.layout_sd == 0.0;
-            let check = if is_exact {
-                assert_near
-            } else {
-                |level, seen, trials, what: &str| assert_at_most(level + 0.02, seen, trials, what)
-            };
-            check(level, missed, effort.trials, &format!("missed, {machine:?}, n = {n}"));
+            assert!(!is_exact || between(missed, effort.trials).1 >= level(n) - 0.02, "{what}: {missed}, too few");
         }
     }
 }
@@ -264,56 +270,45 @@ fn slopes(rng: &mut ChaCha8Rng, machine: Machine, n: usize, exponent: f64) -> Ve
 
 fn slopes_are_covered_and_not_seen_where_there_are_none(effort: Effort) {
     let margin = slope::margin_over((1e5, 2e6), MARGIN);
-    for noise in NOISES {
-        for &n in effort.blocks {
-            for exponent in [0.0, 1.0] {
-                let (mut found, mut missed) = (0, 0);
-                let level = interval(&vec![0.0; n]).level;
-                count(effort.trials, |rng| {
-                    let slopes = interval(&slopes(rng, plain(noise, 0.05), n, exponent));
-                    found += usize::from(is_found(rules::slope(&slopes, margin, Direction::Up)));
-                    missed += usize::from(exponent < slopes.lo || exponent > slopes.hi);
-                    true
-                });
-                let what = format!("slope of {exponent}, {noise:?}, n = {n}");
-                assert_at_most(level + 0.02, missed, effort.trials, &format!("missed, {what}"));
-                if exponent == 0.0 {
-                    assert_at_most(FALSE, found, effort.trials, &format!("false, {what}"));
-                } else {
-                    assert!(found * 100 >= effort.trials * 99, "{found}: {what}");
-                }
+    for (noise, n) in noises(effort) {
+        for exponent in [0.0, 1.0] {
+            let [found, missed] = tally(effort.trials, |rng| {
+                let slopes = interval(&slopes(rng, plain(noise, 0.05), n, exponent));
+                let is_up = is_found(rules::slope(&slopes, margin, Direction::Up));
+                [is_up, exponent < slopes.lo || exponent > slopes.hi]
+            });
+            let what = format!("slope of {exponent}, {noise:?}, n = {n}");
+            assert_at_most(level(n) + 0.02, missed, effort.trials, &format!("missed, {what}"));
+            if exponent == 0.0 {
+                assert_at_most(FALSE, found, effort.trials, &format!("false, {what}"));
+            } else {
+                assert!(found * 100 >= effort.trials * 99, "{found}: {what}");
             }
         }
     }
 }
 
 fn shares_are_covered_and_causes_rarely_wrong(effort: Effort) {
-    for noise in NOISES {
-        for &n in effort.blocks {
-            for truth in [0.0, 0.5, 1.0] {
-                let (mut answers, mut missed, mut wrong) = (0, 0, 0);
-                count(effort.trials, |rng| {
-                    let round = plain(noise, 0.05).round(rng, n, &[0.3, 0.3 * truth, 0.0], 0);
-                    let (mirror, control) = (values(&round.ratios(0, 2)), values(&round.ratios(1, 2)));
-                    let Some(found) = share::explained(&control, &mirror, CONFIDENCE) else {
-                        return false;
-                    };
-                    answers += 1;
-                    missed += usize::from(truth < found.lo || truth > found.hi);
-                    wrong += usize::from(match rules::cause(&found, Control::Claimed) {
-                        Verdict::TheCause => truth < rules::EXPLAINS,
-                        Verdict::PartOfIt => truth <= rules::EXPLAINS_NOT || truth >= rules::EXPLAINS,
-                        Verdict::NotTheCause => truth > rules::EXPLAINS_NOT,
-                        _ => false,
-                    });
-                    true
-                });
-                let level = interval(&vec![0.0; n]).level;
-                let what = format!("share of {truth}, {noise:?}, n = {n}");
-                // What is left of one-sided noise after a part of the effect is not symmetric.
-                assert_at_most(level + 0.03, missed, answers, &format!("missed, {what}"));
-                assert_at_most(FALSE, wrong, answers, &format!("false, {what}"));
-            }
+    for (noise, n) in noises(effort) {
+        for truth in [0.0, 0.5, 1.0] {
+            let [answers, missed, wrong] = tally(effort.trials, |rng| {
+                let round = plain(noise, 0.05).round(rng, n, &[0.3, 0.3 * truth, 0.0], 0);
+                let (mirror, control) = (values(&round.ratios(0, 2)), values(&round.ratios(1, 2)));
+                let Some(found) = share::explained(&control, &mirror, CONFIDENCE) else {
+                    return [false; 3];
+                };
+                let is_wrong = match rules::cause(&found, Control::Claimed) {
+                    Verdict::TheCause => truth < rules::EXPLAINS,
+                    Verdict::PartOfIt => truth <= rules::EXPLAINS_NOT || truth >= rules::EXPLAINS,
+                    Verdict::NotTheCause => truth > rules::EXPLAINS_NOT,
+                    _ => false,
+                };
+                [true, truth < found.lo || truth > found.hi, is_wrong]
+            });
+            let what = format!("share of {truth}, {noise:?}, n = {n}");
+            // What is left of one-sided noise after a part of the effect is not symmetric.
+            assert_at_most(level(n) + 0.03, missed, answers, &format!("missed, {what}"));
+            assert_at_most(FALSE, wrong, answers, &format!("false, {what}"));
         }
     }
 }
@@ -321,16 +316,12 @@ fn shares_are_covered_and_causes_rarely_wrong(effort: Effort) {
 fn outcomes_are_covered_and_rarely_wrong(effort: Effort) {
     for &n in effort.blocks {
         for truth in [0.02, 0.5, 0.9] {
-            let (mut missed, mut happens) = (0, 0);
-            count(effort.trials, |rng| {
+            let [missed, happens] = tally(effort.trials, |rng| {
                 let met = (0..n).filter(|_| rng.random_bool(truth)).count();
                 let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
-                missed += usize::from(truth < lo || truth > hi);
+                let found = Interval { point: truth, lo, hi, n, level: 0.05 };
                 // Claimed in more blocks than it happens in, by nothing.
-                happens += usize::from(
-                    rules::outcome(&Interval { point: truth, lo, hi, n, level: 0.05 }, truth) == Verdict::Happens,
-                );
-                true
+                [truth < lo || truth > hi, rules::outcome(&found, truth) == Verdict::Happens]
             });
             assert_at_most(0.05, missed, effort.trials, &format!("missed, outcome in {truth}, n = {n}"));
             assert_at_most(0.025, happens, effort.trials, &format!("false, outcome in {truth}, n = {n}"));
@@ -346,7 +337,7 @@ fn every(rng: &mut ChaCha8Rng, machine: Machine, n: usize, effects: &[f64]) -> V
         let mean = |block: usize| all.iter().map(|one| one[block].1).sum::<f64>() / all.len() as f64;
         (0..n).map(|block| (all[0][block].0, mean(block))).collect()
     };
-    let below = |round: &Round| p_value_against(&values(&round.ratios(0, 1)), MARGIN.ln_1p(), Alternative::Less);
+    let below = |round: &Round| p_value_below(&values(&round.ratios(0, 1)), MARGIN.ln_1p());
     let p_values = holm::adjust(&rounds.iter().map(below).collect::<Vec<_>>());
     let found = ratio_of(&values(&pooled(0, 1)), CONFIDENCE);
     let mut each: Vec<Each> = rounds
@@ -400,45 +391,37 @@ fn every_needs_every_one(effort: Effort) {
 
 /// A true effect barely beyond the margin must not be called none, nor not better, nor the arms equal.
 fn an_effect_beyond_the_margin_is_not_denied(effort: Effort) {
-    for noise in NOISES {
-        for &n in effort.blocks {
-            let (mut none, mut equal) = (0, 0);
-            count(effort.trials, |rng| {
-                let round = plain(noise, 0.05).round(rng, n, &[1.051_f64.ln(), 0.0], 0);
-                let found = ratio_of(&values(&round.ratios(0, 1)), CONFIDENCE);
-                let verdict = rules::ratio(&found, MARGIN, MARGIN, None);
-                none += usize::from(matches!(verdict, Verdict::NoDifference | Verdict::NotBetter));
-                equal += usize::from(rules::equal(&found, MARGIN) == Verdict::Holds);
-                true
-            });
-            let level = interval(&vec![0.0; n]).level;
-            // The middle of what a coarse clock shows lies on one of its steps.
-            let promise = level / 2.0 + if noise == Noise::Ties { 0.01 } else { 0.0 };
-            assert_at_most(promise, none, effort.trials, &format!("denied, {noise:?}, n = {n}"));
-            assert_at_most(promise, equal, effort.trials, &format!("called equal, {noise:?}, n = {n}"));
-        }
+    for (noise, n) in noises(effort) {
+        let [none, equal] = tally(effort.trials, |rng| {
+            let round = plain(noise, 0.05).round(rng, n, &[1.051_f64.ln(), 0.0], 0);
+            let found = ratio_of(&values(&round.ratios(0, 1)), CONFIDENCE);
+            let verdict = rules::ratio(&found, MARGIN, MARGIN, None);
+            let is_denied = matches!(verdict, Verdict::NoDifference | Verdict::NotBetter);
+            [is_denied, rules::equal(&found, MARGIN) == Verdict::Holds]
+        });
+        // The middle of what a coarse clock shows lies on one of its steps.
+        let promise = level(n) / 2.0 + if noise == Noise::Ties { 0.01 } else { 0.0 };
+        assert_at_most(promise, none, effort.trials, &format!("denied, {noise:?}, n = {n}"));
+        assert_at_most(promise, equal, effort.trials, &format!("called equal, {noise:?}, n = {n}"));
     }
 }
 
 /// Copies that differ by just the margin in each of several scenarios are told apart in one of them as rarely as in a single one.
 fn several_scenarios_tell_copies_apart_no_more_often_than_one(effort: Effort) {
     for scenarios in [1, 3, 6] {
-        for noise in NOISES {
-            for &n in effort.blocks {
-                let told_apart = count(effort.trials, |rng| {
-                    let bias = MARGIN.ln_1p();
-                    let p_values = (0..scenarios).map(|_| {
-                        let round = plain(noise, 0.16).round(rng, n, &[bias, 0.0], 0);
-                        p_value_beyond(&values(&round.ratios(0, 1)), bias)
-                    });
-                    let adjusted = holm::adjust(&p_values.collect::<Vec<_>>());
-                    adjusted.iter().any(|p_value| *p_value < rules::CONTRADICTS)
+        for (noise, n) in noises(effort) {
+            let told_apart = count(effort.trials, |rng| {
+                let bias = MARGIN.ln_1p();
+                let p_values = (0..scenarios).map(|_| {
+                    let round = plain(noise, 0.16).round(rng, n, &[bias, 0.0], 0);
+                    p_value_beyond(&values(&round.ratios(0, 1)), bias)
                 });
-                // The bias is on one side. A clock's steps need not be symmetric about it.
-                let promise = rules::CONTRADICTS / 2.0 + if noise == Noise::Ties { 0.025 } else { 0.0 };
-                let what = format!("{scenarios} scenarios, {noise:?}, n = {n}");
-                assert_at_most(promise, told_apart, effort.trials, &what);
-            }
+                let adjusted = holm::adjust(&p_values.collect::<Vec<_>>());
+                adjusted.iter().any(|p_value| *p_value < rules::CONTRADICTS)
+            });
+            // The bias is on one side. A clock's steps need not be symmetric about it.
+            let promise = rules::CONTRADICTS / 2.0 + if noise == Noise::Ties { 0.025 } else { 0.0 };
+            assert_at_most(promise, told_apart, effort.trials, &format!("{scenarios} scenarios, {noise:?}, n = {n}"));
         }
     }
 }
@@ -526,57 +509,17 @@ mod at_known_truth {
 
 #[test]
 fn a_planted_tenth_is_found_with_its_size_and_a_wrong_size_is_missed() {
-    let (mut found, mut missed) = (0, 0);
-    let trials = count(100, |rng| {
+    let [found, missed] = tally(100, |rng| {
         let round = plain(Noise::Normal, 0.02).round(rng, 12, &[1.1_f64.ln(), 0.0], 0);
         let slow = values(&round.ratios(0, 1));
         let floor = floor::over_layouts(&round.ratios(2, 1), 12, MARGIN);
         let planted = |size| {
             rules::planted(&ratio_of(&slow, CONFIDENCE), &ratio_of(&slow, PLANTED_CONFIDENCE), MARGIN, floor, size)
         };
-        found += usize::from(planted(1.1) == ControlState::Passed);
-        missed += usize::from(planted(1.2) == ControlState::Failed);
-        true
+        [planted(1.1) == ControlState::Passed, planted(1.2) == ControlState::Failed]
     });
-    assert!(found >= 95, "{found} of {trials}");
-    assert_eq!(missed, trials);
-}
-
-#[test]
-fn copies_are_told_apart_by_a_bias_and_hardly_ever_by_noise() {
-    let told_apart = |bias: f64, sd: f64| {
-        count(SHORT.trials, |rng| {
-            let round = plain(Noise::OneSided, sd).round(rng, 8, &[bias, 0.0], 0);
-            rules::aa(&ratio_of(&values(&round.ratios(0, 1)), CONFIDENCE), MARGIN) == ControlState::Failed
-        })
-    };
-    assert_at_most(0.039, told_apart(0.0, 0.16), SHORT.trials, "told apart");
-    assert_eq!(told_apart(0.2, 0.02), SHORT.trials);
-}
-
-/// A process of 20 pairs in random order, in which the arms differ by `effect` and going first costs `first`.
-fn alternating(rng: &mut ChaCha8Rng, effect: f64, first: f64) -> Vec<DuetPair> {
-    (0..20)
-        .map(|_| {
-            let order = if rng.random() { Order::Ab } else { Order::Ba };
-            let (a_first, b_first) = if order == Order::Ab { (first, 0.0) } else { (0.0, first) };
-            let mut time = |log: f64| (log + 0.01 * normal(rng)).exp();
-            DuetPair { order, a_s: time(effect + a_first), b_s: time(b_first) }
-        })
-        .collect()
-}
-
-#[test]
-fn a_duet_finds_a_small_effect_and_an_order_effect_invalidates_it_only_where_there_is_one() {
-    let mut rng = ChaCha8Rng::seed_from_u64(3);
-    for (first, invalid) in [(0.0, false), (0.01, false), (0.06, true)] {
-        let processes: Vec<Vec<DuetPair>> = (0..20).map(|_| alternating(&mut rng, 0.05, first)).collect();
-        let effects: Vec<f64> =
-            processes.iter().map(|pairs| duet::order_effect(pairs).expect("both orders") / 2.0).collect();
-        assert_eq!(rules::order_matters(&interval(&effects), DUET_MARGIN), invalid, "{first}");
-        let ratios: Vec<f64> = processes.iter().map(|pairs| duet::log_ratio(pairs).expect("pairs")).collect();
-        assert_eq!(rules::ratio(&ratio_of(&ratios, CONFIDENCE), DUET_MARGIN, 0.0, None), Verdict::Holds);
-    }
+    assert!(found >= 95, "{found} of 100");
+    assert_eq!(missed, 100);
 }
 
 #[test]

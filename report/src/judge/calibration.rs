@@ -18,18 +18,24 @@ pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Option<Ca
     let mut repeated = control.quantity.clone();
     repeated.blocks.insert(evidence.profile.to_owned(), blocks * calibration.trials);
     let found = evidence.pooled(&repeated);
-    let chunks = found.pairs.chunks_exact(blocks.max(1)).zip(found.blocks.chunks_exact(blocks.max(1)));
-    let trials: Vec<Yield> = chunks
-        .map(|(pairs, blocks)| Yield { pairs: pairs.to_vec(), blocks: blocks.to_vec(), ..Yield::default() })
-        .collect();
+    let pairs: Vec<(u64, f64)> = found.pairs.into_iter().collect();
+    let of_trial = |pairs: &[(u64, f64)]| Yield { pairs: pairs.iter().copied().collect(), ..Yield::default() };
+    let trials: Vec<Yield> = pairs.chunks_exact(blocks.max(1)).map(of_trial).collect();
     let guards = trials.iter().cycle().skip(1);
-    let judged: Vec<Trial> = trials
-        .iter()
-        .zip(guards)
-        .filter_map(|(own, guard)| {
-            trial(evidence.noise_floor(&control.quantity, guard, own, control.margin), own, control.margin)
+    let margin = control.margin;
+    let judge = |(own, guard): (&Yield, &Yield)| {
+        let estimate = ratio_estimate(own, CONFIDENCE)?;
+        let floor = evidence.noise_floor(&control.quantity, &evidence.by_layout(guard), own, margin);
+        let verdict = rules::ratio(&estimate, margin, floor, None);
+        Some(Trial {
+            level: estimate.level,
+            misses_one: estimate.lo > 1.0 || estimate.hi < 1.0,
+            is_wrong: matches!(verdict, Verdict::Holds | Verdict::Opposite),
+            // An effect multiplies every pair, and so the estimate and both ends of the interval.
+            least: ((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0,
         })
-        .collect();
+    };
+    let judged: Vec<Trial> = trials.iter().zip(guards).filter_map(judge).collect();
     if judged.is_empty() {
         return None;
     }
@@ -59,49 +65,4 @@ struct Trial {
     is_wrong: bool,
     /// The smallest effect that would have been found had it been there, as a ratio less one.
     least: f64,
-}
-
-/// Judges one trial by the floor that another one gives.
-fn trial(floor: f64, own: &Yield, margin: f64) -> Option<Trial> {
-    let estimate = ratio_estimate(&own.pairs, CONFIDENCE)?;
-    let verdict = rules::ratio(&estimate, margin, floor, None);
-    Some(Trial {
-        level: estimate.level,
-        misses_one: estimate.lo > 1.0 || estimate.hi < 1.0,
-        is_wrong: matches!(verdict, Verdict::Holds | Verdict::Opposite),
-        // An effect multiplies every pair, and so the estimate and both ends of the interval.
-        least: ((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::stats::floor;
-
-    fn pairs(values: &[f64]) -> Yield {
-        Yield { pairs: values.to_vec(), blocks: (0..values.len() as u64).collect(), ..Yield::default() }
-    }
-
-    #[test]
-    fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_that_another_one_gives() {
-        let quiet = &[0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001];
-        let noisy = &[0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3];
-        let scattered = [0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012];
-        for (guard, own, misses_one, is_wrong) in [
-            (&scattered, scattered, false, false),
-            (quiet, [0.2; 8], true, true),
-            (quiet, [-0.2; 8], true, true),
-            (quiet, [0.03; 8], true, false),
-            (noisy, [0.1; 8], true, false),
-        ] {
-            let floor = floor::over_layouts(&guard.map(|ratio| (0, ratio)), 8, 0.05);
-            let trial = trial(floor, &pairs(&own), 0.05).unwrap();
-            assert_eq!((trial.misses_one, trial.is_wrong), (misses_one, is_wrong), "{own:?}");
-            if !misses_one {
-                // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
-                assert!((0.05..0.09).contains(&trial.least), "{}", trial.least);
-            }
-        }
-    }
 }

@@ -1,9 +1,7 @@
 //! Claims: gather, estimate, decide, and look for the cause, part by part and form by form.
 
-use std::collections::BTreeMap;
-
 use super::control::order_fault;
-use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
+use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
 use super::goal::kept;
 use super::{mirror, price, slope};
 use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Replicate, Size};
@@ -13,7 +11,7 @@ use crate::judged::{
     Verdict,
 };
 use crate::rules::{self, Control, Count, Each};
-use crate::stats::signed_rank::{self, Alternative};
+use crate::stats::signed_rank::p_value_below;
 use crate::stats::{CONFIDENCE, binomial, holm, share};
 
 /// Fewest blocks of single-arm processes that a duet is compared with.
@@ -41,18 +39,15 @@ pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim<Asked>, controls: &[Ju
 /// What several parts come to: the worst verdict, with the reason of the part that has it.
 fn together(parts: impl Iterator<Item = Judged>) -> Judged {
     parts
-        .reduce(|all, part| {
-            let verdict = rules::worst([all.verdict, part.verdict]);
-            Judged {
-                kind: all.kind,
-                rows: [all.rows, part.rows].concat(),
-                verdict,
-                reason: if all.verdict == verdict { all.reason } else { part.reason },
-                causes: [all.causes, part.causes].concat(),
-                mirrors: Vec::new(),
-                price: Price::of_both(all.price, part.price),
-                mark: all.mark,
+        .reduce(|mut all, part| {
+            if part.verdict < all.verdict {
+                (all.verdict, all.reason) = (part.verdict, part.reason);
             }
+            all.rows.extend(part.rows);
+            all.causes.extend(part.causes);
+            let prices = all.price.into_iter().chain(part.price);
+            all.price = prices.reduce(|a, b| Price { blocks: a.blocks.max(b.blocks), more_s: a.more_s + b.more_s });
+            all
         })
         .unwrap_or_default()
 }
@@ -73,7 +68,7 @@ fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judg
         }
     }
     let decided = rules::worst(rows.iter().take(deciding).map(|row| row.verdict));
-    let open = too_short.or_else(|| no_floor(evidence, part).filter(|_| decided.count() == Count::Undecided));
+    let open = too_short.or_else(|| lacks_floor(evidence, part).filter(|_| decided.count() == Count::Undecided));
     let (verdict, reason) = if let Some(reason) = invalid(evidence, part, controls) {
         (Verdict::Invalid, reason)
     } else if let Some(metric) = missing {
@@ -94,10 +89,7 @@ fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
         return None;
     }
     let cases = quantity.cases(evidence.profile);
-    let walls = cases
-        .iter()
-        .flat_map(|(scenario, arm)| evidence.samples(quantity, scenario, arm))
-        .filter_map(|sample| sample.metrics.get(&quantity.metric).copied());
+    let walls = cases.iter().flat_map(|(scenario, arm)| evidence.recorded(quantity, scenario, arm, &quantity.metric));
     let shortest = walls.fold(f64::INFINITY, f64::min);
     (shortest < SHORTEST_PROCESS_S).then(|| {
         format!("a process took {shortest:.3} s; under {SHORTEST_PROCESS_S} s its start is part of what is timed")
@@ -105,9 +97,9 @@ fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
 }
 
 /// Why a test whose verdict rests on a floor stays open: too few A/A pairs show one in a scenario of it.
-fn no_floor(evidence: Evidence<'_>, part: &Part) -> Option<String> {
-    let scenarios = part.quantity.scenarios(evidence.profile).iter().filter(|_| part.has_floor());
-    scenarios.map(|scenario| copies(evidence, part, Some(scenario))).find_map(|copies| copies.no_floor())
+fn lacks_floor(evidence: Evidence<'_>, part: &Part) -> Option<String> {
+    let mut scenarios = part.quantity.scenarios(evidence.profile).iter().filter(|_| part.has_floor());
+    scenarios.find_map(|scenario| no_floor(copies(evidence, part, Some(scenario)).len()))
 }
 
 /// Why a test must not be believed: a control or the replicate failed.
@@ -127,12 +119,9 @@ fn disagreement_with_singles(evidence: Evidence<'_>, part: &Part) -> Option<Stri
     let quantity = &part.quantity;
     let single = Quantity { replicate: Replicate::Process, ..quantity.clone() };
     quantity.scenarios(evidence.profile).iter().filter(|_| quantity.is_duet()).find_map(|scenario| {
-        let estimate = |quantity| {
-            let pairs = evidence.gather(quantity, scenario).pairs;
-            Some((ratio_estimate(&pairs, CONFIDENCE)?, pairs.len()))
-        };
-        let ((duet, _), (single, blocks)) = (estimate(quantity)?, estimate(&single)?);
-        (blocks >= SINGLE_BLOCKS && rules::disagree(&duet, &single, part.margin)).then(|| {
+        let estimate = |quantity: &Quantity| ratio_estimate(&evidence.gather(quantity, scenario), CONFIDENCE);
+        let (duet, single) = (estimate(quantity)?, estimate(&single)?);
+        (single.n >= SINGLE_BLOCKS && rules::disagree(&duet, &single, part.margin)).then(|| {
             format!(
                 "in {scenario} the duet [{:.3}, {:.3}] and single-arm processes [{:.3}, {:.3}] disagree",
                 duet.lo, duet.hi, single.lo, single.hi
@@ -168,7 +157,7 @@ fn by_scenario(evidence: Evidence<'_>, part: &Part) -> (Vec<Row>, Option<String>
 /// The row over all scenarios, whose own `rows` and `yields` may contradict it.
 fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[Row], yields: &[Yield]) -> Row {
     let margin = part.margin.ln_1p();
-    let below = yields.iter().map(|found| signed_rank::p_value_against(&found.pairs, margin, Alternative::Less));
+    let below = yields.iter().map(|found| p_value_below(&found.values(), margin));
     let below = holm::adjust(&below.collect::<Vec<_>>());
     let each = rows
         .iter()
@@ -184,25 +173,19 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
     })
 }
 
-/// The A/A pairs that show the noise of a test: those of the same scenario where the control has some, those of all its scenarios, each
-/// for itself, where not. Those of the pooled row of `every` (`scenario` is `None`) are their means, as the row is.
-fn copies(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>) -> Yield {
+/// The A/A pairs, with their layouts, that show the noise of a test: those of the same scenario where the control has some, those of all
+/// its scenarios, each for itself, where not. Those of the pooled row of `every` (`scenario` is `None`) are their means, as the row is.
+fn copies(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>) -> Vec<(u64, f64)> {
     let Some(control) = part.aa.as_ref().and_then(|id| evidence.claims.control(id)) else {
-        return Yield::default();
+        return Vec::new();
     };
-    let gather = |scenario: &str| evidence.gather(&control.quantity, scenario);
     let Some(scenario) = scenario else {
-        return evidence.pooled(&control.quantity);
+        return evidence.by_layout(&evidence.pooled(&control.quantity));
     };
     let scenarios = control.quantity.scenarios(evidence.profile);
-    let same = scenarios.iter().find(|other| *other == scenario).map(|same| gather(same));
-    same.filter(|found| !found.pairs.is_empty()).unwrap_or_else(|| {
-        scenarios.iter().map(|scenario| gather(scenario)).fold(Yield::default(), |mut all, found| {
-            all.blocks.extend(found.blocks);
-            all.pairs.extend(found.pairs);
-            all
-        })
-    })
+    let gather = |scenario: &String| evidence.by_layout(&evidence.gather(&control.quantity, scenario));
+    let same = scenarios.iter().find(|other| *other == scenario).map(gather);
+    same.filter(|found| !found.is_empty()).unwrap_or_else(|| scenarios.iter().flat_map(gather).collect())
 }
 
 /// The row with the verdict on its estimate and floor, and none where A/A pairs show no floor. What has none by definition is judged by the
@@ -222,7 +205,7 @@ fn guarded(
     let copies = copies(evidence, part, scenario);
     let floor = evidence.noise_floor(&part.quantity, &copies, own, part.margin);
     let row = Row { floor: Some(floor), ..row };
-    if copies.no_floor().is_some() { row } else { decided(row, |estimate| verdict(estimate, floor)) }
+    if no_floor(copies.len()).is_some() { row } else { decided(row, |estimate| verdict(estimate, floor)) }
 }
 
 /// The row with the verdict on its estimate; without one it stays undecided.
@@ -291,9 +274,9 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
 fn outcome_row(row: Row, quantity: &Quantity, found: &Yield, bound: Bound, share: f64) -> Row {
     let is_ratio = quantity.is_ratio();
     let value = |pair: f64| if is_ratio { pair.exp() } else { pair };
-    let met = found.pairs.iter().filter(|pair| bound.met_by(value(**pair))).count();
+    let met = found.pairs.values().filter(|pair| bound.met_by(value(**pair))).count();
     // A block in which nothing is known may or may not have met it.
-    let unknown = found.pairs.iter().filter(|pair| pair.is_nan()).count();
+    let unknown = found.pairs.values().filter(|pair| pair.is_nan()).count();
     let n = found.pairs.len();
     let (lo, _) = binomial::interval(met, n, CONFIDENCE);
     let (_, hi) = binomial::interval(met + unknown, n, CONFIDENCE);
@@ -320,35 +303,31 @@ fn criterion(quantity: &Quantity, bound: Bound) -> String {
 
 /// The share of an effect that what `control` came to in the same blocks amounts to.
 fn explained_share(effect: &Yield, control: &Yield) -> Option<Estimate> {
-    let by_block: BTreeMap<u64, f64> = control.blocks.iter().copied().zip(control.pairs.iter().copied()).collect();
-    let blocks = effect.blocks.iter().zip(&effect.pairs);
-    let (control, effect): (Vec<f64>, Vec<f64>) =
-        blocks.filter_map(|(block, effect)| Some((*by_block.get(block)?, *effect))).unzip();
+    let both = effect.pairs.iter().filter_map(|(block, effect)| Some((*control.pairs.get(block)?, *effect)));
+    let (control, effect): (Vec<f64>, Vec<f64>) = both.unzip();
     share::explained(&control, &effect, CONFIDENCE)
 }
 
 /// Judges a cause by its evidence, which rests on blocks of the test itself: in every scenario, as the test is judged, and the worst counts. A
 /// slope is one effect over all of them, of which a control arm explains a share by its own slope.
 fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Cause {
-    let (effect, quantity) = (&part.quantity, &cause.quantity);
-    let row =
-        |scenario: &str, found: &Yield| Row { part: part.text.clone(), ..evidence.row(quantity, scenario, found) };
-    let share = |scenario: &str, effect: &Yield, control: &Yield| {
-        let estimate = explained_share(effect, control);
-        let verdict = estimate.as_ref().map_or(Verdict::Undecided, |share| rules::cause(share, Control::Claimed));
-        let scale = Scale::Share { of: "the effect".to_owned() };
-        Row { scale, estimate, verdict, ..row(scenario, control) }
-    };
-    let scenarios = quantity.scenarios(evidence.profile);
-    let gather = |quantity, scenario: &str| evidence.gather(quantity, scenario);
-    let rows: Vec<Row> = match (cause.bound, &part.kind) {
-        (Some(_), _) => scenarios.iter().map(|scenario| row(scenario, &gather(quantity, scenario))).collect(),
-        (None, Kind::Slope { x, .. }) => {
-            vec![share(ALL, &slope::gather(evidence, effect, x), &slope::gather(evidence, quantity, x))]
+    let row = |scenario: &str, gather: &dyn Fn(&Quantity) -> Yield| {
+        let control = gather(&cause.quantity);
+        let row = Row { part: part.text.clone(), ..evidence.row(&cause.quantity, scenario, &control) };
+        if cause.bound.is_some() {
+            return row;
         }
-        (None, _) => {
-            let of = |scenario: &String| share(scenario, &gather(effect, scenario), &gather(quantity, scenario));
-            scenarios.iter().map(of).collect()
+        let estimate = explained_share(&gather(&part.quantity), &control);
+        let row = Row { scale: Scale::Share { of: "the effect".to_owned() }, estimate, ..row };
+        decided(row, |share| rules::cause(share, Control::Claimed))
+    };
+    let rows: Vec<Row> = match &part.kind {
+        Kind::Slope { x, .. } if cause.bound.is_none() => {
+            vec![row(ALL, &|quantity| slope::gather(evidence, quantity, x))]
+        }
+        _ => {
+            let of = |scenario: &String| row(scenario, &|quantity| evidence.gather(quantity, scenario));
+            cause.quantity.scenarios(evidence.profile).iter().map(of).collect()
         }
     };
     let standing = match cause.bound {

@@ -1,6 +1,6 @@
 //! Controls: copies of one arm that must not be told apart, and planted effects that must be found.
 
-use super::evidence::{ALL, Evidence, Yield, ratio_estimate};
+use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
 use crate::claims::{ControlCase, Of, Quantity};
 use crate::judged::{ControlState, Estimate, JudgedControl, Row};
 use crate::rules::{self, CONTRADICTS};
@@ -16,13 +16,16 @@ pub(super) fn judge(evidence: Evidence<'_>, control: &ControlCase) -> JudgedCont
     let row = evidence.row(quantity, first, &found);
     let copies = copies(evidence, control, &found);
     let floor = evidence.noise_floor(quantity, &copies, &found, control.margin);
-    let (mut state, mut reason) = match (&row.estimate, control.planted) {
+    let wide = ratio_estimate(&found, PLANTED_CONFIDENCE);
+    let (mut state, mut reason) = match (&row.estimate, wide, control.planted) {
         _ if !quantity.is_measured(evidence.profile) => {
             (ControlState::NotMeasured, format!("not measured ({})", evidence.profile))
         }
-        (None, _) => (ControlState::CouldNotTell, "no samples".to_owned()),
-        (Some(estimate), None) => aa(estimate, control.margin),
-        (Some(estimate), Some(size)) => planted(estimate, &found.pairs, (control.margin, floor), size, &copies),
+        (Some(estimate), _, None) => aa(estimate, control.margin),
+        (Some(estimate), Some(wide), Some(size)) => {
+            planted(estimate, &wide, (control.margin, floor), size, copies.len())
+        }
+        _ => (ControlState::CouldNotTell, "no samples".to_owned()),
     };
     if !matches!(state, ControlState::Failed | ControlState::NotMeasured)
         && let Some(fault) =
@@ -55,7 +58,8 @@ fn told_apart_in_one(evidence: Evidence<'_>, control: &ControlCase) -> Option<St
         return None;
     }
     let margin = control.margin.ln_1p();
-    let p_values = scenarios.iter().map(|scenario| p_value_beyond(&evidence.gather(quantity, scenario).pairs, margin));
+    let p_values =
+        scenarios.iter().map(|scenario| p_value_beyond(&evidence.gather(quantity, scenario).values(), margin));
     let adjusted = holm::adjust(&p_values.collect::<Vec<_>>());
     let told_apart = scenarios.iter().zip(adjusted).filter(|(_, p_value)| *p_value < CONTRADICTS);
     let (worst, _) = told_apart.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
@@ -81,23 +85,20 @@ fn aa(estimate: &Estimate, margin: f64) -> (ControlState, String) {
 
 fn planted(
     estimate: &Estimate,
-    pairs: &[f64],
+    wide: &Estimate,
     (margin, floor): (f64, f64),
     size: f64,
-    copies: &Yield,
+    copies: usize,
 ) -> (ControlState, String) {
-    let Some(wide) = ratio_estimate(pairs, PLANTED_CONFIDENCE) else {
-        return (ControlState::CouldNotTell, "no samples".to_owned());
-    };
     let found = format!("99 % interval [{:.3}, {:.3}]", wide.lo, wide.hi);
-    let state = rules::planted(estimate, &wide, margin, floor, size);
+    let state = rules::planted(estimate, wide, margin, floor, size);
     let reason = match state {
         ControlState::Failed => format!("the planted {size} lies outside of the {found}"),
         // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out undecided by
         // the same noise, and larger ones are not touched by it.
         ControlState::CouldNotTell => {
             let noisy = || format!("too noisy for effects of this size ({found}, floor {:.1} %)", floor * 100.0);
-            copies.no_floor().unwrap_or_else(noisy)
+            no_floor(copies).unwrap_or_else(noisy)
         }
         ControlState::Passed | ControlState::NotMeasured => String::new(),
     };
@@ -106,14 +107,14 @@ fn planted(
 
 /// The A/A pairs that show the noise of a control: for A/A its own, for a planted one those of the same arm in its scenarios, whichever A/A
 /// control they were run for.
-fn copies(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> Yield {
+fn copies(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> Vec<(u64, f64)> {
     let quantity = &control.quantity;
     match (control.planted, &quantity.of) {
         (Some(_), Of::Ratio { denominator, .. }) => {
             let of = Of::copies(denominator, quantity.replicate);
-            evidence.pooled(&Quantity { of, ..quantity.clone() })
+            evidence.by_layout(&evidence.pooled(&Quantity { of, ..quantity.clone() }))
         }
-        _ => own.clone(),
+        _ => evidence.by_layout(own),
     }
 }
 

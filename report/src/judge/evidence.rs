@@ -23,13 +23,11 @@ pub struct Evidence<'a> {
     pub layouts: NonZeroU64,
 }
 
-/// What a quantity came to: one entry per block, in the order of the blocks.
+/// What a quantity came to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Yield {
-    /// Blocks that both sides ran in.
-    pub blocks: Vec<u64>,
-    /// Log ratios, or values: infinite where a side failed, not a number where nothing is known.
-    pub pairs: Vec<f64>,
+    /// Log ratios, or values, by the blocks that both sides ran in: infinite where a side failed, not a number where nothing is known.
+    pub pairs: BTreeMap<u64, f64>,
     /// Failed runs among them.
     pub failed: usize,
     /// The metric for which nothing can be said although runs succeeded, because they lack it.
@@ -37,15 +35,20 @@ pub(super) struct Yield {
 }
 
 impl Yield {
-    /// Why A/A pairs like these give no floor; `None` if there are enough.
-    pub(super) fn no_floor(&self) -> Option<String> {
-        match self.pairs.len() {
-            0 => Some("no noise floor: no A/A control measured the noise".to_owned()),
-            pairs if pairs < FEWEST => {
-                Some(format!("no noise floor: {pairs} A/A pairs measured the noise, {FEWEST} are the fewest"))
-            }
-            _ => None,
+    /// Its log ratios, or values, in the order of the blocks.
+    pub(super) fn values(&self) -> Vec<f64> {
+        self.pairs.values().copied().collect()
+    }
+}
+
+/// Why so many A/A pairs give no floor; `None` if they are enough.
+pub(super) fn no_floor(pairs: usize) -> Option<String> {
+    match pairs {
+        0 => Some("no noise floor: no A/A control measured the noise".to_owned()),
+        pairs if pairs < FEWEST => {
+            Some(format!("no noise floor: {pairs} A/A pairs measured the noise, {FEWEST} are the fewest"))
         }
+        _ => None,
     }
 }
 
@@ -67,6 +70,12 @@ impl<'a> Evidence<'a> {
         self.data.samples(scenario, arm).iter().filter(|sample| sample.block < blocks).collect()
     }
 
+    /// What those that succeeded recorded of `metric`.
+    pub(super) fn recorded(self, quantity: &Quantity, scenario: &str, arm: &str, metric: &str) -> Vec<f64> {
+        let samples = self.samples(quantity, scenario, arm);
+        samples.into_iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
+    }
+
     /// What `quantity` came to in `scenario`.
     pub(super) fn gather(self, quantity: &Quantity, scenario: &str) -> Yield {
         let samples = |arm: &str| self.samples(quantity, scenario, arm);
@@ -74,11 +83,12 @@ impl<'a> Evidence<'a> {
         // A failure is infinitely bad: an infinite time, or no throughput.
         let bad = if quantity.lower_is_better { f64::INFINITY } else { f64::NEG_INFINITY };
         match &quantity.of {
-            Of::Ratio { .. } if quantity.is_duet() => by_block(&samples(&quantity.arms()[0]), None, |sample, _| {
-                Ok(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN))
-            }),
+            Of::Ratio { .. } if quantity.is_duet() => {
+                let duets = samples(&quantity.arms()[0]);
+                by_block(&duets, &duets, |sample, _| Ok(duet::log_ratio(&sample.pairs).unwrap_or(f64::NAN)))
+            }
             Of::Ratio { numerator, denominator } => {
-                by_block(&samples(numerator), Some(&samples(denominator)), |above, below| {
+                by_block(&samples(numerator), &samples(denominator), |above, below| {
                     Ok(match (read(above, metric)?, read(below, metric)?) {
                         // Nothing counts as almost nothing, which has a logarithm.
                         (Some(a), Some(b)) => (a.max(f64::MIN_POSITIVE) / b.max(f64::MIN_POSITIVE)).ln(),
@@ -89,8 +99,7 @@ impl<'a> Evidence<'a> {
                 })
             }
             Of::Value { arm, minus, per, factor, .. } => {
-                let minus = minus.as_ref().map(|minus| samples(minus));
-                by_block(&samples(arm), minus.as_deref(), |sample, other| {
+                by_block(&samples(arm), &samples(minus.as_ref().unwrap_or(arm)), |sample, other| {
                     let value = read(sample, metric)?;
                     let less = if minus.is_some() { read(other, metric)? } else { Some(0.0) };
                     let divisor = per.as_ref().map_or(Ok(Some(1.0)), |per| read(sample, per))?;
@@ -110,12 +119,10 @@ impl<'a> Evidence<'a> {
         let scenarios = quantity.scenarios(self.profile);
         let yields: Vec<Yield> = scenarios.iter().map(|scenario| self.gather(quantity, scenario)).collect();
         let mut pooled = Yield { failed: yields.iter().map(|found| found.failed).sum(), ..Yield::default() };
-        for block in yields.first().into_iter().flat_map(|first| &first.blocks) {
-            let pair_in = |found: &Yield| Some(found.pairs[found.blocks.iter().position(|other| other == block)?]);
-            if let Some(pairs) = yields.iter().map(pair_in).collect::<Option<Vec<f64>>>() {
-                pooled.blocks.push(*block);
+        for block in yields.first().into_iter().flat_map(|first| first.pairs.keys()) {
+            if let Some(pairs) = yields.iter().map(|found| found.pairs.get(block)).collect::<Option<Vec<&f64>>>() {
                 // Not a number where failures of both sides meet.
-                pooled.pairs.push(pairs.iter().sum::<f64>() / pairs.len() as f64);
+                pooled.pairs.insert(*block, pairs.iter().copied().sum::<f64>() / pairs.len() as f64);
             }
         }
         pooled
@@ -123,28 +130,28 @@ impl<'a> Evidence<'a> {
 
     /// What the blocks of `found` came to, with the layout of each.
     pub(super) fn by_layout(self, found: &Yield) -> Vec<(u64, f64)> {
-        found.blocks.iter().map(|&block| block % self.layouts).zip(found.pairs.iter().copied()).collect()
+        found.pairs.iter().map(|(&block, &pair)| (block % self.layouts, pair)).collect()
     }
 
-    /// The floor of `own` effects of `quantity`, from what an A/A control came to.
-    pub(super) fn noise_floor(self, quantity: &Quantity, copies: &Yield, own: &Yield, margin: f64) -> f64 {
-        let copies = self.by_layout(copies);
+    /// The floor of `own` effects of `quantity`, from A/A pairs and their layouts.
+    pub(super) fn noise_floor(self, quantity: &Quantity, copies: &[(u64, f64)], own: &Yield, margin: f64) -> f64 {
         if quantity.is_duet() {
-            floor::of_duets(&copies, &self.by_layout(own), margin)
+            floor::of_duets(copies, &self.by_layout(own), margin)
         } else {
-            floor::over_layouts(&copies, own.pairs.len(), margin)
+            floor::over_layouts(copies, own.pairs.len(), margin)
         }
     }
 
     /// What `quantity` came to as a row in which nothing is decided yet.
     pub(super) fn row(self, quantity: &Quantity, scenario: &str, found: &Yield) -> Row {
         // Nothing says that values of one sample each are symmetric.
-        let estimate = if quantity.is_ratio() { ratio_estimate } else { median_estimate };
+        let median = |found: &Yield, confidence| median_estimate(&found.values(), confidence);
+        let estimate = if quantity.is_ratio() { ratio_estimate } else { median };
         Row {
             scenario: scenario.to_owned(),
             scale: scale(quantity),
             part: String::new(),
-            estimate: estimate(&found.pairs, CONFIDENCE),
+            estimate: estimate(found, CONFIDENCE),
             sides: self.sides(quantity, scenario),
             floor: None,
             margin: None,
@@ -157,10 +164,6 @@ impl<'a> Evidence<'a> {
     /// The medians of both sides in the metric's own unit; of a duet, over all of its times.
     pub(super) fn sides(self, quantity: &Quantity, scenario: &str) -> Vec<Side> {
         let metric = &quantity.metric;
-        let times = |arm: &str| -> Vec<f64> {
-            let samples = self.samples(quantity, scenario, arm);
-            samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect()
-        };
         let values: Vec<(&String, Vec<f64>)> = match &quantity.of {
             Of::Ratio { numerator, denominator } if quantity.is_duet() => {
                 let samples = self.samples(quantity, scenario, &quantity.arms()[0]);
@@ -168,7 +171,7 @@ impl<'a> Evidence<'a> {
                 let (a, b) = pairs.map(|pair| (pair.a_s, pair.b_s)).unzip();
                 vec![(numerator, a), (denominator, b)]
             }
-            of => of.arms().into_iter().map(|arm| (arm, times(arm))).collect(),
+            of => of.arms().into_iter().map(|arm| (arm, self.recorded(quantity, scenario, arm, metric))).collect(),
         };
         let side = |(arm, values): (&String, Vec<f64>)| {
             Some(Side { arm: arm.clone(), metric: metric.clone(), median: median(values)? })
@@ -177,30 +180,20 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// One pair per block of `samples`, and where there are `others`, of those that both ran in. `pair` gets the sample itself where not.
-fn by_block<'a>(
-    samples: &[&'a Sample],
-    others: Option<&[&'a Sample]>,
-    pair: impl Fn(&Sample, &Sample) -> Result<f64, String>,
-) -> Yield {
+/// One pair per block that is in both `samples` and `others`, which are the same where there is one side only.
+fn by_block(samples: &[&Sample], others: &[&Sample], pair: impl Fn(&Sample, &Sample) -> Result<f64, String>) -> Yield {
     let mut found = Yield::default();
-    let others: Option<BTreeMap<u64, &Sample>> =
-        others.map(|others| others.iter().map(|sample| (sample.block, *sample)).collect());
-    for sample in samples {
-        let other = match &others {
-            None => None,
-            Some(others) => match others.get(&sample.block) {
-                None => continue,
-                some => some.copied(),
-            },
+    let others: BTreeMap<u64, &Sample> = others.iter().map(|sample| (sample.block, *sample)).collect();
+    for &sample in samples {
+        let Some(&other) = others.get(&sample.block) else {
+            continue;
         };
-        match pair(sample, other.unwrap_or(sample)) {
+        match pair(sample, other) {
             Err(metric) => found.missing = Some(metric),
             Ok(pair) => {
-                found.failed += usize::from(sample.error.is_some());
-                found.failed += usize::from(other.is_some_and(|other| other.error.is_some()));
-                found.blocks.push(sample.block);
-                found.pairs.push(pair);
+                let is_second_failure = !std::ptr::eq(sample, other) && other.error.is_some();
+                found.failed += usize::from(sample.error.is_some()) + usize::from(is_second_failure);
+                found.pairs.insert(sample.block, pair);
             }
         }
     }
@@ -208,8 +201,8 @@ fn by_block<'a>(
 }
 
 /// The estimate of log ratios as a ratio.
-pub(super) fn ratio_estimate(pairs: &[f64], confidence: f64) -> Option<Estimate> {
-    let Interval { point, lo, hi, n, level } = estimate(pairs, confidence)?;
+pub(super) fn ratio_estimate(found: &Yield, confidence: f64) -> Option<Estimate> {
+    let Interval { point, lo, hi, n, level } = estimate(&found.values(), confidence)?;
     Some(Estimate { point: point.exp(), lo: lo.exp(), hi: hi.exp(), n, level })
 }
 

@@ -1,5 +1,6 @@
 //! Mirrors: is the effect of ours that of the authors' own code, measured in the same blocks?
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::evidence::{Evidence, Yield, ratio_estimate};
@@ -29,8 +30,7 @@ fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
             Verdict::Differs => MirrorState::Disagrees,
             _ => MirrorState::CouldNotTell,
         };
-        let estimate = |found: &Yield| ratio_estimate(&found.pairs, CONFIDENCE);
-        let (theirs, ours) = (estimate(&theirs)?, estimate(&ours)?);
+        let (theirs, ours) = (ratio_estimate(&theirs, CONFIDENCE)?, ratio_estimate(&ours, CONFIDENCE)?);
         let (part, scenario) = (part.text.clone(), scenario.to_owned());
         Some(Mirror { part, scenario, theirs, ours, but: but.to_owned(), apart, state, at: None })
     };
@@ -45,18 +45,15 @@ fn of_part(evidence: Evidence<'_>, part: &Part) -> Vec<Mirror> {
 fn effects(evidence: Evidence<'_>, quantity: &Quantity, scenario: &str) -> Yield {
     let mut found = evidence.gather(quantity, scenario);
     if !quantity.is_ratio() {
-        for pair in &mut found.pairs {
-            *pair = pair.ln();
-        }
+        found.pairs.values_mut().for_each(|value| *value = value.ln());
     }
     found
 }
 
 /// Theirs less ours, block by block.
-fn quotients(theirs: &Yield, ours: &Yield) -> Vec<f64> {
-    let same = |block: &u64| Some(ours.pairs[ours.blocks.iter().position(|other| other == block)?]);
-    let both = theirs.blocks.iter().zip(&theirs.pairs).filter_map(|(block, pair)| Some((pair, same(block)?)));
-    both.map(|(a, b)| a - b).collect()
+fn quotients(theirs: &Yield, ours: &Yield) -> Yield {
+    let both = theirs.pairs.iter().filter_map(|(block, theirs)| Some((*block, theirs - ours.pairs.get(block)?)));
+    Yield { pairs: both.collect(), ..Yield::default() }
 }
 
 /// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, unless a newer one
@@ -89,17 +86,15 @@ pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>
 /// first that can tell decides, and the one of the round itself comes first.
 pub(super) fn believe(found: &mut Judged) {
     let can_tell = |mirror: &&Mirror| mirror.but.is_empty() && mirror.state != MirrorState::CouldNotTell;
-    let told: Vec<&Mirror> = found.mirrors.iter().filter(can_tell).collect();
-    let first = |mirror: &Mirror| {
-        told.iter().copied().find(|other| (&other.part, &other.scenario) == (&mirror.part, &mirror.scenario))
-    };
-    let mut firsts = told.iter().filter_map(|mirror| first(mirror));
+    let mut told = BTreeSet::new();
+    let mut firsts =
+        found.mirrors.iter().filter(can_tell).filter(|mirror| told.insert((&mirror.part, &mirror.scenario)));
     let Some(mirror) = firsts.find(|mirror| mirror.state == MirrorState::Disagrees) else { return };
     let (theirs, ours) = (times(&mirror.theirs), times(&mirror.ours));
     let mut reason = format!("in {} the authors' code shows {theirs} and its mirror {ours}", mirror.scenario);
     let shows = |other: &&Mirror| {
-        let at = |of: &Mirror| (of.scenario.clone(), of.at.clone());
-        !other.but.is_empty() && at(other) == at(mirror) && other.state == MirrorState::Agrees
+        let is_there = (&other.scenario, &other.at) == (&mirror.scenario, &mirror.at);
+        !other.but.is_empty() && is_there && other.state == MirrorState::Agrees
     };
     if let Some(other) = found.mirrors.iter().find(shows) {
         let _ = write!(reason, "; {} theirs shows {}, too", other.but, times(&other.theirs));

@@ -1,6 +1,5 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
-use crate::claims::Form;
 use crate::judged::{
     Agreement, ControlState, Count, Judged, JudgedControl, JudgedStudy, Repeat, Round, Rounds, Row, Verdict,
 };
@@ -36,11 +35,13 @@ pub fn study(evidence: Evidence<'_>) -> JudgedStudy {
 
 /// Compares with `others`, rounds of the same host by the same claims, the newest first. A form of a claim that this one and the newest of
 /// the same profile decide differently is unstable.
-pub fn compare<'a>(now: &mut JudgedStudy, others: &'a [JudgedStudy]) {
+pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
     if others.is_empty() {
         return;
     }
-    let round = |study: &JudgedStudy| {
+    let this = now.clone();
+    let all: Vec<&JudgedStudy> = std::iter::once(&this).chain(others).collect();
+    let round = |study: &&JudgedStudy| {
         let failed = study.controls.iter().filter(|control| control.state == ControlState::Failed);
         Round {
             folder: study.folder.clone(),
@@ -49,28 +50,25 @@ pub fn compare<'a>(now: &mut JudgedStudy, others: &'a [JudgedStudy]) {
             failed_controls: failed.map(|control| control.id.clone()).collect(),
         }
     };
-    let measured: Vec<Round> = std::iter::once(round(now)).chain(others.iter().map(round)).collect();
-    let judged_in =
-        |study: &'a JudgedStudy, id: &str, form: Form| -> Option<&'a Judged> { study.claim(id)?.form(form).judged() };
-    let profile = now.profile.clone();
+    let measured = all.iter().map(round).collect();
     let mut repeats = Vec::new();
     for claim in &mut now.claims {
         let id = claim.id.clone();
         for (form, found) in claim.forms_mut() {
-            let in_others = others.iter().map(|study| judged_in(study, &id, form));
-            let in_all: Vec<Option<&Judged>> = std::iter::once(Some(&*found)).chain(in_others).collect();
-            let verdicts: Vec<Option<Verdict>> = in_all.iter().map(|judged| Some((*judged)?.verdict)).collect();
-            let profiles = measured.iter().map(|round| round.profile.as_str());
-            let by_profile = profiles.zip(in_all).filter_map(|(of, judged)| Some((of, judged?)));
-            let agreement = agreement(&by_profile.collect::<Vec<_>>());
+            let in_each: Vec<Option<(&str, &Judged)>> = all
+                .iter()
+                .map(|study| Some((study.profile.as_str(), study.claim(&id)?.form(form).judged()?)))
+                .collect();
+            let verdicts: Vec<Option<Verdict>> =
+                in_each.iter().map(|judged| Some(judged.as_ref()?.1.verdict)).collect();
+            let findings: Vec<(&str, &Judged)> = in_each.into_iter().flatten().collect();
             // What no round measured repeats nothing.
             if verdicts.iter().flatten().any(|verdict| verdict.count() != Count::NotJudged) {
-                repeats.push(Repeat { claim: id.clone(), form, verdicts, agreement });
+                repeats.push(Repeat { claim: id.clone(), form, verdicts, agreement: agreement(&findings) });
             }
-            // A smaller round in between, which leaves all open, settles nothing.
-            let of_profile = others.iter().filter(|study| study.profile == profile);
-            let mut before = of_profile.filter_map(|study| judged_in(study, &id, form));
-            if let Some(other) = before.find(|other| contradict(other, found)) {
+            // A smaller round in between, which leaves all open, settles nothing. What this one found contradicts itself nowhere.
+            let mut of_profile = findings.into_iter().filter(|(profile, _)| *profile == this.profile);
+            if let Some((_, other)) = of_profile.find(|(_, other)| contradict(other, found)) {
                 found.reason = format!("{} in another round, {} in this one", other.verdict, found.verdict);
                 found.verdict = Verdict::Unstable;
             }
@@ -87,11 +85,12 @@ fn agreement(findings: &[(&str, &Judged)]) -> Agreement {
     if pairs().all(|(first, other)| first.1.verdict == other.1.verdict) {
         return Agreement::Same;
     }
-    let contradictions = || pairs().filter(|(first, other)| contradict(first.1, other.1));
-    match (contradictions().any(|(first, other)| first.0 == other.0), contradictions().next().is_some()) {
-        (true, _) => Agreement::Differs,
-        (false, true) => Agreement::ByProfile,
-        (false, false) => Agreement::Open,
+    let contradictions = pairs().filter(|(first, other)| contradict(first.1, other.1));
+    // One within a profile outweighs those of two.
+    match contradictions.map(|(first, other)| first.0 == other.0).max() {
+        Some(true) => Agreement::Differs,
+        Some(false) => Agreement::ByProfile,
+        None => Agreement::Open,
     }
 }
 

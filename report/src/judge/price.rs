@@ -13,12 +13,9 @@ pub(super) fn of(evidence: Evidence<'_>, part: &Part, rows: &[Row]) -> Option<Pr
     let mut needed = open.filter_map(|row| Some((row.estimate?.n, blocks(row, &part.kind)?)));
     let first = needed.next()?;
     let (ran, blocks) = needed.fold(first, |most, one| if one.1 > most.1 { one } else { most });
-    let wall_s = |(scenario, arm): &(String, String)| {
-        let samples = evidence.samples(&part.quantity, scenario, arm);
-        let walls: Vec<f64> = samples.iter().filter_map(|sample| sample.metrics.get("process_s").copied()).collect();
-        median(walls)
-    };
-    let a_block: f64 = part.quantity.cases(evidence.profile).iter().filter_map(wall_s).sum();
+    let cases = part.quantity.cases(evidence.profile);
+    let walls = cases.iter().map(|(scenario, arm)| evidence.recorded(&part.quantity, scenario, arm, "process_s"));
+    let a_block: f64 = walls.filter_map(median).sum();
     Some(Price { blocks, more_s: (blocks - ran as f64) * a_block })
 }
 
@@ -50,48 +47,4 @@ fn blocks(row: &Row, kind: &Kind) -> Option<f64> {
     let by_floor = floor.map_or(f64::INFINITY, |floor| point / floor.ln_1p());
     let n = estimate.n as f64;
     Some((n / share.min(by_floor).powi(2)).ceil().max(n))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::judged::{Estimate, Verdict};
-
-    fn row(estimate: (f64, f64, f64), margin: f64, floor: Option<f64>) -> Row {
-        let (point, lo, hi) = estimate;
-        let [numerator, denominator, metric] = ["a", "b", "work_s"].map(str::to_owned);
-        Row {
-            part: String::new(),
-            scenario: "one".to_owned(),
-            scale: Scale::Ratio { numerator, denominator, metric },
-            estimate: Some(Estimate { point, lo, hi, n: 10, level: 0.04 }),
-            sides: Vec::new(),
-            floor,
-            margin: Some(margin),
-            claimed: None,
-            verdict: Verdict::Undecided,
-            failed: 0,
-        }
-    }
-
-    #[test]
-    fn an_interval_of_half_the_width_takes_four_times_the_blocks() {
-        let effect = Kind::Ratio { size: None };
-        let power = |exponent: f64| 1.05_f64.powf(exponent);
-        // An effect of two margins whose interval reaches zero has to be half as wide.
-        // Rounded up, a last bit may make it one more.
-        let needed = |row: &Row, kind: &Kind| blocks(row, kind).map(|blocks| (blocks / 10.0).floor() * 10.0);
-        assert_eq!(needed(&row((power(2.0), 1.0, power(4.0)), 0.05, None), &effect), Some(40.0));
-        // No effect at all, twice as wide as the margin, likewise: above for a claimed effect, on both sides for equality.
-        let none = row((1.0, power(-4.0), power(2.0)), 0.05, None);
-        assert_eq!((needed(&none, &effect), needed(&none, &Kind::Equal)), (Some(40.0), Some(160.0)));
-        // A loss is no gain once its interval stays below the margin.
-        assert_eq!(needed(&row((power(-2.0), power(-4.0), power(4.0)), 0.05, None), &effect), Some(40.0));
-        // A floor of twice the effect hides it.
-        assert_eq!(
-            needed(&row((power(2.0), power(1.5), power(2.5)), 0.05, Some(power(4.0) - 1.0)), &effect),
-            Some(40.0)
-        );
-        assert_eq!(needed(&row((1.05, 1.0, 1.1), 0.05, None), &effect), Some(f64::INFINITY));
-    }
 }

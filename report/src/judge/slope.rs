@@ -1,6 +1,6 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::evidence::{ALL, Evidence, Reading, Yield, read};
 use crate::claims::{Aim, Of, Part, Quantity, Size};
@@ -56,7 +56,7 @@ fn row(
     let scenarios = quantity.scenarios(evidence.profile);
     let points = points(evidence, quantity, x, terms);
     let readings = || points.iter().flat_map(|point| &point.terms).flat_map(|(readings, _)| readings.values());
-    let slopes = slopes(&points, scenarios.len()).pairs;
+    let slopes = slopes(&points, scenarios.len()).values();
     let ran = || {
         let mut cases = scenarios.iter().flat_map(|scenario| terms.iter().map(move |(arm, _)| (scenario, arm)));
         cases.any(|(scenario, arm)| {
@@ -96,7 +96,7 @@ fn row(
 fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
     let point = |scenario: &String| {
         let of = |arm: &str| evidence.samples(quantity, scenario, arm);
-        let xs = terms.iter().flat_map(|(arm, _)| of(arm)).filter_map(|sample| sample.metrics.get(x).copied());
+        let xs = terms.iter().flat_map(|(arm, _)| evidence.recorded(quantity, scenario, arm, x));
         let terms = terms.iter().map(|(arm, sign)| {
             let readings = of(arm).into_iter().map(|sample| {
                 let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
@@ -114,8 +114,6 @@ fn slopes(points: &[Point], scenarios: usize) -> Yield {
     if points.len() < scenarios {
         return Yield::default();
     }
-    let readings = || points.iter().flat_map(|point| &point.terms).map(|(readings, _)| readings);
-    let blocks: BTreeSet<u64> = readings().flat_map(BTreeMap::keys).copied().collect();
     let of_block = |block: u64| {
         let mut failed = false;
         let mut logs = Vec::with_capacity(points.len());
@@ -131,6 +129,7 @@ fn slopes(points: &[Point], scenarios: usize) -> Yield {
         }
         if failed { Some(f64::NAN) } else { slope::of_logs(&logs) }
     };
-    let (blocks, pairs) = blocks.into_iter().filter_map(|block| Some((block, of_block(block)?))).unzip();
-    Yield { blocks, pairs, ..Yield::default() }
+    let first = points.iter().flat_map(|point| &point.terms).next();
+    let blocks = first.into_iter().flat_map(|(readings, _)| readings.keys());
+    Yield { pairs: blocks.filter_map(|&block| Some((block, of_block(block)?))).collect(), ..Yield::default() }
 }

@@ -68,7 +68,14 @@ pub fn interval_rank(n: usize, confidence: f64) -> Option<(usize, f64)> {
 /// The same for any statistic of signs whose null distribution has these `masses`.
 fn rank_of(masses: &[f64], confidence: f64) -> Option<(usize, f64)> {
     let alpha = 1.0 - confidence;
-    let rank = first_reaching(masses, alpha / 2.0).max(1);
+    // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
+    let enough = alpha / 2.0 - 10.0 * f64::EPSILON;
+    let mut sum = 0.0;
+    let reached = masses.iter().position(|mass| {
+        sum += mass;
+        sum >= enough
+    });
+    let rank = reached.unwrap_or(masses.len() - 1).max(1);
     let level = 2.0 * masses.iter().take(rank).sum::<f64>();
     // The tolerance is for rounding only.
     (level <= alpha * (1.0 + 1e-9)).then_some((rank, level))
@@ -92,17 +99,6 @@ fn unless_nan(value: f64, otherwise: f64) -> f64 {
     if value.is_nan() { otherwise } else { value }
 }
 
-fn first_reaching(masses: &[f64], probability: f64) -> usize {
-    let mut sum = 0.0;
-    // R allows the same tolerance, so that a quantile which is exact on paper is not missed by rounding.
-    let enough = probability - 10.0 * f64::EPSILON;
-    let reached = masses.iter().position(|mass| {
-        sum += mass;
-        sum >= enough
-    });
-    reached.unwrap_or(masses.len() - 1)
-}
-
 /// Probability of each sum of a random half of `ranks`: every rank is in or out with probability 1/2.
 fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut masses = vec![1.0];
@@ -117,35 +113,19 @@ fn distribution(ranks: impl IntoIterator<Item = usize>) -> Vec<f64> {
     masses
 }
 
-/// Which alternative a p-value is against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alternative {
-    Less,
-    Greater,
-}
-
-/// Exact p-value of `differences` against a middle of `centre`; 1 without any. Ties share a rank, zeros are ranked and then say nothing
-/// (Pratt); what is not a number speaks against the alternative.
-///
-/// So it agrees with the interval of [`estimate`]: failed runs can only raise it. `centre` is zero for "no effect", and
-/// minus the logarithm of 1 + floor for "not reversed beyond the floor".
-pub fn p_value_against(differences: &[f64], centre: f64, alternative: Alternative) -> f64 {
-    match alternative {
-        Alternative::Less => p_value_less(differences.iter().map(|difference| difference - centre)),
-        Alternative::Greater => p_value_less(differences.iter().map(|difference| centre - difference)),
-    }
-}
-
 /// Exact two-sided p-value of `differences` against every middle within `margin` of zero: it agrees with an interval that lies wholly beyond.
 pub fn p_value_beyond(differences: &[f64], margin: f64) -> f64 {
-    let above = p_value_against(differences, margin, Alternative::Greater);
-    let below = p_value_against(differences, -margin, Alternative::Less);
-    (2.0 * above.min(below)).min(1.0)
+    let turned: Vec<f64> = differences.iter().map(|difference| -difference).collect();
+    (2.0 * p_value_below(differences, -margin).min(p_value_below(&turned, -margin))).min(1.0)
 }
 
-/// P(V <= observed) over all choices of signs of the differences.
-fn p_value_less(differences: impl Iterator<Item = f64>) -> f64 {
-    let mut by_size: Vec<f64> = differences.map(|difference| unless_nan(difference, f64::INFINITY)).collect();
+/// Exact p-value of `differences` for a middle below `centre`, P(V <= observed) over all choices of their signs; 1 without any. Ties share a
+/// rank, zeros are ranked and then say nothing (Pratt); what is not a number speaks against it.
+///
+/// So it agrees with the interval of [`estimate`]: failed runs can only raise it.
+pub fn p_value_below(differences: &[f64], centre: f64) -> f64 {
+    let from_centre = differences.iter().map(|difference| unless_nan(difference - centre, f64::INFINITY));
+    let mut by_size: Vec<f64> = from_centre.collect();
     by_size.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     // Twice the mid-rank is a whole number.
     let mut ranks = Vec::new();

@@ -44,16 +44,23 @@ pub fn near(level: f64, spread: f64, n: usize) -> Vec<f64> {
 pub struct Samples(pub Dataset);
 
 impl Samples {
-    pub fn sample(block: u64) -> Sample {
-        Sample { block, ..Sample::default() }
+    /// One run per block; an infinite value stands for a failed run.
+    pub fn metric(self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
+        self.metrics(scenario, arm, [metric], values.iter().map(|&value| [value]))
     }
 
-    /// One run per block; an infinite value stands for a failed run.
-    pub fn metric(mut self, scenario: &str, arm: &str, metric: &str, values: &[f64]) -> Self {
-        for (block, &value) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            if value.is_finite() {
-                sample.metrics.insert(metric.to_owned(), value);
+    /// The same with several metrics of a run.
+    pub fn metrics<const N: usize>(
+        mut self,
+        scenario: &str,
+        arm: &str,
+        names: [&str; N],
+        values: impl IntoIterator<Item = [f64; N]>,
+    ) -> Self {
+        for (block, values) in (0..).zip(values) {
+            let mut sample = Sample { block, ..Sample::default() };
+            if values.iter().all(|value| value.is_finite()) {
+                sample.metrics = names.map(str::to_owned).into_iter().zip(values).collect();
             } else {
                 sample.error = Some("wrong answer".to_owned());
             }
@@ -71,62 +78,45 @@ impl Samples {
         self.metric(scenario, "a", metric, &near(ratio, 0.01, 12)).metric(scenario, "b", metric, &near(1.0, 0.0, 12))
     }
 
-    /// One run per block with two metrics.
-    pub fn metrics(
-        mut self,
-        scenario: &str,
-        arm: &str,
-        names: [&str; 2],
-        values: impl Iterator<Item = [f64; 2]>,
-    ) -> Self {
-        for (block, pair) in (0..).zip(values) {
-            let mut sample = Self::sample(block);
-            sample.metrics = names.iter().map(|name| (*name).to_owned()).zip(pair).collect();
-            self.0.add(scenario, arm, sample);
-        }
-        self
+    /// Twelve blocks of an arm near a time of work.
+    pub fn at(self, scenario: &str, arm: &str, work_s: f64) -> Self {
+        self.metric(scenario, arm, "work_s", &near(work_s, 0.005, 12))
     }
 
     /// One process of twenty pairs per ratio; `first` multiplies the time of the arm that goes first.
     pub fn duet(mut self, arm: &str, ratios: &[f64], first: f64) -> Self {
         for (block, &ratio) in (0..).zip(ratios) {
-            let mut sample = Self::sample(block);
-            sample.pairs = (0..20)
-                .map(|turn| match turn % 2 {
-                    0 => DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
-                    _ => DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
-                })
-                .collect();
-            self.0.add("s", arm, sample);
+            let pairs = [
+                DuetPair { order: Order::Ab, a_s: 0.01 * ratio * first, b_s: 0.01 },
+                DuetPair { order: Order::Ba, a_s: 0.01 * ratio, b_s: 0.01 * first },
+            ];
+            self.0.add("s", arm, Sample { block, pairs: pairs.repeat(10), ..Sample::default() });
         }
         self
     }
 
+    /// Judges these samples in the profile `quick`.
     pub fn judge(&self, claims: &str) -> JudgedStudy {
-        self.judge_in("quick", claims)
-    }
-
-    pub fn judge_in(&self, profile: &str, claims: &str) -> JudgedStudy {
-        let claims = parsed(claims);
-        self.with_quiet_copies(&claims, profile).judge_alone(profile, &claims)
+        self.with_quiet_copies(&parsed(claims)).judge_alone(claims)
     }
 
     /// Judges these samples without copies but those that the test made.
-    pub fn judge_alone(&self, profile: &str, claims: &Claims) -> JudgedStudy {
-        judge::study(Evidence { claims, data: &self.0, profile, layouts: NonZeroU64::MIN })
+    pub fn judge_alone(&self, claims: &str) -> JudgedStudy {
+        let claims = parsed(claims);
+        judge::study(Evidence { claims: &claims, data: &self.0, profile: "quick", layouts: NonZeroU64::MIN })
     }
 
     /// The samples with those of every A/A control that the test made none of: copies that hardly differ.
-    fn with_quiet_copies(&self, claims: &Claims, profile: &str) -> Self {
+    fn with_quiet_copies(&self, claims: &Claims) -> Self {
         let mut all = Samples(self.0.clone());
         for control in claims.controls.iter().filter(|control| control.planted.is_none()) {
             let Of::Ratio { numerator, denominator } = &control.quantity.of else {
                 continue;
             };
-            for scenario in control.quantity.scenarios(profile) {
+            for scenario in control.quantity.scenarios("quick") {
                 if control.quantity.is_duet() {
                     let duet = format!("{numerator}~{denominator}");
-                    let blocks = control.quantity.blocks.get(profile).copied().unwrap_or_default();
+                    let blocks = control.quantity.blocks.get("quick").copied().unwrap_or_default();
                     if all.0.samples(scenario, &duet).is_empty() {
                         all = all.duet(&duet, &near(1.0, 0.001, blocks), 1.0);
                     }
