@@ -56,12 +56,12 @@ pub fn draw(studies: &[StudyView]) -> String {
         studies.iter().partition(|view| studies.len() == 1 || view.origin.is_first_host());
     let lines: Vec<Line> = here.iter().flat_map(|view| lines_of(view)).collect();
     if lines.is_empty() {
-        let y = heading(&mut canvas, title, &[]) + 8.0;
+        let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
     let note = "Of each claim the upper mark is as published, the lower one fair, each with its interval. Right of 1 is as claimed; a claim of equality is at 1.";
-    let y = heading(&mut canvas, title, &[note.to_owned()]) + 8.0;
+    let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let mut y = legend(&mut canvas, y);
     let axis = axis(&lines);
     let studies_shown = lines.chunk_by(|a, b| a.study == b.study).count();
@@ -113,7 +113,7 @@ fn axis(lines: &[Line]) -> Axis {
 
 /// Grid lines with their labels at both ends, because the chart is tall.
 fn grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
-    for tick in axis.ticks(7) {
+    for tick in axis.ticks() {
         let x = axis.at(tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         for y in [top - 4.0, bottom + 16.0] {
@@ -199,7 +199,7 @@ fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
     canvas.line((lo, y), (hi, y), colour, 2.5);
     for (x, end, inward) in [(lo, found.estimate.lo, 1.0), (hi, found.estimate.hi, -1.0)] {
         if !axis.holds(end) {
-            canvas.dashed(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, 2.0, "");
+            canvas.path(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, "");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{Table, bullets, cell, code, prose, text};
-use super::parts::{elsewhere, link, marked, original, reason, some, supplements};
+use super::parts::{elsewhere, link, original, reason, some, supplements};
 use super::{GENERATED, table};
 use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
@@ -162,7 +162,7 @@ fn rows(judged: &[(&str, &Judged)]) -> String {
                 if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
                 code(&row.scenario),
                 text(&figures::what(&row.scale)),
-                marked(text(&figures::estimate(row)), found.mark),
+                figures::marked(text(&figures::estimate(row)), found.mark),
                 blocks(row),
                 figures::coverage(row),
                 some(text(&figures::named_sides(row))),

@@ -44,11 +44,6 @@ pub fn reason(found: &Judged) -> String {
     rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
 }
 
-/// A figure with its mark apart, which would otherwise read as a part of its last number.
-pub fn marked(figure: String, mark: &str) -> String {
-    if mark.is_empty() { figure } else { format!("{figure} {mark}") }
-}
-
 /// The text, or `-` for none.
 pub fn some(text: String) -> String {
     if text.is_empty() { NOTHING.to_owned() } else { text }

@@ -86,8 +86,7 @@ fn figure(found: &Judged) -> String {
         rows if rows.iter().all(|row| row.verdict == found.verdict) => format!(" (one of {})", rows.len()),
         rows => format!(" (the worst of {}{})", rows.len(), which(found)),
     };
-    let mark = if found.mark.is_empty() { String::new() } else { format!(" {}", found.mark) };
-    text(&figure) + &of + &mark
+    figures::marked(text(&figure) + &of, found.mark)
 }
 
 /// ": the share is constant", of parts with words of their own: those of the one that decided, without its set-up in parentheses.
