@@ -68,11 +68,6 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let mut out = format!("<a id=\"{}\"></a>\n\n", anchor(study, id));
     let _ = write!(out, "### {}: {}\n\n", prose(id), prose(claim.text.trim_end_matches('.')));
     let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
-    let tests: Vec<(String, &JudgedForm)> = Form::VARIANTS
-        .iter()
-        .map(|form| (form.in_words().to_owned(), claim.form(*form)))
-        .chain(claim.further.iter().map(|test| (test.id.clone(), &test.form)))
-        .collect();
     for form in Form::VARIANTS {
         let _ = write!(out, " {}: {}.", fmt::capitalised(form.in_words()), verdict(claim.form(*form)));
     }
@@ -84,8 +79,9 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     if !claim.further.is_empty() {
         out.push('\n');
     }
+    let further = claim.further.iter().filter_map(|test| Some((test.id.as_str(), test.form.judged()?)));
     let judged: Vec<(&str, &Judged)> =
-        tests.iter().filter_map(|(label, form)| Some((label.as_str(), form.judged()?))).collect();
+        claim.forms().map(|(form, found)| (form.in_words(), found)).chain(further).collect();
     if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
         for (label, found) in &judged {
             if let Some(part) = only_part(found) {

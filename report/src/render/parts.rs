@@ -7,7 +7,7 @@ use crate::claims::Form;
 use crate::figures::NOTHING;
 use crate::fmt::{self, anchor};
 use crate::host;
-use crate::judged::{Counts, Judged, JudgedClaim};
+use crate::judged::{ControlState, Counts, Judged, JudgedClaim, JudgedStudy};
 use crate::rounds::letter;
 use crate::supplement::MARK;
 use crate::view::StudyView;
@@ -58,6 +58,12 @@ pub fn supplements(view: &StudyView) -> String {
         let _ = write!(out, "{MARK} from {folder} ({runs}{failed}), profile {profile}, only {taken}.\n\n");
         out
     })
+}
+
+/// How many controls of a study passed, failed and could not tell.
+pub fn controls(judged: &JudgedStudy) -> [usize; 3] {
+    [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
+        .map(|state| judged.controls.iter().filter(|control| control.state == state).count())
 }
 
 /// What becomes of the claims of a study, or of all.

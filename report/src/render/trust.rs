@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::GENERATED;
 use super::markdown::{Table, bullets, cell, code, text};
 use super::parts::link;
+use super::{GENERATED, parts};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
 use crate::host;
@@ -133,8 +133,7 @@ fn controls(judged: &JudgedStudy) -> String {
             result(control),
         ]);
     }
-    let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
-    let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
+    let [passed, failed, open] = parts::controls(judged);
     let all = plural(passed + failed + open, "control", "controls");
     let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
     let open = if open == 0 { String::new() } else { format!(", {open} could not tell") };
