@@ -131,25 +131,21 @@ pub fn lead(scale: &Scale) -> String {
     }
 }
 
-/// The whole figure of a row: "async ÷ sync 1.31 [1.28, 1.35], n = 12; 1.75 s against 1.33 s".
-pub fn figure(row: &Row) -> String {
-    let Some(estimate) = &row.estimate else {
-        return NOTHING.to_owned();
-    };
+/// The whole figure of a row: "async ÷ sync 1.31 [1.28, 1.35], n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
+pub fn figure(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
     let failed = if row.failed > 0 { format!("; {}", failed(row.failed)) } else { String::new() };
-    led(row, &figure_of(row, estimate)) + &failed
+    Some(led(row, &figure_of(row, estimate)) + &failed)
 }
 
 /// The figure without its number of blocks: "async ÷ sync 1.31 [1.28, 1.35]; 1.75 s against 1.33 s".
-pub fn short(row: &Row) -> String {
-    let Some(estimate) = &row.estimate else {
-        return NOTHING.to_owned();
-    };
+pub fn short(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
     let figure = match &row.scale {
         Scale::Blocks { .. } => figure_of(row, estimate),
         _ => self::estimate(row),
     };
-    led(row, &figure) + &of_what(row)
+    Some(led(row, &figure) + &of_what(row))
 }
 
 /// A figure between what it is of and the medians behind it.
@@ -233,28 +229,22 @@ pub fn failed(count: usize) -> String {
 }
 
 /// Our figure for the one-line summary of a form: that of the row which decided it, with its part and scenario if there are several.
-pub fn form_figure(found: &Judged) -> String {
-    let Some(row) = found.deciding_row() else {
-        return NOTHING.to_owned();
-    };
-    let figure = figure(row);
-    if figure == NOTHING {
-        return figure;
-    }
+pub fn form_figure(found: &Judged) -> Option<String> {
+    let row = found.deciding_row()?;
+    let figure = figure(row)?;
     let place =
         [row.part.as_str(), row.scenario.as_str()].into_iter().filter(|part| !part.is_empty() && *part != "all");
     let place: Vec<&str> = place.filter(|_| found.rows.len() > 1).collect();
     let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    marked(figure + &place, found.mark)
+    Some(marked(figure + &place, found.mark))
 }
 
-/// The cause for the summary; `-` where nothing was decided, or no effect was found that asks for one.
-pub fn form_cause(found: &Judged) -> String {
+/// The cause for the summary; `None` where nothing was decided, or no effect was found that asks for one.
+pub fn form_cause(found: &Judged) -> Option<String> {
     let stated = found.stated_causes();
     match stated.is_empty() {
-        false => stated.join("; "),
-        true if has_effect(found) => "cause unknown".to_owned(),
-        true => NOTHING.to_owned(),
+        false => Some(stated.join("; ")),
+        true => has_effect(found).then(|| "cause unknown".to_owned()),
     }
 }
 

@@ -50,7 +50,7 @@ fn no_value_is_drawn_outside_the_axis() {
 
 #[test]
 fn odd_characters_leave_the_picture_well_formed() {
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::default();
     canvas.text(10.0, 10.0, "a<b & \u{1}\"c\" > d", Style::PLAIN);
     let picture = canvas.finish(40.0, "<&>", "\u{0}");
     assert!(roxmltree::Document::parse(&picture).is_ok(), "{picture}");

@@ -110,11 +110,6 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// An empty drawing.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
         let weight: &[_] = if style.bold { &[("font-weight", "600")] } else { &[] };

@@ -49,12 +49,13 @@ impl Line<'_> {
 
 /// Draws the chart of a study, or over several: those of the first host. What has no ratio is named at its foot.
 pub fn draw(studies: &[StudyView]) -> String {
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
     // No picture mixes hosts.
     let (here, elsewhere): (Vec<&StudyView>, Vec<&StudyView>) =
         studies.iter().partition(|view| studies.len() == 1 || view.origin.is_first_host());
-    let lines: Vec<Line> = here.iter().flat_map(|view| lines_of(view)).collect();
+    let (lines, without): (Vec<Line>, Vec<Line>) =
+        here.into_iter().flat_map(lines_of).partition(|line| line.found().count() > 0);
     if lines.is_empty() {
         let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
@@ -77,16 +78,15 @@ pub fn draw(studies: &[StudyView]) -> String {
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    y = absent(&mut canvas, bottom + 30.0, (&here, &elsewhere), &lines);
+    y = absent(&mut canvas, bottom + 30.0, &without, &elsewhere);
     let description = lines.iter().map(described).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
-    view.judged.claims.iter().filter_map(|claim| {
+    view.judged.claims.iter().map(|claim| {
         let forms = [Form::Published, Form::Fair].map(|form| found(claim.form(form).judged()?));
-        let line = Line { study: &view.judged.study, claim, forms };
-        (line.found().count() > 0).then_some(line)
+        Line { study: &view.judged.study, claim, forms }
     })
 }
 
@@ -205,21 +205,13 @@ fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
 }
 
 /// Names the claims that have no ratio, and the studies that were measured elsewhere, at the foot of the card.
-fn absent(canvas: &mut Canvas, y: f64, (here, elsewhere): (&[&StudyView], &[&StudyView]), lines: &[Line]) -> f64 {
-    let drawn = |view: &StudyView, claim: &JudgedClaim| {
-        lines.iter().any(|line| line.study == view.judged.study && line.claim.id == claim.id)
-    };
-    let mut sentences = Vec::new();
-    let missing = here.iter().flat_map(|view| view.judged.claims.iter().filter(move |claim| !drawn(view, claim)));
-    let missing: Vec<&str> = missing.map(|claim| claim.id.as_str()).collect();
-    if !missing.is_empty() {
-        sentences.push(format!("Without a ratio, and in the tables only: {}.", missing.join(", ")));
-    }
-    sentences.extend(
-        elsewhere.iter().map(|view| format!("Measured on another host, and not drawn: {}.", view.judged.study)),
-    );
-    let mut y = y;
-    for line in sentences.iter().flat_map(|sentence| wrap(sentence, SMALL, WIDTH - 2.0 * PADDING)) {
+fn absent(canvas: &mut Canvas, mut y: f64, without: &[Line], elsewhere: &[&StudyView]) -> f64 {
+    let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
+    let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
+    let elsewhere =
+        elsewhere.iter().map(|view| format!("Measured on another host, and not drawn: {}.", view.judged.study));
+    let sentences = Some(missing).filter(|_| !ids.is_empty()).into_iter().chain(elsewhere);
+    for line in sentences.flat_map(|sentence| wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING)) {
         y += 16.0;
         canvas.text(PADDING, y, &line, Style::NOTE);
     }

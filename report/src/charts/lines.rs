@@ -29,7 +29,7 @@ pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>)
     let drawable = |point: &&(f64, f64)| !log || (point.0 > 0.0 && point.1 > 0.0);
     let points = || series.iter().flat_map(Series::points).filter(drawable);
 
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::default();
     let top = heading(&mut canvas, title, std::iter::once(text).chain(note)) + 26.0;
     let bottom = top + HEIGHT;
     let y_axis = span(log, points().map(|point| point.1), bottom, top);

@@ -10,7 +10,7 @@ const ROW: f64 = 38.0;
 
 /// Draws the chart; an arm without samples keeps its row and says so.
 pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>) -> String {
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::default();
     let (runs, scenario) = (counted(series), chart.scenarios.join(", "));
     let text = format!("Scenario {scenario}. {runs} Every point is one run; the bar is the median.");
     let top = heading(&mut canvas, title, std::iter::once(text).chain(note)) + 12.0;

@@ -179,11 +179,9 @@ fn blocks(row: &Row) -> String {
 
 fn causes(label: &str, found: &Judged) -> String {
     if found.causes.is_empty() {
-        return if figures::form_cause(found) == NOTHING {
-            String::new()
-        } else {
-            format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label))
-        };
+        let unknown =
+            |_| format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label));
+        return figures::form_cause(found).map(unknown).unwrap_or_default();
     }
     let lead = if found.is_decided() { "" } else { ", which say nothing of an effect that is undecided" };
     let causes: String = found.causes.iter().map(|cause| evidence(cause, found.is_decided())).collect();
@@ -210,7 +208,7 @@ fn evidence(cause: &Cause, is_stated: bool) -> String {
 
 /// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.
 fn figure_of(row: &Row, leads: bool) -> Option<String> {
-    let figure = Some(figures::figure(row)).filter(|figure| figure != NOTHING)?;
+    let figure = figures::figure(row)?;
     let scenario = code(&row.scenario);
     // The figure of a ratio names its arms already, that of a share its claim.
     let of = match &row.scale {

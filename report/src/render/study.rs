@@ -7,7 +7,7 @@ use super::markdown::{Table, bullets, cell, prose, text};
 use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
 use crate::charts;
 use crate::claims::Form;
-use crate::figures::{self, NOTHING};
+use crate::figures;
 use crate::fmt::anchor;
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::view::StudyView;
@@ -67,8 +67,7 @@ fn found(form: &JudgedForm) -> String {
         JudgedForm::Absent(reason) => return format!("*{}*", cell(reason)),
         JudgedForm::Judged(found) => found,
     };
-    let figure = figure(found);
-    let said = if figure == NOTHING { String::new() } else { format!(": {figure}") };
+    let said = figure(found).map(|figure| format!(": {figure}")).unwrap_or_default();
     let reason = match reason(found) {
         reason if reason.is_empty() || reason.chars().count() > LONGEST_REASON => String::new(),
         reason => format!(" ({})", cell(&reason)),
@@ -77,16 +76,14 @@ fn found(form: &JudgedForm) -> String {
 }
 
 /// The figure without what stands in the evidence (blocks, part and scenario), but with how many tests it stands for, and which of them it is where they ask different things.
-fn figure(found: &Judged) -> String {
-    let Some(figure) = found.deciding_row().map(figures::short).filter(|figure| figure != NOTHING) else {
-        return NOTHING.to_owned();
-    };
+fn figure(found: &Judged) -> Option<String> {
+    let figure = found.deciding_row().and_then(figures::short)?;
     let of = match found.rows.as_slice() {
         [] | [_] => String::new(),
         rows if rows.iter().all(|row| row.verdict == found.verdict) => format!(" (one of {})", rows.len()),
         rows => format!(" (the worst of {}{})", rows.len(), which(found)),
     };
-    figures::marked(text(&figure) + &of, found.mark)
+    Some(figures::marked(text(&figure) + &of, found.mark))
 }
 
 /// ": the share is constant", of parts with words of their own: those of the one that decided, without its set-up in parentheses.
@@ -104,7 +101,7 @@ fn which(found: &Judged) -> String {
 
 /// The causes of both forms, said once where they are the same.
 fn why(claim: &JudgedClaim) -> String {
-    let cause = |form: Form| claim.form(form).judged().map(figures::form_cause).filter(|cause| cause != NOTHING);
+    let cause = |form: Form| claim.form(form).judged().and_then(figures::form_cause);
     let has_two = claim.forms().count() > 1;
     let said = match (cause(Form::Published), cause(Form::Fair)) {
         (Some(published), Some(fair)) if published == fair => fair,

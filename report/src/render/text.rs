@@ -78,9 +78,9 @@ fn said(form: &JudgedForm) -> String {
     match form {
         JudgedForm::Absent(reason) => format!("absent: {reason}"),
         JudgedForm::Judged(found) => {
-            let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
-            let parts = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING);
-            let detail = parts.collect::<Vec<_>>().join("; ");
+            let reason = Some(found.reason.clone()).filter(|reason| !reason.is_empty());
+            let parts = [figures::form_figure(found), figures::form_cause(found), reason];
+            let detail = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
             if detail.is_empty() { found.verdict.to_string() } else { format!("{}: {detail}", found.verdict) }
         }
     }
