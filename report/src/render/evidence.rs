@@ -4,7 +4,7 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, bullets, cell, code, prose, text};
+use super::markdown::{Table, bullets, cell, code, headed, prose, text};
 use super::parts::{elsewhere, link, original, reason, some, supplements};
 use super::{GENERATED, table};
 use crate::claims::Form;
@@ -28,33 +28,26 @@ pub fn page(view: &StudyView) -> String {
     );
     out.push_str(&elsewhere(view));
     out.push_str(&supplements(view));
-    for (title, items) in [("What we kept", &page.kept), ("What we changed", &page.changed)] {
-        if !items.is_empty() {
-            let _ = write!(out, "**{title}**\n\n{}", bullets(items));
-        }
-    }
+    out.push_str(&headed("**What we kept**", &bullets(&page.kept)));
+    out.push_str(&headed("**What we changed**", &bullets(&page.changed)));
     let ids: Vec<String> = view.judged.claims.iter().map(|claim| link(name, &claim.id, "")).collect();
     if !ids.is_empty() {
         let _ = write!(out, "## Claims\n\n{}\n\n", ids.join(" · "));
     }
-    for claim in &view.judged.claims {
-        out.push_str(&self::claim(view, claim));
-    }
-    if !page.table.is_empty() {
-        out.push_str("## Tables\n\n");
-    }
-    for layout in &page.table {
-        out.push_str(&table::render(view, layout));
-    }
-    if !page.chart.is_empty() {
-        out.push_str("## Charts\n\n");
-    }
-    let (drawn, empty): (Vec<&Chart>, Vec<_>) = page.chart.iter().partition(|chart| view.ran(chart));
+    out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
+    let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
+    out.push_str(&headed("## Tables", &tables.concat()));
+    out.push_str(&headed("## Charts", &charts(view)));
+    out
+}
+
+fn charts(view: &StudyView) -> String {
+    let (drawn, empty): (Vec<&Chart>, Vec<_>) = view.page.chart.iter().partition(|chart| view.ran(chart));
+    let mut out = String::new();
     for chart in drawn {
-        let file = chart.file_name(name);
         // Brackets would end the alternative text early.
         let title = prose(&chart.title).replace(['[', ']', '`'], "");
-        let _ = write!(out, "![{title}](../../charts/{file})\n\n");
+        let _ = write!(out, "![{title}](../../charts/{})\n\n", chart.file_name(&view.judged.study));
     }
     if !empty.is_empty() {
         let titles: Vec<String> = empty.iter().map(|chart| prose(&chart.title)).collect();

@@ -77,6 +77,11 @@ pub fn bullets<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     if items.is_empty() { String::new() } else { items.concat() + "\n" }
 }
 
+/// A heading with the text below it; nothing without text.
+pub fn headed(heading: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{heading}\n\n{text}") }
+}
+
 /// A section of the report: its heading and text, ended once.
 pub fn section(heading: &str, text: &str) -> String {
     format!("## {heading}\n\n{}\n", text.trim_end())

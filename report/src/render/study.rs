@@ -3,7 +3,7 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::answers;
-use super::markdown::{Table, bullets, cell, prose, text};
+use super::markdown::{Table, bullets, cell, headed, prose, text};
 use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
 use crate::charts;
 use crate::claims::Form;
@@ -24,21 +24,14 @@ pub fn section(view: &StudyView) -> String {
         let _ = write!(out, "{author}, [{title}]({}), {}.\n\n", document.url, document.year);
     }
     let _ = write!(out, "{}\n\n", prose(&page.question));
-    if !page.measured.is_empty() {
-        let _ = write!(out, "### What the original really measured\n\n{}", bullets(&page.measured));
-    }
+    out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
         let chart = "![Claims about ratios, as published and fair, with their intervals](charts/";
         let (claims, file, elsewhere) = (claims(view), charts::claims_of(view), elsewhere(view));
         let _ = write!(out, "### Claims\n\n{claims}\n{chart}{file})\n\n{elsewhere}");
     }
-    let advice = bullets(answers::advice(view));
-    if !advice.is_empty() {
-        let _ = write!(out, "### What to do\n\n{advice}");
-    }
-    if !page.limits.is_empty() {
-        let _ = write!(out, "### Threats\n\n{}", bullets(&page.limits));
-    }
+    out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
+    out.push_str(&headed("### Threats", &bullets(&page.limits)));
     let _ = writeln!(
         out,
         "Tables, charts, intervals, the authors' own code and every test of a cause: [the evidence]({EVIDENCE}{study}.md)."
