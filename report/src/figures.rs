@@ -242,10 +242,8 @@ pub fn form_figure(found: &Judged) -> Option<String> {
 /// The cause for the summary; `None` where nothing was decided, or no effect was found that asks for one.
 pub fn form_cause(found: &Judged) -> Option<String> {
     let stated = found.stated_causes();
-    match stated.is_empty() {
-        false => Some(stated.join("; ")),
-        true => has_effect(found).then(|| "cause unknown".to_owned()),
-    }
+    let unknown = has_effect(found).then(|| "cause unknown".to_owned());
+    if stated.is_empty() { unknown } else { Some(stated.join("; ")) }
 }
 
 /// Whether the verdict states an effect, so that a reader asks for its cause.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
 use report::dataset::Dataset;
-use report::judged::{JudgedClaim, JudgedStudy, Verdict};
-use report::machine::Machine;
+use report::figures::{coverage, estimate, figure, floor, short};
+use report::judged::{Estimate, JudgedClaim, JudgedStudy, Range, Row, Scale, Verdict};
 use report::page::Page;
 use report::render::{self, splice_blocks};
 use report::view::StudyView;
@@ -16,7 +16,7 @@ use strum::VariantArray as _;
 
 mod fixture;
 
-use fixture::{claim, ratio, twelve};
+use fixture::{claim, ratio, scaled, side, twelve, value};
 
 fn golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -42,12 +42,9 @@ fn is_markdown(path: &str) -> bool {
 
 /// A study without claims, samples, tables or prose.
 fn empty() -> StudyView {
-    let mut view = fixture::view();
-    view.page = Page { table: vec![], measured: vec![], advice: vec![], ..view.page };
-    let (claims, controls, goals, failures) = (vec![], vec![], vec![], vec![]);
-    let judged = JudgedStudy { claims, controls, goals, failures, rounds: None, ..view.judged };
-    view.judged = JudgedStudy { memory_disagreements: vec![], memory_compared: 0, ..judged };
-    StudyView { data: Dataset::default(), machine: Machine::default(), ..view }
+    let StudyView { judged: JudgedStudy { study, folder, profile, .. }, page, .. } = fixture::view();
+    let page = Page { table: vec![], measured: vec![], advice: vec![], ..page };
+    StudyView { judged: JudgedStudy { study, folder, profile, ..JudgedStudy::default() }, page, ..StudyView::default() }
 }
 
 /// Rows of Markdown tables in which the number of cells differs from their heading's.
@@ -323,5 +320,65 @@ fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
         let longest = report.split_whitespace().filter(is_number).map(str::len).max();
         assert!(longest.unwrap_or(0) < 24, "{scale}");
         assert_readable(&views);
+    }
+}
+
+/// The ratio `async ÷ sync` of work time.
+fn of(point: f64, lo: f64, hi: f64) -> Row {
+    ratio(Some(twelve(point, lo, hi)), Verdict::Holds)
+}
+
+#[test]
+fn a_figure_names_its_arms_interval_blocks_and_absolute_values_in_as_many_digits_as_it_bears() {
+    let said = |row: &Row| figure(row).expect("it has an estimate");
+    let closed = of(1.312, 1.28, 1.354);
+    let single = Estimate { n: 1, level: 1.0, ..twelve(1.2, 1.2, 1.2) };
+    let sides = vec![side("a", "work_s", 1.75), side("b", "work_s", 0.012)];
+    let single = Row { sides, ..ratio(Some(single), Verdict::Holds) };
+    let time = scaled(value("work_s", "channel", None, "ns"), twelve(1_840.0, 900.0, 2_010.0), Verdict::Holds);
+    let share = scaled(Scale::Share { of: "T2".into() }, twelve(0.873, 0.7, 1.02), Verdict::TheCause);
+    let blocks = Scale::Blocks { criterion: "failed requests".into() };
+    let blocks = scaled(blocks, Estimate { n: 8, ..twelve(0.875, 0.47, 1.0) }, Verdict::Happens);
+    let no_figure = "no figure (failed runs) [no lower bound, no upper bound]";
+    for (said, expected) in [
+        (said(&closed), "async ÷ sync 1.312 [1.280, 1.354], n = 12; 1.75 s against 1.34 s"),
+        (coverage(&closed), "95.8 %"),
+        (floor(&closed), "5 %"),
+        (estimate(&of(2.0, 1.5, f64::INFINITY)), "2.00 [1.50, no upper bound]"),
+        (estimate(&of(0.5, 0.0, 0.7)), "0.50 [no lower bound, 0.70]"),
+        (estimate(&of(f64::INFINITY, 0.0, f64::INFINITY)), no_figure),
+        (said(&single), "async ÷ sync 1.20, single run; 1.75 s against 12.0 ms"),
+        // Values share one unit, and shares are percentages.
+        (estimate(&time), "1.8 [0.9, 2.0] µs"),
+        (said(&share), "share of T2 87 [70, 102] %, n = 12"),
+        (said(&blocks), "in 7 of 8 blocks (88 [47, 100] %)"),
+        // As many digits as the interval is narrow: no more than four of its own, and none of what has no width.
+        (estimate(&of(1.312_34, 0.9, 1.9)), "1.3 [0.9, 1.9]"),
+        (estimate(&of(1.312_34, 1.29, 1.33)), "1.312 [1.290, 1.330]"),
+        (estimate(&of(1.312_34, 1.2, 1.45)), "1.31 [1.20, 1.45]"),
+        (estimate(&of(1.312_34, 1.312_3, 1.312_4)), "1.312 [1.312, 1.312]"),
+        (estimate(&of(1.312_34, 1.312_34, 1.312_34)), "1.31 [1.31, 1.31]"),
+        (estimate(&of(48.23, 31.0, 75.0)), "48 [31, 75]"),
+        (estimate(&of(1_234.5, 900.0, 2_000.0)), "1,234 [900, 2,000]"),
+    ] {
+        assert_eq!(said, expected);
+    }
+    assert_eq!(figure(&Row { estimate: None, ..single }), None);
+}
+
+#[test]
+fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
+    let changes = "async ÷ sync changes by a factor of";
+    let over = |metric: &str, from, to| Some(Range { metric: metric.to_owned(), from, to });
+    let infinite = f64::NEG_INFINITY;
+    for (range, estimate, expected) in [
+        (over("batch_delay_ms", 1.0, 100.0), (-0.15, -0.2, -0.1), "0.50 [0.40, 0.63], from 1 ms to 100 ms"),
+        (over("rows_count", 1e3, 1e4), (1.0, infinite, 2.0), "10 [no lower bound, 100], from 1,000 to 10,000 rows"),
+        (None, (0.987, 0.971, 1.008), "0.987 [0.971, 1.008]"),
+    ] {
+        let lead = if range.is_some() { changes } else { "slope" };
+        let scale = Scale::Slope { of: "async ÷ sync".to_owned(), range };
+        let row = scaled(scale, twelve(estimate.0, estimate.1, estimate.2), Verdict::Holds);
+        assert_eq!(short(&row), Some(format!("{lead} {expected}")));
     }
 }

@@ -94,14 +94,13 @@ fn which(found: &Judged) -> String {
 
 /// The causes of both forms, said once where they are the same.
 fn why(claim: &JudgedClaim) -> String {
-    let cause = |form: Form| claim.form(form).judged().and_then(figures::form_cause);
-    let has_two = claim.forms().count() > 1;
-    let said = match (cause(Form::Published), cause(Form::Fair)) {
-        (Some(published), Some(fair)) if published == fair => fair,
-        (Some(one), None) | (None, Some(one)) if !has_two => one,
-        (published, fair) => {
-            let forms = [(Form::Published, published), (Form::Fair, fair)];
-            let said = forms.into_iter().filter_map(|(form, cause)| Some(format!("{}: {}", form.in_words(), cause?)));
+    let cause = |(form, found): (Form, &Judged)| Some((form, figures::form_cause(found)?));
+    let causes: Vec<(Form, String)> = claim.forms().filter_map(cause).collect();
+    let of_all = |cause: &str| causes.len() == claim.forms().count() && causes.iter().all(|(_, other)| other == cause);
+    let said = match causes.as_slice() {
+        [(_, cause), ..] if of_all(cause) => cause.clone(),
+        causes => {
+            let said = causes.iter().map(|(form, cause)| format!("{}: {cause}", form.in_words()));
             said.collect::<Vec<_>>().join("; ")
         }
     };
