@@ -10,6 +10,7 @@ use crate::claims::{Asked, Claims, Form, Kind, Of};
 use crate::claims_file::ORIGINALS;
 use crate::error::Error;
 use crate::files::{self, TomlFile, write_whole};
+use crate::fmt;
 use crate::host;
 use crate::manifest;
 use crate::page::Page;
@@ -21,7 +22,6 @@ use crate::runs::Run;
 use crate::seals::{self, first_difference};
 use crate::selection;
 use crate::sentence::Sentence;
-use crate::{fmt, histogram};
 
 /// What is sealed below some paths, read and checked.
 #[derive(Debug, Default)]
@@ -74,13 +74,7 @@ fn open(path: &Path) -> Result<(Folder, Vec<Error>), Vec<Error>> {
             Err(findings)
         }
         Ok(folder) => {
-            let found = [
-                name(&folder).into_iter().collect(),
-                structure(&folder),
-                digests(&folder),
-                unlike(&folder),
-                histograms(&folder),
-            ];
+            let found = [name(&folder).into_iter().collect(), structure(&folder), digests(&folder), unlike(&folder)];
             findings.extend(found.into_iter().flatten());
             Ok((folder, findings))
         }
@@ -358,21 +352,6 @@ fn asked(claims: &Claims) -> BTreeSet<&str> {
     });
     let x = claims.parts().filter_map(|(_, part)| if let Kind::Slope { x, .. } = &part.kind { Some(x) } else { None });
     claims.quantities().map(|(_, quantity)| &quantity.metric).chain(per).chain(x).map(String::as_str).collect()
-}
-
-fn histograms(folder: &Folder) -> Vec<Error> {
-    let runs = folder.runs.iter().enumerate().map(|(index, run)| ("runs.jsonl", index, &run.record));
-    let memory = folder.memory.iter().enumerate().map(|(index, run)| ("memory.jsonl", index, &run.record));
-    let mut findings = Vec::new();
-    for (file, index, record) in runs.chain(memory) {
-        for (name, text) in record.iter().filter_map(|record| record.histograms.as_ref()).flatten() {
-            if let Err(what) = histogram::decode(text) {
-                let what = format!("the histogram '{name}' cannot be read: {what}");
-                findings.push(Error::line(folder.path.join(file), index + 1, what));
-            }
-        }
-    }
-    findings
 }
 
 fn failures(folder: &Folder) -> Vec<Error> {

@@ -12,8 +12,6 @@ pub struct Sample {
     pub metrics: BTreeMap<String, f64>,
     /// Alternations of a duet; empty otherwise.
     pub pairs: Vec<DuetPair>,
-    /// Histograms by name, as the record holds them: decoded they would fill the memory.
-    pub histograms: BTreeMap<String, String>,
     pub error: Option<String>,
 }
 

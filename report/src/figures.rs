@@ -1,14 +1,17 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
-use crate::fmt;
+use crate::fmt::{self, Unit};
 use crate::judged::{Estimate, Judged, Range, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
+/// The unit of what is printed in percent.
+const FRACTION: &str = "fraction";
 
 /// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 [160, 201] ns"; a single figure stands alone.
 pub fn estimate(row: &Row) -> String {
-    or_nothing(shown(row).as_ref(), |estimate| printed(&row.scale, estimate))
+    let is_factor = matches!(row.scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
+    or_nothing(shown(row), |estimate| printed(unit(&row.scale), is_factor, &estimate))
 }
 
 /// The estimate as it is printed: that of a slope over a range as the factor between its ends.
@@ -23,14 +26,13 @@ pub fn shown(row: &Row) -> Option<Estimate> {
 
 /// The same of a ratio by itself.
 pub fn times(estimate: &Estimate) -> String {
-    let [numerator, denominator, metric] = [const { String::new() }; 3];
-    printed(&Scale::Ratio { numerator, denominator, metric }, estimate)
+    printed("", true, estimate)
 }
 
 /// The same as in a sentence, without its unit: "4.0 (3.0 to 4.9)"; `None` if there is no figure.
 pub fn spoken(row: &Row) -> Option<String> {
     let estimate = shown(row).filter(|estimate| estimate.point.is_finite())?;
-    let (print, _) = printer(&row.scale, &estimate);
+    let (print, _) = printer(unit(&row.scale), &estimate);
     let Estimate { point, lo, hi, .. } = estimate;
     let has_ends = has_interval(&estimate) && lo.is_finite() && hi.is_finite();
     let interval = if has_ends { format!(" ({} to {})", print(lo), print(hi)) } else { String::new() };
@@ -42,14 +44,23 @@ pub fn met(estimate: &Estimate) -> String {
     format!("{} of {}", fmt::decimals((estimate.point * estimate.n as f64).round(), 0), estimate.n)
 }
 
-fn printed(scale: &Scale, estimate: &Estimate) -> String {
-    let (print, symbol) = printer(scale, estimate);
-    let interval = if has_interval(estimate) { interval_with(scale, estimate, &*print) } else { String::new() };
-    if estimate.point.is_finite() {
-        return fmt::join(&(print(estimate.point) + &interval), &symbol);
+/// A factor is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
+fn printed(unit: &str, is_factor: bool, estimate: &Estimate) -> String {
+    let Estimate { point, lo, hi, .. } = *estimate;
+    let (print, symbol) = printer(unit, estimate);
+    let interval = if has_interval(estimate) {
+        let is_open = lo == f64::NEG_INFINITY || (is_factor && lo <= 0.0);
+        let lo = if is_open { "no lower bound".to_owned() } else { print(lo) };
+        let hi = if hi == f64::INFINITY { "no upper bound".to_owned() } else { print(hi) };
+        format!(" [{lo}, {hi}]")
+    } else {
+        String::new()
+    };
+    match (point.is_finite(), interval.as_str()) {
+        (true, interval) => fmt::join(&(print(point) + interval), symbol),
+        (false, "") => "no figure (failed runs)".to_owned(),
+        (false, interval) => "no figure (failed runs)".to_owned() + &fmt::join(interval, symbol),
     }
-    let figure = "no figure (failed runs)".to_owned();
-    if interval.is_empty() { figure } else { figure + &fmt::join(&interval, &symbol) }
 }
 
 /// Whether the estimate has an interval at all; one sample, or too few, has none.
@@ -57,30 +68,24 @@ pub fn has_interval(estimate: &Estimate) -> bool {
     estimate.n > 1 && estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
 }
 
-fn interval_with(scale: &Scale, estimate: &Estimate, print: &dyn Fn(f64) -> String) -> String {
-    // A ratio is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
-    let is_factor = matches!(scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
-    let open_below = estimate.lo == f64::NEG_INFINITY || (is_factor && estimate.lo <= 0.0);
-    let lo = if open_below { "no lower bound".to_owned() } else { print(estimate.lo) };
-    let hi = if estimate.hi == f64::INFINITY { "no upper bound".to_owned() } else { print(estimate.hi) };
-    format!(" [{lo}, {hi}]")
-}
-
 /// Prints every number of one estimate with the same decimals, as many as the width of its interval bears, and the unit of them all.
-fn printer(scale: &Scale, estimate: &Estimate) -> (Box<dyn Fn(f64) -> String>, String) {
+fn printer<'a>(unit: &'a str, estimate: &Estimate) -> (impl Fn(f64) -> String, &'a str) {
     let width = Some(estimate.hi - estimate.lo).filter(|width| has_interval(estimate) && width.is_finite());
-    let unit = match scale {
-        Scale::Ratio { .. } | Scale::Slope { .. } => "",
-        Scale::Value { unit, .. } => unit,
-        Scale::Share { .. } | Scale::Blocks { .. } => "fraction",
-    };
-    let (divisor, symbol) = match fmt::unit_for(unit, estimate.point) {
-        _ if unit == "fraction" => (0.01, "%".to_owned()),
-        Some(step) => (step.divisor, step.symbol.to_owned()),
-        None => (1.0, fmt::symbol_of(unit).to_owned()),
+    let Unit { divisor, symbol } = match unit {
+        FRACTION => Unit { divisor: 0.01, symbol: "%" },
+        unit => fmt::unit_for(unit, estimate.point),
     };
     let places = fmt::interval_places(estimate.point / divisor, width.map(|width| width / divisor));
-    (Box::new(move |x| fmt::decimals_or_power(x / divisor, places)), symbol)
+    (move |x| fmt::decimals_or_power(x / divisor, places), symbol)
+}
+
+/// The unit in which an estimate is stored; empty for a factor.
+fn unit(scale: &Scale) -> &str {
+    match scale {
+        Scale::Ratio { .. } | Scale::Slope { .. } => "",
+        Scale::Value { unit, .. } => unit,
+        Scale::Share { .. } | Scale::Blocks { .. } => FRACTION,
+    }
 }
 
 /// What the estimate is of: "async ÷ sync, work time", "explained share of T2".
@@ -126,34 +131,26 @@ pub fn lead(scale: &Scale) -> String {
     }
 }
 
-/// The whole figure of a row: "async ÷ sync 1.31 [1.28, 1.35], n = 12; 1.75 s against 1.33 s".
-pub fn figure(row: &Row) -> String {
-    let Some(estimate) = &row.estimate else {
-        return NOTHING.to_owned();
-    };
-    let mut out = lead(&row.scale);
-    if !out.is_empty() {
-        out.push(' ');
-    }
-    out.push_str(&figure_of(row, estimate));
-    out.push_str(&sides_behind(row));
-    if row.failed > 0 {
-        out.push_str("; ");
-        out.push_str(&failed(row.failed));
-    }
-    out
+/// The whole figure of a row: "async ÷ sync 1.31 [1.28, 1.35], n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
+pub fn figure(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
+    let failed = if row.failed > 0 { format!("; {}", failed(row.failed)) } else { String::new() };
+    Some(led(row, &figure_of(row, estimate)) + &failed)
 }
 
 /// The figure without its number of blocks: "async ÷ sync 1.31 [1.28, 1.35]; 1.75 s against 1.33 s".
-pub fn short(row: &Row) -> String {
-    let Some(estimate) = &row.estimate else {
-        return NOTHING.to_owned();
-    };
+pub fn short(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
     let figure = match &row.scale {
         Scale::Blocks { .. } => figure_of(row, estimate),
         _ => self::estimate(row),
     };
-    [lead(&row.scale), figure].join(" ").trim().to_owned() + &sides_behind(row) + &of_what(row)
+    Some(led(row, &figure) + &of_what(row))
+}
+
+/// A figure between what it is of and the medians behind it.
+fn led(row: &Row, figure: &str) -> String {
+    [&lead(&row.scale), figure].join(" ").trim_start().to_owned() + &sides_behind(row)
 }
 
 /// " (read period)": which time the medians of a ratio are, unless they are how long something took.
@@ -166,13 +163,14 @@ fn of_what(row: &Row) -> String {
     }
 }
 
-/// "; 1.75 s against 1.33 s". A value is its own median, and those of one scenario say nothing of a slope, which has its range instead.
+/// "; 1.75 s against 1.33 s", in the order of the ratio. A value is its own median, and those of one scenario say nothing of a slope, which has
+/// its range instead.
 fn sides_behind(row: &Row) -> String {
-    match (&row.scale, sides(row)) {
+    match (&row.scale, row.sides.as_slice()) {
         (Scale::Slope { range: Some(range), .. }, _) => format!(", {}", ends(range)),
-        (Scale::Value { .. } | Scale::Slope { .. }, _) => String::new(),
-        (_, sides) if sides.is_empty() => sides,
-        (_, sides) => format!("; {sides}"),
+        (Scale::Value { .. } | Scale::Slope { .. }, _) | (_, []) => String::new(),
+        (_, [a, b]) => format!("; {} against {}", side_value(a), side_value(b)),
+        _ => format!("; {}", named_sides(row)),
     }
 }
 
@@ -195,31 +193,24 @@ pub fn sample_size(estimate: &Estimate) -> String {
     }
 }
 
-/// Medians of both sides with units, in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
-pub fn sides(row: &Row) -> String {
-    match row.sides.as_slice() {
-        [a, b] => format!("{} against {}", side_value(a), side_value(b)),
-        sides => joined(sides, |side| format!("{} {}", side.arm, side_value(side))),
-    }
-}
-
 /// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
 pub fn named_sides(row: &Row) -> String {
-    joined(&row.sides, |side| format!("{} {}", side.arm, side_value(side)))
-}
-
-fn joined(sides: &[Side], said: impl Fn(&Side) -> String) -> String {
-    sides.iter().map(said).collect::<Vec<_>>().join(", ")
+    let said = |side: &Side| format!("{} {}", side.arm, side_value(side));
+    row.sides.iter().map(said).collect::<Vec<_>>().join(", ")
 }
 
 fn side_value(side: &Side) -> String {
-    let value = || fmt::value(side.median, fmt::unit_of(&side.metric));
-    if side.median.is_finite() { value() } else { "failed".to_owned() }
+    if side.median.is_finite() { fmt::value(side.median, fmt::unit_of(&side.metric)) } else { "failed".to_owned() }
 }
 
 /// What is said of a value that may not be there.
 pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), said)
+}
+
+/// A figure with its mark apart, which would otherwise read as a part of its last number.
+pub fn marked(figure: String, mark: &str) -> String {
+    if mark.is_empty() { figure } else { format!("{figure} {mark}") }
 }
 
 /// The floor as a percentage, or `-` for a quantity that has none.
@@ -238,30 +229,21 @@ pub fn failed(count: usize) -> String {
 }
 
 /// Our figure for the one-line summary of a form: that of the row which decided it, with its part and scenario if there are several.
-pub fn form_figure(found: &Judged) -> String {
-    let Some(row) = found.deciding_row() else {
-        return NOTHING.to_owned();
-    };
-    let figure = figure(row);
-    if figure == NOTHING {
-        return figure;
-    }
+pub fn form_figure(found: &Judged) -> Option<String> {
+    let row = found.deciding_row()?;
+    let figure = figure(row)?;
     let place =
         [row.part.as_str(), row.scenario.as_str()].into_iter().filter(|part| !part.is_empty() && *part != "all");
     let place: Vec<&str> = place.filter(|_| found.rows.len() > 1).collect();
     let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    let mark = if found.mark.is_empty() { String::new() } else { format!(" {}", found.mark) };
-    format!("{figure}{place}{mark}")
+    Some(marked(figure + &place, found.mark))
 }
 
-/// The cause for the summary; `-` where nothing was decided, or no effect was found that asks for one.
-pub fn form_cause(found: &Judged) -> String {
+/// The cause for the summary; `None` where nothing was decided, or no effect was found that asks for one.
+pub fn form_cause(found: &Judged) -> Option<String> {
     let stated = found.stated_causes();
-    match stated.is_empty() {
-        false => stated.join("; "),
-        true if has_effect(found) => "cause unknown".to_owned(),
-        true => NOTHING.to_owned(),
-    }
+    let unknown = has_effect(found).then(|| "cause unknown".to_owned());
+    if stated.is_empty() { unknown } else { Some(stated.join("; ")) }
 }
 
 /// Whether the verdict states an effect, so that a reader asks for its cause.

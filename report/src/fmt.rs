@@ -2,11 +2,11 @@
 
 /// A unit that a value is printed in: the divisor from the stored unit and the symbol, for example `(1e-3, "ms")`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unit {
+pub struct Unit<'a> {
     /// What a value is divided by to be in this unit.
     pub divisor: f64,
     /// What stands behind the number; empty for plain counts.
-    pub symbol: &'static str,
+    pub symbol: &'a str,
 }
 
 const TIMES: [Unit; 4] = [
@@ -67,28 +67,25 @@ pub fn metric_in_words(metric: &str) -> String {
 }
 
 /// The printed unit that fits a value of `like` (in the stored unit `unit`), so that a row of values can share one.
-pub fn unit_for(unit: &str, like: f64) -> Option<Unit> {
-    let (ladder, stored): (&[Unit], f64) = match unit {
-        "s" => (&TIMES, 1.0),
-        "ms" => (&TIMES, 1e-3),
-        "us" | "µs" => (&TIMES, 1e-6),
-        "ns" => (&TIMES, 1e-9),
-        "kib" | "KiB" => (&SIZES, 1024.0),
-        "bytes" | "B" => (&SIZES, 1.0),
-        _ => return None,
+pub fn unit_for(unit: &str, like: f64) -> Unit<'_> {
+    let (ladder, stored) = match unit {
+        "s" => (TIMES, 1.0),
+        "ms" => (TIMES, 1e-3),
+        "us" | "µs" => (TIMES, 1e-6),
+        "ns" => (TIMES, 1e-9),
+        "kib" | "KiB" => (SIZES, 1024.0),
+        "bytes" | "B" => (SIZES, 1.0),
+        _ => return Unit { divisor: 1.0, symbol: symbol_of(unit) },
     };
     let size = (like * stored).abs();
-    let fallback = ladder.last().copied()?;
     // Zero and unreadable values keep the stored unit: "0 s" says more than "0 ns".
-    let fitting = if size == 0.0 || !size.is_finite() {
-        ladder.iter().copied().find(|step| step.divisor <= stored).unwrap_or(fallback)
-    } else {
-        ladder.iter().copied().find(|step| size >= step.divisor * 0.9995).unwrap_or(fallback)
-    };
-    Some(Unit { divisor: fitting.divisor / stored, symbol: fitting.symbol })
+    let is_readable = size > 0.0 && size.is_finite();
+    let fits = |step: &Unit| if is_readable { size >= step.divisor * 0.9995 } else { step.divisor <= stored };
+    let fitting = ladder.into_iter().find(fits).unwrap_or(ladder[3]);
+    Unit { divisor: fitting.divisor / stored, symbol: fitting.symbol }
 }
 
-/// What stands behind a number of a stored unit that has no ladder: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.
+/// What stands behind a number of a stored unit that has no larger or smaller ones: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.
 pub fn symbol_of(unit: &str) -> &str {
     match unit {
         "count" | "ratio" => "",
@@ -101,34 +98,23 @@ pub fn symbol_of(unit: &str) -> &str {
 
 /// A value with its unit: `(0.0123, "s")` is "12.3 ms", `(1331.2, "kib")` is "1.30 MiB"; an unknown unit is printed as given.
 pub fn value(x: f64, unit: &str) -> String {
-    let (scaled, symbol) = match unit_for(unit, x) {
-        Some(step) => (x / step.divisor, step.symbol),
-        None => (x, symbol_of(unit)),
-    };
+    let Unit { divisor, symbol } = unit_for(unit, x);
     // A whole number is printed as one, unless it is too long to be read.
     let is_whole = symbol.is_empty() && x.fract() == 0.0 && x.abs() < 1e12;
-    let digits = if is_whole { decimals(x, 0) } else { number(scaled, 3) };
+    let digits = if is_whole { decimals(x, 0) } else { number(x / divisor, 3) };
     join(&digits, symbol)
 }
 
 /// The same of a round value, without trailing zeros: `(10.0, "ms")` is "10 ms".
 pub fn round_value(x: f64, unit: &str) -> String {
-    let (scaled, symbol) = match unit_for(unit, x) {
-        Some(step) => (x / step.divisor, step.symbol),
-        None => (x, symbol_of(unit)),
-    };
-    join(&plain(scaled), symbol)
+    let Unit { divisor, symbol } = unit_for(unit, x);
+    join(&plain(x / divisor), symbol)
 }
 
 /// A number and a symbol with the space between them that the symbol asks for.
 pub fn join(digits: &str, symbol: &str) -> String {
-    if symbol.is_empty() {
-        digits.to_owned()
-    } else if symbol.starts_with('/') {
-        format!("{digits}{symbol}")
-    } else {
-        format!("{digits} {symbol}")
-    }
+    let space = if symbol.is_empty() || symbol.starts_with('/') { "" } else { " " };
+    [digits, space, symbol].concat()
 }
 
 /// A number with at least `significant` significant digits and no needless ones: 0.01234 (3) is "0.0123", 1234567 is "1,234,567".
@@ -191,11 +177,7 @@ pub fn plain(x: f64) -> String {
 /// `1.23 × 10^15`, for what no separator makes readable.
 fn scientific(x: f64, significant: usize) -> String {
     let text = format!("{:.*e}", significant.saturating_sub(1), x);
-    let text = text.replace('-', "−");
-    match text.split_once('e') {
-        Some((mantissa, exponent)) => format!("{mantissa} × 10^{exponent}"),
-        None => text,
-    }
+    text.replace('-', "−").replacen('e', " × 10^", 1)
 }
 
 /// A fraction as a percentage: 0.0234 is "2.3 %", 0.05 is "5 %".
@@ -236,9 +218,8 @@ pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 60.0 {
         return value(seconds, "s");
     }
-    let minutes = (seconds / 60.0).floor();
-    if minutes >= 60.0 {
-        let hours = (minutes / 60.0).floor();
+    let (minutes, hours) = ((seconds / 60.0).floor(), (seconds / 3600.0).floor());
+    if hours >= 1.0 {
         return format!("{} h {} min", decimals(hours, 0), decimals(minutes - hours * 60.0, 0));
     }
     format!("{} min {} s", decimals(minutes, 0), decimals((seconds - minutes * 60.0).floor(), 0))

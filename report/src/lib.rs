@@ -4,7 +4,7 @@
 //!
 //! - the program: [`cli`] (what can be typed) and [`commands`] (what each does);
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
-//!   `histogram`, [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
+//!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`], `power`; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
 //!   [`judged`] (what came of it), `supplement` (partial measurements), [`host`] and
@@ -24,7 +24,6 @@ pub mod error;
 pub mod figures;
 pub mod files;
 pub mod fmt;
-mod histogram;
 pub mod host;
 pub mod hyperfine;
 pub mod judge;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use strum::{IntoStaticStr, VariantArray};
+use strum::VariantArray;
 
 use crate::claims::{Better, Form};
 use crate::error::Error;
@@ -186,9 +186,9 @@ pub struct Chart {
     /// Scenarios it shows; a strip shows one.
     pub scenarios: Vec<String>,
     pub arms: Vec<String>,
-    /// Metric on the value axis; not of `percentiles`.
-    pub metric: Option<String>,
-    pub histogram: Option<String>,
+    /// Metric on the value axis.
+    pub metric: String,
+    /// Metric on the other axis of `lines`.
     pub x: Option<String>,
     /// Logarithmic axes; else they start at zero.
     #[serde(default)]
@@ -196,13 +196,11 @@ pub struct Chart {
 }
 
 /// Kind of a chart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ChartKind {
     Lines,
     Strip,
-    Percentiles,
 }
 
 impl Page {
@@ -292,25 +290,11 @@ impl Chart {
 
     /// The chart has what its kind needs, and no more.
     fn check(&self) -> Result<(), String> {
-        use ChartKind::{Lines, Percentiles, Strip};
-        let is_unit = |name: &String| crate::record::unit(name).is_some();
-        let is = |kind| self.kind == kind;
-        let faults = [
-            (!is(Percentiles) && self.metric.is_none(), "needs metric"),
-            (is(Lines) && self.x.is_none(), "needs x, a metric"),
-            (is(Strip) && self.scenarios.len() != 1, "shows one scenario"),
-            (!is(Percentiles) && self.histogram.is_some(), "has no histogram: it belongs to the kind percentiles"),
-            (
-                is(Percentiles) && (self.metric.is_some() || self.x.is_some() || self.log),
-                "takes histogram, not metric, x or log",
-            ),
-            (is(Percentiles) && self.histogram.is_none(), "needs histogram"),
-            (!self.histogram.iter().all(is_unit), "names a histogram that does not end in a unit"),
-            (is(Percentiles) && (self.scenarios.is_empty() || self.arms.is_empty()), "needs scenarios and arms"),
-        ];
-        match faults.into_iter().find(|(is_there, _)| *is_there) {
-            Some((_, what)) => Err(format!("chart \"{}\" of kind {} {what}", self.id, self.kind.into_str())),
-            None => Ok(()),
-        }
+        let fault = match self.kind {
+            ChartKind::Lines if self.x.is_none() => "of kind lines needs x, a metric",
+            ChartKind::Strip if self.scenarios.len() != 1 => "of kind strip shows one scenario",
+            ChartKind::Lines | ChartKind::Strip => return Ok(()),
+        };
+        Err(format!("chart \"{}\" {fault}", self.id))
     }
 }

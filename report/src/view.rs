@@ -10,7 +10,7 @@ use crate::rounds::Origin;
 use crate::supplement::{self, Supplement};
 
 /// A study with everything that is printed about it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default, Clone)]
 pub struct StudyView {
     pub judged: JudgedStudy,
     pub page: Page,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
 use report::dataset::Dataset;
-use report::judged::{Estimate, JudgedClaim, JudgedStudy, Verdict};
-use report::machine::Machine;
+use report::figures::{coverage, estimate, figure, floor, short};
+use report::judged::{Estimate, JudgedClaim, JudgedStudy, Range, Row, Scale, Verdict};
 use report::page::Page;
 use report::render::{self, splice_blocks};
 use report::view::StudyView;
@@ -16,7 +16,7 @@ use strum::VariantArray as _;
 
 mod fixture;
 
-use fixture::{claim, ratio, twelve};
+use fixture::{claim, ratio, scaled, side, twelve, value};
 
 fn golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -40,19 +40,11 @@ fn is_markdown(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|is| is == "md")
 }
 
-/// Those of the made-up study.
-fn report() -> String {
-    report_md(&[fixture::view()])
-}
-
 /// A study without claims, samples, tables or prose.
 fn empty() -> StudyView {
-    let mut view = fixture::view();
-    view.page = Page { table: vec![], measured: vec![], advice: vec![], ..view.page };
-    let (claims, controls, goals, failures) = (vec![], vec![], vec![], vec![]);
-    let judged = JudgedStudy { claims, controls, goals, failures, rounds: None, ..view.judged };
-    view.judged = JudgedStudy { memory_disagreements: vec![], memory_compared: 0, ..judged };
-    StudyView { data: Dataset::default(), machine: Machine::default(), ..view }
+    let StudyView { judged: JudgedStudy { study, folder, profile, .. }, page, .. } = fixture::view();
+    let page = Page { table: vec![], measured: vec![], advice: vec![], ..page };
+    StudyView { judged: JudgedStudy { study, folder, profile, ..JudgedStudy::default() }, page, ..StudyView::default() }
 }
 
 /// Rows of Markdown tables in which the number of cells differs from their heading's.
@@ -65,7 +57,12 @@ fn ragged_rows(markdown: &str) -> Vec<String> {
     ragged.map(|line| (*line).to_owned()).collect()
 }
 
-/// Every way in which a picture would be unreadable: not XML, text too small or beyond the card.
+/// That every picture of `views` can be read: it is XML, no text is too small, nothing lies beyond the card.
+fn assert_readable(views: &[StudyView]) {
+    let faults: Vec<String> = charts::all(views).iter().flat_map(|(name, picture)| faults(name, picture)).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 fn faults(name: &str, picture: &str) -> Vec<String> {
     let document = match roxmltree::Document::parse(picture) {
         Ok(document) => document,
@@ -100,24 +97,14 @@ fn faults(name: &str, picture: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_report_of_every_verdict_is_the_golden_one() {
-    for (path, page) in render::pages(&[fixture::view()]) {
-        golden(path.rsplit('/').next().unwrap_or(&path), &page);
-    }
-}
-
-#[test]
-fn the_blocks_for_other_documents_are_the_golden_ones() {
-    let blocks = splice_blocks(&[fixture::view()]);
+fn pages_charts_and_the_blocks_for_other_documents_are_the_golden_ones() {
+    let views = [fixture::view()];
+    let blocks = splice_blocks(&views);
     assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up"]);
     golden("answers.md", &blocks["answers"]);
     golden("goals.md", &blocks["goals-made_up"]);
-}
-
-#[test]
-fn the_charts_are_the_golden_ones() {
-    for (name, picture) in charts::all(&[fixture::view()]) {
-        golden(&name, &picture);
+    for (path, text) in render::pages(&views).into_iter().chain(charts::all(&views)) {
+        golden(path.rsplit('/').next().unwrap_or(&path), &text);
     }
 }
 
@@ -140,14 +127,13 @@ fn every_link_between_the_pages_leads_to_one_anchor() {
     let pages = render::pages(&views);
     let mut count = 0;
     for (path, page) in pages.iter().filter(|(path, _)| is_markdown(path)) {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
         for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let file = match file.strip_prefix("../../") {
                 Some(file) => file.to_owned(),
                 None if file.is_empty() => path.clone(),
-                None if folder.is_empty() => file.to_owned(),
-                None => format!("{folder}/{file}"),
+                None => format!("{folder}{file}"),
             };
             // Charts and the documents that are written by hand.
             let Some(target) = pages.get(&file) else { continue };
@@ -189,23 +175,39 @@ fn a_single_run_is_marked_where_it_stands_beside_medians() {
     assert_eq!(marked.len(), 1, "{table:#?}");
     assert!(marked[0].starts_with("| 100,100 |"), "{marked:?}");
     assert!(table.contains(&"¹ A single run; the other figures are medians."), "{table:#?}");
-    assert!(!self::report().contains('¹'));
+    assert!(!report_md(&[fixture::view()]).contains('¹'));
 }
 
-#[test]
-fn a_ratio_of_a_table_that_a_claim_judges_is_the_claims_estimate() {
+/// The cell of a row of the first table in a column that divides the time of `dividend`, or of the arm that the row names, by that of `arm`.
+fn divided(row: usize, arm: &str, dividend: &str, of_row: Option<&str>) -> Option<String> {
     let mut view = fixture::view();
     let table = &mut view.page.table[0];
     table.column.truncate(1);
-    (table.column[0].arm, table.column[0].dividend) = (Some("sync".to_owned()), Some("async".to_owned()));
-    let line = |view: &StudyView| {
-        let report = report_md(std::slice::from_ref(view));
-        report.lines().find(|line| line.starts_with("| 2,000,100 | ")).unwrap().to_owned()
-    };
-    assert_eq!(line(&view), "| 2,000,100 | 1.312 |", "async ÷ sync of T1");
-    let column = &mut view.page.table[0].column[0];
-    (column.arm, column.dividend) = (Some("async".to_owned()), Some("sync".to_owned()));
-    assert_eq!(line(&view), "| 2,000,100 | 0.762 |", "the other way round");
+    (table.column[0].arm, table.column[0].dividend) = (Some(arm.to_owned()), Some(dividend.to_owned()));
+    table.row[row].dividend = of_row.map(str::to_owned);
+    let label = format!("| {} | ", table.row[row].label);
+    let report = report_md(&[view]);
+    let cell = report.lines().find_map(|line| line.strip_prefix(&label)?.strip_suffix(" |"));
+    cell.map(str::to_owned)
+}
+
+#[test]
+fn a_cell_may_be_what_divides_the_time_of_another_arm_and_is_the_estimate_of_the_claim_that_judges_it() {
+    for (row, arm, dividend, of_row, expected) in [
+        // Async ÷ sync of T1, and the other way round.
+        (1, "sync", "async", None, Some("1.312")),
+        (1, "async", "sync", None, Some("0.762")),
+        (0, "async", "async", None, Some("1.000")),
+        (0, "async", "row", Some("async"), Some("1.000")),
+        // An arm that did not run divides nothing.
+        (0, "async", "absent", None, None),
+    ] {
+        assert_eq!(divided(row, arm, dividend, of_row).as_deref(), expected, "{dividend} over {arm}");
+    }
+    let other = divided(0, "async", "sync", None);
+    let parsed = other.as_ref().and_then(|other| other.parse::<f64>().ok());
+    assert!(parsed.is_some_and(|ratio| ratio > 0.0 && (ratio - 1.0).abs() > 0.001), "{other:?}");
+    assert_eq!(divided(0, "async", "row", Some("sync")), other);
 }
 
 #[test]
@@ -217,18 +219,23 @@ fn pictures_are_well_formed_and_no_text_leaves_the_card() {
     for chart in &mut long.page.chart {
         chart.title = format!("{} {}", chart.title, "with a title that goes on and on ".repeat(6));
     }
-    let mut faults_found = Vec::new();
-    for view in [fixture::view(), long, empty()] {
-        for (name, picture) in charts::all(&[view]) {
-            faults_found.extend(faults(&name, &picture));
-        }
+    // Open ends, and no figure at all.
+    let mut open = fixture::view();
+    let infinite = f64::INFINITY;
+    for (claim, (point, lo, hi)) in
+        open.judged.claims.iter_mut().zip([(1.9, 1.2, infinite), (0.7, 0.0, 0.9), (infinite, 0.0, infinite)])
+    {
+        let rows = claim.fair.judged_mut().into_iter().flat_map(|found| &mut found.rows);
+        rows.for_each(|row| row.estimate = Some(twelve(point, lo, hi)));
     }
-    assert!(faults_found.is_empty(), "{}", faults_found.join("\n"));
+    for view in [fixture::view(), long, open, empty()] {
+        assert_readable(&[view]);
+    }
 }
 
 #[test]
 fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
-    let report = report();
+    let report = report_md(&[fixture::view()]);
     assert!(report.contains("| 100 ms | WAL Pool | 166.9x | Direct Blocking = tokio_rusqlite |"), "{report}");
     assert!(report.contains("Not measured in this profile: 1 h.") && !report.contains("| 1 h |"), "{report}");
     let mut view = fixture::view();
@@ -239,28 +246,6 @@ fn the_best_arms_are_named_with_their_labels_and_ties_are_said() {
         column.metric = Some("work_s".to_owned());
     }
     assert!(report_md(&[view]).contains("| 100 ms | failed |"));
-}
-
-#[test]
-fn a_cell_may_be_what_divides_the_time_of_another_arm() {
-    let ratio = |dividend: &str, row: Option<&str>| {
-        let mut view = fixture::view();
-        let table = &mut view.page.table[0];
-        table.column.truncate(1);
-        table.column[0].dividend = Some(dividend.to_owned());
-        table.row[0].dividend = row.map(str::to_owned);
-        let report = report_md(&[view]);
-        let line = report.lines().find(|line| line.starts_with("| 100,100 | "))?.to_owned();
-        line.trim_matches(['|', ' ']).rsplit(' ').next().map(str::to_owned)
-    };
-    assert_eq!(ratio("async", None).as_deref(), Some("1.000"));
-    let other = ratio("sync", None);
-    let parsed = other.as_ref().and_then(|other| other.parse::<f64>().ok());
-    assert!(parsed.is_some_and(|ratio| ratio > 0.0 && (ratio - 1.0).abs() > 0.001), "{other:?}");
-    assert_eq!(ratio("row", Some("sync")), other);
-    assert_eq!(ratio("row", Some("async")).as_deref(), Some("1.000"));
-    // An arm that did not run divides nothing.
-    assert_eq!(ratio("absent", None), None);
 }
 
 #[test]
@@ -308,9 +293,7 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
         assert_eq!(ragged_rows(report), Vec::<String>::new());
     }
     assert!(!report.replace('`', "\0").split('\0').step_by(2).any(|outside| outside.contains("<img")), "a tag is live");
-    for (name, picture) in charts::all(&views) {
-        assert_eq!(faults(&name, &picture), Vec::<String>::new());
-    }
+    assert_readable(&views);
 }
 
 #[test]
@@ -325,33 +308,6 @@ fn with_an_empty_study_there_is_still_a_whole_report() {
 }
 
 #[test]
-fn open_and_single_figures_are_said_in_words() {
-    let mut view = fixture::view();
-    let open = |id: &str, point, lo, hi, (n, level), verdict| {
-        claim(id, "open", "-", "ratio", ratio(Some(Estimate { point, lo, hi, n, level }), verdict))
-    };
-    let infinite = f64::INFINITY;
-    view.judged.claims = vec![
-        open("O1", 1.9, 1.2, infinite, (8, 0.039), Verdict::Holds),
-        open("O2", 0.7, 0.0, 0.9, (8, 0.039), Verdict::Opposite),
-        open("O3", 1.23, 1.23, 1.23, (1, 1.0), Verdict::NotMeasured),
-        open("O4", infinite, 0.0, infinite, (8, 0.039), Verdict::Undecided),
-    ];
-    let views = [view];
-    let report = report_md(&views);
-    for expected in [
-        "1.90 [1.20, no upper bound] | n = 8 |",
-        "0.70 [no lower bound, 0.90] | n = 8 |",
-        "| 1.23 | single run |",
-        "no figure (failed runs)",
-    ] {
-        assert!(report.contains(expected), "{expected}");
-    }
-    let charts = charts::all(&views);
-    assert_eq!(faults("claims.svg", &charts["claims.svg"]), Vec::<String>::new());
-}
-
-#[test]
 fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
     for scale in [1e-12, 1e-3, 1e9, 1e200] {
         let mut view = fixture::view();
@@ -363,8 +319,66 @@ fn huge_and_tiny_numbers_stay_readable_in_text_and_picture() {
         let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
         let longest = report.split_whitespace().filter(is_number).map(str::len).max();
         assert!(longest.unwrap_or(0) < 24, "{scale}");
-        for (name, picture) in charts::all(&views) {
-            assert_eq!(faults(&name, &picture), Vec::<String>::new(), "{scale}");
-        }
+        assert_readable(&views);
+    }
+}
+
+/// The ratio `async ÷ sync` of work time.
+fn of(point: f64, lo: f64, hi: f64) -> Row {
+    ratio(Some(twelve(point, lo, hi)), Verdict::Holds)
+}
+
+#[test]
+fn a_figure_names_its_arms_interval_blocks_and_absolute_values_in_as_many_digits_as_it_bears() {
+    let said = |row: &Row| figure(row).expect("it has an estimate");
+    let closed = of(1.312, 1.28, 1.354);
+    let single = Estimate { n: 1, level: 1.0, ..twelve(1.2, 1.2, 1.2) };
+    let sides = vec![side("a", "work_s", 1.75), side("b", "work_s", 0.012)];
+    let single = Row { sides, ..ratio(Some(single), Verdict::Holds) };
+    let time = scaled(value("work_s", "channel", None, "ns"), twelve(1_840.0, 900.0, 2_010.0), Verdict::Holds);
+    let share = scaled(Scale::Share { of: "T2".into() }, twelve(0.873, 0.7, 1.02), Verdict::TheCause);
+    let blocks = Scale::Blocks { criterion: "failed requests".into() };
+    let blocks = scaled(blocks, Estimate { n: 8, ..twelve(0.875, 0.47, 1.0) }, Verdict::Happens);
+    let no_figure = "no figure (failed runs) [no lower bound, no upper bound]";
+    for (said, expected) in [
+        (said(&closed), "async ÷ sync 1.312 [1.280, 1.354], n = 12; 1.75 s against 1.34 s"),
+        (coverage(&closed), "95.8 %"),
+        (floor(&closed), "5 %"),
+        (estimate(&of(2.0, 1.5, f64::INFINITY)), "2.00 [1.50, no upper bound]"),
+        (estimate(&of(0.5, 0.0, 0.7)), "0.50 [no lower bound, 0.70]"),
+        (estimate(&of(f64::INFINITY, 0.0, f64::INFINITY)), no_figure),
+        (said(&single), "async ÷ sync 1.20, single run; 1.75 s against 12.0 ms"),
+        // Values share one unit, and shares are percentages.
+        (estimate(&time), "1.8 [0.9, 2.0] µs"),
+        (said(&share), "share of T2 87 [70, 102] %, n = 12"),
+        (said(&blocks), "in 7 of 8 blocks (88 [47, 100] %)"),
+        // As many digits as the interval is narrow: no more than four of its own, and none of what has no width.
+        (estimate(&of(1.312_34, 0.9, 1.9)), "1.3 [0.9, 1.9]"),
+        (estimate(&of(1.312_34, 1.29, 1.33)), "1.312 [1.290, 1.330]"),
+        (estimate(&of(1.312_34, 1.2, 1.45)), "1.31 [1.20, 1.45]"),
+        (estimate(&of(1.312_34, 1.312_3, 1.312_4)), "1.312 [1.312, 1.312]"),
+        (estimate(&of(1.312_34, 1.312_34, 1.312_34)), "1.31 [1.31, 1.31]"),
+        (estimate(&of(48.23, 31.0, 75.0)), "48 [31, 75]"),
+        (estimate(&of(1_234.5, 900.0, 2_000.0)), "1,234 [900, 2,000]"),
+    ] {
+        assert_eq!(said, expected);
+    }
+    assert_eq!(figure(&Row { estimate: None, ..single }), None);
+}
+
+#[test]
+fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
+    let changes = "async ÷ sync changes by a factor of";
+    let over = |metric: &str, from, to| Some(Range { metric: metric.to_owned(), from, to });
+    let infinite = f64::NEG_INFINITY;
+    for (range, estimate, expected) in [
+        (over("batch_delay_ms", 1.0, 100.0), (-0.15, -0.2, -0.1), "0.50 [0.40, 0.63], from 1 ms to 100 ms"),
+        (over("rows_count", 1e3, 1e4), (1.0, infinite, 2.0), "10 [no lower bound, 100], from 1,000 to 10,000 rows"),
+        (None, (0.987, 0.971, 1.008), "0.987 [0.971, 1.008]"),
+    ] {
+        let lead = if range.is_some() { changes } else { "slope" };
+        let scale = Scale::Slope { of: "async ÷ sync".to_owned(), range };
+        let row = scaled(scale, twelve(estimate.0, estimate.1, estimate.2), Verdict::Holds);
+        assert_eq!(short(&row), Some(format!("{lead} {expected}")));
     }
 }

@@ -15,7 +15,7 @@ pub const TEXT: f64 = 13.0;
 /// Ticks and notes.
 pub const SMALL: f64 = 12.0;
 /// The heading of a chart.
-pub const HEADING: f64 = 16.0;
+const HEADING: f64 = 16.0;
 
 /// Ink for text.
 pub const INK: &str = "var(--ink)";
@@ -32,35 +32,21 @@ const COLOURS: &str = "svg{--card:#ffffff;--ink:#1f2328;--muted:#57606a;--grid:#
     @media(prefers-color-scheme:dark){svg{--card:#0d1117;--ink:#e6edf3;--muted:#9198a1;--grid:#30363d;--published:#b083f0;--yes:#58a6ff;\
     --no:#f0883e;--claimed:#2d2440;--async:#58a6ff;--sync:#f0883e;--best:#3fb950;--other:#e08fc0;--control:#8b949e}}";
 
-/// Which arms have a colour, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey.
-const ARMS: [(&str, &str); 22] = [
-    ("best", "var(--best)"),
-    ("wal", "var(--best)"),
-    ("rayon", "var(--best)"),
-    ("shared", "var(--best)"),
-    ("vector", "var(--best)"),
-    ("sync_pipelined", "var(--control)"),
-    ("sync_unshared", "var(--control)"),
-    ("async_multi_thread", "var(--control)"),
-    ("async_batched", "var(--control)"),
-    ("spawn_tasks", "var(--async)"),
-    ("spawn_threads", "var(--sync)"),
-    ("spawn_blocking", "var(--other)"),
-    ("async", "var(--async)"),
-    ("tokio", "var(--async)"),
-    ("sync", "var(--sync)"),
-    ("direct", "var(--sync)"),
-    ("thread", "var(--sync)"),
-    ("sys_thread", "var(--sync)"),
-    ("static_split", "var(--sync)"),
-    ("pool", "var(--other)"),
-    ("stock", "var(--async)"),
-    ("pyarrow", "var(--other)"),
+/// Which arms have a colour, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
+/// so are the first ones here, which begin like async or sync.
+const ARMS: [(&str, &[&str]); 5] = [
+    (CONTROL, &["sync_pipelined", "sync_unshared", "async_multi_thread", "async_batched"]),
+    ("var(--best)", &["best", "wal", "rayon", "shared", "vector"]),
+    ("var(--async)", &["spawn_tasks", "async", "tokio", "stock"]),
+    ("var(--sync)", &["spawn_threads", "sync", "direct", "thread", "sys_thread", "static_split"]),
+    ("var(--other)", &["spawn_blocking", "pool", "pyarrow"]),
 ];
+const CONTROL: &str = "var(--control)";
 
 /// The colour of an arm, the same in every chart.
 pub fn colour(arm: &str) -> &'static str {
-    ARMS.iter().find(|(begin, _)| arm.starts_with(begin)).map_or("var(--control)", |(_, colour)| colour)
+    let begins = |begin: &&str| arm.starts_with(begin);
+    ARMS.into_iter().find(|(_, names)| names.iter().any(begins)).map_or(CONTROL, |(colour, _)| colour)
 }
 
 /// Where a text stands relative to its point.
@@ -124,11 +110,6 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// An empty drawing.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
         let weight: &[_] = if style.bold { &[("font-weight", "600")] } else { &[] };
@@ -143,27 +124,18 @@ impl Canvas {
     }
 
     /// A line through several points in the pattern `dash`, which is empty for one without gaps.
-    pub fn dashed(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, dash: &str) {
+    pub fn path(&mut self, points: &[(f64, f64)], stroke: &str, dash: &str) {
         if points.len() > 1 {
             let dash: &[_] = if dash.is_empty() { &[] } else { &[("stroke-dasharray", dash)] };
             let path = path(points);
             let look = [("d", path.as_str()), ("fill", "none"), ("stroke", stroke), ("stroke-linejoin", "round")];
-            self.add(Element::new("path"), &[("stroke-width", width)], &[&look, dash].concat());
+            self.add(Element::new("path"), &[("stroke-width", 2.0)], &[&look, dash].concat());
         }
     }
 
-    /// A light area within a closed line, under which the grid still shows.
-    pub fn shade(&mut self, outline: &[(f64, f64)], fill: &str) {
-        if outline.len() > 2 {
-            let path = area(outline);
-            self.add(Element::new("path"), &[], &[("d", &path), ("fill", fill), ("fill-opacity", "0.13")]);
-        }
-    }
-
-    /// A filled rectangle between two corners.
-    pub fn band(&mut self, from: (f64, f64), to: (f64, f64), fill: &str) {
-        let (x, y) = (from.0.min(to.0), from.1.min(to.1));
-        let place = [("x", x), ("y", y), ("width", (to.0 - from.0).abs()), ("height", (to.1 - from.1).abs())];
+    /// A filled rectangle from its upper left corner to its lower right one.
+    pub fn band(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), fill: &str) {
+        let place = [("x", left), ("y", top), ("width", right - left), ("height", bottom - top)];
         self.add(Element::new("rect"), &place, &[("fill", fill)]);
     }
 
@@ -177,27 +149,34 @@ impl Canvas {
         self.shape(at, 5.5, mark, fill, "1", "estimate");
     }
 
-    fn shape(&mut self, (x, y): (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
-        let look = [("fill", fill), ("fill-opacity", opacity), ("class", class)];
-        let corners: &[(f64, f64)] = match mark {
-            Mark::Disc => return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], &look),
-            Mark::Ring => {
-                let look = [("fill", CARD), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
-                return self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r - 0.5)], &look);
-            }
-            Mark::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-            Mark::Triangle => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
-            Mark::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
-        };
-        let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
-        self.add(Element::new("path"), &[], &[&[("d", area(&corners).as_str())], &look[..]].concat());
+    /// An outlined diamond: the published figure.
+    pub fn published(&mut self, at: (f64, f64)) {
+        let look = [("fill", CARD), ("stroke", PUBLISHED), ("stroke-width", "2"), ("class", "published")];
+        self.polygon(at, 6.0, &[(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)], &look);
     }
 
-    /// An outlined diamond: the published figure.
-    pub fn published(&mut self, (x, y): (f64, f64)) {
-        let path = area(&[(x, y - 6.0), (x + 6.0, y), (x, y + 6.0), (x - 6.0, y)]);
-        let look = [("fill", CARD), ("stroke", PUBLISHED), ("stroke-width", "2"), ("class", "published")];
-        self.add(Element::new("path"), &[], &[&[("d", path.as_str())], &look[..]].concat());
+    fn shape(&mut self, at: (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
+        let look = [("fill", fill), ("fill-opacity", opacity), ("class", class)];
+        match mark {
+            Mark::Disc => self.circle(at, r, &look),
+            Mark::Ring => {
+                let look = [("fill", CARD), ("stroke", fill), ("stroke-width", "2"), ("class", class)];
+                self.circle(at, r - 0.5, &look);
+            }
+            Mark::Square => self.polygon(at, r, &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)], &look),
+            Mark::Triangle => self.polygon(at, r, &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)], &look),
+            Mark::Diamond => self.polygon(at, r, &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)], &look),
+        }
+    }
+
+    fn circle(&mut self, (x, y): (f64, f64), r: f64, look: &[(&str, &str)]) {
+        self.add(Element::new("circle"), &[("cx", x), ("cy", y), ("r", r)], look);
+    }
+
+    /// A closed line through `corners`, which are given around `at` in multiples of `r`.
+    fn polygon(&mut self, (x, y): (f64, f64), r: f64, corners: &[(f64, f64)], look: &[(&str, &str)]) {
+        let corners: Vec<(f64, f64)> = corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)).collect();
+        self.add(Element::new("path"), &[], &[&[("d", (path(&corners) + " Z").as_str())], look].concat());
     }
 
     fn add(&mut self, node: impl Node, pixels: &[(&str, f64)], others: &[(&str, &str)]) {
@@ -241,11 +220,6 @@ fn with<N: Node>(mut node: N, pixels: &[(&str, f64)], others: &[(&str, &str)]) -
 fn path(points: &[(f64, f64)]) -> String {
     let steps: Vec<String> = points.iter().map(|(x, y)| format!("{} {}", px(*x), px(*y))).collect();
     format!("M{}", steps.join(" L"))
-}
-
-/// The commands that draw a closed line.
-fn area(corners: &[(f64, f64)]) -> String {
-    path(corners) + " Z"
 }
 
 /// Pixels with at most two decimals, so that the file stays small and the same everywhere.
@@ -301,14 +275,14 @@ pub fn shorten(text: &str, size: f64, width: f64) -> String {
 }
 
 /// The heading and the notes under it at the top of a card; gives back the y at which the content may begin.
-pub fn heading(canvas: &mut Canvas, title: &str, notes: &[String]) -> f64 {
+pub fn heading(canvas: &mut Canvas, title: &str, notes: impl IntoIterator<Item = String>) -> f64 {
     let room = WIDTH - 2.0 * PADDING;
     let mut y = PADDING + HEADING;
     for line in wrap(title, HEADING, room) {
         canvas.text(PADDING, y, &line, Style { size: HEADING, bold: true, ..Style::PLAIN });
         y += 21.0;
     }
-    for line in notes.iter().flat_map(|note| wrap(note, TEXT, room)) {
+    for line in notes.into_iter().flat_map(|note| wrap(&note, TEXT, room)) {
         canvas.text(PADDING, y, &line, Style::QUIET);
         y += 18.0;
     }

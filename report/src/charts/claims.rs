@@ -49,19 +49,20 @@ impl Line<'_> {
 
 /// Draws the chart of a study, or over several: those of the first host. What has no ratio is named at its foot.
 pub fn draw(studies: &[StudyView]) -> String {
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
     // No picture mixes hosts.
     let (here, elsewhere): (Vec<&StudyView>, Vec<&StudyView>) =
         studies.iter().partition(|view| studies.len() == 1 || view.origin.is_first_host());
-    let lines: Vec<Line> = here.iter().flat_map(|view| lines_of(view)).collect();
+    let (lines, without): (Vec<Line>, Vec<Line>) =
+        here.into_iter().flat_map(lines_of).partition(|line| line.found().count() > 0);
     if lines.is_empty() {
-        let y = heading(&mut canvas, title, &[]) + 8.0;
+        let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
     let note = "Of each claim the upper mark is as published, the lower one fair, each with its interval. Right of 1 is as claimed; a claim of equality is at 1.";
-    let y = heading(&mut canvas, title, &[note.to_owned()]) + 8.0;
+    let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let mut y = legend(&mut canvas, y);
     let axis = axis(&lines);
     let studies_shown = lines.chunk_by(|a, b| a.study == b.study).count();
@@ -77,16 +78,15 @@ pub fn draw(studies: &[StudyView]) -> String {
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    y = absent(&mut canvas, bottom + 30.0, (&here, &elsewhere), &lines);
+    y = absent(&mut canvas, bottom + 30.0, &without, &elsewhere);
     let description = lines.iter().map(described).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
-    view.judged.claims.iter().filter_map(|claim| {
+    view.judged.claims.iter().map(|claim| {
         let forms = [Form::Published, Form::Fair].map(|form| found(claim.form(form).judged()?));
-        let line = Line { study: &view.judged.study, claim, forms };
-        (line.found().count() > 0).then_some(line)
+        Line { study: &view.judged.study, claim, forms }
     })
 }
 
@@ -113,7 +113,7 @@ fn axis(lines: &[Line]) -> Axis {
 
 /// Grid lines with their labels at both ends, because the chart is tall.
 fn grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
-    for tick in axis.ticks(7) {
+    for tick in axis.ticks() {
         let x = axis.at(tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         for y in [top - 4.0, bottom + 16.0] {
@@ -199,27 +199,19 @@ fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
     canvas.line((lo, y), (hi, y), colour, 2.5);
     for (x, end, inward) in [(lo, found.estimate.lo, 1.0), (hi, found.estimate.hi, -1.0)] {
         if !axis.holds(end) {
-            canvas.dashed(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, 2.0, "");
+            canvas.path(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, "");
         }
     }
 }
 
 /// Names the claims that have no ratio, and the studies that were measured elsewhere, at the foot of the card.
-fn absent(canvas: &mut Canvas, y: f64, (here, elsewhere): (&[&StudyView], &[&StudyView]), lines: &[Line]) -> f64 {
-    let drawn = |view: &StudyView, claim: &JudgedClaim| {
-        lines.iter().any(|line| line.study == view.judged.study && line.claim.id == claim.id)
-    };
-    let mut sentences = Vec::new();
-    let missing = here.iter().flat_map(|view| view.judged.claims.iter().filter(move |claim| !drawn(view, claim)));
-    let missing: Vec<&str> = missing.map(|claim| claim.id.as_str()).collect();
-    if !missing.is_empty() {
-        sentences.push(format!("Without a ratio, and in the tables only: {}.", missing.join(", ")));
-    }
-    sentences.extend(
-        elsewhere.iter().map(|view| format!("Measured on another host, and not drawn: {}.", view.judged.study)),
-    );
-    let mut y = y;
-    for line in sentences.iter().flat_map(|sentence| wrap(sentence, SMALL, WIDTH - 2.0 * PADDING)) {
+fn absent(canvas: &mut Canvas, mut y: f64, without: &[Line], elsewhere: &[&StudyView]) -> f64 {
+    let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
+    let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
+    let elsewhere =
+        elsewhere.iter().map(|view| format!("Measured on another host, and not drawn: {}.", view.judged.study));
+    let sentences = Some(missing).filter(|_| !ids.is_empty()).into_iter().chain(elsewhere);
+    for line in sentences.flat_map(|sentence| wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING)) {
         y += 16.0;
         canvas.text(PADDING, y, &line, Style::NOTE);
     }

@@ -4,7 +4,6 @@ pub mod canvas;
 pub mod claims;
 pub mod frame;
 pub mod lines;
-pub mod percentiles;
 pub mod scale;
 pub mod strip;
 
@@ -36,29 +35,18 @@ pub fn claims_of(view: &StudyView) -> String {
 fn draw(view: &StudyView, chart: &Chart) -> String {
     // Titles are Markdown in the page and plain text in a picture.
     let title = chart.title.replace('`', "");
-    let note = view.supplement_note(&chart.scenarios, &chart.arms);
-    let metric = chart.metric.as_deref().unwrap_or_default();
-    match chart.kind {
-        ChartKind::Lines => {
-            let x = chart.x.as_deref().unwrap_or_default();
-            lines::draw(&title, (x, metric), chart.log, &series(view, chart, Some(x)), note.as_deref())
-        }
-        ChartKind::Strip => {
-            let scenario = chart.scenarios.first().map(String::as_str).unwrap_or_default();
-            strip::draw(&title, metric, scenario, &series(view, chart, None), note.as_deref())
-        }
-        ChartKind::Percentiles => {
-            let name = chart.histogram.as_deref().unwrap_or_default();
-            percentiles::draw(&title, name, &percentiles::curves(view, chart), note.as_deref())
-        }
-    }
+    let draw = match chart.kind {
+        ChartKind::Lines => lines::draw,
+        ChartKind::Strip => strip::draw,
+    };
+    draw(&title, chart, &series(view, chart), view.supplement_note(&chart.scenarios, &chart.arms))
 }
 
-fn series(view: &StudyView, chart: &Chart, x: Option<&str>) -> Vec<Series> {
-    let metric = chart.metric.as_deref().unwrap_or_default();
-    let of_arm = |arm: &String| Series {
-        arm: arm.clone(),
-        groups: chart.scenarios.iter().map(|scenario| view.points(scenario, arm, x, metric)).collect(),
+fn series<'a>(view: &StudyView, chart: &'a Chart) -> Vec<Series<'a>> {
+    let x = chart.x.as_deref().filter(|_| chart.kind == ChartKind::Lines);
+    let of_arm = |arm: &'a String| Series {
+        arm,
+        groups: chart.scenarios.iter().map(|scenario| view.points(scenario, arm, x, &chart.metric)).collect(),
         failed: chart.scenarios.iter().map(|scenario| view.data.failed(scenario, arm)).sum(),
     };
     chart.arms.iter().map(of_arm).collect()

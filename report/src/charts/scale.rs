@@ -1,14 +1,18 @@
 //! Axes: where a value stands in pixels, and which values deserve a tick.
 
-use crate::fmt;
+use crate::fmt::{self, Unit};
+
+/// Ticks of an axis, about, at most.
+const MOST: usize = 7;
 
 /// A straight or logarithmic axis from `lo` to `hi` over the pixels `from` to `to`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
     lo: f64,
     hi: f64,
-    from: f64,
-    to: f64,
+    /// Its first and last pixel.
+    pub from: f64,
+    pub to: f64,
     log: bool,
 }
 
@@ -16,12 +20,7 @@ impl Axis {
     /// An axis from zero to a little beyond the largest value.
     pub fn from_zero(max: f64, from: f64, to: f64) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
-        Self::up_to(max * 1.04, from, to)
-    }
-
-    /// An axis from zero to `hi`, which lies above.
-    pub fn up_to(hi: f64, from: f64, to: f64) -> Self {
-        Self { lo: 0.0, hi, from, to, log: false }
+        Self { lo: 0.0, hi: max * 1.04, from, to, log: false }
     }
 
     /// A logarithmic axis around positive values, with a margin of 4 % of its length at both ends.
@@ -48,11 +47,10 @@ impl Axis {
         x >= self.lo && x <= self.hi
     }
 
-    /// Round values on the axis, at most about `most`, in rising order; at least two on a logarithmic axis.
-    pub fn ticks(&self, most: usize) -> Vec<f64> {
-        let most = most.max(2);
+    /// Round values on the axis, about seven at most, in rising order; at least two on a logarithmic axis.
+    pub fn ticks(&self) -> Vec<f64> {
         if !self.log {
-            return straight_ticks(self.lo, self.hi, most);
+            return straight_ticks(self.lo, self.hi, MOST);
         }
         let candidates: [&[f64]; 6] = [
             &[1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
@@ -62,59 +60,53 @@ impl Axis {
             &[1.0, 3.0],
             &[1.0],
         ];
-        for mantissas in candidates {
-            let ticks = self.log_ticks(mantissas);
-            if ticks.len() <= most && ticks.len() >= 3 {
-                return ticks;
-            }
+        let mut ladders = candidates.into_iter().map(|mantissas| self.log_ticks(mantissas));
+        if let Some(ticks) = ladders.find(|ticks| (3..=MOST).contains(&ticks.len())) {
+            return ticks;
         }
         let decades = self.log_ticks(&[1.0]);
-        if decades.len() > most {
-            let step = decades.len().div_ceil(most);
+        if decades.len() > MOST {
+            let step = decades.len().div_ceil(MOST);
             return decades.into_iter().step_by(step).collect();
         }
         // Too narrow for round mantissas: a straight ladder reads better than one lonely tick.
-        straight_ticks(self.lo, self.hi, most.min(5))
+        straight_ticks(self.lo, self.hi, 5)
     }
 
     /// Round values on the axis with their labels, and the unit that all of them share; empty where each names its own.
     ///
     /// Sizes are round in binary units. A logarithmic axis that runs through several units, from milliseconds to seconds, names the unit
     /// at every tick: 0.002 s would have to be counted out.
-    pub fn labelled(&self, most: usize, unit: &str) -> (Vec<(f64, String)>, String) {
-        let stored_bytes = match unit {
-            "kib" => Some(1024.0),
-            "bytes" => Some(1.0),
-            _ => None,
-        };
-        let ticks = match fmt::unit_for(unit, self.hi).filter(|_| stored_bytes.is_some()) {
-            Some(_) if self.log => self.binary_ticks(most, stored_bytes.unwrap_or(1.0)),
-            Some(step) => {
-                let ticks = straight_ticks(self.lo / step.divisor, self.hi / step.divisor, most.max(2));
-                ticks.into_iter().map(|tick| tick * step.divisor).collect()
+    pub fn labelled(&self, unit: &str) -> (Vec<(f64, String)>, String) {
+        let ticks = match (unit, self.log) {
+            ("kib", true) => self.binary_ticks(1024.0),
+            ("bytes", true) => self.binary_ticks(1.0),
+            ("kib" | "bytes", false) => {
+                let Unit { divisor, .. } = fmt::unit_for(unit, self.hi);
+                let ticks = straight_ticks(self.lo / divisor, self.hi / divisor, MOST);
+                ticks.into_iter().map(|tick| tick * divisor).collect()
             }
-            None => self.ticks(most),
+            _ => self.ticks(),
         };
-        let units: Option<Vec<fmt::Unit>> = ticks.iter().map(|tick| fmt::unit_for(unit, *tick)).collect();
-        let own = units.filter(|units| self.log && units.iter().any(|step| step.symbol != units[0].symbol));
-        let (labels, shared) = match own {
-            Some(units) => {
-                let own = |(tick, step): (&f64, fmt::Unit)| fmt::join(&fmt::plain(tick / step.divisor), step.symbol);
-                (ticks.iter().zip(units).map(own).collect(), String::new())
-            }
-            None => tick_labels(&ticks, unit),
-        };
-        (ticks.into_iter().zip(labels).collect(), shared)
+        let largest = ticks.iter().copied().fold(0.0_f64, |most, tick| most.max(tick.abs()));
+        let shared = fmt::unit_for(unit, largest);
+        let own = |tick: f64| fmt::unit_for(unit, tick);
+        if self.log && ticks.iter().any(|tick| own(*tick).symbol != shared.symbol) {
+            let label = |tick: f64| (tick, fmt::join(&fmt::plain(tick / own(tick).divisor), own(tick).symbol));
+            return (ticks.into_iter().map(label).collect(), String::new());
+        }
+        let label = |tick: f64| (tick, fmt::plain(tick / shared.divisor));
+        (ticks.into_iter().map(label).collect(), shared.symbol.to_owned())
     }
 
-    /// Powers of two bytes on the axis, at most about `most`; ordinary ticks where the axis is too short for two of them.
-    fn binary_ticks(&self, most: usize, bytes: f64) -> Vec<f64> {
+    /// Powers of two bytes on the axis, about seven at most; ordinary ticks where the axis is too short for two of them. `bytes` is the
+    /// size of the stored unit.
+    fn binary_ticks(&self, bytes: f64) -> Vec<f64> {
         let (first, last) = ((self.lo * bytes).log2().ceil(), (self.hi * bytes).log2().floor());
         if last - first < 1.0 {
-            return self.ticks(most);
+            return self.ticks();
         }
-        let most = most.max(2) as f64;
-        let fits = |step: &f64| (last / step).floor() - (first / step).ceil() < most;
+        let fits = |step: &f64| (last / step).floor() - (first / step).ceil() < MOST as f64;
         let step = [1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0].into_iter().find(fits).unwrap_or(50.0);
         let mut ticks = Vec::new();
         let mut power = (first / step).ceil() * step;
@@ -129,9 +121,8 @@ impl Axis {
         let mut ticks = Vec::new();
         let mut decade = self.lo.log10().floor();
         while decade <= self.hi.log10().ceil() && ticks.len() < 10_000 {
-            ticks.extend(
-                mantissas.iter().map(|mantissa| mantissa * 10_f64.powf(decade)).filter(|tick| self.holds(*tick)),
-            );
+            let of_decade = mantissas.iter().map(|mantissa| mantissa * 10_f64.powf(decade));
+            ticks.extend(of_decade.filter(|tick| self.holds(*tick)));
             decade += 1.0;
         }
         ticks
@@ -157,15 +148,4 @@ fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {
         count += 1.0;
     }
     ticks
-}
-
-/// Labels for ticks that share one unit and as many decimals as the finest of them needs; the unit is given back apart.
-pub fn tick_labels(ticks: &[f64], unit: &str) -> (Vec<String>, String) {
-    let largest = ticks.iter().copied().fold(0.0_f64, |most, tick| most.max(tick.abs()));
-    let (divisor, symbol) = match fmt::unit_for(unit, largest) {
-        Some(step) => (step.divisor, step.symbol.to_owned()),
-        None => (1.0, fmt::symbol_of(unit).to_owned()),
-    };
-    let labels = ticks.iter().map(|tick| fmt::plain(tick / divisor)).collect();
-    (labels, symbol)
 }

@@ -5,12 +5,12 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{Table, cell, prose};
-use super::parts::{Counted, EVIDENCE, counted, link};
+use super::parts::{Counted, EVIDENCE, controls, counted, link};
 use crate::claims::Form;
 use crate::figures;
 use crate::fmt::{self, anchor};
 use crate::host;
-use crate::judged::{ControlState, Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::judged::{Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Document, Role, When};
 use crate::rounds::letter;
 use crate::sentence::{Piece, Sentence, What};
@@ -191,18 +191,13 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
         let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
         format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
     });
-    let states = |view: &StudyView| {
-        let controls = &view.judged.controls;
-        [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
-            .map(|state| controls.iter().filter(|control| control.state == state).count())
-    };
-    let [passed, failed, open] = here.clone().map(states).fold([0; 3], |all, of| [0, 1, 2].map(|at| all[at] + of[at]));
+    let controls = here.map(|view| (&view.judged.study, controls(&view.judged)));
+    let [passed, failed, open] =
+        [0, 1, 2].map(|state| controls.clone().map(|(_, states)| states[state]).sum::<usize>());
     let all = fmt::plural(passed + failed + open, "control", "controls");
-    let of_study = |view: &StudyView| {
-        let found = states(view);
-        format!("{} {} of {}", view.judged.study, found[0], found.iter().sum::<usize>())
-    };
-    let by_study = here.clone().map(of_study).collect::<Vec<_>>().join(", ");
+    let of_study =
+        |(study, states): (_, [usize; 3])| format!("{study} {} of {}", states[0], states.iter().sum::<usize>());
+    let by_study = controls.map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
         " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} were inconclusive for noise. \
          Noise leaves claims undecided, it decides none: an effect must exceed it, and \u{201c}the same\u{201d} needs the whole interval inside the margin."

@@ -4,8 +4,8 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, bullets, cell, code, prose, text};
-use super::parts::{elsewhere, link, marked, original, reason, some, supplements};
+use super::markdown::{Table, bullets, cell, code, headed, prose, text};
+use super::parts::{elsewhere, link, original, reason, some, supplements};
 use super::{GENERATED, table};
 use crate::claims::Form;
 use crate::figures::{self, NOTHING, or_nothing};
@@ -28,33 +28,26 @@ pub fn page(view: &StudyView) -> String {
     );
     out.push_str(&elsewhere(view));
     out.push_str(&supplements(view));
-    for (title, items) in [("What we kept", &page.kept), ("What we changed", &page.changed)] {
-        if !items.is_empty() {
-            let _ = write!(out, "**{title}**\n\n{}", bullets(items));
-        }
-    }
+    out.push_str(&headed("**What we kept**", &bullets(&page.kept)));
+    out.push_str(&headed("**What we changed**", &bullets(&page.changed)));
     let ids: Vec<String> = view.judged.claims.iter().map(|claim| link(name, &claim.id, "")).collect();
     if !ids.is_empty() {
         let _ = write!(out, "## Claims\n\n{}\n\n", ids.join(" · "));
     }
-    for claim in &view.judged.claims {
-        out.push_str(&self::claim(view, claim));
-    }
-    if !page.table.is_empty() {
-        out.push_str("## Tables\n\n");
-    }
-    for layout in &page.table {
-        out.push_str(&table::render(view, layout));
-    }
-    if !page.chart.is_empty() {
-        out.push_str("## Charts\n\n");
-    }
-    let (drawn, empty): (Vec<&Chart>, Vec<_>) = page.chart.iter().partition(|chart| view.ran(chart));
+    out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
+    let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
+    out.push_str(&headed("## Tables", &tables.concat()));
+    out.push_str(&headed("## Charts", &charts(view)));
+    out
+}
+
+fn charts(view: &StudyView) -> String {
+    let (drawn, empty): (Vec<&Chart>, Vec<_>) = view.page.chart.iter().partition(|chart| view.ran(chart));
+    let mut out = String::new();
     for chart in drawn {
-        let file = chart.file_name(name);
         // Brackets would end the alternative text early.
         let title = prose(&chart.title).replace(['[', ']', '`'], "");
-        let _ = write!(out, "![{title}](../../charts/{file})\n\n");
+        let _ = write!(out, "![{title}](../../charts/{})\n\n", chart.file_name(&view.judged.study));
     }
     if !empty.is_empty() {
         let titles: Vec<String> = empty.iter().map(|chart| prose(&chart.title)).collect();
@@ -68,11 +61,6 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let mut out = format!("<a id=\"{}\"></a>\n\n", anchor(study, id));
     let _ = write!(out, "### {}: {}\n\n", prose(id), prose(claim.text.trim_end_matches('.')));
     let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
-    let tests: Vec<(String, &JudgedForm)> = Form::VARIANTS
-        .iter()
-        .map(|form| (form.in_words().to_owned(), claim.form(*form)))
-        .chain(claim.further.iter().map(|test| (test.id.clone(), &test.form)))
-        .collect();
     for form in Form::VARIANTS {
         let _ = write!(out, " {}: {}.", fmt::capitalised(form.in_words()), verdict(claim.form(*form)));
     }
@@ -84,8 +72,9 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     if !claim.further.is_empty() {
         out.push('\n');
     }
+    let further = claim.further.iter().filter_map(|test| Some((test.id.as_str(), test.form.judged()?)));
     let judged: Vec<(&str, &Judged)> =
-        tests.iter().filter_map(|(label, form)| Some((label.as_str(), form.judged()?))).collect();
+        claim.forms().map(|(form, found)| (form.in_words(), found)).chain(further).collect();
     if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
         for (label, found) in &judged {
             if let Some(part) = only_part(found) {
@@ -162,7 +151,7 @@ fn rows(judged: &[(&str, &Judged)]) -> String {
                 if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
                 code(&row.scenario),
                 text(&figures::what(&row.scale)),
-                marked(text(&figures::estimate(row)), found.mark),
+                figures::marked(text(&figures::estimate(row)), found.mark),
                 blocks(row),
                 figures::coverage(row),
                 some(text(&figures::named_sides(row))),
@@ -183,11 +172,9 @@ fn blocks(row: &Row) -> String {
 
 fn causes(label: &str, found: &Judged) -> String {
     if found.causes.is_empty() {
-        return if figures::form_cause(found) == NOTHING {
-            String::new()
-        } else {
-            format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label))
-        };
+        let unknown =
+            |_| format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label));
+        return figures::form_cause(found).map(unknown).unwrap_or_default();
     }
     let lead = if found.is_decided() { "" } else { ", which say nothing of an effect that is undecided" };
     let causes: String = found.causes.iter().map(|cause| evidence(cause, found.is_decided())).collect();
@@ -214,7 +201,7 @@ fn evidence(cause: &Cause, is_stated: bool) -> String {
 
 /// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.
 fn figure_of(row: &Row, leads: bool) -> Option<String> {
-    let figure = Some(figures::figure(row)).filter(|figure| figure != NOTHING)?;
+    let figure = figures::figure(row)?;
     let scenario = code(&row.scenario);
     // The figure of a ratio names its arms already, that of a share its claim.
     let of = match &row.scale {

@@ -1,7 +1,7 @@
 //! The goals of a study, for the README of its crate.
 
 use super::markdown::{Table, cell, code, text};
-use super::parts::{marked, some, supplements};
+use super::parts::{some, supplements};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::judged::Kept;
 use crate::view::StudyView;
@@ -20,7 +20,7 @@ pub fn table(view: &StudyView) -> String {
             let figure = or_nothing(row.estimate.as_ref(), |estimate| {
                 format!("{}, {}", figures::estimate(row), figures::sample_size(estimate))
             });
-            [code(&row.scenario), marked(text(&figure), goal.mark), some(text(&figures::named_sides(row)))]
+            [code(&row.scenario), figures::marked(text(&figure), goal.mark), some(text(&figures::named_sides(row)))]
         });
         let figures = rows.next().unwrap_or_else(|| [NOTHING; 3].map(str::to_owned));
         table.row([&first[..], &figures, &[standing + goal.mark]].concat());

@@ -30,45 +30,44 @@ pub fn code(raw: &str) -> String {
 }
 
 /// A table whose cells are Markdown already; an empty cell is printed as a space.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Table {
-    header: Vec<String>,
-    /// Under each heading how its column stands: words left, figures right.
-    rule: Vec<String>,
-    rows: Vec<Vec<String>>,
+    /// The headings, how each column stands (words left, figures right), and the rows.
+    lines: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these headings, separated by `|`, and no rows; `>` before a heading makes its column stand right.
     pub fn new(headings: &str) -> Self {
-        headings.split('|').map(str::trim).fold(Self::default(), |table, heading| match heading.strip_prefix('>') {
-            Some(heading) => table.column(heading.to_owned(), "--:"),
-            None => table.column(heading.to_owned(), "---"),
-        })
+        Self::with(headings.split('|').map(|heading| heading.trim().to_owned()))
     }
 
-    /// The table with a further column, which `rule` aligns.
-    pub fn column(mut self, heading: String, rule: &str) -> Self {
-        self.header.push(heading);
-        self.rule.push(rule.to_owned());
-        self
+    /// The same of headings that may have a `|` in them.
+    pub fn with(headings: impl Iterator<Item = String>) -> Self {
+        let column = |heading: String| match heading.strip_prefix('>') {
+            Some(right) => (right.to_owned(), "--:".to_owned()),
+            None => (heading, "---".to_owned()),
+        };
+        let (headings, rule) = headings.map(column).unzip();
+        Self { lines: vec![headings, rule] }
     }
 
     /// Adds a row; missing cells are left empty, cells beyond the heading are dropped.
     pub fn row(&mut self, cells: impl Into<Vec<String>>) {
         let mut cells = cells.into();
-        cells.resize(self.header.len(), String::new());
-        self.rows.push(cells);
+        cells.resize(self.lines[0].len(), String::new());
+        self.lines.push(cells);
     }
 
     /// The table as Markdown, ending in a line break, without the columns that say nothing in any row.
     pub fn render(&self) -> String {
-        let says = |at: &usize| self.rows.is_empty() || self.rows.iter().any(|row| row[*at] != NOTHING);
-        let columns: Vec<usize> = (0..self.header.len()).filter(says).collect();
+        let rows = &self.lines[2..];
+        let says = |at: &usize| rows.is_empty() || rows.iter().any(|row| row[*at] != NOTHING);
+        let columns: Vec<usize> = (0..self.lines[0].len()).filter(says).collect();
         let line = |cells: &Vec<String>| {
             format!("| {} |\n", columns.iter().map(|at| cells[*at].as_str()).collect::<Vec<_>>().join(" | "))
         };
-        [&self.header, &self.rule].into_iter().chain(&self.rows).map(line).collect()
+        self.lines.iter().map(line).collect()
     }
 }
 
@@ -76,6 +75,11 @@ impl Table {
 pub fn bullets<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| format!("- {}\n", prose(item.as_ref()))).collect();
     if items.is_empty() { String::new() } else { items.concat() + "\n" }
+}
+
+/// A heading with the text below it; nothing without text.
+pub fn headed(heading: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{heading}\n\n{text}") }
 }
 
 /// A section of the report: its heading and text, ended once.

@@ -7,7 +7,7 @@ use crate::claims::Form;
 use crate::figures::NOTHING;
 use crate::fmt::{self, anchor};
 use crate::host;
-use crate::judged::{Counts, Judged, JudgedClaim};
+use crate::judged::{ControlState, Counts, Judged, JudgedClaim, JudgedStudy};
 use crate::rounds::letter;
 use crate::supplement::MARK;
 use crate::view::StudyView;
@@ -44,11 +44,6 @@ pub fn reason(found: &Judged) -> String {
     rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
 }
 
-/// A figure with its mark apart, which would otherwise read as a part of its last number.
-pub fn marked(figure: String, mark: &str) -> String {
-    if mark.is_empty() { figure } else { format!("{figure} {mark}") }
-}
-
 /// The text, or `-` for none.
 pub fn some(text: String) -> String {
     if text.is_empty() { NOTHING.to_owned() } else { text }
@@ -63,6 +58,12 @@ pub fn supplements(view: &StudyView) -> String {
         let _ = write!(out, "{MARK} from {folder} ({runs}{failed}), profile {profile}, only {taken}.\n\n");
         out
     })
+}
+
+/// How many controls of a study passed, failed and could not tell.
+pub fn controls(judged: &JudgedStudy) -> [usize; 3] {
+    [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
+        .map(|state| judged.controls.iter().filter(|control| control.state == state).count())
 }
 
 /// What becomes of the claims of a study, or of all.

@@ -1,11 +1,9 @@
 //! REPORT.md as a whole: what is in it, the answers, the studies, threats to every measurement here, and how to rebuild the file.
 
-use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
-
-use super::markdown::{Table, bullets, code, prose, section};
+use super::markdown::{Table, bullets, code, section};
 use super::{GENERATED, answers, study};
 use crate::fmt::anchor;
-use crate::supplement::MARK;
+use crate::supplement::{MARK, Supplement};
 use crate::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
@@ -33,46 +31,32 @@ pub fn page(studies: &[StudyView]) -> String {
 
 /// Title, contents, answers, and the chart of all claims.
 fn head(studies: &[StudyView]) -> String {
-    let mut out = String::from("# Async or not: five published comparisons, measured again\n\n");
-    let mut contents = vec!["[Answers](#answers)".to_owned()];
-    contents.extend(
-        studies.iter().map(|view| format!("[{}](#{})", prose(&view.page.title), anchor(&view.judged.study, ""))),
-    );
-    contents.extend(
-        ["[Threats to all of them](#threats-to-all-of-them)", "[Rebuild this file](#rebuild-this-file)"]
-            .map(str::to_owned),
-    );
-    for entry in contents {
-        let _ = writeln!(out, "- {entry}");
-    }
+    let of_study = |view: &StudyView| format!("[{}](#{})", view.page.title, anchor(&view.judged.study, ""));
+    let last = ["[Threats to all of them](#threats-to-all-of-them)", "[Rebuild this file](#rebuild-this-file)"];
+    let contents = std::iter::once("[Answers](#answers)".to_owned()).chain(studies.iter().map(of_study));
+    let contents = bullets(contents.chain(last.map(str::to_owned)));
     let (answers, tally) = (answers::all(studies, ""), answers::tally(studies, ""));
-    let _ = write!(
-        out,
-        "\nEvery claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and [fair](docs/GLOSSARY.md), at equal work \
+    format!(
+        "# Async or not: five published comparisons, measured again\n\n{contents}\
+         Every claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and [fair](docs/GLOSSARY.md), at equal work \
          and equal resources. A ratio is the first arm's figure over the second's, with its exact interval and both medians; it is that of paired runs, and need not be the ratio of the medians. How we \
          measure: [METHODOLOGY](docs/METHODOLOGY.md). Can this run be trusted: [TRUST](docs/evidence/TRUST.md). On what machines: \
          [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{answers}\n{tally}\n"
-    );
-    out
+    )
 }
 
 /// The commands, and the raw data that they read.
 fn commands(studies: &[StudyView]) -> String {
     let mut table = Table::new("Study | Raw samples | Profile | >Seed of the plan | Hash of the plan (SHA-256)");
-    for view in studies {
-        let judged = &view.judged;
+    let mut row = |study: String, folder: &str, profile: String, seed: u64, hash: &str| {
+        table.row([study, code(&format!("results/{folder}")), profile, seed.to_string(), code(hash)]);
+    };
+    for StudyView { judged, supplements, .. } in studies {
         let study = code(&judged.study);
-        let raw = |folder: &str| code(&format!("results/{folder}"));
-        let hash = code(&judged.plan_hash);
-        table.row([study.clone(), raw(&judged.folder), code(&judged.profile), judged.plan_seed.to_string(), hash]);
-        for supplement in &view.supplements {
-            table.row([
-                format!("{study} {MARK}"),
-                raw(&supplement.folder),
-                format!("{}, for what the former did not run", code(&supplement.profile)),
-                supplement.plan_seed.to_string(),
-                code(&supplement.plan_hash),
-            ]);
+        row(study.clone(), &judged.folder, code(&judged.profile), judged.plan_seed, &judged.plan_hash);
+        for Supplement { folder, profile, plan_seed, plan_hash, .. } in supplements {
+            let profile = format!("{}, for what the former did not run", code(profile));
+            row(format!("{study} {MARK}"), folder, profile, *plan_seed, plan_hash);
         }
     }
     let how = "From the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\

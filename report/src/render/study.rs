@@ -3,11 +3,11 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::answers;
-use super::markdown::{Table, bullets, cell, prose, text};
+use super::markdown::{Table, bullets, cell, headed, prose, text};
 use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
 use crate::charts;
 use crate::claims::Form;
-use crate::figures::{self, NOTHING};
+use crate::figures;
 use crate::fmt::anchor;
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::view::StudyView;
@@ -24,21 +24,14 @@ pub fn section(view: &StudyView) -> String {
         let _ = write!(out, "{author}, [{title}]({}), {}.\n\n", document.url, document.year);
     }
     let _ = write!(out, "{}\n\n", prose(&page.question));
-    if !page.measured.is_empty() {
-        let _ = write!(out, "### What the original really measured\n\n{}", bullets(&page.measured));
-    }
+    out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
         let chart = "![Claims about ratios, as published and fair, with their intervals](charts/";
         let (claims, file, elsewhere) = (claims(view), charts::claims_of(view), elsewhere(view));
         let _ = write!(out, "### Claims\n\n{claims}\n{chart}{file})\n\n{elsewhere}");
     }
-    let advice = bullets(answers::advice(view));
-    if !advice.is_empty() {
-        let _ = write!(out, "### What to do\n\n{advice}");
-    }
-    if !page.limits.is_empty() {
-        let _ = write!(out, "### Threats\n\n{}", bullets(&page.limits));
-    }
+    out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
+    out.push_str(&headed("### Threats", &bullets(&page.limits)));
     let _ = writeln!(
         out,
         "Tables, charts, intervals, the authors' own code and every test of a cause: [the evidence]({EVIDENCE}{study}.md)."
@@ -67,8 +60,7 @@ fn found(form: &JudgedForm) -> String {
         JudgedForm::Absent(reason) => return format!("*{}*", cell(reason)),
         JudgedForm::Judged(found) => found,
     };
-    let figure = figure(found);
-    let said = if figure == NOTHING { String::new() } else { format!(": {figure}") };
+    let said = figure(found).map(|figure| format!(": {figure}")).unwrap_or_default();
     let reason = match reason(found) {
         reason if reason.is_empty() || reason.chars().count() > LONGEST_REASON => String::new(),
         reason => format!(" ({})", cell(&reason)),
@@ -77,17 +69,14 @@ fn found(form: &JudgedForm) -> String {
 }
 
 /// The figure without what stands in the evidence (blocks, part and scenario), but with how many tests it stands for, and which of them it is where they ask different things.
-fn figure(found: &Judged) -> String {
-    let Some(figure) = found.deciding_row().map(figures::short).filter(|figure| figure != NOTHING) else {
-        return NOTHING.to_owned();
-    };
+fn figure(found: &Judged) -> Option<String> {
+    let figure = found.deciding_row().and_then(figures::short)?;
     let of = match found.rows.as_slice() {
         [] | [_] => String::new(),
         rows if rows.iter().all(|row| row.verdict == found.verdict) => format!(" (one of {})", rows.len()),
         rows => format!(" (the worst of {}{})", rows.len(), which(found)),
     };
-    let mark = if found.mark.is_empty() { String::new() } else { format!(" {}", found.mark) };
-    text(&figure) + &of + &mark
+    Some(figures::marked(text(&figure) + &of, found.mark))
 }
 
 /// ": the share is constant", of parts with words of their own: those of the one that decided, without its set-up in parentheses.
@@ -105,14 +94,13 @@ fn which(found: &Judged) -> String {
 
 /// The causes of both forms, said once where they are the same.
 fn why(claim: &JudgedClaim) -> String {
-    let cause = |form: Form| claim.form(form).judged().map(figures::form_cause).filter(|cause| cause != NOTHING);
-    let has_two = claim.forms().count() > 1;
-    let said = match (cause(Form::Published), cause(Form::Fair)) {
-        (Some(published), Some(fair)) if published == fair => fair,
-        (Some(one), None) | (None, Some(one)) if !has_two => one,
-        (published, fair) => {
-            let forms = [(Form::Published, published), (Form::Fair, fair)];
-            let said = forms.into_iter().filter_map(|(form, cause)| Some(format!("{}: {}", form.in_words(), cause?)));
+    let cause = |(form, found): (Form, &Judged)| Some((form, figures::form_cause(found)?));
+    let causes: Vec<(Form, String)> = claim.forms().filter_map(cause).collect();
+    let of_all = |cause: &str| causes.len() == claim.forms().count() && causes.iter().all(|(_, other)| other == cause);
+    let said = match causes.as_slice() {
+        [(_, cause), ..] if of_all(cause) => cause.clone(),
+        causes => {
+            let said = causes.iter().map(|(form, cause)| format!("{}: {cause}", form.in_words()));
             said.collect::<Vec<_>>().join("; ")
         }
     };

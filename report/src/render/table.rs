@@ -40,8 +40,8 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
         (measured().any(|entry| entry.blocks == 1), measured().any(|entry| entry.blocks > 1));
     let is_marked = has_single && has_several;
     let columns = columns(layout, &entries, &shown);
-    let first = Table::default().column(cell(&layout.row_header), "---");
-    let mut table = columns.iter().fold(first, |table, at| table.column(cell(&layout.column[*at].header), "--:"));
+    let headings = columns.iter().map(|at| format!(">{}", cell(&layout.column[*at].header)));
+    let mut table = Table::with(std::iter::once(cell(&layout.row_header)).chain(headings));
     for row in shown {
         let said = |entry: &Entry| entry.text.clone() + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
         let cell_of = |at: &usize| match &layout.column[*at].values {
@@ -109,9 +109,13 @@ fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column
                     if higher { (winner.as_str(), other.as_str()) } else { (other.as_str(), winner.as_str()) };
                 let judged = plain_ratio(column).and_then(|metric| view.judged_ratio(scenario, [above, below], metric));
                 let other = median(other, failure)?;
+                let of_medians = if higher { best / other } else { other / best };
+                let times = |ratio: f64| format!("{}x", fmt::decimals(ratio, column.digits.unwrap_or(1)));
                 match judged {
-                    Some(ratio) => format!("{}x", fmt::decimals(ratio, column.digits.unwrap_or(1))),
-                    None => times(best, other, higher, column.digits)?,
+                    Some(ratio) => times(ratio),
+                    None if !best.is_finite() || !other.is_finite() => FAILED.to_owned(),
+                    // Nothing is a number of times better than nothing.
+                    None => times(Some(of_medians).filter(|ratio| ratio.is_finite())?),
                 }
             }
             None if best.is_finite() => winners(&ranked, column.digits, &layout.labels),
@@ -141,15 +145,6 @@ fn winners(ranked: &[(&String, f64)], digits: Option<usize>, labels: &BTreeMap<S
     let printed = |of: &(&String, f64)| print(of.1, digits);
     let alike = ranked.iter().filter(|other| printed(other) == printed(&ranked[0]));
     alike.map(|(arm, _)| cell(labels.get(*arm).unwrap_or(arm))).collect::<Vec<_>>().join(" = ")
-}
-
-/// How many times better the best arm is than another: "1.6x". Nothing is a number of times better than nothing.
-fn times(best: f64, other: f64, higher: bool, digits: Option<usize>) -> Option<String> {
-    if !best.is_finite() || !other.is_finite() {
-        return Some(FAILED.to_owned());
-    }
-    let ratio = if higher { best / other } else { other / best };
-    ratio.is_finite().then(|| format!("{}x", fmt::decimals(ratio, digits.unwrap_or(1))))
 }
 
 /// One value per block; `failure` where a run that it needs has failed.

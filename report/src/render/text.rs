@@ -8,6 +8,7 @@ use super::answers;
 use super::parts::{Counted, counted};
 use crate::claims::Form;
 use crate::figures;
+use crate::fmt;
 use crate::judged::{Counts, JudgedForm, JudgedStudy};
 use crate::page::Role;
 use crate::supplement::{MARK, Supplement};
@@ -77,9 +78,9 @@ fn said(form: &JudgedForm) -> String {
     match form {
         JudgedForm::Absent(reason) => format!("absent: {reason}"),
         JudgedForm::Judged(found) => {
-            let parts = [figures::form_figure(found), figures::form_cause(found), found.reason.clone()];
-            let parts = parts.into_iter().filter(|part| !part.is_empty() && part != figures::NOTHING);
-            let detail = parts.collect::<Vec<_>>().join("; ");
+            let reason = Some(found.reason.clone()).filter(|reason| !reason.is_empty());
+            let parts = [figures::form_figure(found), figures::form_cause(found), reason];
+            let detail = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
             if detail.is_empty() { found.verdict.to_string() } else { format!("{}: {detail}", found.verdict) }
         }
     }
@@ -87,18 +88,7 @@ fn said(form: &JudgedForm) -> String {
 
 /// Words up to the width, further lines indented.
 fn push_wrapped(text: &mut String, words: &str, indent: usize) {
-    let mut length = 0;
-    for word in words.split_whitespace() {
-        let needed = word.chars().count() + usize::from(length > 0);
-        if length > 0 && length + needed > WIDTH.saturating_sub(indent).max(40) {
-            let _ = write!(text, "\n{:indent$}", "");
-            length = 0;
-        }
-        if length > 0 {
-            text.push(' ');
-        }
-        text.push_str(word);
-        length += needed;
-    }
-    text.push('\n');
+    let room = WIDTH.saturating_sub(indent).max(40);
+    let lines = fmt::lines(words.split_whitespace(), " ", |line| line.chars().count() <= room);
+    let _ = writeln!(text, "{}", lines.join(&format!("\n{:indent$}", "")));
 }

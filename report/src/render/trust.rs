@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::GENERATED;
 use super::markdown::{Table, bullets, cell, code, text};
 use super::parts::link;
+use super::{GENERATED, parts};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
 use crate::host;
@@ -126,15 +126,14 @@ fn controls(judged: &JudgedStudy) -> String {
             cell(&control.id),
             if control.planted.is_some() { "planted" } else { "A/A" }.to_owned(),
             code(&control.row.scenario),
-            text(&figures::figure(&control.row)),
+            or_nothing(figures::figure(&control.row), |figure| text(&figure)),
             or_nothing(control.planted, |planted| fmt::number(planted, 3)),
             figures::floor(&control.row),
             or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0)),
             result(control),
         ]);
     }
-    let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
-    let [passed, failed, open] = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell].map(count);
+    let [passed, failed, open] = parts::controls(judged);
     let all = plural(passed + failed + open, "control", "controls");
     let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
     let open = if open == 0 { String::new() } else { format!(", {open} could not tell") };
@@ -233,9 +232,9 @@ fn undecided(judged: &JudgedStudy) -> String {
             }
             Some(price) => (fmt::decimals(price.blocks, 0), format!("{:.0} min", (price.more_s / 60.0).ceil())),
         };
-        let figure = found.deciding_row().map_or_else(|| NOTHING.to_owned(), figures::figure);
+        let figure = or_nothing(found.deciding_row().and_then(figures::figure), |figure| text(&figure));
         let form = form.in_words().to_owned();
-        table.row([link(&judged.study, &claim.id, ""), form, text(&figure), blocks, time]);
+        table.row([link(&judged.study, &claim.id, ""), form, figure, blocks, time]);
     }
     format!(
         "**Undecided.** How many blocks would decide each form, and the time for those that are not there yet (without controls), if its estimate and the \
