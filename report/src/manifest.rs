@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::files::{self, hex};
+use crate::files;
 
 /// Name of the manifest.
 pub const NAME: &str = "SHA256SUMS";
@@ -29,7 +29,7 @@ pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Vec<Error>> {
 
 /// The sum of a file with this content.
 pub fn sum(content: &[u8]) -> String {
-    hex(&Sha256::digest(content))
+    hex::encode(Sha256::digest(content))
 }
 
 /// The manifest's text, as `sha256sum` writes it.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::num::NonZeroU64;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -32,45 +31,6 @@ pub struct Plan {
     pub budget_s: Option<f64>,
 }
 
-/// What a plan follows from beside the claims and the test cases; a whole measurement has none of the last three.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Terms {
-    pub profile: String,
-    pub seed: u64,
-    pub layouts: NonZeroU64,
-    /// The scenarios of a partial measurement; `None` for all.
-    pub only: Option<Vec<String>>,
-    /// The most blocks of a case.
-    pub blocks_cap: Option<usize>,
-    /// The A/A control that is repeated, and nothing else is run.
-    pub calibration: Option<Calibration>,
-}
-
-impl From<&PlanMeta> for Terms {
-    fn from(meta: &PlanMeta) -> Self {
-        let PlanMeta { profile, seed, layouts, only, blocks_cap, calibration, .. } = meta.clone();
-        Terms { profile, seed, layouts, only, blocks_cap, calibration }
-    }
-}
-
-impl Terms {
-    /// Whether it takes in the scenario.
-    pub fn holds(&self, scenario: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
-    }
-
-    /// The lines of cases.tsv that are of its scenarios; `file` stands in messages.
-    pub(crate) fn lines_of(&self, cases: &str, file: &str) -> Result<String, Error> {
-        let scenario = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
-        let known: BTreeSet<String> = cases.lines().map(scenario).collect();
-        if let Some(unknown) = self.only.iter().flatten().find(|name| !known.contains(*name)) {
-            let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::file(file, format!("there is no scenario '{unknown}': choose of {known}")));
-        }
-        Ok(cases.split_inclusive('\n').filter(|line| self.holds(scenario(line).trim_end())).collect())
-    }
-}
-
 /// Plans a profile from its test cases and what the claims ask of them.
 ///
 /// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
@@ -80,8 +40,8 @@ impl Terms {
 /// # Errors
 /// If a claim names a test case that the profile does not have, or asks for too much; with its line in `file`, the claims.toml that
 /// `claims` were read from. What a partial measurement leaves out is no error of it.
-pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) -> Result<Plan, Error> {
-    let Terms { profile, layouts, .. } = terms;
+pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta) -> Result<Plan, Error> {
+    let PlanMeta { profile, layouts, .. } = meta;
     let asked = |name: &str, quantity: &Quantity| match quantity.blocks.get(profile) {
         Some(&blocks) if blocks > MOST_BLOCKS => {
             let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
@@ -92,7 +52,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     for (name, quantity) in claims.quantities() {
         asked(name, quantity)?;
     }
-    let repeated = match &terms.calibration {
+    let repeated = match &meta.calibration {
         None => None,
         Some(Calibration { control: id, trials }) => {
             let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
@@ -115,7 +75,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
-        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| terms.holds(scenario)) {
+        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| meta.holds(scenario)) {
             if !known.contains(&(scenario.as_str(), arm.as_str())) {
                 let case = format!("{scenario} {arm}");
                 return fault(format!("needs the test case {case}, which the study does not list in {profile}"));
@@ -125,14 +85,14 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
 
     let times = |case: &Case| {
         let asked = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
-        terms.blocks_cap.map_or(asked, |cap| asked.min(cap))
+        meta.blocks_cap.map_or(asked, |cap| asked.min(cap))
     };
-    let cases: Vec<&Case> = cases.iter().filter(|case| terms.holds(&case.scenario)).collect();
+    let cases: Vec<&Case> = cases.iter().filter(|case| meta.holds(&case.scenario)).collect();
     let planned = cases.iter().fold(0_usize, |runs, case| runs.saturating_add(times(case)));
     if planned > MOST_RUNS {
         return Err(Error::file(file.name, format!("the plan would have {planned} runs: {MOST_RUNS} are the most")));
     }
-    let mut rng = ChaCha8Rng::seed_from_u64(terms.seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(meta.seed);
     let mut blocks: BTreeMap<(&str, u64), Vec<&Case>> = BTreeMap::new();
     for case in cases {
         for block in 0..times(case) as u64 {
@@ -156,7 +116,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     }
     let planned_s = runs.iter().map(|run| run.case.seconds).sum();
     // A budget is one of everything.
-    let budget_s = claims.budget_s.get(profile).copied().filter(|_| terms.only.is_none() && repeated.is_none());
+    let budget_s = claims.budget_s.get(profile).copied().filter(|_| meta.only.is_none() && repeated.is_none());
     Ok(Plan { runs, planned_s, budget_s })
 }
 

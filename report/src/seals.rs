@@ -7,7 +7,6 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::files::hex;
 use crate::plan_file::PlannedRun;
 
 /// Name of the file.
@@ -31,7 +30,7 @@ pub fn of(plan: &[PlannedRun], runs: &str) -> Vec<Seal> {
     for (index, (line, run)) in lines.zip(plan).enumerate() {
         hash.update(line.as_bytes());
         if plan.get(index + 1).is_none_or(|next| next.block_name() != run.block_name()) {
-            let (scenario, sum) = (run.case.scenario.clone(), hex(&hash.clone().finalize()));
+            let (scenario, sum) = (run.case.scenario.clone(), hex::encode(hash.clone().finalize()));
             seals.push(Seal { scenario, block: run.block, lines: index + 1, sum });
         }
     }

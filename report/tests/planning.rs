@@ -1,7 +1,6 @@
 //! The plan: what every profile runs, in which order, and when it is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU64;
 
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -11,8 +10,8 @@ use report::claims::Claims;
 use report::error::Error;
 use report::files::TomlFile;
 use report::manifest;
-use report::plan::{Plan, Terms, plan};
-use report::plan_file::{self, PlannedRun};
+use report::plan::{Plan, plan};
+use report::plan_file::{self, PlanMeta, PlannedRun};
 
 mod support;
 
@@ -24,9 +23,11 @@ fn plan_of(count: usize, profile: &str, seed: u64) -> Result<Plan, Error> {
     plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, &terms(profile, seed, 1))
 }
 
-fn terms(profile: &str, seed: u64, layouts: u64) -> Terms {
-    let layouts = NonZeroU64::new(layouts).expect("there is a layout");
-    Terms { profile: profile.to_owned(), seed, layouts, only: None, blocks_cap: None, calibration: None }
+fn terms(profile: &str, seed: u64, layouts: u64) -> PlanMeta {
+    let meta = serde_json::json!({
+        "schema": 2, "study": "toy", "profile": profile, "seed": seed, "layouts": layouts, "hash": "", "planned_s": 0, "memory_passes": 0,
+    });
+    serde_json::from_value(meta).expect("it has all that it needs")
 }
 
 fn planned(profile: &str, seed: u64) -> Plan {
