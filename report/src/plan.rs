@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
-use crate::claims::{Claims, ControlCase, Quantity};
+use crate::claims::{Claims, ControlCase};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
@@ -42,22 +42,12 @@ pub struct Plan {
 /// `claims` were read from. What a partial measurement leaves out is no error of it.
 pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta) -> Result<Plan, Error> {
     let PlanMeta { profile, layouts, .. } = meta;
-    let asked = |name: &str, quantity: &Quantity| match quantity.blocks.get(profile) {
-        Some(&blocks) if blocks > MOST_BLOCKS => {
-            let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
-            Err(file.error_at(&format!("id = \"{name}\""), what))
-        }
-        blocks => Ok(blocks.copied()),
-    };
-    for (name, quantity) in claims.quantities() {
-        asked(name, quantity)?;
-    }
     let repeated = match &meta.calibration {
         None => None,
         Some(Calibration { control: id, trials }) => {
             let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
             let control = claims.control(id).ok_or_else(unknown)?;
-            Some((control, asked(id, &control.quantity)?.ok_or_else(unknown)?, *trials))
+            Some((control, *control.quantity.blocks.get(profile).ok_or_else(unknown)?, *trials))
         }
     };
     let needed = match repeated {
@@ -68,10 +58,16 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
         None => claims.blocks(profile),
     };
     let known: BTreeSet<(&str, &str)> = cases.iter().map(Case::name).collect();
-    let is_wanted = |name: &str| repeated.is_none_or(|(control, ..)| control.id == name);
-    let wanted = claims.quantities().filter(|(name, _)| is_wanted(name));
-    for (name, quantity) in wanted.filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
+    for (name, quantity) in claims.quantities() {
         let fault = |what: String| Err(Error::line(file.name, quantity.line, format!("{name} {what}")));
+        let Some(&blocks) = quantity.blocks.get(profile) else { continue };
+        if blocks > MOST_BLOCKS {
+            let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
+            return Err(file.error_at(&format!("id = \"{name}\""), what));
+        }
+        if repeated.is_some_and(|(control, ..)| control.id != name) {
+            continue;
+        }
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
@@ -125,8 +121,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
 pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
-        let is_of =
-            |case: &&Case| of_control.iter().any(|(scenario, arm)| *scenario == case.scenario && *arm == case.arm);
+        let is_of = |case: &&Case| of_control.iter().any(|(scenario, arm)| case.name() == (scenario, arm));
         let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
         block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
     };
