@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::claims::{Asked, Claims, Form, Kind, Of};
 use crate::claims_file::ORIGINALS;
-use crate::error::Error;
+use crate::error::{Error, none};
 use crate::files::{self, TomlFile, write_whole};
 use crate::fmt;
 use crate::host;
@@ -17,7 +17,7 @@ use crate::page::Page;
 use crate::plan::plan;
 use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::{Record, is_summary};
-use crate::results::{Folder, Texts, faulty, load, read_meta, rounds_below};
+use crate::results::{Folder, faulty, load, read_meta, rounds_below};
 use crate::runs::{MemoryRun, Run};
 use crate::seals::{self, first_difference};
 use crate::selection;
@@ -62,7 +62,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Checked, Error> {
 fn open(path: &Path, findings: &mut Vec<Error>) -> Option<Folder> {
     // Before anything is opened: a pipe would never end.
     faulty(findings, files::regular_files(path))?;
-    findings.extend(manifest::differences(path).unwrap_or_else(|errors| errors));
+    faulty(findings, manifest::verify(path));
     let folder = faulty(findings, Folder::open(path))?;
     findings.extend(name(&folder));
     for check in [structure, digests, unlike] {
@@ -90,7 +90,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
         page_against_claims(&folder.page, &folder.claims, &file("page.toml")),
         meta_against_files(folder, &file("plan.json")),
         plan_again(folder, &file("plan.tsv")),
-        runs_against_plan(folder, &file("runs.jsonl")),
+        runs_against_plan(folder),
         memory_against_plan(folder, &file("memory.jsonl")),
         probes(folder, &file("machine.json")),
     ];
@@ -173,15 +173,15 @@ fn plan_again(folder: &Folder, file: &Path) -> Vec<Error> {
 }
 
 /// The runs are those of the plan, in its order and with records that fit; a measurement that was cut off has whole blocks only.
-fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
+fn runs_against_plan(folder: &Folder) -> Vec<Error> {
     let places = folder.plan.iter().enumerate().map(|(place, planned)| (planned.run.as_str(), place));
     let places: BTreeMap<&str, usize> = places.collect();
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     // How much of the plan was made, by the run at hand.
     let mut made = 0;
-    for (index, run) in folder.runs.iter().enumerate() {
-        let mut fault = |what: String| findings.push(Error::line(file, index + 1, what));
+    for (line, run) in (1..).zip(&folder.runs) {
+        let mut fault = |what: String| findings.push(folder.fault(line, what));
         match places.get(run.run.as_str()) {
             _ if !seen.insert(run.run.as_str()) => fault(format!("the run {} stands twice", run.run)),
             None => fault(format!("the run {} is not planned", run.run)),
@@ -200,18 +200,21 @@ fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
     let end = if after.is_empty() { "" } else { ": go on measuring, or keep the whole blocks by report seal --cut" };
     for PlannedRun { run, case, .. } in due.iter().filter(|planned| !seen.contains(planned.run.as_str())) {
         let what = format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm);
-        findings.push(Error::line(file, folder.runs.len() + 1, what));
+        findings.push(folder.fault(folder.runs.len() + 1, what));
     }
     if let (true, Some(last), Some(next)) = (folder.meta.cut, before.last(), after.first())
         && next.block_name() == last.block_name()
     {
         let what = format!("it ends inside block {} of {}", next.block, next.case.scenario);
-        findings.push(Error::line(file, folder.runs.len(), what));
+        findings.push(folder.fault(folder.runs.len(), what));
     }
     if findings.is_empty() {
         // Lines that are wrong in themselves have been named by now.
-        let (Texts { runs, seals, .. }, file) = (&folder.texts, folder.path.join(seals::NAME));
-        findings.extend(seals::difference(&folder.plan, runs, seals, &file));
+        let due = seals::to_tsv(&seals::of(&folder.plan, &folder.texts.runs));
+        let what =
+            "the seal is not that of the lines which runs.jsonl has: they were changed after the block was complete";
+        let fault = |line| Error::line(folder.path.join(seals::NAME), line, what);
+        findings.extend(first_difference(&due, &folder.texts.seals).map(fault));
     }
     findings
 }
@@ -224,7 +227,7 @@ fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
     let promised: BTreeMap<String, &PlannedRun> = named.collect();
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
-    for (index, MemoryRun { pass, scenario, arm, record, .. }) in folder.memory.iter().enumerate() {
+    for (line, MemoryRun { pass, scenario, arm, record, .. }) in (1..).zip(&folder.memory) {
         let name = name(&format!("memory-{pass}"), scenario, arm);
         let fault = match promised.get(&name) {
             None if !folder.cases.iter().any(|case| case.name() == (scenario, arm)) => {
@@ -236,7 +239,7 @@ fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
             }
             Some(plan) => record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
         };
-        findings.extend(fault.map(|what| Error::line(file, index + 1, what)));
+        findings.extend(fault.map(|what| Error::line(file, line, what)));
         seen.insert(name);
     }
     let missing = promised.keys().filter(|name| !folder.meta.cut && !seen.contains(*name));
@@ -253,14 +256,14 @@ fn promised(folder: &Folder) -> Vec<PlannedRun> {
 fn digests(folder: &Folder) -> Vec<Error> {
     let mut first: BTreeMap<(&str, u64), &Record> = BTreeMap::new();
     let mut findings = Vec::new();
-    for (index, run) in folder.runs.iter().enumerate() {
+    for (line, run) in (1..).zip(&folder.runs) {
         let Some(record) = run.record.as_ref().filter(|record| !record.digest.is_empty()) else { continue };
         let Record { scenario, seed, .. } = record;
         let other = first.entry((scenario, *seed)).or_insert(record);
         if other.digest != record.digest {
             let (arm, other) = (record.case_arm(), other.case_arm());
             let what = format!("{arm} gives another answer than {other} in {scenario} with seed {seed}");
-            findings.push(folder.fault(index + 1, what));
+            findings.push(folder.fault(line, what));
         }
     }
     findings
@@ -312,8 +315,8 @@ fn asked(claims: &Claims) -> BTreeSet<&str> {
 
 fn failures(folder: &Folder) -> Vec<Error> {
     let failed =
-        |(index, run): (usize, &Run)| Some(folder.fault(index + 1, format!("{} failed: {}", run.run, run.failure()?)));
-    folder.runs.iter().enumerate().filter_map(failed).collect()
+        |(line, run): (usize, &Run)| Some(folder.fault(line, format!("{} failed: {}", run.run, run.failure()?)));
+    (1..).zip(&folder.runs).filter_map(failed).collect()
 }
 
 /// Folders that hold the runs of one measurement under two names: it would confirm itself. Two runs never come out alike in all they
@@ -347,10 +350,7 @@ pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     files::regular_files(path)?;
     complete_seals(path, cut)?;
     let folder = Folder::open(path)?;
-    let findings = structure(&folder);
-    if !findings.is_empty() {
-        return Err(findings);
-    }
+    none(structure(&folder))?;
     Ok(write_whole(&path.join(manifest::NAME), &manifest::to_text(&manifest::sums(path)?))?)
 }
 
@@ -389,17 +389,11 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
 
 /// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.
 pub(crate) fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
-    let differences = manifest::differences(path)?;
-    if !differences.is_empty() {
-        return Err(differences);
-    }
+    manifest::verify(path)?;
     let text = files::read(page)?;
     let new = Page::parse(&text, &page.display().to_string())?;
     let (_, claims) = load(path, "claims.toml", Claims::parse)?;
-    let findings = page_against_claims(&new, &claims, page);
-    if !findings.is_empty() {
-        return Err(findings);
-    }
+    none(page_against_claims(&new, &claims, page))?;
     // Of all other files the sums stay as they were sealed, whatever happens to the files meanwhile.
     let mut sums = manifest::read(path)?;
     sums.insert("page.toml".to_owned(), manifest::sum(text.as_bytes()));

@@ -1,5 +1,6 @@
 //! What can be wrong with the files, always with their name and, where there is one, the line.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -13,13 +14,13 @@ pub struct Error {
 
 impl Error {
     /// An error of line `line` (from 1) of `file`, which is not as docs/FORMAT.md says.
-    pub fn line(file: impl AsRef<Path>, line: usize, what: impl Into<String>) -> Self {
-        Error { what: format!("{}:{line}: {}", file.as_ref().display(), what.into()), source: None }
+    pub fn line(file: impl AsRef<Path>, line: usize, what: impl Display) -> Self {
+        Error { what: format!("{}:{line}: {what}", file.as_ref().display()), source: None }
     }
 
     /// An error of `file`, or of a folder, as a whole.
-    pub fn file(file: impl AsRef<Path>, what: impl Into<String>) -> Self {
-        Error { what: format!("{}: {}", file.as_ref().display(), what.into()), source: None }
+    pub fn file(file: impl AsRef<Path>, what: impl Display) -> Self {
+        Error { what: format!("{}: {what}", file.as_ref().display()), source: None }
     }
 
     /// A failed operation on `file`: `read`, `write`, ...
@@ -32,4 +33,9 @@ impl From<Error> for Vec<Error> {
     fn from(error: Error) -> Self {
         vec![error]
     }
+}
+
+/// Nothing, if nothing was found.
+pub(crate) fn none(findings: Vec<Error>) -> Result<(), Vec<Error>> {
+    if findings.is_empty() { Ok(()) } else { Err(findings) }
 }

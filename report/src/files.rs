@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::{self, Display};
 use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
@@ -202,12 +202,12 @@ impl TomlFile<'_> {
     }
 
     /// An error at a place in the text, in bytes.
-    pub fn error_in(&self, place: usize, what: impl Into<String>) -> Error {
+    pub fn error_in(&self, place: usize, what: impl Display) -> Error {
         Error::line(self.name, self.line_at(place), what)
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
-    pub fn error_at(&self, needle: &str, what: impl Into<String>) -> Error {
+    pub fn error_at(&self, needle: &str, what: impl Display) -> Error {
         let value = needle.split_once("= ").map(|(_, value)| value);
         let place = self.text.find(needle).or_else(|| self.text.find(value?));
         let line = place.map_or(1, |place| self.line_at(place));

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-use crate::error::Error;
+use crate::error::{Error, none};
 use crate::files;
 use crate::hyperfine::Export;
 use crate::plan_file::PlannedRun;
@@ -104,5 +104,5 @@ pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>,
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(read) } else { Err(errors) }
+    none(errors).map(|()| read)
 }

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
 use crate::plan_file::PlannedRun;
 
 /// Name of the file.
@@ -48,14 +46,6 @@ pub fn to_tsv(seals: &[Seal]) -> String {
         let _ = writeln!(text, "{scenario}\t{block}\t{lines}\t{sum}");
         text
     })
-}
-
-/// The first line by which `text`, the content of seals.tsv, differs from the seals that `runs` should have; `None` if it does not.
-pub fn difference(plan: &[PlannedRun], runs: &str, text: &str, file: &Path) -> Option<Error> {
-    let due = to_tsv(&of(plan, runs));
-    let line = first_difference(&due, text)?;
-    let what = "the seal is not that of the lines which runs.jsonl has: they were changed after the block was complete";
-    Some(Error::line(file, line, what))
 }
 
 /// The line (from 1) at which two texts differ first.
