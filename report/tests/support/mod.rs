@@ -345,6 +345,11 @@ pub fn forge(folder: &Path, name: &str, change: impl FnOnce(&str) -> String) {
     if name == "runs.jsonl" {
         seal_blocks(folder);
     }
+    reseal(folder);
+}
+
+/// Writes a new manifest.
+pub fn reseal(folder: &Path) {
     let sums = report::manifest::sums(folder).expect("the folder can be read");
     write(folder, report::manifest::NAME, &report::manifest::to_text(&sums));
 }
