@@ -205,6 +205,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["form = \"published\", ", "", "claim = \"C1\"", "missing field `form`"],
         ["\"published\"", "\"best\"", "\"best\"", "`published` or `fair`"],
         ["x = \"rows_count\"\n", "", "\"scaling\"", "needs x"],
+        ["metric = \"work_s\"\nx =", "x =", "\"scaling\"", "needs metric"],
         ["strip\"\nscenarios = [\"big\"]", "strip\"\nscenarios = []", "\"arms\"", "shows one scenario"],
         ["kind = \"strip\"", "kind = \"pie\"", "\"pie\"", "lines"],
     ] {
@@ -229,25 +230,6 @@ fn columns_that_compare_arms_say_which_and_how() {
         ["over = \"a\", metric", "over = \"a\", dividend = \"a\", metric", "\"theirs\"", "mean nothing beside it"],
         [", over = \"a\", metric = \"work_s\"", "", "\"theirs\"", "needs a metric"],
         ["{ a = \"Arm A\" }", "{ c = \"Arm C\" }", "Arm C", "stands in no best"],
-    ] {
-        refuse("page.toml", &page, Page::parse, change);
-    }
-}
-
-#[test]
-fn charts_of_percentiles_need_a_histogram_and_no_metric() {
-    let page = PAGE.replacen(
-        "kind = \"strip\"\nscenarios = [\"big\"]\narms = [\"a\"]\nmetric = \"work_s\"",
-        "kind = \"percentiles\"\nscenarios = [\"big\"]\narms = [\"a\"]\nhistogram = \"read_ns\"",
-        1,
-    );
-    for change in [
-        ["histogram = \"read_ns\"", "", "\"arms\"", "needs histogram"],
-        ["histogram = \"read_ns\"", "histogram = \"read\"", "\"arms\"", "does not end in a unit"],
-        ["histogram = \"read_ns\"", "histogram = \"read_ns\"\nmetric = \"work_s\"", "\"arms\"", "not metric"],
-        ["arms = [\"a\"]\nhistogram", "arms = []\nhistogram", "\"arms\"", "needs scenarios and arms"],
-        ["metric = \"work_s\"\nx =", "x =", "\"scaling\"", "needs metric"],
-        ["metric = \"work_s\"\nx =", "metric = \"work_s\"\nhistogram = \"read_ns\"\nx =", "\"scaling\"", "percentiles"],
     ] {
         refuse("page.toml", &page, Page::parse, change);
     }
