@@ -107,11 +107,8 @@ fn a_run_out_of_order_or_with_the_record_of_another_one_is_not_added() {
     let add = |exit: &str, export: &str, record: &str| begun.add("toy-0002", exit, export, record);
     for (key, value, what) in [
         ("run", json!("toy-0009"), "run 'toy-0009', planned is 'toy-0002'"),
-        ("study", json!("joy"), "study 'joy'"),
-        ("block", json!(99), "block '99'"),
         ("seed", json!(99), "seed '99'"),
         ("host", json!("x"), "unknown field `host`"),
-        ("schema", json!(1), "schema 1 is unknown"),
         ("metrics", json!({ "work": 1.0 }), "does not end in a unit"),
         ("metrics", json!({ "work_s": 1.5 }), "0 < work_s <= process_s"),
     ] {

@@ -1,9 +1,8 @@
-//! The readers of JSON lines, cases and exports of hyperfine, old and new: they refuse what would otherwise be read as something else.
+//! The readers of JSON lines and exports of hyperfine, old and new: they refuse what would otherwise be read as something else.
 
 use report::hyperfine::Export;
 use report::machine::Machine;
 use report::runs::{self, Run};
-use report::{cases, plan_file};
 
 fn read(text: &str) -> Result<Vec<Run>, Vec<String>> {
     runs::read_lines(text, "runs.jsonl").map_err(|errors| errors.iter().map(ToString::to_string).collect())
@@ -47,23 +46,6 @@ fn a_key_that_stands_twice_in_one_object_is_refused() {
     let machine = "{\"schema\":2,\n\"values\":{\"a\":1,\n\"a\":2},\"reasons\":{}}";
     let error = Machine::parse(machine, "machine.json").expect_err("one value or the other").to_string();
     assert!(error.starts_with("machine.json:3: the key 'a' stands twice"), "{error}");
-}
-
-#[test]
-fn a_build_has_a_name_that_can_be_built_and_planned_seconds_are_a_time() {
-    let read = |build: &str| cases::parse(&format!("s\ta\t{build}\t1\trun\n"), "cases.tsv");
-    for build in ["release", "dev", "variant-lto-off"] {
-        assert!(read(build).is_ok(), "{build}");
-    }
-    for build in ["", "Release", "variant-", "../x", "variant-a b"] {
-        let error = read(build).expect_err(build).to_string();
-        assert!(error.starts_with("cases.tsv:1: ") && error.contains("no build"), "{error}");
-    }
-    for seconds in ["NaN", "inf", "-1", "0", "86400.1"] {
-        let text = format!("t-1\t0\ts\ta\trelease\t0\t0\t{seconds}\trun\n");
-        let error = plan_file::from_tsv(&text, "plan.tsv").expect_err(seconds).to_string();
-        assert!(error.starts_with("plan.tsv:1: "), "{error}");
-    }
 }
 
 const FILES: [(&str, &str); 3] = [

@@ -74,15 +74,6 @@ fn seeds_give_different_orders_of_blocks_and_of_arms() {
 }
 
 #[test]
-fn runs_are_numbered_and_blocks_take_one_of_three_inputs() {
-    for (number, run) in (1..).zip(planned("quick", 3).runs) {
-        assert_eq!(run.run, format!("toy-{number:04}"));
-        assert_eq!((run.layout, run.seed), (0, run.block % 3));
-        assert_eq!(run.case.arguments, format!("run --scenario {} --arm {}", run.case.scenario, run.case.arm));
-    }
-}
-
-#[test]
 fn blocks_take_the_layouts_in_turn_and_a_twin_takes_the_next_one() {
     let cases = [&CASES[..], &[("big", "b~b@aa")]].concat();
     let runs = plan_of(&cases, 24, "quick", (3, 6)).expect("there are these cases").runs;
@@ -100,7 +91,7 @@ fn blocks_take_the_layouts_in_turn_and_a_twin_takes_the_next_one() {
 
 #[test]
 fn a_plan_of_this_seed_is_the_same_as_ever() {
-    // Rounds in results/ are planned again when they are checked: another order would refuse them all.
+    // Rounds in results/ are planned again when they are checked: another order, number, layout or input would refuse them all.
     let text = plan_file::to_tsv(&planned("quick", 7).runs);
     assert_eq!(manifest::sum(text.as_bytes()), "a4fc7ab9383ba4e16aa2c6115133d9e208db62aa76e7cf791168ae0edaadb1f6");
 }
