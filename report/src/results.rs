@@ -137,7 +137,6 @@ impl Folder {
                 let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
                 sample.metrics = record.metrics.into_iter().chain(process_s).collect();
                 sample.pairs = record.pairs.unwrap_or_default();
-                sample.histograms = record.histograms.unwrap_or_default();
             }
             data.add(&planned.case.scenario, &planned.case.arm, sample);
         }

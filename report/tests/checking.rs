@@ -312,6 +312,9 @@ fn all_runs_of_a_case_record_the_same_metrics() {
     expect_one(&folder, &place, "has no system_s, unlike other runs of big a");
     forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", "\"rows_count\":3,\"system_s\""));
     expect_one(&folder, &place, "alone has rows_count, unlike other runs of big a");
+    // What older rounds recorded is no metric.
+    forge(&folder, "runs.jsonl", |_| in_line("\"metrics\"", "\"histograms\":{\"read_ns\":\"AAAA\"},\"metrics\""));
+    expect_none(&folder);
     // Of nothing there is neither mean nor percentile.
     for metric in ["gap_p99_ms", "gap_mean_ms", "gap_max_ms"] {
         forge(&folder, "runs.jsonl", |_| in_line("\"system_s\"", &format!("\"{metric}\":3,\"system_s\"")));
