@@ -614,7 +614,8 @@ impl<'r, 'a> Scope<'r, 'a> {
     }
 
     fn goal(&self) -> Result<Goal, Error> {
+        let (id, text) = (self.need("id")?, self.need("text")?);
         let bound = self.bound()?.ok_or_else(|| self.fault("needs at_most or at_least"))?;
-        Ok(Goal { id: self.need("id")?, text: self.need("text")?, quantity: self.quantity()?, bound })
+        Ok(Goal { id, text, quantity: self.quantity()?, bound })
     }
 }
