@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
-use crate::cases::{self, Case};
+use crate::cases;
 use crate::claims::Claims;
 use crate::cli::{Append, Command};
 use crate::files::{self, Schema, TomlFile, write_whole};
@@ -111,10 +111,9 @@ pub fn report(error: &Error) -> ExitCode {
 /// The passes under GNU time that the plan of a folder promises, one per line.
 fn promised_passes(folder: &Path) -> Result<String, Error> {
     let (promised, listed) = (selection::promised(folder)?, files::read(&folder.join("cases.tsv"))?);
-    let line = |run: &PlannedRun| {
-        let Case { scenario, arm, .. } = &run.case;
-        let pass = run.run.trim_start_matches("memory-");
-        format!("{pass}\t{}", cases::lines_of(&listed, &[(scenario.clone(), arm.clone())]))
+    let line = |PlannedRun { run, case, .. }: &PlannedRun| {
+        let pass = run.trim_start_matches("memory-");
+        format!("{pass}\t{}", cases::lines_of(&listed, &[selection::named(case)]))
     };
     Ok(promised.iter().map(line).collect())
 }
@@ -129,20 +128,24 @@ struct Made {
 
 fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<Made, Error> {
     let name = |file: &str| folder.join(file).display().to_string();
-    let (claims_file, cases_file) = (name("claims.toml"), name("cases.tsv"));
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
-    let mut meta = asked.clone();
-    let mut cases_text = meta.lines_of(&files::read(&folder.join("cases.tsv"))?, &cases_file)?;
+    let (listed, mut cases) = load(folder, "cases.tsv", cases::parse)?;
+    let mut meta = PlanMeta { study: claims.study.clone(), ..asked.clone() };
+    let known: BTreeSet<&str> = cases.iter().map(|case| case.scenario.as_str()).collect();
+    if let Some(unknown) = meta.only.iter().flatten().find(|scenario| !known.contains(scenario.as_str())) {
+        let known = Vec::from_iter(known).join(", ");
+        return Err(anyhow!("{}: there is no scenario '{unknown}': choose of {known}", name("cases.tsv")));
+    }
+    cases.retain(|case| meta.holds(&case.scenario));
     if let Some(trials) = trials {
-        let cases = cases::parse(&cases_text, &cases_file)?;
         let control = cheapest_control(&claims, &cases, &meta.profile)
-            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", meta.profile))?;
-        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(&meta.profile));
+            .ok_or_else(|| anyhow!("{} has no A/A control in the profile {}", name("claims.toml"), meta.profile))?;
+        let repeated = control.quantity.cases(&meta.profile);
+        cases.retain(|case| repeated.contains(&selection::named(case)));
         meta.calibration = Some(Calibration { control: control.id.clone(), trials: trials.into() });
     }
-    let cases = cases::parse(&cases_text, &cases_file)?;
-    let plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, &meta)?;
-    meta.study.clone_from(&claims.study);
+    let cases_text = cases::lines_of(&listed, &cases.iter().map(selection::named).collect::<Vec<_>>());
+    let plan = plan(&cases, &claims, TomlFile { name: &name("claims.toml"), text: &claims_text }, &meta)?;
     meta.hash = plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs));
     meta.planned_s = plan.planned_s;
     meta.memory_passes = selection::passes(&meta);

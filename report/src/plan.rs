@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
 use crate::plan_file::{Calibration, PlanMeta, PlannedRun};
+use crate::selection::named;
 
 /// Each layout of the code works on so many inputs in turn: block k of m layouts on the one with seed k / m mod this.
 const INPUT_SEEDS: u64 = 3;
@@ -80,7 +81,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
     }
 
     let times = |case: &Case| {
-        let asked = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
+        let asked = needed.get(&named(case)).copied().unwrap_or(1);
         meta.blocks_cap.map_or(asked, |cap| asked.min(cap))
     };
     let cases: Vec<&Case> = cases.iter().filter(|case| meta.holds(&case.scenario)).collect();
@@ -121,7 +122,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
 pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
-        let is_of = |case: &&Case| of_control.iter().any(|(scenario, arm)| case.name() == (scenario, arm));
+        let is_of = |case: &&Case| of_control.contains(&named(case));
         let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
         block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
     };

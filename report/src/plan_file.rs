@@ -1,6 +1,5 @@
 //! plan.tsv and plan.json: the plan as it is written down before the first run.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
 
@@ -63,17 +62,6 @@ impl PlanMeta {
     /// Whether the plan takes in the scenario.
     pub fn holds(&self, scenario: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
-    }
-
-    /// The lines of cases.tsv that are of its scenarios; `file` stands in messages.
-    pub(crate) fn lines_of(&self, cases: &str, file: &str) -> Result<String, Error> {
-        let scenario = |line: &'_ str| line.split('\t').next().unwrap_or_default().to_owned();
-        let known: BTreeSet<String> = cases.lines().map(scenario).collect();
-        if let Some(unknown) = self.only.iter().flatten().find(|name| !known.contains(*name)) {
-            let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::file(file, format!("there is no scenario '{unknown}': choose of {known}")));
-        }
-        Ok(cases.split_inclusive('\n').filter(|line| self.holds(scenario(line).trim_end())).collect())
     }
 
     /// The content of plan.json.

@@ -66,6 +66,7 @@ pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<Pl
     (0..passes(meta)).flat_map(pass).collect()
 }
 
-fn named(case: &Case) -> Named {
+/// The name of a test case.
+pub(crate) fn named(case: &Case) -> Named {
     (case.scenario.clone(), case.arm.clone())
 }
