@@ -1,12 +1,12 @@
 //! `report check`, `report seal` and `report page`: whatever is wrong with a results folder is found, with file and line.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use report::{check, manifest, plan_file};
+use report::plan_file::{self, PlannedRun};
+use report::{check, manifest};
 use support::{
     FIRST, Outcome, SECOND, THIRD, Toy, findings, forge, line_of, planned, read, render, rendered, report, reseal,
     seal_blocks, sealed, temporary, usual, write,
@@ -218,7 +218,7 @@ fn an_incomplete_measurement_is_not_sealed() {
 
 /// Changes plan.tsv and everything that vouches for it, so that only its content can give it away.
 fn forge_plan(folder: &Path, change: impl Fn(&str) -> String) {
-    forge(folder, "plan.tsv", |text| change(text));
+    forge(folder, "plan.tsv", change);
     let hash = plan_file::hash(&read(folder, "claims.toml"), &read(folder, "cases.tsv"), &read(folder, "plan.tsv"));
     let meta = report::results::read_meta(folder).expect("plan.json can be read");
     forge(folder, "plan.json", |text| text.replace(&meta.hash, &hash));
@@ -237,32 +237,23 @@ fn a_plan_with_a_run_twice_or_in_another_way_than_listed_is_found() {
     }
 }
 
-/// Takes the runs of the three blocks with the smallest effect out of a folder, numbers the rest anew and seals it again, seals of blocks and all.
-fn leave_out_the_least_welcome(folder: &Path) {
-    let plan = planned(folder);
-    let mut blocks: Vec<u64> = plan.iter().map(|run| run.block).collect::<BTreeSet<_>>().into_iter().collect();
-    blocks.truncate(3);
-    let is_kept = |index: usize| plan[index].case.scenario != "big" || !blocks.contains(&plan[index].block);
-    let renumbered = |text: &str| -> String {
-        let kept = lines(text).into_iter().enumerate().filter(|(index, _)| is_kept(*index)).enumerate();
-        kept.map(|(new, (old, line))| line.replace(&plan[old].run, &format!("toy-{:04}", new + 1))).collect()
-    };
-    let (runs, tsv) = (renumbered(&read(folder, "runs.jsonl")), renumbered(&read(folder, "plan.tsv")));
-    write(folder, "runs.jsonl", &runs);
-    forge_plan(folder, |_| tsv.clone());
-    seal_blocks(folder);
-    reseal(folder);
-}
-
 #[test]
 fn three_blocks_that_were_left_out_of_twelve_are_found_by_planning_again() {
     let results = temporary();
-    let toy = Toy { profile: "full", ..Toy::default() };
-    let folder = toy.seal(results.path(), FIRST, usual);
+    let folder = Toy { profile: "full", ..Toy::default() }.seal(results.path(), FIRST, usual);
     expect_none(&folder);
-    let first =
-        planned(&folder).iter().position(|run| run.case.scenario == "big" && run.block < 3).expect("there is one");
-    leave_out_the_least_welcome(&folder);
+    let plan = planned(&folder);
+    let is_unwelcome = |run: &PlannedRun| run.case.scenario == "big" && run.block < 3;
+    // The rest is numbered anew and sealed again, seals of blocks and all.
+    let renumbered = |text: &str| -> String {
+        let kept = plan.iter().zip(lines(text)).filter(|(run, _)| !is_unwelcome(run));
+        kept.zip(1..).map(|((run, line), number)| line.replace(&run.run, &format!("toy-{number:04}"))).collect()
+    };
+    write(&folder, "runs.jsonl", &renumbered(&read(&folder, "runs.jsonl")));
+    forge_plan(&folder, renumbered);
+    seal_blocks(&folder);
+    reseal(&folder);
+    let first = plan.iter().position(is_unwelcome).expect("there is one");
     expect_one(&folder, &format!("plan.tsv:{}", first + 1), "planned again from the seed 7");
     let refused = || contains("plan.tsv:").and(contains("planned again"));
     report().arg("verdicts").arg(results.path()).assert().code(2).stderr(refused());
@@ -322,13 +313,20 @@ fn all_runs_of_a_case_record_the_same_metrics() {
     }
 }
 
+/// The toy with a goal more.
+fn with_goal(goal: &str, cases: &[(&str, &str)]) -> Toy {
+    let claims = format!(
+        "{}\n[[goal]]\nid = \"more\"\ntext = \"t\"\n{goal}\nscenarios = [\"big\"]\nblocks = {{ quick = 8 }}\n",
+        support::CLAIMS
+    );
+    Toy { claims, cases: support::cases(&[&support::CASES[..], cases].concat()), ..Toy::default() }
+}
+
 #[test]
 fn a_percentile_that_is_asked_for_is_in_all_runs_of_a_case() {
     let results = temporary();
-    let goal = "\n[[goal]]\nid = \"gap\"\ntext = \"no long gap\"\nmetric = \"gap_p99_ms\"\narm = \"a\"\nunit = \"ms\"\n\
-                scenarios = [\"big\"]\nat_most = 9.0\nblocks = { quick = 8 }\n";
-    let folder =
-        Toy { claims: format!("{}{goal}", support::CLAIMS), ..Toy::default() }.seal(results.path(), FIRST, usual);
+    let toy = with_goal("metric = \"gap_p99_ms\"\narm = \"a\"\nunit = \"ms\"\nat_most = 9.0", &[]);
+    let folder = toy.seal(results.path(), FIRST, usual);
     forge(&folder, "runs.jsonl", |text| text.replacen("\"system_s\"", "\"gap_p99_ms\":3,\"system_s\"", 1));
     expect(&folder, &["alone has gap_p99_ms"]);
 }
@@ -341,18 +339,11 @@ fn a_run_without_its_timed_span_is_found_even_if_all_lack_it() {
     assert!(found.iter().all(|finding| finding.contains("a run needs work_s, its timed span")), "{found:#?}");
 }
 
-/// The toy with a goal about a duet of a and b.
-fn with_duet() -> Toy {
-    let goal = "\n[[goal]]\nid = \"duet\"\ntext = \"a takes at most twice as long as b\"\nratio = \"a / b\"\nreplicate = \"duet\"\n\
-                scenarios = [\"big\"]\nat_most = 2.0\nblocks = { quick = 8 }\n";
-    let cases = support::cases(&[&support::CASES[..], &[("big", "a~b")]].concat());
-    Toy { claims: format!("{}{goal}", support::CLAIMS), cases, ..Toy::default() }
-}
-
 #[test]
 fn duets_have_both_orders_equally_often_and_as_many_pairs_in_all_runs() {
     let results = temporary();
-    let folder = with_duet().seal(results.path(), FIRST, usual);
+    let toy = with_goal("ratio = \"a / b\"\nreplicate = \"duet\"\nat_most = 2.0", &[("big", "a~b")]);
+    let folder = toy.seal(results.path(), FIRST, usual);
     expect_none(&folder);
     let whole = read(&folder, "runs.jsonl");
     let first = line_of(&whole, "\"pairs\"");
