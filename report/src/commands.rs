@@ -189,9 +189,9 @@ fn show_plans(plans: &[Made], results: Option<&Path>) -> Result<ExitCode, Error>
 
 fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     let checked = check::read(paths)?;
-    let findings: Vec<Error> = checked.refused.into_iter().chain(checked.failed).map(Error::from).collect();
+    let findings = [checked.refused, checked.failed].concat();
     for finding in &findings {
-        print(&format!("{finding:#}\n"))?;
+        print(&format!("{finding}\n"))?;
     }
     let found = if findings.is_empty() { "all is well".to_owned() } else { format!("{} findings", findings.len()) };
     eprintln!("checked {} folders: {found}", checked.count);
@@ -205,8 +205,7 @@ fn exit(is_well: bool) -> ExitCode {
 
 /// Several errors as one, of a line each.
 fn all(errors: Vec<crate::error::Error>) -> Error {
-    let lines: Vec<String> = errors.into_iter().map(|error| format!("{:#}", Error::from(error))).collect();
-    Error::msg(lines.join("\nreport: "))
+    Error::msg(errors.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\nreport: "))
 }
 
 fn done(result: Result<(), Vec<crate::error::Error>>) -> Result<ExitCode, Error> {

@@ -173,7 +173,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|present| present == text) {
         return Ok(());
     }
-    let write = || {
+    let write = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         // Others may read what we write: temporary files are private unless told otherwise.
