@@ -43,9 +43,7 @@ fn append_memory(folder: &Path, [pass, scenario, arm, exit]: [&str; 4], record: 
 
 impl Begun {
     fn record(&self, index: usize) -> Value {
-        let run = &self.plan[index];
-        let metrics = json!({ "work_s": 1.25, "peak_rss_kib": 80_000.0 });
-        Toy::default().record(run, &run.run, &format!("{}-{}", run.case.scenario, run.seed), &metrics)
+        Toy::default().record(&self.plan[index], &json!({ "work_s": 1.25, "peak_rss_kib": 80_000.0 }))
     }
 
     /// Appends a run as measure.sh does.
@@ -82,7 +80,7 @@ fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
     let scratch = begun.temp.path();
     write(scratch, "time", USAGE);
     for run in promised(&begun.folder) {
-        let record = Toy::default().record(&run, &run.run, "x", &json!({ "work_s": 1.0 }));
+        let record = Toy::default().record(&run, &json!({ "work_s": 1.0 }));
         write(scratch, "record", &record.to_string());
         let case = ["0", &run.case.scenario, &run.case.arm, "0"];
         append_memory(&begun.folder, case, &scratch.join("record"), &scratch.join("time")).success();
