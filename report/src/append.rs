@@ -13,7 +13,7 @@ use crate::hyperfine::Export;
 use crate::plan_file::{self, PlannedRun};
 use crate::record::Record;
 use crate::results::{load, read_meta};
-use crate::runs::{GnuTime, Run, failure, in_words};
+use crate::runs::{GnuTime, Run, failure};
 use crate::seals;
 use crate::selection;
 
@@ -111,10 +111,9 @@ impl Left {
         if line.is_empty() {
             return nothing();
         }
-        match files::json(&line) {
-            Ok(value) => Ok((Some(value), line)),
+        match files::json(&line, path, 1) {
             Err(_) if self.exit != 0 => nothing(),
-            Err(error) => Err(Error::line(path, 1, in_words(&error))),
+            read => Ok((Some(read?), line)),
         }
     }
 

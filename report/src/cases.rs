@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::Error;
+use crate::files;
 
 /// The longest that a run may be planned to take, in seconds: a day.
 const LONGEST_S: f64 = 86_400.0;
@@ -22,10 +23,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// The test case of scenario, arm, build and arguments.
-    pub(crate) fn new(columns: [&str; 4], seconds: f64) -> Self {
-        let [scenario, arm, build, arguments] = columns.map(str::to_owned);
-        Case { scenario, arm, build, seconds, arguments }
+    /// The test case of scenario, arm, build, seconds and arguments.
+    pub(crate) fn read([scenario, arm, build, seconds, arguments]: [&str; 5]) -> Result<Self, String> {
+        let time = seconds.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_S);
+        let time = time.ok_or_else(|| format!("'{seconds}' is no time in seconds above zero and of a day at most"))?;
+        let [scenario, arm, build, arguments] = [scenario, arm, build, arguments].map(str::to_owned);
+        Ok(Case { scenario, arm, build, seconds: time, arguments })
     }
 
     /// Its scenario and arm.
@@ -44,16 +47,11 @@ fn is_made_of(text: &str, more: u8) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == more)
 }
 
-/// Whether `text` is a name of a scenario or arm.
-fn is_name(text: &str) -> bool {
-    is_made_of(text, b'_')
-}
-
 /// Whether `text` is an arm with at most one suffix, or two of them joined to a duet.
 fn is_arm(text: &str) -> bool {
     let single = |text: &str| {
         let (name, suffix) = text.split_once('@').unwrap_or((text, "aa"));
-        is_name(name) && ["aa", "slow"].contains(&suffix)
+        is_made_of(name, b'_') && ["aa", "slow"].contains(&suffix)
     };
     match text.split_once('~') {
         Some((first, second)) => single(first) && single(second),
@@ -72,46 +70,29 @@ fn is_build(text: &str) -> bool {
 /// Names file and line of what is not as docs/FORMAT.md section 1 says.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
     let mut seen = BTreeSet::new();
-    let mut cases = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let fault = |what: String| Error::line(file, index + 1, what);
-        let fields: Vec<&str> = line.split('\t').collect();
-        let &[scenario, arm, build, seconds, arguments] = fields.as_slice() else {
-            return Err(fault(format!("{} columns instead of scenario, arm, build, seconds, arguments", fields.len())));
-        };
-        if !is_name(scenario) {
-            return Err(fault(format!("'{scenario}' is no name of a scenario: small letters, digits and _ only")));
+    let cases = files::rows(text, file, "scenario, arm, build, seconds, arguments", |columns| {
+        let [scenario, arm, build, _, _] = columns;
+        if !is_made_of(scenario, b'_') {
+            return Err(format!("'{scenario}' is no name of a scenario: small letters, digits and _ only"));
         }
         if !is_arm(arm) {
-            return Err(fault(format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~")));
+            return Err(format!("'{arm}' is no arm: NAME, NAME@aa, NAME@slow or two of them joined by ~"));
         }
         if !is_build(build) {
-            return Err(fault(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv")));
+            return Err(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv"));
         }
-        let seconds = time(seconds).map_err(fault)?;
-        if !seen.insert((scenario, arm)) {
-            return Err(fault(format!("the test case {scenario} {arm} stands twice")));
+        let case = Case::read(columns)?;
+        if seen.insert((scenario, arm)) {
+            Ok(case)
+        } else {
+            Err(format!("the test case {scenario} {arm} stands twice"))
         }
-        cases.push(Case::new([scenario, arm, build, arguments], seconds));
-    }
-    if cases.is_empty() {
-        return Err(Error::file(file, "there is no test case in it"));
-    }
-    Ok(cases)
-}
-
-/// A time in seconds.
-pub(crate) fn time(text: &str) -> Result<f64, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_S);
-    seconds.ok_or_else(|| format!("'{text}' is no time in seconds above zero and of a day at most"))
+    })?;
+    if cases.is_empty() { Err(Error::file(file, "there is no test case in it")) } else { Ok(cases) }
 }
 
 /// The lines of cases.tsv that are of these cases, named by scenario and arm.
 pub fn lines_of(text: &str, cases: &[(String, String)]) -> String {
-    let is_wanted = |line: &&str| {
-        let mut columns = line.split('\t');
-        let (scenario, arm) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
-        cases.iter().any(|case| (case.0.as_str(), case.1.as_str()) == (scenario, arm))
-    };
-    text.split_inclusive('\n').filter(is_wanted).collect()
+    let is_of = |line: &str, (scenario, arm): &(String, String)| line.split('\t').take(2).eq([scenario, arm]);
+    text.split_inclusive('\n').filter(|line| cases.iter().any(|case| is_of(line, case))).collect()
 }

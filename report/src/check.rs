@@ -2,23 +2,23 @@
 //! made again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cases::Case;
 use crate::claims::{Asked, Claims, Form, Kind, Of};
 use crate::claims_file::ORIGINALS;
-use crate::error::Error;
+use crate::error::{Error, none};
 use crate::files::{self, TomlFile, write_whole};
 use crate::fmt;
 use crate::host;
 use crate::manifest;
 use crate::page::Page;
-use crate::plan::{Terms, plan};
+use crate::plan::plan;
 use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::{Record, is_summary};
-use crate::results::{Folder, load, read_meta, rounds_below};
-use crate::runs::Run;
+use crate::results::{Folder, faulty, load, read_meta, rounds_below};
+use crate::runs::{MemoryRun, Run};
 use crate::seals::{self, first_difference};
 use crate::selection;
 use crate::sentence::Sentence;
@@ -49,56 +49,38 @@ pub fn read(paths: &[PathBuf]) -> Result<Checked, Error> {
         }
         checked.count += folders.len();
         for folder in folders {
-            match open(&folder) {
-                Err(findings) => checked.refused.extend(findings),
-                Ok((folder, findings)) => {
-                    checked.refused.extend(findings);
-                    checked.failed.extend(failures(&folder));
-                    checked.folders.push(folder);
-                }
-            }
+            let Some(folder) = open(&folder, &mut checked.refused) else { continue };
+            checked.failed.extend(failures(&folder));
+            checked.folders.push(folder);
         }
     }
     checked.refused.extend(repeated(&checked.folders));
     Ok(checked)
 }
 
-/// A sealed folder with what is wrong with it, but for failed runs.
-fn open(path: &Path) -> Result<(Folder, Vec<Error>), Vec<Error>> {
+/// A sealed folder, if it can be read; what is wrong with it, but for failed runs, is added to `findings`.
+fn open(path: &Path, findings: &mut Vec<Error>) -> Option<Folder> {
     // Before anything is opened: a pipe would never end.
-    files::regular_files(path)?;
-    let mut findings = manifest::differences(path).unwrap_or_else(|errors| errors);
-    match Folder::open(path) {
-        Err(errors) => {
-            findings.extend(errors);
-            Err(findings)
-        }
-        Ok(folder) => {
-            let found = [name(&folder).into_iter().collect(), structure(&folder), digests(&folder), unlike(&folder)];
-            findings.extend(found.into_iter().flatten());
-            Ok((folder, findings))
-        }
+    faulty(findings, files::regular_files(path))?;
+    faulty(findings, manifest::verify(path));
+    let folder = faulty(findings, Folder::open(path))?;
+    findings.extend(name(&folder));
+    for check in [structure, digests, unlike] {
+        findings.extend(check(&folder));
     }
+    Some(folder)
 }
 
-/// The folder is called as its plan says: results/STUDY/STAMP-PROFILE.
+/// The folder is called as its plan says: results/STUDY/STAMP-PROFILE, with a stamp such as 20261121T050000Z.
 fn name(folder: &Folder) -> Option<Error> {
     let meta = &folder.meta;
     let profile = if meta.calibration.is_some() { "calibration" } else { &meta.profile };
     let place = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
-    let part = |path: Option<&Path>| path.and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-    let (own, study) = (part(Some(&place)), part(place.parent()));
-    let fits =
-        study == meta.study && own.strip_suffix(profile).and_then(|own| own.strip_suffix('-')).is_some_and(is_stamp);
+    let mut names = place.iter().rev().map(OsStr::to_string_lossy);
+    let (own, study) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+    let is_stamped = own.replace(|c: char| c.is_ascii_digit(), "0") == format!("00000000T000000Z-{profile}");
     let what = format!("it is called {study}/{own}, but its plan.json says {}/STAMP-{profile}", meta.study);
-    (!fits).then(|| Error::file(&folder.path, what))
-}
-
-/// Whether `text` is a time such as 20261121T050000Z.
-fn is_stamp(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = text.strip_suffix('Z').and_then(|text| text.split_once('T'));
-    parts.is_some_and(|(day, time)| day.len() == 8 && time.len() == 6 && digits(day) && digits(time))
+    (study != *meta.study || !is_stamped).then(|| Error::file(&folder.path, what))
 }
 
 /// What the files of a folder say against each other; failed runs are no contradiction.
@@ -108,7 +90,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
         page_against_claims(&folder.page, &folder.claims, &file("page.toml")),
         meta_against_files(folder, &file("plan.json")),
         plan_again(folder, &file("plan.tsv")),
-        runs_against_plan(folder, &file("runs.jsonl")),
+        runs_against_plan(folder),
         memory_against_plan(folder, &file("memory.jsonl")),
         probes(folder, &file("machine.json")),
     ];
@@ -118,20 +100,13 @@ fn structure(folder: &Folder) -> Vec<Error> {
 /// A whole round says how fast its machine was: without its probes it would be of a host of its own, which no other round contradicts. The
 /// probe is of Linux; what does not say where it was measured is taken for it.
 fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
-    let is_elsewhere = folder
-        .machine
-        .value("kernel")
-        .is_some_and(|kernel| !kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
-    if !folder.is_whole() || is_elsewhere {
-        return Vec::new();
-    }
-    let names = host::PROBES.iter().map(|(name, _)| *name);
-    let lacking = names.filter(|name| !folder.machine.number(name).is_some_and(|figure| figure > 0.0));
-    lacking
-        .map(|name| {
-            Error::file(file, format!("{name} is no figure above zero: a whole round is of a host that was probed"))
-        })
-        .collect()
+    let kernel = folder.machine.value("kernel");
+    let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
+    let is_due = folder.is_whole() && is_linux;
+    let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
+    let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
+    let what = "is no figure above zero: a whole round is of a host that was probed";
+    lacking.map(|name| Error::file(file, format!("{name} {what}"))).collect()
 }
 
 /// What a page says depends on claims that there are: otherwise it would never be said.
@@ -151,34 +126,27 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
 /// plan.json is of these files; a partial measurement holds its scenarios and no others.
 fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
     let Folder { meta, claims, cases, .. } = folder;
-    let passes = selection::passes(&Terms::from(meta));
+    let passes = selection::passes(meta);
     let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised(folder).len();
     let is_profile = ["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str());
-    let faults = [
-        (
-            meta.hash != plan_file::hash(&folder.texts.claims, &folder.texts.cases, &folder.texts.plan),
-            "its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned(),
-        ),
-        (meta.study != claims.study, format!("it is of the study {}, claims.toml of {}", meta.study, claims.study)),
-        (!is_profile, format!("there is no profile '{}': smoke, quick, full or originals", meta.profile)),
-        (
-            meta.memory_passes != passes,
-            format!("memory_passes is {}, by its profile and part it is {passes}", meta.memory_passes),
-        ),
-        (
-            meta.cut && is_all_there,
-            "cut stands there, but all planned runs and memory passes are there, too".to_owned(),
-        ),
-        (meta.blocks_cap.is_some() && meta.only.is_none(), "blocks_cap needs only".to_owned()),
-    ];
+    let mut findings = Vec::new();
+    let mut fault = |is_there: bool, what: String| findings.extend(is_there.then(|| Error::file(file, what)));
+    let hash = plan_file::hash(&folder.texts.claims, &folder.texts.cases, &folder.texts.plan);
+    fault(meta.hash != hash, "its hash is not that of claims.toml, cases.tsv and plan.tsv".to_owned());
+    fault(meta.study != claims.study, format!("it is of the study {}, claims.toml of {}", meta.study, claims.study));
+    fault(!is_profile, format!("there is no profile '{}': smoke, quick, full or originals", meta.profile));
+    let said = meta.memory_passes;
+    fault(said != passes, format!("memory_passes is {said}, by its profile and part it is {passes}"));
+    let what = "cut stands there, but all planned runs and memory passes are there, too";
+    fault(meta.cut && is_all_there, what.to_owned());
+    fault(meta.blocks_cap.is_some() && meta.only.is_none(), "blocks_cap needs only".to_owned());
     let only: BTreeSet<&str> = meta.only.iter().flatten().map(String::as_str).collect();
     let listed = cases.iter().filter(|_| meta.only.is_some()).map(|case| case.scenario.as_str()).collect();
-    let parts = only.symmetric_difference(&listed).map(|scenario| {
+    for scenario in only.symmetric_difference(&listed) {
         let (there, lacking) = if only.contains(scenario) { ("only", "cases.tsv") } else { ("cases.tsv", "only") };
-        format!("the scenario {scenario} stands in {there} and not in {lacking}")
-    });
-    let faults = faults.into_iter().filter(|(is_there, _)| *is_there).map(|(_, what)| what);
-    faults.chain(parts).map(|what| Error::file(file, what)).collect()
+        fault(true, format!("the scenario {scenario} stands in {there} and not in {lacking}"));
+    }
+    findings
 }
 
 /// plan.tsv is, to the byte, what follows from claims.toml, cases.tsv and plan.json: no run was left out, added or moved. What the plan says
@@ -186,124 +154,116 @@ fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
 fn plan_again(folder: &Folder, file: &Path) -> Vec<Error> {
     let claims = folder.path.join("claims.toml").display().to_string();
     let claims = TomlFile { name: &claims, text: &folder.texts.claims };
-    let again = match plan(&folder.cases, &folder.claims, claims, &Terms::from(&folder.meta)) {
+    let again = match plan(&folder.cases, &folder.claims, claims, &folder.meta) {
         Err(error) => return vec![error],
         Ok(again) => again,
     };
-    let (planned_s, said_s) = (again.planned_s, folder.meta.planned_s);
-    let again = plan_file::to_tsv(&again.runs);
-    let Some(line) = first_difference(&again, &folder.texts.plan) else {
-        // What is written as JSON and read again may differ in the last digit.
-        let differs = (planned_s - said_s).abs() > 1e-6;
-        let what = || format!("planned_s is {said_s}, planned again it is {planned_s}");
-        return differs.then(|| Error::file(folder.path.join("plan.json"), what())).into_iter().collect();
-    };
-    let said = |text: &str| {
-        text.lines().nth(line - 1).map_or_else(|| "nothing".to_owned(), |line| format!("'{}'", line.replace('\t', " ")))
-    };
-    let (due, found) = (said(&again), said(&folder.texts.plan));
-    let seed = folder.meta.seed;
-    vec![Error::line(file, line, format!("planned again from the seed {seed} it reads {due}, here stands {found}"))]
+    let (due, found) = (plan_file::to_tsv(&again.runs), &folder.texts.plan);
+    let (seed, planned_s) = (folder.meta.seed, folder.meta.planned_s);
+    if let Some(line) = first_difference(&due, found) {
+        let line_of = |text: &str| text.lines().nth(line - 1).map(|line| format!("'{}'", line.replace('\t', " ")));
+        let [due, found] = [&due, found].map(|text| line_of(text).unwrap_or_else(|| "nothing".to_owned()));
+        let what = format!("planned again from the seed {seed} it reads {due}, here stands {found}");
+        return vec![Error::line(file, line, what)];
+    }
+    // What is written as JSON and read again may differ in the last digit.
+    let differs = (again.planned_s - planned_s).abs() > 1e-6;
+    let what = format!("planned_s is {planned_s}, planned again it is {}", again.planned_s);
+    differs.then(|| Error::file(folder.path.join("plan.json"), what)).into_iter().collect()
 }
 
 /// The runs are those of the plan, in its order and with records that fit; a measurement that was cut off has whole blocks only.
-fn runs_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
-    let planned: BTreeMap<&str, (usize, &PlannedRun)> =
-        folder.plan.iter().enumerate().map(|(place, run)| (run.run.as_str(), (place, run))).collect();
+fn runs_against_plan(folder: &Folder) -> Vec<Error> {
+    let places = folder.plan.iter().enumerate().map(|(place, planned)| (planned.run.as_str(), place));
+    let places: BTreeMap<&str, usize> = places.collect();
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
-    let mut last = None;
-    for (index, run) in folder.runs.iter().enumerate() {
-        let fault = |what: String| Error::line(file, index + 1, what);
-        if !seen.insert(run.run.as_str()) {
-            findings.push(fault(format!("the run {} stands twice", run.run)));
-            continue;
+    // How much of the plan was made, by the run at hand.
+    let mut made = 0;
+    for (line, run) in (1..).zip(&folder.runs) {
+        let mut fault = |what: String| findings.push(folder.fault(line, what));
+        match places.get(run.run.as_str()) {
+            _ if !seen.insert(run.run.as_str()) => fault(format!("the run {} stands twice", run.run)),
+            None => fault(format!("the run {} is not planned", run.run)),
+            Some(&place) => {
+                if place < made {
+                    fault(format!("the run {} is out of the plan's order", run.run));
+                }
+                run.misfit(&folder.plan[place], &folder.meta.study).into_iter().for_each(fault);
+                made = place + 1;
+            }
         }
-        let Some(&(place, plan)) = planned.get(run.run.as_str()) else {
-            findings.push(fault(format!("the run {} is not planned", run.run)));
-            continue;
-        };
-        if last.is_some_and(|last| place < last) {
-            findings.push(fault(format!("the run {} is out of the plan's order", run.run)));
-        }
-        last = Some(place);
-        findings.extend(run.misfit(plan, &folder.meta.study).map(fault));
     }
     // What follows the last run was not made; what is missing before it was left out.
-    let made = last.map_or(0, |last| last + 1);
-    let due = if folder.meta.cut { &folder.plan[..made] } else { &folder.plan };
-    let is_ended = made < folder.plan.len();
-    let end = if is_ended { ": go on measuring, or keep the whole blocks by report seal --cut" } else { "" };
-    findings.extend(due.iter().filter(|plan| !seen.contains(plan.run.as_str())).map(|plan| {
-        let PlannedRun { run, case, .. } = plan;
+    let (before, after) = folder.plan.split_at(made);
+    let due = if folder.meta.cut { before } else { &folder.plan };
+    let end = if after.is_empty() { "" } else { ": go on measuring, or keep the whole blocks by report seal --cut" };
+    for PlannedRun { run, case, .. } in due.iter().filter(|planned| !seen.contains(planned.run.as_str())) {
         let what = format!("the run {run} ({} {}) is missing{end}", case.scenario, case.arm);
-        Error::line(file, folder.runs.len() + 1, what)
-    }));
-    if let (true, Some(next), Some(last)) = (folder.meta.cut, folder.plan.get(made), made.checked_sub(1))
-        && next.block_name() == folder.plan[last].block_name()
+        findings.push(folder.fault(folder.runs.len() + 1, what));
+    }
+    if let (true, Some(last), Some(next)) = (folder.meta.cut, before.last(), after.first())
+        && next.block_name() == last.block_name()
     {
         let what = format!("it ends inside block {} of {}", next.block, next.case.scenario);
-        findings.push(Error::line(file, folder.runs.len(), what));
+        findings.push(folder.fault(folder.runs.len(), what));
     }
     if findings.is_empty() {
         // Lines that are wrong in themselves have been named by now.
-        findings.extend(seals::difference(
-            &folder.plan,
-            &folder.texts.runs,
-            &folder.texts.seals,
-            &folder.path.join(seals::NAME),
-        ));
+        let due = seals::to_tsv(&seals::of(&folder.plan, &folder.texts.runs));
+        let what =
+            "the seal is not that of the lines which runs.jsonl has: they were changed after the block was complete";
+        let fault = |line| Error::line(folder.path.join(seals::NAME), line, what);
+        findings.extend(first_difference(&due, &folder.texts.seals).map(fault));
     }
+    findings
+}
+
+/// The memory passes are those that the plan promises, with records that fit; a measurement that was cut off may lack some.
+fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
+    let name = |pass: &str, scenario: &str, arm: &str| format!("{pass} of the test case {scenario} {arm}");
+    let promised = promised(folder);
+    let named = promised.iter().map(|run| (name(&run.run, &run.case.scenario, &run.case.arm), run));
+    let promised: BTreeMap<String, &PlannedRun> = named.collect();
+    let mut seen = BTreeSet::new();
+    let mut findings = Vec::new();
+    for (line, MemoryRun { pass, scenario, arm, record, .. }) in (1..).zip(&folder.memory) {
+        let name = name(&format!("memory-{pass}"), scenario, arm);
+        let fault = match promised.get(&name) {
+            None if !folder.cases.iter().any(|case| case.name() == (scenario, arm)) => {
+                Some(format!("the test case {scenario} {arm} does not stand in cases.tsv"))
+            }
+            None => Some(format!("the plan promises no pass {pass} of the test case {scenario} {arm}")),
+            Some(_) if seen.contains(&name) => {
+                Some(format!("the test case {scenario} {arm} stands twice in pass {pass}"))
+            }
+            Some(plan) => record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
+        };
+        findings.extend(fault.map(|what| Error::line(file, line, what)));
+        seen.insert(name);
+    }
+    let missing = promised.keys().filter(|name| !folder.meta.cut && !seen.contains(*name));
+    findings.extend(missing.map(|name| Error::file(file, format!("the pass {name} is missing"))));
     findings
 }
 
 /// The passes under GNU time that the plan of a folder promises.
 fn promised(folder: &Folder) -> Vec<PlannedRun> {
-    selection::memory_passes(&folder.cases, &folder.claims, &Terms::from(&folder.meta))
-}
-
-/// The memory passes are those that the plan promises, with records that fit; a measurement that was cut off may lack some.
-fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
-    let promised = promised(folder);
-    let key = |run: &PlannedRun| (run.run.clone(), run.case.scenario.clone(), run.case.arm.clone());
-    let promised: BTreeMap<_, &PlannedRun> = promised.iter().map(|run| (key(run), run)).collect();
-    let listed: BTreeSet<(&str, &str)> = folder.cases.iter().map(Case::name).collect();
-    let mut seen = BTreeSet::new();
-    let mut findings = Vec::new();
-    for (index, run) in folder.memory.iter().enumerate() {
-        let key = (format!("memory-{}", run.pass), run.scenario.clone(), run.arm.clone());
-        let named = format!("the test case {} {}", run.scenario, run.arm);
-        let fault = match promised.get(&key) {
-            None if !listed.contains(&(run.scenario.as_str(), run.arm.as_str())) => {
-                Some(format!("{named} does not stand in cases.tsv"))
-            }
-            None => Some(format!("the plan promises no pass {} of {named}", run.pass)),
-            Some(_) if seen.contains(&key) => Some(format!("{named} stands twice in pass {}", run.pass)),
-            Some(plan) => run.record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
-        };
-        findings.extend(fault.map(|what| Error::line(file, index + 1, what)));
-        seen.insert(key);
-    }
-    let missing = promised.iter().filter(|(key, _)| !folder.meta.cut && !seen.contains(key));
-    findings.extend(missing.map(|((pass, scenario, arm), _)| {
-        Error::file(file, format!("the pass {pass} of the test case {scenario} {arm} is missing"))
-    }));
-    findings
+    selection::memory_passes(&folder.cases, &folder.claims, &folder.meta)
 }
 
 /// Arms of one scenario and input seed give one answer.
 fn digests(folder: &Folder) -> Vec<Error> {
-    let mut first: BTreeMap<(&str, u64), (&str, String)> = BTreeMap::new();
+    let mut first: BTreeMap<(&str, u64), &Record> = BTreeMap::new();
     let mut findings = Vec::new();
-    for (index, run) in folder.runs.iter().enumerate() {
-        let Some(record) = run.record.as_ref().filter(|record| !record.digest.is_empty()) else {
-            continue;
-        };
-        let (arm, Record { scenario, seed, .. }) = (record.case_arm(), record);
-        let (digest, other) = first.entry((scenario, *seed)).or_insert_with(|| (&record.digest, arm.clone()));
-        if *digest != record.digest {
+    for (line, run) in (1..).zip(&folder.runs) {
+        let Some(record) = run.record.as_ref().filter(|record| !record.digest.is_empty()) else { continue };
+        let Record { scenario, seed, .. } = record;
+        let other = first.entry((scenario, *seed)).or_insert(record);
+        if other.digest != record.digest {
+            let (arm, other) = (record.case_arm(), other.case_arm());
             let what = format!("{arm} gives another answer than {other} in {scenario} with seed {seed}");
-            findings.push(Error::line(folder.path.join("runs.jsonl"), index + 1, what));
+            findings.push(folder.fault(line, what));
         }
     }
     findings
@@ -323,8 +283,7 @@ fn unlike(folder: &Folder) -> Vec<Error> {
     let mut findings = Vec::new();
     for ((scenario, arm), records) in cases {
         let mut fault = |line, what: String| {
-            let what = format!("{what} of {scenario} {arm}");
-            findings.push(Error::line(folder.path.join("runs.jsonl"), line, what));
+            findings.push(folder.fault(line, format!("{what} of {scenario} {arm}")));
         };
         let metrics: BTreeSet<&String> = records.iter().flat_map(|(_, record)| record.metrics.keys()).collect();
         for metric in metrics.into_iter().filter(|metric| !is_summary(metric) || asked.contains(metric.as_str())) {
@@ -355,11 +314,9 @@ fn asked(claims: &Claims) -> BTreeSet<&str> {
 }
 
 fn failures(folder: &Folder) -> Vec<Error> {
-    let failed = |(index, run): (usize, &Run)| {
-        let what = format!("{} failed: {}", run.run, run.failure()?);
-        Some(Error::line(folder.path.join("runs.jsonl"), index + 1, what))
-    };
-    folder.runs.iter().enumerate().filter_map(failed).collect()
+    let failed =
+        |(line, run): (usize, &Run)| Some(folder.fault(line, format!("{} failed: {}", run.run, run.failure()?)));
+    (1..).zip(&folder.runs).filter_map(failed).collect()
 }
 
 /// Folders that hold the runs of one measurement under two names: it would confirm itself. Two runs never come out alike in all they
@@ -370,13 +327,14 @@ fn repeated(folders: &[Folder]) -> Vec<Error> {
         for other in folders[..at].iter().filter(|other| other.meta.study == folder.meta.study) {
             let theirs: BTreeMap<&str, &Record> =
                 other.records().map(|(_, record)| (record.run.as_str(), record)).collect();
-            let ours = folder.records().count();
             let is_shared = |(_, record): &(usize, &Record)| theirs.get(record.run.as_str()) == Some(record);
             let shared: Vec<usize> = folder.records().filter(is_shared).map(|(line, _)| line).collect();
-            if let (Some(line), true) = (shared.first(), shared.len() > 1 || shared.len() == ours) {
+            if let Some(line) = shared.first()
+                && (shared.len() > 1 || folder.records().count() == 1)
+            {
                 let (count, other) = (fmt::plural(shared.len(), "run is", "runs are"), other.path.join("runs.jsonl"));
                 let what = format!("{count} the same as in {}: remove one of the two folders", other.display());
-                findings.push(Error::line(folder.path.join("runs.jsonl"), *line, what));
+                findings.push(folder.fault(*line, what));
             }
         }
     }
@@ -392,10 +350,7 @@ pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     files::regular_files(path)?;
     complete_seals(path, cut)?;
     let folder = Folder::open(path)?;
-    let findings = structure(&folder);
-    if !findings.is_empty() {
-        return Err(findings);
-    }
+    none(structure(&folder))?;
     Ok(write_whole(&path.join(manifest::NAME), &manifest::to_text(&manifest::sums(path)?))?)
 }
 
@@ -434,17 +389,11 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
 
 /// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.
 pub(crate) fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
-    let differences = manifest::differences(path)?;
-    if !differences.is_empty() {
-        return Err(differences);
-    }
+    manifest::verify(path)?;
     let text = files::read(page)?;
     let new = Page::parse(&text, &page.display().to_string())?;
     let (_, claims) = load(path, "claims.toml", Claims::parse)?;
-    let findings = page_against_claims(&new, &claims, page);
-    if !findings.is_empty() {
-        return Err(findings);
-    }
+    none(page_against_claims(&new, &claims, page))?;
     // Of all other files the sums stay as they were sealed, whatever happens to the files meanwhile.
     let mut sums = manifest::read(path)?;
     sums.insert("page.toml".to_owned(), manifest::sum(text.as_bytes()));

@@ -322,7 +322,7 @@ impl Quantity {
     /// The test cases it needs in `profile`, as scenario and arm.
     pub fn cases(&self, profile: &str) -> Vec<(String, String)> {
         let arms = self.arms();
-        let of = |scenario: &String| arms.iter().map(|arm| (scenario.clone(), arm.clone())).collect::<Vec<_>>();
+        let of = |scenario: &String| arms.clone().into_iter().map(|arm| (scenario.clone(), arm)).collect::<Vec<_>>();
         self.scenarios(profile).iter().flat_map(of).collect()
     }
 
@@ -342,10 +342,11 @@ impl Quantity {
     /// The same quantity in no more blocks than `other`.
     #[must_use]
     pub fn within(&self, other: &Quantity) -> Quantity {
-        let most = |profile: &String| other.blocks.get(profile).copied().unwrap_or(0);
-        let blocks =
-            self.blocks.iter().map(|(profile, &blocks)| (profile.clone(), blocks.min(most(profile)))).collect();
-        Quantity { blocks, ..self.clone() }
+        let mut within = self.clone();
+        for (profile, blocks) in &mut within.blocks {
+            *blocks = other.blocks.get(profile).map_or(0, |most| *most.min(blocks));
+        }
+        within
     }
 
     /// Whether it is about memory.
@@ -369,6 +370,13 @@ impl Part {
     pub fn has_floor(&self) -> bool {
         matches!(self.kind, Kind::Ratio { .. } | Kind::Every { .. } | Kind::Equal)
             && (self.quantity.is_ratio() || self.aa.is_some())
+    }
+}
+
+impl Mirrors {
+    /// All that is measured of it.
+    fn quantities(&self) -> impl Iterator<Item = &Quantity> {
+        [&self.theirs, &self.ours].into_iter().chain(self.but.as_ref().map(|(_, theirs)| theirs))
     }
 }
 
@@ -445,10 +453,7 @@ impl Claims {
     pub fn quantities(&self) -> impl Iterator<Item = (&str, &Quantity)> {
         let claims = self.parts().flat_map(|(id, part)| {
             let causes = part.causes.iter().map(|cause| &cause.quantity);
-            let mirrors = part.mirrors.iter().flat_map(|mirrors| {
-                let but = mirrors.but.iter().map(|(_, quantity)| quantity);
-                [&mirrors.theirs, &mirrors.ours].into_iter().chain(but)
-            });
+            let mirrors = part.mirrors.iter().flat_map(Mirrors::quantities);
             std::iter::once(&part.quantity).chain(causes).chain(mirrors).map(move |quantity| (id, quantity))
         });
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));
@@ -467,14 +472,7 @@ impl Claims {
         let quantities = |claims: &Claims| -> Vec<Quantity> {
             let parts = claims.asked(id, form).into_iter().flat_map(Asked::parts);
             let mirrors = parts.filter_map(|part| part.mirrors.as_ref());
-            let of = |Mirrors { theirs, ours, but }: &Mirrors| {
-                [theirs, ours]
-                    .into_iter()
-                    .chain(but.iter().map(|(_, theirs)| theirs))
-                    .map(Quantity::asked)
-                    .collect::<Vec<_>>()
-            };
-            mirrors.flat_map(of).collect()
+            mirrors.flat_map(Mirrors::quantities).map(Quantity::asked).collect()
         };
         quantities(self) == quantities(other)
     }

@@ -37,7 +37,9 @@ fn is_in(keys: &str, key: &str) -> bool {
     keys.split(' ').any(|other| other == key)
 }
 
+/// A key that is written.
 struct Entry<'a> {
+    key: String,
     value: Spanned<DeValue<'a>>,
     /// Where it stands in the file, in bytes.
     at: usize,
@@ -46,23 +48,22 @@ struct Entry<'a> {
     is_read: Cell<bool>,
 }
 
-/// A table with all that it says and inherits.
-#[derive(Clone)]
-struct Scope<'a> {
+/// What is gathered while the file is read.
+struct Reader<'a> {
     file: TomlFile<'a>,
+    /// Every key, each of which has to be read by somebody.
+    written: RefCell<Vec<Rc<Entry<'a>>>>,
+    controls: RefCell<Vec<ControlCase>>,
+}
+
+/// A table with all that it says and inherits.
+struct Scope<'r, 'a> {
+    reader: &'r Reader<'a>,
     /// What messages call it.
     name: String,
     /// Where it begins in the file, in bytes.
     at: usize,
     entries: BTreeMap<String, Rc<Entry<'a>>>,
-}
-
-/// What is gathered while the file is read.
-#[derive(Default)]
-struct Reader<'a> {
-    /// Every key of a claim, control or goal that has to be read by somebody.
-    written: RefCell<Vec<(String, Rc<Entry<'a>>)>>,
-    controls: RefCell<Vec<ControlCase>>,
 }
 
 impl Claims {
@@ -73,9 +74,9 @@ impl Claims {
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let file = TomlFile { name, text };
         let whole = DeTable::parse(text).map_err(|error| file.fault(&error))?;
-        let reader = Reader::default();
+        let reader = Reader { file, written: RefCell::default(), controls: RefCell::default() };
         let whole = Spanned::new(whole.span(), DeValue::Table(whole.into_inner()));
-        let top = reader.table(file, "claims.toml", whole)?;
+        let top = reader.table("claims.toml", whole)?;
         top.need::<Schema>("schema")?;
         let study = top.need("study")?;
         let mut budget_s = BTreeMap::new();
@@ -85,17 +86,17 @@ impl Claims {
             };
             budget_s.insert(profile.to_owned(), seconds);
         }
-        let claims = top.each(&reader, ("claim", "claim"), |table| reader.claim(&table))?;
-        if let Some(planted) = top.table(&reader, "planted", "planted")? {
+        let claims = top.each("claim", "claim", |claim| claim.claim())?;
+        if let Some(planted) = top.table("planted", "planted")? {
             for replicate in [Replicate::Process, Replicate::Duet] {
                 let key = replicate.into_str();
-                if let Some(table) = planted.table(&reader, key, &format!("planted.{key}"))? {
-                    reader.planted(&table, replicate)?;
+                if let Some(table) = planted.table(key, &format!("planted.{key}"))? {
+                    table.planted(replicate)?;
                 }
             }
         }
-        let goals = top.each(&reader, ("goal", "goal"), |table| goal(&table))?;
-        reader.refuse_unread(file)?;
+        let goals = top.each("goal", "goal", |goal| goal.goal())?;
+        reader.refuse_unread()?;
         let claims = Claims { study, budget_s, claims, controls: reader.controls.into_inner(), goals };
         claims.check_names(file)?;
         Ok(claims)
@@ -103,43 +104,44 @@ impl Claims {
 
     /// Ids are unique, and what explains another claim leads to it.
     fn check_names(&self, file: TomlFile<'_>) -> Result<(), Error> {
-        let mut seen = BTreeSet::new();
         let further = self.claims.iter().flat_map(|claim| &claim.further).map(|test| &test.id);
-        for id in self.claims.iter().map(|claim| &claim.id).chain(further).chain(self.goals.iter().map(|goal| &goal.id))
-        {
-            if !seen.insert(id) {
-                return Err(file.error_at(&format!("id = \"{id}\""), format!("the id '{id}' stands twice")));
-            }
+        let ids =
+            self.claims.iter().map(|claim| &claim.id).chain(further).chain(self.goals.iter().map(|goal| &goal.id));
+        let mut seen = BTreeSet::new();
+        if let Some(id) = ids.into_iter().find(|id| !seen.insert(*id)) {
+            return Err(file.error_at(&format!("id = \"{id}\""), format!("the id '{id}' stands twice")));
         }
         for (id, part) in self.parts() {
-            if let Kind::Cause { explains, form, .. } = &part.kind {
-                let fault = |what: String| Error::line(file.name, part.quantity.line, format!("{id} explains {what}"));
-                let parts = match self.asked(explains, *form) {
-                    Some(Asked::Parts(parts)) => parts.as_slice(),
-                    Some(Asked::Pending(_)) => continue,
-                    Some(Asked::Absent(_)) => {
-                        return Err(fault(format!("'{explains}', which is absent {}", form.in_words())));
-                    }
-                    None => return Err(fault(format!("'{explains}', which is no claim or further test of this file"))),
-                };
-                let mut effects: Vec<&Quantity> = parts.iter().map(|part| &part.quantity).collect();
-                effects.retain(|effect| effect.is_ratio());
-                if effects.is_empty() {
-                    return Err(fault(format!("'{explains}', which is no claim about a ratio")));
-                }
-                effects.retain(|effect| effect.replicate == part.quantity.replicate);
-                if effects.is_empty() {
-                    let own = part.quantity.replicate.into_str();
-                    return Err(fault(format!(
-                        "'{explains}', which is no effect with replicate = \"{own}\" like its own"
-                    )));
-                }
-                if let Some(scenario) = elsewhere(&part.quantity, &effects) {
-                    return Err(fault(format!("'{explains}' in {scenario}, where that is not measured")));
-                }
+            if let Kind::Cause { explains, form, .. } = &part.kind
+                && let Some(why) = self.explains_nothing(explains, *form, &part.quantity)
+            {
+                let what = format!("{id} explains '{explains}'{why}");
+                return Err(Error::line(file.name, part.quantity.line, what));
             }
         }
         Ok(())
+    }
+
+    /// Why the quantity `control` cannot explain what `id` asks in `form`, in words; `None` if it can.
+    fn explains_nothing(&self, id: &str, form: Form, control: &Quantity) -> Option<String> {
+        let parts = match self.asked(id, form) {
+            Some(Asked::Parts(parts)) => parts,
+            Some(Asked::Pending(_)) => return None,
+            Some(Asked::Absent(_)) => return Some(format!(", which is absent {}", form.in_words())),
+            None => return Some(", which is no claim or further test of this file".to_owned()),
+        };
+        let mut effects: Vec<&Quantity> = parts.iter().map(|part| &part.quantity).collect();
+        effects.retain(|effect| effect.is_ratio());
+        if effects.is_empty() {
+            return Some(", which is no claim about a ratio".to_owned());
+        }
+        effects.retain(|effect| effect.replicate == control.replicate);
+        if effects.is_empty() {
+            let own = control.replicate.into_str();
+            return Some(format!(", which is no effect with replicate = \"{own}\" like its own"));
+        }
+        let scenario = elsewhere(control, &effects)?;
+        Some(format!(" in {scenario}, where that is not measured"))
     }
 }
 
@@ -156,15 +158,89 @@ const PROFILES: [&str; 2] = ["quick", "full"];
 /// The profile that runs the authors' own code beside its mirrors.
 pub const ORIGINALS: &str = "originals";
 
-impl<'a> Scope<'a> {
+impl<'a> Reader<'a> {
+    /// A table as it is written; one with an id or a short text is called by it.
+    fn table(&self, name: &str, value: Spanned<DeValue<'a>>) -> Result<Scope<'_, 'a>, Error> {
+        let at = value.span().start;
+        let DeValue::Table(table) = value.into_inner() else {
+            return Err(self.file.error_in(at, format!("{name} is no table")));
+        };
+        let named = ["id", "short"].into_iter().find_map(|key| {
+            let (key, value) = table.get_key_value(key)?;
+            Some((key.span().start, value.get_ref().as_str()?.to_owned()))
+        });
+        let (at, name) = named.unwrap_or((at, name.to_owned()));
+        let mut entries = BTreeMap::new();
+        for (key, value) in table {
+            let (at, key) = (key.span().start, key.into_inner().into_owned());
+            if ![OWN, JUDGED, MEASURED, ARMS].iter().any(|keys| is_in(keys, &key)) {
+                return Err(self.file.error_in(at, format!("unknown key `{key}` in {name}")));
+            }
+            let entry = Rc::new(Entry { key: key.clone(), value, at, of: name.clone(), is_read: Cell::new(false) });
+            self.written.borrow_mut().push(Rc::clone(&entry));
+            entries.insert(key, entry);
+        }
+        Ok(Scope { reader: self, name, at, entries })
+    }
+
+    /// Refuses the first key that nobody has read.
+    fn refuse_unread(&self) -> Result<(), Error> {
+        let written = self.written.borrow();
+        let Some(entry) = written.iter().filter(|entry| !entry.is_read.get()).min_by_key(|entry| entry.at) else {
+            return Ok(());
+        };
+        let why = match entry.key.as_str() {
+            "minus" | "per" | "factor" | "unit" => ": it belongs to a value of one arm",
+            "ratio" | "arm" | "arms" => ": every test that could inherit it names its own arms",
+            _ => "",
+        };
+        Err(self.file.error_in(entry.at, format!("the key '{}' means nothing in {}{why}", entry.key, entry.of)))
+    }
+
+    /// The id of the control, which is a new one unless there is an equal one: of two, the one with more blocks and the smaller margin.
+    fn control(&self, arm: &str, planted: Option<f64>, margin: f64, quantity: Quantity) -> String {
+        let mut controls = self.controls.borrow_mut();
+        let is_equal = |other: &&mut ControlCase| {
+            let (other, planted_there) = (&other.quantity, other.planted);
+            (planted_there, &other.metric, &other.scenarios, &other.of, other.replicate)
+                == (planted, &quantity.metric, &quantity.scenarios, &quantity.of, quantity.replicate)
+        };
+        if let Some(other) = controls.iter_mut().find(is_equal) {
+            other.margin = other.margin.min(margin);
+            for (profile, blocks) in quantity.blocks {
+                let most = other.quantity.blocks.entry(profile).or_default();
+                *most = blocks.max(*most);
+            }
+            return other.id.clone();
+        }
+        let scenarios = PROFILES.map(|profile| quantity.scenarios(profile)).into_iter().find(|them| !them.is_empty());
+        let (first, more) = match scenarios.unwrap_or_default() {
+            [] => ("", String::new()),
+            [first] => (first.as_str(), String::new()),
+            [first, rest @ ..] => (first.as_str(), format!(" +{}", rest.len())),
+        };
+        let kind = if planted.is_some() { "planted" } else { "aa" };
+        let duet = if quantity.is_duet() { " duet" } else { "" };
+        let name = format!("{kind} {arm} {} {first}{more}{duet}", quantity.metric);
+        let is_alike = |other: &&ControlCase| other.id == name || other.id.starts_with(&format!("{name} #"));
+        let id = match controls.iter().filter(is_alike).count() {
+            0 => name,
+            alike => format!("{name} #{}", alike + 1),
+        };
+        controls.push(ControlCase { id: id.clone(), planted, margin, quantity });
+        id
+    }
+}
+
+impl<'r, 'a> Scope<'r, 'a> {
     fn fault(&self, what: impl AsRef<str>) -> Error {
-        self.file.error_in(self.at, format!("{} {}", self.name, what.as_ref()))
+        self.reader.file.error_in(self.at, format!("{} {}", self.name, what.as_ref()))
     }
 
     /// An error at a key of it, or at itself.
     fn fault_at(&self, key: &str, what: impl AsRef<str>) -> Error {
         let at = self.entries.get(key).map_or(self.at, |entry| entry.at);
-        self.file.error_in(at, format!("{} {}", self.name, what.as_ref()))
+        self.reader.file.error_in(at, format!("{} {}", self.name, what.as_ref()))
     }
 
     fn has(&self, key: &str) -> bool {
@@ -178,19 +254,15 @@ impl<'a> Scope<'a> {
 
     /// The value of a key as it is written, if it is there.
     fn raw(&self, key: &str) -> Option<Spanned<DeValue<'a>>> {
-        self.entries.get(key).map(|entry| {
-            entry.is_read.set(true);
-            entry.value.clone()
-        })
+        let entry = self.entries.get(key)?;
+        entry.is_read.set(true);
+        Some(entry.value.clone())
     }
 
     /// The value of a key, if it is there.
     fn take<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Error> {
-        let read = |value: Spanned<DeValue<'a>>| {
-            T::deserialize(value.into_deserializer())
-                .map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(&error))))
-        };
-        self.raw(key).map(read).transpose()
+        let read = self.raw(key).map(|value| T::deserialize(value.into_deserializer())).transpose();
+        read.map_err(|error: toml::de::Error| self.fault_at(key, format!("{key}: {}", in_line(&error))))
     }
 
     /// The value of a key that must be there.
@@ -204,34 +276,30 @@ impl<'a> Scope<'a> {
     }
 
     /// The table of a key, which messages call `name`, if it is there.
-    fn table(&self, reader: &Reader<'a>, key: &str, name: &str) -> Result<Option<Scope<'a>>, Error> {
+    fn table(&self, key: &str, name: &str) -> Result<Option<Scope<'r, 'a>>, Error> {
         if self.has(key) && !self.is_table(key) {
             return Err(self.fault_at(key, format!("needs a table in '{key}'")));
         }
-        self.raw(key).map(|table| reader.table(self.file, name, table)).transpose()
+        self.raw(key).map(|table| self.reader.table(name, table)).transpose()
     }
 
     /// What `read` makes of each table of a key, which messages call `name`; nothing if it is not there.
-    fn each<T>(
-        &self,
-        reader: &Reader<'a>,
-        (key, name): (&str, &str),
-        read: impl Fn(Scope<'a>) -> Result<T, Error>,
-    ) -> Result<Vec<T>, Error> {
+    fn each<T>(&self, key: &str, name: &str, read: impl Fn(Self) -> Result<T, Error>) -> Result<Vec<T>, Error> {
         match self.raw(key).map(Spanned::into_inner) {
             None => Ok(Vec::new()),
             Some(DeValue::Array(tables)) => {
-                tables.into_iter().map(|table| read(reader.table(self.file, name, table)?)).collect()
+                tables.into_iter().map(|table| read(self.reader.table(name, table)?)).collect()
             }
             Some(_) => Err(self.fault_at(key, format!("needs a list of tables in '{key}'"))),
         }
     }
 
     /// The scope with what it does not say and `outer` does, of the keys that `is_inherited`.
-    fn within(mut self, outer: &Scope<'a>, is_inherited: impl Fn(&Scope<'a>, &str) -> bool) -> Self {
-        let rivals =
-            |key: &str| EITHER.iter().find(|keys| is_in(keys, key)).map_or(key.to_owned(), |keys| (*keys).to_owned());
-        let is_said = |key: &str| rivals(key).split(' ').any(|rival| self.has(rival));
+    fn within(mut self, outer: &Self, is_inherited: impl Fn(&Self, &str) -> bool) -> Self {
+        let is_said = |key: &str| match EITHER.iter().find(|keys| is_in(keys, key)) {
+            Some(rivals) => rivals.split(' ').any(|rival| self.has(rival)),
+            None => self.has(key),
+        };
         let inherited = outer.entries.iter().filter(|(key, _)| is_inherited(&self, key) && !is_said(key));
         let inherited: Vec<_> = inherited.map(|(key, entry)| (key.clone(), Rc::clone(entry))).collect();
         self.entries.extend(inherited);
@@ -239,7 +307,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A form within its claim, or a part within its form.
-    fn test_within(self, outer: &Scope<'a>) -> Self {
+    fn test_within(self, outer: &Self) -> Self {
         self.within(outer, |_, key| !is_in(OWN, key))
     }
 
@@ -252,13 +320,11 @@ impl<'a> Scope<'a> {
     }
 
     fn band(&self, key: &str) -> Result<Option<Band>, Error> {
-        match self.take::<[f64; 2]>(key)? {
-            Some([lo, hi]) if lo < hi => Ok(Some(Band { lo, hi })),
-            Some([lo, hi]) => {
-                Err(self.fault_at(key, format!("has a {key} of nothing, from {lo} to {hi}: the lower end comes first")))
-            }
-            None => Ok(None),
+        let Some([lo, hi]) = self.take::<[f64; 2]>(key)? else { return Ok(None) };
+        if lo < hi {
+            return Ok(Some(Band { lo, hi }));
         }
+        Err(self.fault_at(key, format!("has a {key} of nothing, from {lo} to {hi}: the lower end comes first")))
     }
 
     fn size(&self) -> Result<Option<Size>, Error> {
@@ -271,24 +337,21 @@ impl<'a> Scope<'a> {
     }
 
     fn margin(&self, quantity: &Quantity) -> Result<f64, Error> {
-        match self.take("margin")? {
-            None => Ok(quantity.usual_margin()),
-            Some(margin) if margin > 0.0 && margin < 1.0 => Ok(margin),
-            Some(margin) => {
-                Err(self.fault_at("margin", format!("has a margin of {margin}, not between 0 and 1: 0.05 is 5 %")))
-            }
+        let margin: f64 = self.take("margin")?.unwrap_or_else(|| quantity.usual_margin());
+        if margin > 0.0 && margin < 1.0 {
+            return Ok(margin);
         }
+        Err(self.fault_at("margin", format!("has a margin of {margin}, not between 0 and 1: 0.05 is 5 %")))
     }
 
     fn by_profile<T: DeserializeOwned>(&self, key: &str) -> Result<BTreeMap<String, T>, Error> {
         let values: BTreeMap<String, T> = self.need(key)?;
-        match values.keys().find(|profile| !PROFILES.contains(&profile.as_str()) && *profile != ORIGINALS) {
-            Some(other) => Err(self.fault_at(
-                key,
-                format!("names the profile '{other}' in {key}: only quick and full judge, and originals beside them"),
-            )),
-            None => Ok(values),
-        }
+        let Some(other) = values.keys().find(|name| !PROFILES.contains(&name.as_str()) && *name != ORIGINALS) else {
+            return Ok(values);
+        };
+        let what =
+            format!("names the profile '{other}' in {key}: only quick and full judge, and originals beside them");
+        Err(self.fault_at(key, what))
     }
 
     /// A list of scenarios is that of all profiles.
@@ -303,15 +366,12 @@ impl<'a> Scope<'a> {
 
     /// Two arms, written as `a / b`.
     fn ratio(&self, key: &str) -> Result<Option<Of>, Error> {
-        let Some(ratio) = self.take::<String>(key)? else {
-            return Ok(None);
-        };
-        match ratio.split_once(" / ").map(|(a, b)| (a.trim(), b.trim())) {
-            Some((a, b)) if ![a, b].iter().any(|arm| arm.is_empty() || arm.contains([' ', '/', '~'])) => {
-                Ok(Some(Of::Ratio { numerator: a.to_owned(), denominator: b.to_owned() }))
-            }
-            _ => Err(self.fault_at(key, format!("has the ratio '{ratio}': write \"a / b\""))),
-        }
+        let Some(ratio) = self.take::<String>(key)? else { return Ok(None) };
+        let is_arm = |arm: &str| !arm.is_empty() && !arm.contains([' ', '/', '~']);
+        let arms = ratio.split_once(" / ").map(|(a, b)| (a.trim(), b.trim()));
+        let arms = arms.filter(|(a, b)| is_arm(a) && is_arm(b));
+        let (a, b) = arms.ok_or_else(|| self.fault_at(key, format!("has the ratio '{ratio}': write \"a / b\"")))?;
+        Ok(Some(Of::Ratio { numerator: a.to_owned(), denominator: b.to_owned() }))
     }
 
     /// What one block yields.
@@ -335,9 +395,7 @@ impl<'a> Scope<'a> {
             let cancels = per.as_deref().is_some_and(|per| unit(per) == Some(own));
             *printed = self.take("unit")?.unwrap_or_else(|| if cancels { "ratio" } else { own }.to_owned());
         }
-        if let Some(replicate) = self.take("replicate")? {
-            quantity.replicate = replicate;
-        }
+        quantity.replicate = self.take("replicate")?.unwrap_or(quantity.replicate);
         if quantity.is_duet() && !quantity.is_ratio() {
             return Err(self.fault("is a duet: it needs ratio = \"a / b\""));
         }
@@ -351,7 +409,7 @@ impl<'a> Scope<'a> {
             return Err(self.fault_at("metric", format!("has the metric '{metric}', which does not end in a unit")));
         }
         Ok(Quantity {
-            line: self.file.line_at(self.at),
+            line: self.reader.file.line_at(self.at),
             metric,
             scenarios: self.scenarios()?,
             of,
@@ -397,94 +455,50 @@ impl<'a> Scope<'a> {
             }
         }
     }
-}
 
-impl<'a> Reader<'a> {
-    /// A table as it is written; one with an id or a short text is called by it.
-    fn table(&self, file: TomlFile<'a>, name: &str, value: Spanned<DeValue<'a>>) -> Result<Scope<'a>, Error> {
-        let at = value.span().start;
-        let DeValue::Table(table) = value.into_inner() else {
-            return Err(file.error_in(at, format!("{name} is no table")));
-        };
-        let named = ["id", "short"].into_iter().find_map(|key| {
-            let (key, value) = table.iter().find(|(other, _)| other.get_ref() == key)?;
-            Some((key.span().start, value.get_ref().as_str()?.to_owned()))
-        });
-        let (at, name) = named.unwrap_or((at, name.to_owned()));
-        let mut scope = Scope { file, name, at, entries: BTreeMap::new() };
-        for (key, value) in table {
-            let (at, key) = (key.span().start, key.into_inner().into_owned());
-            if ![OWN, JUDGED, MEASURED, ARMS].iter().any(|keys| is_in(keys, &key)) {
-                return Err(file.error_in(at, format!("unknown key `{key}` in {}", scope.name)));
-            }
-            let entry = Rc::new(Entry { value, at, of: scope.name.clone(), is_read: Cell::new(false) });
-            self.written.borrow_mut().push((key.clone(), Rc::clone(&entry)));
-            scope.entries.insert(key, entry);
-        }
-        Ok(scope)
-    }
-
-    /// Refuses the first key that nobody has read.
-    fn refuse_unread(&self, file: TomlFile<'_>) -> Result<(), Error> {
-        let written = self.written.borrow();
-        let Some((key, entry)) =
-            written.iter().filter(|(_, entry)| !entry.is_read.get()).min_by_key(|(_, entry)| entry.at)
-        else {
-            return Ok(());
-        };
-        let why = match key.as_str() {
-            "minus" | "per" | "factor" | "unit" => ": it belongs to a value of one arm",
-            "ratio" | "arm" | "arms" => ": every test that could inherit it names its own arms",
-            _ => "",
-        };
-        Err(file.error_in(entry.at, format!("the key '{key}' means nothing in {}{why}", entry.of)))
-    }
-
-    fn claim(&self, claim: &Scope<'a>) -> Result<Claim<Asked>, Error> {
-        let (id, text) = (claim.need("id")?, claim.need("text")?);
-        let original = claim.need("original")?;
+    fn claim(&self) -> Result<Claim<Asked>, Error> {
+        let (id, text) = (self.need("id")?, self.need("text")?);
+        let original = self.need("original")?;
         let form = |form: Form| {
-            let table = claim.table(self, form.into_str(), &format!("{} ({})", claim.name, form.in_words()))?;
+            let table = self.table(form.into_str(), &format!("{} ({})", self.name, form.in_words()))?;
             let what = format!("needs the key '{form}': a form that makes no sense is {{ absent = \"why\" }}");
-            self.asked(&table.ok_or_else(|| claim.fault(what))?.test_within(claim), form)
+            table.ok_or_else(|| self.fault(what))?.test_within(self).asked(form)
         };
         let (published, fair) = (form(Form::Published)?, form(Form::Fair)?);
-        let further = |table: Scope<'a>| {
-            let scope = table.test_within(claim);
+        let further = self.each("further", "a further test", |table| {
+            let scope = table.test_within(self);
             // Alone in the evidence a test about a cause explains what is fair.
-            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, form: self.asked(&scope, Form::Fair)? })
-        };
-        let further = claim.each(self, ("further", "a further test"), further)?;
-        let claim_read = Claim { id, text, original, published, fair, further };
-        if claim_read.parts().next().is_none() {
+            Ok(Further { id: scope.need("id")?, text: scope.need("text")?, form: scope.asked(Form::Fair)? })
+        })?;
+        let claim = Claim { id, text, original, published, fair, further };
+        if claim.parts().next().is_none() {
             // Nothing is asked that could mean what the claim says.
-            claim.entries.values().for_each(|entry| entry.is_read.set(true));
+            self.entries.values().for_each(|entry| entry.is_read.set(true));
         }
-        Ok(claim_read)
+        Ok(claim)
     }
 
     /// What a form or a further test asks.
-    fn asked(&self, test: &Scope<'a>, form: Form) -> Result<Asked, Error> {
-        if let Some(reason) = test.take("absent")? {
+    fn asked(&self, form: Form) -> Result<Asked, Error> {
+        if let Some(reason) = self.take("absent")? {
             return Ok(Asked::Absent(reason));
         }
-        if let Some(reason) = test.take("pending")? {
+        if let Some(reason) = self.take("pending")? {
             return Ok(Asked::Pending(reason));
         }
-        if !test.has("part") {
-            return Ok(Asked::Parts(vec![self.part(test, form)?]));
+        if !self.has("part") {
+            return Ok(Asked::Parts(vec![self.part(form)?]));
         }
-        let parts = test.each(self, ("part", &test.name), |table| self.part(&table.test_within(test), form))?;
+        let parts = self.each("part", &self.name, |part| part.test_within(self).part(form))?;
         if parts.is_empty() {
-            Err(test.fault_at("part", "needs at least one part in 'part'"))
-        } else {
-            Ok(Asked::Parts(parts))
+            return Err(self.fault_at("part", "needs at least one part in 'part'"));
         }
+        Ok(Asked::Parts(parts))
     }
 
-    fn part(&self, scope: &Scope<'a>, form: Form) -> Result<Part, Error> {
-        let kind = scope.kind(form)?;
-        let quantity = scope.quantity()?;
+    fn part(&self, form: Form) -> Result<Part, Error> {
+        let kind = self.kind(form)?;
+        let quantity = self.quantity()?;
         let fits = match (&kind, &quantity.of) {
             (Kind::Slope { .. }, of) => !matches!(of, Of::Value { .. }),
             (Kind::Ratio { .. } | Kind::Band(_) | Kind::Outcome { .. }, of) => !matches!(of, Of::Each(_)),
@@ -493,29 +507,29 @@ impl<'a> Reader<'a> {
         if !fits {
             let kind = kind.into_str();
             let what = format!("of kind {kind} is made of the wrong arms: see the kinds in docs/FORMAT.md");
-            return Err(scope.fault(what));
+            return Err(self.fault(what));
         }
-        let causes = scope.each(self, ("cause", "a cause"), |table| Self::cause(scope, &quantity, table))?;
-        let text = if scope.has("id") { None } else { scope.take("text")? };
-        let (text, margin) = (text.unwrap_or_default(), scope.margin(&quantity)?);
-        let mirrors = self.mirrors(scope, &quantity)?;
+        let causes = self.each("cause", "a cause", |cause| cause.cause(self, &quantity))?;
+        let text = if self.has("id") { None } else { self.take("text")? };
+        let (text, margin) = (text.unwrap_or_default(), self.margin(&quantity)?);
+        let mirrors = self.mirrors(&quantity)?;
         let mut part = Part { text, kind, margin, quantity, aa: None, causes, mirrors };
-        part.aa = self.aa(scope, &part)?;
+        part.aa = self.aa(&part)?;
         Ok(part)
     }
 
     /// The authors' own code that the arms of a test mirror: `mirrors = "a / b"` in the same runs, or a table of what else is measured there.
-    fn mirrors(&self, test: &Scope<'a>, ours: &Quantity) -> Result<Option<Mirrors>, Error> {
-        if !test.is_table("mirrors") {
-            let theirs = test.ratio("mirrors")?.map(|of| Quantity { of, ..ours.clone() });
+    fn mirrors(&self, ours: &Quantity) -> Result<Option<Mirrors>, Error> {
+        if !self.is_table("mirrors") {
+            let theirs = self.ratio("mirrors")?.map(|of| Quantity { of, ..ours.clone() });
             return Ok(theirs.map(|theirs| Mirrors { theirs, ours: ours.clone(), but: None }));
         }
         // What is measured in a table of this key, where it does not say itself how.
-        let inner = |outer: &Scope<'a>, key: &str| -> Result<Option<Scope<'a>>, Error> {
-            let own = outer.table(self, key, &format!("{key} of {}", outer.name))?;
+        let inner = |outer: &Self, key: &str| -> Result<Option<Self>, Error> {
+            let own = outer.table(key, &format!("{key} of {}", outer.name))?;
             Ok(own.map(|own| own.within(outer, |_, key| is_in(MEASURED, key))))
         };
-        let Some(scope) = inner(test, "mirrors")? else { return Ok(None) };
+        let Some(scope) = inner(self, "mirrors")? else { return Ok(None) };
         if !scope.names_arms() {
             return Err(scope.fault("needs arms of the authors' code: ratio = \"a / b\", or arm"));
         }
@@ -526,14 +540,14 @@ impl<'a> Reader<'a> {
         Ok(Some(Mirrors { ours: Quantity { scenarios, blocks, ..ours }, theirs, but }))
     }
 
-    fn cause(outer: &Scope<'a>, effect: &Quantity, own: Scope<'a>) -> Result<Cause, Error> {
-        let names_arms = own.names_arms();
-        let is_inherited = |own: &Scope<'a>, key: &str| match key {
+    /// The cause that it is, of an `effect` in the test `outer`.
+    fn cause(self, outer: &Self, effect: &Quantity) -> Result<Cause, Error> {
+        let names_arms = self.names_arms();
+        let scope = self.within(outer, |own, key| match key {
             // A counter of one arm cannot come from a duet, even if the claim does.
             "replicate" => !own.has("arm"),
             _ => is_in(MEASURED, key) || is_in(ARMS, key) && !names_arms,
-        };
-        let scope = own.within(outer, is_inherited);
+        });
         let (short, text) = (scope.need::<String>("short")?, scope.need("text")?);
         let (bound, quantity) = (scope.bound()?, scope.quantity()?.within(effect));
         if bound.is_none() {
@@ -548,90 +562,60 @@ impl<'a> Reader<'a> {
                 return Err(scope.fault_at("replicate", format!("is a cause in {} and explains none of its effect: it has replicate = \"{own}\", the effect \"{its}\"", outer.name)));
             }
             if let Some(scenario) = elsewhere(&quantity, &[effect]) {
-                return Err(scope
-                    .fault_at("scenarios", format!("explains an effect in {scenario}, where that is not measured")));
+                let what = format!("explains an effect in {scenario}, where that is not measured");
+                return Err(scope.fault_at("scenarios", what));
             }
         }
         Ok(Cause { short, text, quantity, bound })
     }
 
     /// The id of the A/A control that a part asks for: by default, where it has a floor, of its denominator.
-    fn aa(&self, test: &Scope<'a>, part: &Part) -> Result<Option<String>, Error> {
+    fn aa(&self, part: &Part) -> Result<Option<String>, Error> {
         let mut quantity = part.quantity.clone();
-        let is_table = test.is_table("aa");
-        let arm: Option<String> = if !is_table {
-            test.take("aa")?
-        } else if let Some(asked) = test.table(self, "aa", &format!("aa of {}", test.name))? {
-            quantity.scenarios = if asked.has("scenarios") { asked.scenarios()? } else { quantity.scenarios };
-            quantity.blocks = if asked.has("blocks") { asked.by_profile("blocks")? } else { quantity.blocks };
-            asked.take("arm")?
-        } else {
-            None
+        let table = if self.is_table("aa") { self.table("aa", &format!("aa of {}", self.name))? } else { None };
+        let arm: Option<String> = match &table {
+            None => self.take("aa")?,
+            Some(asked) => {
+                if asked.has("scenarios") {
+                    quantity.scenarios = asked.scenarios()?;
+                }
+                if asked.has("blocks") {
+                    quantity.blocks = asked.by_profile("blocks")?;
+                }
+                asked.take("arm")?
+            }
         };
         let arm = match (arm, &part.quantity.of) {
             (Some(none), _) if none == "none" => return Ok(None),
             (Some(arm), _) => arm,
             (None, Of::Ratio { denominator, .. }) if part.has_floor() => denominator.clone(),
-            (None, _) if is_table => return Err(test.fault_at("aa", "needs the arm of its A/A control")),
+            (None, _) if table.is_some() => return Err(self.fault_at("aa", "needs the arm of its A/A control")),
             (None, _) => return Ok(None),
         };
         quantity.of = Of::copies(&arm, quantity.replicate);
-        Ok(Some(self.control(&arm, None, part.margin, quantity)))
+        Ok(Some(self.reader.control(&arm, None, part.margin, quantity)))
     }
 
-    fn planted(&self, table: &Scope<'a>, replicate: Replicate) -> Result<(), Error> {
-        let arm: String = table.need("arm")?;
-        let size: f64 = table.need("size")?;
+    fn planted(&self, replicate: Replicate) -> Result<(), Error> {
+        let arm: String = self.need("arm")?;
+        let size: f64 = self.need("size")?;
         if size <= 1.0 {
-            return Err(table.fault_at("size", "needs a size above 1: how much longer the copy takes"));
+            return Err(self.fault_at("size", "needs a size above 1: how much longer the copy takes"));
         }
         // The handicapped copy stands above the line, so that it is a ratio above 1.
         let of = Of::Ratio { numerator: format!("{arm}@slow"), denominator: arm.clone() };
-        let quantity = Quantity { replicate, ..table.samples(of)? };
-        let margin = table.margin(&quantity)?;
+        let quantity = Quantity { replicate, ..self.samples(of)? };
+        let margin = self.margin(&quantity)?;
         // What an effect of this size must stand out from.
         let copies = Quantity { of: Of::copies(&arm, replicate), ..quantity.clone() };
-        self.control(&arm, None, margin, copies);
-        self.control(&arm, Some(size), margin, quantity);
+        self.reader.control(&arm, None, margin, copies);
+        self.reader.control(&arm, Some(size), margin, quantity);
         Ok(())
     }
 
-    /// The id of the control, which is a new one unless there is an equal one: of two, the one with more blocks and the smaller margin.
-    fn control(&self, arm: &str, planted: Option<f64>, margin: f64, quantity: Quantity) -> String {
-        let mut controls = self.controls.borrow_mut();
-        let is_equal = |other: &&mut ControlCase| {
-            let (other, planted_there) = (&other.quantity, other.planted);
-            (planted_there, &other.metric, &other.scenarios, &other.of, other.replicate)
-                == (planted, &quantity.metric, &quantity.scenarios, &quantity.of, quantity.replicate)
-        };
-        if let Some(other) = controls.iter_mut().find(is_equal) {
-            other.margin = other.margin.min(margin);
-            for (profile, blocks) in quantity.blocks {
-                let most = other.quantity.blocks.entry(profile).or_default();
-                *most = blocks.max(*most);
-            }
-            return other.id.clone();
-        }
-        let scenarios =
-            PROFILES.iter().map(|profile| quantity.scenarios(profile)).find(|scenarios| !scenarios.is_empty());
-        let (first, more) =
-            scenarios.and_then(<[String]>::split_first).map_or(("", 0), |(first, rest)| (first.as_str(), rest.len()));
-        let kind = if planted.is_some() { "planted" } else { "aa" };
-        let more = if more > 0 { format!(" +{more}") } else { String::new() };
-        let duet = if quantity.is_duet() { " duet" } else { "" };
-        let name = format!("{kind} {arm} {} {first}{more}{duet}", quantity.metric);
-        let is_alike = |other: &&ControlCase| other.id == name || other.id.starts_with(&format!("{name} #"));
-        let id = match controls.iter().filter(is_alike).count() {
-            0 => name,
-            alike => format!("{name} #{}", alike + 1),
-        };
-        controls.push(ControlCase { id: id.clone(), planted, margin, quantity });
-        id
+    fn goal(&self) -> Result<Goal, Error> {
+        let (id, text) = (self.need("id")?, self.need("text")?);
+        let bound = self.bound()?.ok_or_else(|| self.fault("needs at_most or at_least"))?;
+        Ok(Goal { id, text, quantity: self.quantity()?, bound })
     }
-}
-
-fn goal(goal: &Scope<'_>) -> Result<Goal, Error> {
-    let (id, text) = (goal.need("id")?, goal.need("text")?);
-    let bound = goal.bound()?.ok_or_else(|| goal.fault("needs at_most or at_least"))?;
-    Ok(Goal { id, text, quantity: goal.quantity()?, bound })
 }

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
-use crate::cases::{self, Case};
+use crate::cases;
 use crate::claims::Claims;
 use crate::cli::{Append, Command};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::machine::Machine;
-use crate::plan::{Plan, Terms, cheapest_control, plan};
+use crate::plan::{Plan, cheapest_control, plan};
 use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::results::load;
 use crate::{append, check, fmt, power, publish, render, selection};
@@ -28,15 +28,25 @@ const COULD_NOT_RUN: u8 = 2;
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show, results } => {
-            let (profile, layouts) = (<&str>::from(profile).to_owned(), layouts.into());
-            // Sorted and once each, so that the order in which they were typed does not matter.
-            let only = only.map(|names| BTreeSet::from_iter(names).into_iter().collect());
-            let blocks_cap = blocks.map(usize::from);
-            let terms = Terms { profile, seed, layouts, only, blocks_cap, calibration: None };
-            let trials = calibrate.map(usize::from);
+            let asked = PlanMeta {
+                schema: Schema,
+                study: String::new(),
+                profile: <&str>::from(profile).to_owned(),
+                seed,
+                layouts: layouts.into(),
+                // Sorted and once each, so that the order in which they were typed does not matter.
+                only: only.map(|names| BTreeSet::from_iter(names).into_iter().collect()),
+                blocks_cap: blocks.map(usize::from),
+                calibration: None,
+                hash: String::new(),
+                planned_s: 0.0,
+                memory_passes: 0,
+                cut: false,
+            };
+            let made = folders.iter().map(|folder| make_plan(folder, &asked, calibrate)).collect::<Result<Vec<_>, _>>();
             match folders.as_slice() {
-                _ if show => show_plans(&folders, &terms, trials, results.as_deref()),
-                [folder] => make_plan(folder, terms, trials)?.write(folder),
+                _ if show => show_plans(&made?, results.as_deref()),
+                [folder] => made?[0].write(folder),
                 _ => Err(anyhow!("several folders can only be shown: add --show")),
             }
         }
@@ -79,11 +89,10 @@ fn append(what: Append) -> Result<ExitCode, Error> {
             append::memory(&folder, pass, &scenario, &arm, &left, time.as_deref())?
         }
     };
-    let Some(failure) = failure else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    eprintln!("recorded as a failure: {failure}");
-    Ok(ExitCode::from(FOUND_FAULTS))
+    if let Some(failure) = &failure {
+        eprintln!("recorded as a failure: {failure}");
+    }
+    Ok(exit(failure.is_none()))
 }
 
 /// Prints `error` with its causes in one line and says how to exit.
@@ -102,10 +111,9 @@ pub fn report(error: &Error) -> ExitCode {
 /// The passes under GNU time that the plan of a folder promises, one per line.
 fn promised_passes(folder: &Path) -> Result<String, Error> {
     let (promised, listed) = (selection::promised(folder)?, files::read(&folder.join("cases.tsv"))?);
-    let line = |run: &PlannedRun| {
-        let Case { scenario, arm, .. } = &run.case;
-        let pass = run.run.trim_start_matches("memory-");
-        format!("{pass}\t{}", cases::lines_of(&listed, &[(scenario.clone(), arm.clone())]))
+    let line = |PlannedRun { run, case, .. }: &PlannedRun| {
+        let pass = run.trim_start_matches("memory-");
+        format!("{pass}\t{}", cases::lines_of(&listed, &[selection::named(case)]))
     };
     Ok(promised.iter().map(line).collect())
 }
@@ -118,67 +126,50 @@ struct Made {
     meta: PlanMeta,
 }
 
-fn make_plan(folder: &Path, mut terms: Terms, trials: Option<usize>) -> Result<Made, Error> {
+fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<Made, Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
-    let claims_file = name("claims.toml");
-    let listed = files::read(&folder.join("cases.tsv"))?;
-    let mut cases_text = terms.lines_of(&listed, &name("cases.tsv"))?;
-    if let Some(trials) = trials {
-        let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
-        let control = cheapest_control(&claims, &cases, &terms.profile)
-            .ok_or_else(|| anyhow!("{claims_file} has no A/A control in the profile {}", terms.profile))?;
-        cases_text = cases::lines_of(&cases_text, &control.quantity.cases(&terms.profile));
-        terms.calibration = Some(Calibration { control: control.id.clone(), trials });
+    let (listed, mut cases) = load(folder, "cases.tsv", cases::parse)?;
+    let mut meta = PlanMeta { study: claims.study.clone(), ..asked.clone() };
+    let known: BTreeSet<&str> = cases.iter().map(|case| case.scenario.as_str()).collect();
+    if let Some(unknown) = meta.only.iter().flatten().find(|scenario| !known.contains(scenario.as_str())) {
+        let known = Vec::from_iter(known).join(", ");
+        return Err(anyhow!("{}: there is no scenario '{unknown}': choose of {known}", name("cases.tsv")));
     }
-    let cases = cases::parse(&cases_text, &name("cases.tsv"))?;
-    let plan = plan(&cases, &claims, TomlFile { name: &claims_file, text: &claims_text }, &terms)?;
-    let memory_passes = selection::passes(&terms);
-    let Terms { profile, seed, layouts, only, blocks_cap, calibration } = terms;
-    let meta = PlanMeta {
-        schema: Schema,
-        study: claims.study.clone(),
-        hash: plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs)),
-        planned_s: plan.planned_s,
-        cut: false,
-        profile,
-        seed,
-        layouts,
-        memory_passes,
-        only,
-        blocks_cap,
-        calibration,
-    };
+    cases.retain(|case| meta.holds(&case.scenario));
+    if let Some(trials) = trials {
+        let control = cheapest_control(&claims, &cases, &meta.profile)
+            .ok_or_else(|| anyhow!("{} has no A/A control in the profile {}", name("claims.toml"), meta.profile))?;
+        let repeated = control.quantity.cases(&meta.profile);
+        cases.retain(|case| repeated.contains(&selection::named(case)));
+        meta.calibration = Some(Calibration { control: control.id.clone(), trials: trials.into() });
+    }
+    let cases_text = cases::lines_of(&listed, &cases.iter().map(selection::named).collect::<Vec<_>>());
+    let plan = plan(&cases, &claims, TomlFile { name: &name("claims.toml"), text: &claims_text }, &meta)?;
+    meta.hash = plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs));
+    meta.planned_s = plan.planned_s;
+    meta.memory_passes = selection::passes(&meta);
     Ok(Made { claims, cases_text, plan, meta })
 }
 
 impl Made {
     fn write(&self, folder: &Path) -> Result<ExitCode, Error> {
-        let runs = plan_file::to_tsv(&self.plan.runs);
-        for (name, text) in [("cases.tsv", &self.cases_text), ("plan.tsv", &runs), ("plan.json", &self.meta.to_text())]
-        {
-            write_whole(&folder.join(name), text)?;
-        }
+        write_whole(&folder.join("cases.tsv"), &self.cases_text)?;
+        write_whole(&folder.join("plan.tsv"), &plan_file::to_tsv(&self.plan.runs))?;
+        write_whole(&folder.join("plan.json"), &self.meta.to_text())?;
         // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Prints the plan of each folder below its study's name, what it can be expected to find, and what all take together.
-fn show_plans(
-    folders: &[PathBuf],
-    terms: &Terms,
-    trials: Option<usize>,
-    results: Option<&Path>,
-) -> Result<ExitCode, Error> {
-    let plans: Vec<Made> =
-        folders.iter().map(|folder| make_plan(folder, terms.clone(), trials)).collect::<Result<_, _>>()?;
-    for made in &plans {
-        print(&format!("{}\n{}", made.claims.study, made.plan.table()))?;
+/// Prints each plan below its study's name, what it can be expected to find, and what all take together.
+fn show_plans(plans: &[Made], results: Option<&Path>) -> Result<ExitCode, Error> {
+    for Made { claims, plan, meta, .. } in plans {
+        print(&format!("{}\n{}", claims.study, plan.table()))?;
         // Without results, or with such as cannot be read, nothing is known of the noise.
-        let before = results.and_then(|results| publish::studies(&results.join(&made.claims.study)).ok());
+        let before = results.and_then(|results| publish::studies(&results.join(&claims.study)).ok());
         for view in before.into_iter().flatten() {
-            let table = power::table(&made.claims, &made.meta.profile, &view.judged);
+            let table = power::table(claims, &meta.profile, &view.judged);
             if !table.is_empty() {
                 let what = "how often it would find the published size, by the noise of the last round";
                 print(&format!("\n{what}:\n{table}"))?;
@@ -188,29 +179,33 @@ fn show_plans(
     }
     let runs: usize = plans.iter().map(|made| made.plan.runs.len()).sum();
     let seconds: f64 = plans.iter().map(|made| made.plan.planned_s).sum();
-    let is_over = |made: &&Made| made.plan.over_budget();
-    let over: Vec<&str> = plans.iter().filter(is_over).map(|made| made.claims.study.as_str()).collect();
+    let over: Vec<&str> =
+        plans.iter().filter(|made| made.plan.over_budget()).map(|made| made.claims.study.as_str()).collect();
     let studies = fmt::plural(plans.len(), "study", "studies");
     let excess = if over.is_empty() { String::new() } else { format!("; over budget: {}", over.join(", ")) };
     print(&format!("total: {studies}, {runs} runs, about {seconds:.0} s{excess}\n"))?;
-    Ok(if over.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
+    Ok(exit(over.is_empty()))
 }
 
 fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     let checked = check::read(paths)?;
-    let findings: Vec<Error> = checked.refused.into_iter().chain(checked.failed).map(Error::from).collect();
+    let findings = [checked.refused, checked.failed].concat();
     for finding in &findings {
-        print(&format!("{finding:#}\n"))?;
+        print(&format!("{finding}\n"))?;
     }
     let found = if findings.is_empty() { "all is well".to_owned() } else { format!("{} findings", findings.len()) };
     eprintln!("checked {} folders: {found}", checked.count);
-    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) })
+    Ok(exit(findings.is_empty()))
+}
+
+/// How a command that ran exits.
+fn exit(is_well: bool) -> ExitCode {
+    if is_well { ExitCode::SUCCESS } else { ExitCode::from(FOUND_FAULTS) }
 }
 
 /// Several errors as one, of a line each.
 fn all(errors: Vec<crate::error::Error>) -> Error {
-    let lines: Vec<String> = errors.into_iter().map(|error| format!("{:#}", Error::from(error))).collect();
-    Error::msg(lines.join("\nreport: "))
+    Error::msg(errors.into_iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\nreport: "))
 }
 
 fn done(result: Result<(), Vec<crate::error::Error>>) -> Result<ExitCode, Error> {

@@ -1,30 +1,27 @@
 //! What can be wrong with the files, always with their name and, where there is one, the line.
 
-use std::io;
+use std::fmt::Display;
 use std::path::Path;
 
 /// An error of the files between the parts: where it is, what is wrong and how to mend it.
-#[derive(Debug, thiserror::Error)]
-#[error("{what}")]
-pub struct Error {
-    what: String,
-    source: Option<io::Error>,
-}
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(String);
 
 impl Error {
     /// An error of line `line` (from 1) of `file`, which is not as docs/FORMAT.md says.
-    pub fn line(file: impl AsRef<Path>, line: usize, what: impl Into<String>) -> Self {
-        Error { what: format!("{}:{line}: {}", file.as_ref().display(), what.into()), source: None }
+    pub fn line(file: impl AsRef<Path>, line: usize, what: impl Display) -> Self {
+        Error(format!("{}:{line}: {what}", file.as_ref().display()))
     }
 
     /// An error of `file`, or of a folder, as a whole.
-    pub fn file(file: impl AsRef<Path>, what: impl Into<String>) -> Self {
-        Error { what: format!("{}: {}", file.as_ref().display(), what.into()), source: None }
+    pub fn file(file: impl AsRef<Path>, what: impl Display) -> Self {
+        Error(format!("{}: {what}", file.as_ref().display()))
     }
 
     /// A failed operation on `file`: `read`, `write`, ...
-    pub fn io(action: &str, file: impl AsRef<Path>, source: io::Error) -> Self {
-        Error { what: format!("cannot {action} {}", file.as_ref().display()), source: Some(source) }
+    pub fn io(action: &str, file: impl AsRef<Path>, source: impl Display) -> Self {
+        Error(format!("cannot {action} {}: {source}", file.as_ref().display()))
     }
 }
 
@@ -32,4 +29,9 @@ impl From<Error> for Vec<Error> {
     fn from(error: Error) -> Self {
         vec![error]
     }
+}
+
+/// Nothing, if nothing was found.
+pub(crate) fn none(findings: Vec<Error>) -> Result<(), Vec<Error>> {
+    if findings.is_empty() { Ok(()) } else { Err(findings) }
 }

@@ -1,9 +1,10 @@
 //! What reading and writing files have in common.
 
-use std::collections::BTreeSet;
-use std::fmt::{self, Write as _};
-use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt::{self, Display};
+use std::fs::{self, DirEntry, FileType};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -63,15 +64,33 @@ pub(crate) fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Reads a file of JSON; `file` stands in messages.
-pub(crate) fn from_json<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Error> {
-    json(text).map_err(|error| Error::line(file, error.line(), error.to_string()))
+/// What `read` makes of each line of a text of columns that are separated by tabs; `file` stands in messages.
+pub(crate) fn rows<'a, T, const N: usize>(
+    text: &'a str,
+    file: &str,
+    columns: &str,
+    mut read: impl FnMut([&'a str; N]) -> Result<T, String>,
+) -> Result<Vec<T>, Error> {
+    let row = |(index, line): (usize, &'a str)| {
+        let columns = <[&str; N]>::try_from(line.split('\t').collect::<Vec<_>>())
+            .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
+        columns.and_then(&mut read).map_err(|what| Error::line(file, index + 1, what))
+    };
+    text.lines().enumerate().map(row).collect()
 }
 
-/// Reads JSON in which no object has a key twice: serde takes the last of them in a map, other readers the first.
-pub(crate) fn json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    serde_json::from_str::<Unrepeated>(text)?;
-    serde_json::from_str(text)
+/// Reads JSON that begins in line `first` of `file`. No object has a key twice: serde takes the last of them in a map, other readers the first.
+pub(crate) fn json<T: DeserializeOwned>(text: &str, file: impl AsRef<Path>, first: usize) -> Result<T, Error> {
+    let read = || {
+        serde_json::from_str::<Unrepeated>(text)?;
+        serde_json::from_str(text)
+    };
+    read().map_err(|error: serde_json::Error| {
+        // The line that it says itself is counted from the first of this text.
+        let said = error.to_string();
+        let what = said.rsplit_once(" at line ").map(|(what, _)| format!("{what} (column {})", error.column()));
+        Error::line(file, first + error.line().saturating_sub(1), what.unwrap_or(said))
+    })
 }
 
 /// Any JSON value without repeated keys; the value itself is not kept.
@@ -130,30 +149,22 @@ impl<'de> Visitor<'de> for Unrepeated {
     }
 }
 
-/// What stands in `folder` by name, each a regular file: to open a pipe or a device may last forever, and what a link leads to is
-/// sealed by nobody.
-pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
-    let failed = |source| Error::io("read", folder, source);
-    let (mut names, mut others) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.file_type().map_err(failed)?.is_file() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        } else {
-            let what = "it is no regular file: a round holds neither folders, links, pipes nor devices";
-            others.push(Error::file(entry.path(), what));
-        }
-    }
-    names.sort();
-    if others.is_empty() { Ok(names) } else { Err(others) }
+/// What stands in `folder`, by name.
+pub(crate) fn entries(folder: &Path) -> Result<BTreeMap<OsString, FileType>, Error> {
+    let kind = |entry: io::Result<DirEntry>| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(kind).collect());
+    entries.map_err(|source| Error::io("read", folder, source))
 }
 
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// The names in `folder`, each of a regular file: to open a pipe or a device may last forever, and what a link leads to is sealed by nobody.
+pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
+    let (files, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        entries(folder)?.into_iter().partition(|(_, kind)| kind.is_file());
+    if others.is_empty() {
+        return Ok(files.into_keys().map(|name| name.to_string_lossy().into_owned()).collect());
+    }
+    let what = "it is no regular file: a round holds neither folders, links, pipes nor devices";
+    Err(others.into_keys().map(|name| Error::file(folder.join(name), what)).collect())
 }
 
 /// Writes `path` under a temporary name beside it and renames it, unless it says the same already.
@@ -162,7 +173,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|present| present == text) {
         return Ok(());
     }
-    let write = || {
+    let write = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         // Others may read what we write: temporary files are private unless told otherwise.
@@ -191,12 +202,12 @@ impl TomlFile<'_> {
     }
 
     /// An error at a place in the text, in bytes.
-    pub fn error_in(&self, place: usize, what: impl Into<String>) -> Error {
+    pub fn error_in(&self, place: usize, what: impl Display) -> Error {
         Error::line(self.name, self.line_at(place), what)
     }
 
     /// An error at the first place where `needle` stands; of `key = "value"`, at the value if it is written in another way.
-    pub fn error_at(&self, needle: &str, what: impl Into<String>) -> Error {
+    pub fn error_at(&self, needle: &str, what: impl Display) -> Error {
         let value = needle.split_once("= ").map(|(_, value)| value);
         let place = self.text.find(needle).or_else(|| self.text.find(value?));
         let line = place.map_or(1, |place| self.line_at(place));

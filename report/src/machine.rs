@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use crate::error::Error;
-use crate::files::{Schema, from_json};
+use crate::files::{self, Schema};
 
 /// The machine, its limits and tools.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ impl Machine {
     /// # Errors
     /// If it is not as docs/FORMAT.md says, or a null has no reason.
     pub fn parse(text: &str, file: &str) -> Result<Self, Error> {
-        let machine: Machine = from_json(text, file)?;
+        let machine: Machine = files::json(text, file, 1)?;
         for (name, value) in &machine.values {
             match value {
                 None if !machine.reasons.contains_key(name) => {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
-use crate::files::{self, hex};
+use crate::error::{Error, none};
+use crate::files;
 
 /// Name of the manifest.
 pub const NAME: &str = "SHA256SUMS";
@@ -29,7 +29,7 @@ pub fn sums(folder: &Path) -> Result<BTreeMap<String, String>, Vec<Error>> {
 
 /// The sum of a file with this content.
 pub fn sum(content: &[u8]) -> String {
-    hex(&Sha256::digest(content))
+    hex::encode(Sha256::digest(content))
 }
 
 /// The manifest's text, as `sha256sum` writes it.
@@ -58,8 +58,11 @@ pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(sums)
 }
 
-/// Every difference between the manifest of `folder` and what stands there, one line each.
-pub(crate) fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
+/// Compares the manifest of `folder` with what stands there.
+///
+/// # Errors
+/// Every difference, and what cannot be read.
+pub(crate) fn verify(folder: &Path) -> Result<(), Vec<Error>> {
     let found = sums(folder)?;
     let listed = read(folder)?;
     let changed = listed.iter().filter_map(|(file, sum)| match found.get(file) {
@@ -68,5 +71,5 @@ pub(crate) fn differences(folder: &Path) -> Result<Vec<Error>, Vec<Error>> {
     });
     let more =
         found.keys().filter(|file| !listed.contains_key(*file)).map(|file| (file, "SHA256SUMS does not list it"));
-    Ok(changed.chain(more).map(|(file, what)| Error::file(folder.join(file), what)).collect())
+    none(changed.chain(more).map(|(file, what)| Error::file(folder.join(file), what)).collect())
 }

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::num::NonZeroU64;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
-use crate::claims::{Claims, ControlCase, Quantity};
+use crate::claims::{Claims, ControlCase};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
 use crate::plan_file::{Calibration, PlanMeta, PlannedRun};
+use crate::selection::named;
 
 /// Each layout of the code works on so many inputs in turn: block k of m layouts on the one with seed k / m mod this.
 const INPUT_SEEDS: u64 = 3;
@@ -32,45 +32,6 @@ pub struct Plan {
     pub budget_s: Option<f64>,
 }
 
-/// What a plan follows from beside the claims and the test cases; a whole measurement has none of the last three.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Terms {
-    pub profile: String,
-    pub seed: u64,
-    pub layouts: NonZeroU64,
-    /// The scenarios of a partial measurement; `None` for all.
-    pub only: Option<Vec<String>>,
-    /// The most blocks of a case.
-    pub blocks_cap: Option<usize>,
-    /// The A/A control that is repeated, and nothing else is run.
-    pub calibration: Option<Calibration>,
-}
-
-impl From<&PlanMeta> for Terms {
-    fn from(meta: &PlanMeta) -> Self {
-        let PlanMeta { profile, seed, layouts, only, blocks_cap, calibration, .. } = meta.clone();
-        Terms { profile, seed, layouts, only, blocks_cap, calibration }
-    }
-}
-
-impl Terms {
-    /// Whether it takes in the scenario.
-    pub fn holds(&self, scenario: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
-    }
-
-    /// The lines of cases.tsv that are of its scenarios; `file` stands in messages.
-    pub(crate) fn lines_of(&self, cases: &str, file: &str) -> Result<String, Error> {
-        let scenario = |line: &str| line.split('\t').next().unwrap_or_default().to_owned();
-        let known: BTreeSet<String> = cases.lines().map(scenario).collect();
-        if let Some(unknown) = self.only.iter().flatten().find(|name| !known.contains(*name)) {
-            let known = known.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::file(file, format!("there is no scenario '{unknown}': choose of {known}")));
-        }
-        Ok(cases.split_inclusive('\n').filter(|line| self.holds(scenario(line).trim_end())).collect())
-    }
-}
-
 /// Plans a profile from its test cases and what the claims ask of them.
 ///
 /// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
@@ -80,24 +41,14 @@ impl Terms {
 /// # Errors
 /// If a claim names a test case that the profile does not have, or asks for too much; with its line in `file`, the claims.toml that
 /// `claims` were read from. What a partial measurement leaves out is no error of it.
-pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) -> Result<Plan, Error> {
-    let Terms { profile, layouts, .. } = terms;
-    let asked = |name: &str, quantity: &Quantity| match quantity.blocks.get(profile) {
-        Some(&blocks) if blocks > MOST_BLOCKS => {
-            let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
-            Err(file.error_at(&format!("id = \"{name}\""), what))
-        }
-        blocks => Ok(blocks.copied()),
-    };
-    for (name, quantity) in claims.quantities() {
-        asked(name, quantity)?;
-    }
-    let repeated = match &terms.calibration {
+pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta) -> Result<Plan, Error> {
+    let PlanMeta { profile, layouts, .. } = meta;
+    let repeated = match &meta.calibration {
         None => None,
         Some(Calibration { control: id, trials }) => {
             let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
             let control = claims.control(id).ok_or_else(unknown)?;
-            Some((control, asked(id, &control.quantity)?.ok_or_else(unknown)?, *trials))
+            Some((control, *control.quantity.blocks.get(profile).ok_or_else(unknown)?, *trials))
         }
     };
     let needed = match repeated {
@@ -108,14 +59,20 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
         None => claims.blocks(profile),
     };
     let known: BTreeSet<(&str, &str)> = cases.iter().map(Case::name).collect();
-    let is_wanted = |name: &str| repeated.is_none_or(|(control, ..)| control.id == name);
-    let wanted = claims.quantities().filter(|(name, _)| is_wanted(name));
-    for (name, quantity) in wanted.filter(|(_, quantity)| quantity.blocks.contains_key(profile)) {
+    for (name, quantity) in claims.quantities() {
         let fault = |what: String| Err(Error::line(file.name, quantity.line, format!("{name} {what}")));
+        let Some(&blocks) = quantity.blocks.get(profile) else { continue };
+        if blocks > MOST_BLOCKS {
+            let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
+            return Err(file.error_at(&format!("id = \"{name}\""), what));
+        }
+        if repeated.is_some_and(|(control, ..)| control.id != name) {
+            continue;
+        }
         if quantity.scenarios(profile).is_empty() {
             return fault(format!("has blocks but no scenarios for the profile {profile}"));
         }
-        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| terms.holds(scenario)) {
+        for (scenario, arm) in quantity.cases(profile).into_iter().filter(|(scenario, _)| meta.holds(scenario)) {
             if !known.contains(&(scenario.as_str(), arm.as_str())) {
                 let case = format!("{scenario} {arm}");
                 return fault(format!("needs the test case {case}, which the study does not list in {profile}"));
@@ -124,15 +81,15 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     }
 
     let times = |case: &Case| {
-        let asked = needed.get(&(case.scenario.clone(), case.arm.clone())).copied().unwrap_or(1);
-        terms.blocks_cap.map_or(asked, |cap| asked.min(cap))
+        let asked = needed.get(&named(case)).copied().unwrap_or(1);
+        meta.blocks_cap.map_or(asked, |cap| asked.min(cap))
     };
-    let cases: Vec<&Case> = cases.iter().filter(|case| terms.holds(&case.scenario)).collect();
+    let cases: Vec<&Case> = cases.iter().filter(|case| meta.holds(&case.scenario)).collect();
     let planned = cases.iter().fold(0_usize, |runs, case| runs.saturating_add(times(case)));
     if planned > MOST_RUNS {
         return Err(Error::file(file.name, format!("the plan would have {planned} runs: {MOST_RUNS} are the most")));
     }
-    let mut rng = ChaCha8Rng::seed_from_u64(terms.seed);
+    let mut rng = ChaCha8Rng::seed_from_u64(meta.seed);
     let mut blocks: BTreeMap<(&str, u64), Vec<&Case>> = BTreeMap::new();
     for case in cases {
         for block in 0..times(case) as u64 {
@@ -156,7 +113,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
     }
     let planned_s = runs.iter().map(|run| run.case.seconds).sum();
     // A budget is one of everything.
-    let budget_s = claims.budget_s.get(profile).copied().filter(|_| terms.only.is_none() && repeated.is_none());
+    let budget_s = claims.budget_s.get(profile).copied().filter(|_| meta.only.is_none() && repeated.is_none());
     Ok(Plan { runs, planned_s, budget_s })
 }
 
@@ -165,8 +122,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, terms: &Terms) 
 pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
-        let is_of =
-            |case: &&Case| of_control.iter().any(|(scenario, arm)| *scenario == case.scenario && *arm == case.arm);
+        let is_of = |case: &&Case| of_control.contains(&named(case));
         let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
         block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
     };

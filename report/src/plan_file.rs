@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::cases::{Case, time};
+use crate::cases::Case;
 use crate::error::Error;
-use crate::files::{Schema, hex};
+use crate::files::{self, Schema};
+use crate::manifest;
 
 /// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,7 @@ pub struct PlannedRun {
     pub case: Case,
 }
 
-/// plan.json.
+/// plan.json: what a plan follows from beside the claims and the test cases, and what came of it. A whole measurement has none of the last three.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanMeta {
@@ -35,7 +35,7 @@ pub struct PlanMeta {
     /// How many layouts of its code each build has.
     pub layouts: NonZeroU64,
     /// How often the cases are run once more under GNU time: what follows from the profile and the part.
-    pub memory_passes: u32,
+    pub memory_passes: usize,
     /// Whether the measurement was cut off and stands with the blocks that were complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
@@ -59,6 +59,11 @@ pub struct Calibration {
 }
 
 impl PlanMeta {
+    /// Whether the plan takes in the scenario.
+    pub fn holds(&self, scenario: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
+    }
+
     /// The content of plan.json.
     pub fn to_text(&self) -> String {
         // Numbers and texts only: there is nothing that JSON could not hold.
@@ -80,32 +85,17 @@ pub fn to_tsv(runs: &[PlannedRun]) -> String {
 /// # Errors
 /// Names file and line of what is not as docs/FORMAT.md section 3 says.
 pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
-    let read = |(index, line): (usize, &str)| {
-        let fault = |what: String| Error::line(file, index + 1, what);
-        let fields: Vec<&str> = line.split('\t').collect();
-        let &[run, block, scenario, arm, build, layout, seed, seconds, arguments] = fields.as_slice() else {
-            return Err(fault(format!("{} columns instead of nine", fields.len())));
-        };
-        let number = |text: &str| text.parse::<u64>().map_err(|_| fault(format!("'{text}' is no whole number")));
-        let case = Case::new([scenario, arm, build, arguments], time(seconds).map_err(fault)?);
-        Ok(PlannedRun {
-            run: run.to_owned(),
-            block: number(block)?,
-            layout: number(layout)?,
-            seed: number(seed)?,
-            case,
-        })
-    };
-    text.lines().enumerate().map(read).collect()
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("'{text}' is no whole number"));
+    files::rows(text, file, "nine", |[run, block, scenario, arm, build, layout, seed, seconds, arguments]| {
+        let case = Case::read([scenario, arm, build, seconds, arguments])?;
+        let (block, layout, seed) = (number(block)?, number(layout)?, number(seed)?);
+        Ok(PlannedRun { run: run.to_owned(), block, layout, seed, case })
+    })
 }
 
 /// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.
 pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
-    let mut hash = Sha256::new();
-    for part in [claims, cases, plan] {
-        hash.update(part.as_bytes());
-    }
-    hex(&hash.finalize())
+    manifest::sum([claims, cases, plan].concat().as_bytes())
 }
 
 impl PlannedRun {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::files::Schema;
 use crate::plan_file::PlannedRun;
@@ -26,8 +27,8 @@ pub struct Record {
     pub metrics: BTreeMap<String, f64>,
     pub pairs: Option<Vec<DuetPair>>,
     pub error: Option<String>,
-    /// Compressed histograms in base64 by name, which ends in the unit of their values; not judged.
-    pub histograms: Option<BTreeMap<String, String>>,
+    /// What rounds of older versions recorded beside their percentiles: nothing reads it any more.
+    pub histograms: Option<IgnoredAny>,
 }
 
 /// One alternation of a duet.
@@ -93,10 +94,8 @@ impl Record {
 
     /// What is wrong with the record in itself, in words; `None` if nothing is.
     pub fn fault(&self) -> Option<String> {
-        let histograms = self.histograms.iter().flat_map(BTreeMap::keys).map(|name| ("histogram", name));
-        let mut names = self.metrics.keys().map(|name| ("metric", name)).chain(histograms);
-        if let Some((what, name)) = names.find(|(_, name)| unit(name).is_none()) {
-            return Some(format!("{what} '{name}' does not end in a unit ({})", UNITS.join(", ")));
+        if let Some(name) = self.metrics.keys().find(|name| unit(name).is_none()) {
+            return Some(format!("metric '{name}' does not end in a unit ({})", UNITS.join(", ")));
         }
         if let Some((name, value)) = self.metrics.iter().find(|(_, value)| !value.is_finite()) {
             return Some(format!("metric '{name}' is {value}: a number is needed"));

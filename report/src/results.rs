@@ -1,7 +1,5 @@
 //! Results folders: found, read, and joined to samples.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cases::{self, Case};
@@ -50,11 +48,11 @@ pub(crate) fn load<T, E: From<Error>>(
 /// # Errors
 /// If it is missing or not as docs/FORMAT.md says.
 pub fn read_meta(folder: &Path) -> Result<PlanMeta, Error> {
-    load(folder, "plan.json", files::from_json).map(|(_, meta)| meta)
+    load(folder, "plan.json", |text, file| files::json(text, file, 1)).map(|(_, meta)| meta)
 }
 
 /// The value, or its faults added to `faults`.
-fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec<Error>>>) -> Option<T> {
+pub(crate) fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec<Error>>>) -> Option<T> {
     result.map_err(|errors| faults.extend(errors.into())).ok()
 }
 
@@ -125,14 +123,15 @@ impl Folder {
         &self.plan[..self.runs.len().min(self.plan.len())]
     }
 
+    /// What was planned and what came of it, of all runs that were made: they are the first of the plan, or the folder is refused.
+    fn results(&self) -> impl Iterator<Item = (&PlannedRun, &Run)> {
+        self.plan.iter().zip(&self.runs)
+    }
+
     /// The samples of all runs that were made.
     pub fn dataset(&self) -> Dataset {
-        let by_id: BTreeMap<&str, &Run> = self.runs.iter().map(|run| (run.run.as_str(), run)).collect();
         let mut data = Dataset::default();
-        for planned in &self.plan {
-            let Some(run) = by_id.get(planned.run.as_str()) else {
-                continue;
-            };
+        for (planned, run) in self.results() {
             let mut sample = Sample { block: planned.block, error: run.failure(), ..Sample::default() };
             if let (Some(record), None) = (run.record.clone(), &sample.error) {
                 let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
@@ -144,6 +143,11 @@ impl Folder {
         data
     }
 
+    /// An error of a line (from 1) of runs.jsonl.
+    pub(crate) fn fault(&self, line: usize, what: String) -> Error {
+        Error::line(self.path.join("runs.jsonl"), line, what)
+    }
+
     /// The records of the runs that succeeded, with their lines (from 1) in runs.jsonl.
     pub fn records(&self) -> impl Iterator<Item = (usize, &Record)> {
         let lines = self.runs.iter().enumerate().filter(|(_, run)| run.failure().is_none());
@@ -152,14 +156,10 @@ impl Folder {
 
     /// Failed runs as run, scenario, arm and error.
     pub fn failures(&self) -> Vec<(String, String, String, String)> {
-        let planned: BTreeMap<&str, &PlannedRun> = self.plan.iter().map(|run| (run.run.as_str(), run)).collect();
-        self.runs
-            .iter()
-            .filter_map(|run| {
-                let case = &planned.get(run.run.as_str())?.case;
-                Some((run.run.clone(), case.scenario.clone(), case.arm.clone(), run.failure()?))
-            })
-            .collect()
+        let failed = |(PlannedRun { run, case, .. }, made): (&PlannedRun, &Run)| {
+            Some((run.clone(), case.scenario.clone(), case.arm.clone(), made.failure()?))
+        };
+        self.results().filter_map(failed).collect()
     }
 
     /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
@@ -191,24 +191,17 @@ pub(crate) fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<P
     if is_there("plan.tsv") || is_there(manifest::NAME) {
         return Ok(vec![path.to_owned()]);
     }
-    let failed = |source| Error::io("read", path, source);
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type().map_err(failed)?;
-        if entry.file_name().to_string_lossy().starts_with('.') || kind.is_file() {
+    let mut found = Vec::new();
+    for (name, kind) in files::entries(path)? {
+        let entry = path.join(&name);
+        if name.to_string_lossy().starts_with('.') || kind.is_file() {
             continue;
         }
         if kind.is_dir() {
-            folders.push(entry.path());
+            found.extend(rounds_below(&entry, faults)?);
         } else {
-            faults.push(Error::file(entry.path(), "it is neither a folder nor a file: remove it"));
+            faults.push(Error::file(entry, "it is neither a folder nor a file: remove it"));
         }
-    }
-    folders.sort();
-    let mut found = Vec::new();
-    for folder in folders {
-        found.extend(rounds_below(&folder, faults)?);
     }
     Ok(found)
 }

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-use crate::error::Error;
+use crate::error::{Error, none};
 use crate::files;
 use crate::hyperfine::Export;
 use crate::plan_file::PlannedRun;
@@ -94,24 +94,15 @@ pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>,
     let mut read = Vec::new();
     let mut errors = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        if !line.ends_with('\n') {
+        let Some(line) = line.strip_suffix('\n') else {
             let what = "the last line is not ended: the measurement was interrupted, start it again";
             errors.push(Error::line(file, index + 1, what));
             break;
-        }
-        match files::json(line) {
+        };
+        match files::json(line, file, index + 1) {
             Ok(value) => read.push(value),
-            Err(error) => errors.push(Error::line(file, index + 1, in_words(&error))),
+            Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(read) } else { Err(errors) }
-}
-
-/// What serde says, without its own line number, which is always 1 in a file of lines.
-pub(crate) fn in_words(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((what, _)) => format!("{what} (column {})", error.column()),
-        None => text,
-    }
+    none(errors).map(|()| read)
 }

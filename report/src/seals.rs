@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
-use crate::files::hex;
 use crate::plan_file::PlannedRun;
 
 /// Name of the file.
@@ -31,7 +28,7 @@ pub fn of(plan: &[PlannedRun], runs: &str) -> Vec<Seal> {
     for (index, (line, run)) in lines.zip(plan).enumerate() {
         hash.update(line.as_bytes());
         if plan.get(index + 1).is_none_or(|next| next.block_name() != run.block_name()) {
-            let (scenario, sum) = (run.case.scenario.clone(), hex(&hash.clone().finalize()));
+            let (scenario, sum) = (run.case.scenario.clone(), hex::encode(hash.clone().finalize()));
             seals.push(Seal { scenario, block: run.block, lines: index + 1, sum });
         }
     }
@@ -49,14 +46,6 @@ pub fn to_tsv(seals: &[Seal]) -> String {
         let _ = writeln!(text, "{scenario}\t{block}\t{lines}\t{sum}");
         text
     })
-}
-
-/// The first line by which `text`, the content of seals.tsv, differs from the seals that `runs` should have; `None` if it does not.
-pub fn difference(plan: &[PlannedRun], runs: &str, text: &str, file: &Path) -> Option<Error> {
-    let due = to_tsv(&of(plan, runs));
-    let line = first_difference(&due, text)?;
-    let what = "the seal is not that of the lines which runs.jsonl has: they were changed after the block was complete";
-    Some(Error::line(file, line, what))
 }
 
 /// The line (from 1) at which two texts differ first.

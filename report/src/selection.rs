@@ -6,16 +6,12 @@ use std::path::Path;
 use crate::cases::{self, Case};
 use crate::claims::Claims;
 use crate::error::Error;
-use crate::plan::Terms;
-use crate::plan_file::PlannedRun;
+use crate::plan_file::{PlanMeta, PlannedRun};
 use crate::results::{load, read_meta};
 
 /// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
 /// is worth half a second of a user's time.
 const UNASKED_S: f64 = 0.5;
-
-/// How often a profile runs its cases once more under GNU time; smoke, which judges nothing, never does.
-const PASSES: [(&str, u32); 2] = [("quick", 1), ("full", 3)];
 
 /// A test case by scenario and arm.
 type Named = (String, String);
@@ -28,11 +24,15 @@ pub(crate) fn run(cases: &[Case], claims: &Claims, profile: &str, judged: bool) 
     cases.iter().filter(|case| is_free(case) || asked.contains_key(&named(case))).map(named).collect()
 }
 
-/// How many passes under GNU time follow from `terms`: a partial measurement makes no more of them than blocks, a calibration none.
-pub fn passes(terms: &Terms) -> u32 {
-    let of_profile = PASSES.iter().find(|(profile, _)| *profile == terms.profile).map_or(0, |(_, passes)| *passes);
-    let most = terms.blocks_cap.and_then(|cap| u32::try_from(cap).ok()).unwrap_or(u32::MAX);
-    if terms.calibration.is_some() { 0 } else { of_profile.min(most) }
+/// How many passes under GNU time follow from a plan's profile and part: a partial measurement makes no more of them than blocks, a calibration none,
+/// nor does smoke, which judges nothing.
+pub fn passes(meta: &PlanMeta) -> usize {
+    let of_profile = match meta.profile.as_str() {
+        "quick" => 1,
+        "full" => 3,
+        _ => 0,
+    };
+    if meta.calibration.is_some() { 0 } else { of_profile.min(meta.blocks_cap.unwrap_or(of_profile)) }
 }
 
 /// The passes under GNU time that the plan of a folder promises.
@@ -42,18 +42,18 @@ pub fn passes(terms: &Terms) -> u32 {
 pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
     let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (_, cases) = load(folder, "cases.tsv", cases::parse)?;
-    Ok(memory_passes(&cases, &claims, &Terms::from(&read_meta(folder)?)))
+    Ok(memory_passes(&cases, &claims, &read_meta(folder)?))
 }
 
 /// The passes under GNU time that a plan promises, in their order: of all cases, but in quick only of those of which something in `claims`
 /// asks for memory.
-pub fn memory_passes(cases: &[Case], claims: &Claims, terms: &Terms) -> Vec<PlannedRun> {
-    let profile = &terms.profile;
+pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<PlannedRun> {
+    let profile = &meta.profile;
     let of_memory = claims.quantities().map(|(_, quantity)| quantity).filter(|quantity| quantity.is_memory());
     let measured = of_memory.filter(|quantity| quantity.is_measured(profile));
     let judged: BTreeSet<Named> = measured.flat_map(|quantity| quantity.cases(profile)).collect();
     let is_checked = |case: &&Case| profile != "quick" || judged.contains(&named(case));
-    let pass = |pass: u32| {
+    let pass = |pass: usize| {
         let of_pass = move |case: &Case| PlannedRun {
             run: format!("memory-{pass}"),
             block: 0,
@@ -63,9 +63,10 @@ pub fn memory_passes(cases: &[Case], claims: &Claims, terms: &Terms) -> Vec<Plan
         };
         cases.iter().filter(is_checked).map(of_pass)
     };
-    (0..passes(terms)).flat_map(pass).collect()
+    (0..passes(meta)).flat_map(pass).collect()
 }
 
-fn named(case: &Case) -> Named {
+/// The name of a test case.
+pub(crate) fn named(case: &Case) -> Named {
     (case.scenario.clone(), case.arm.clone())
 }

@@ -8,6 +8,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use report::machine::Machine;
 use report::plan_file::PlannedRun;
+use report::runs::{Run, read_lines};
 use report::seals;
 use serde_json::{Value, json};
 use support::{FIRST, Toy, findings, hyperfine, line_of, planned, promised, read, report, temporary, usual, write};
@@ -17,7 +18,7 @@ mod support;
 
 /// A measurement that has just begun.
 struct Begun {
-    _temp: TempDir,
+    temp: TempDir,
     folder: PathBuf,
     plan: Vec<PlannedRun>,
 }
@@ -26,7 +27,7 @@ fn begun() -> Begun {
     let temp = temporary();
     let folder = Toy::default().plan(temp.path(), FIRST);
     let plan = planned(&folder);
-    Begun { _temp: temp, folder, plan }
+    Begun { temp, folder, plan }
 }
 
 /// What GNU time writes.
@@ -40,28 +41,25 @@ fn append_memory(folder: &Path, [pass, scenario, arm, exit]: [&str; 4], record: 
     command.args(["--exit", exit, "--record"]).arg(record).arg("--time").arg(time).assert()
 }
 
-/// Appends a run as measure.sh does.
-fn append(folder: &Path, id: &str, exit: &str, export: &str, record: &str) -> Assert {
-    let scratch = temporary();
-    let (export_file, record_file) = (scratch.path().join("hyperfine.json"), scratch.path().join("record.jsonl"));
-    fs::write(&export_file, export).expect("it can be written");
-    fs::write(&record_file, record).expect("it can be written");
-    let mut command = report();
-    command.args(["append", "runs"]).arg(folder).args(["--run", id, "--exit", exit]);
-    command.arg("--hyperfine").arg(&export_file).arg("--record").arg(&record_file).assert()
-}
-
 impl Begun {
     fn record(&self, index: usize) -> Value {
-        let run = &self.plan[index];
-        let metrics = json!({ "work_s": 1.25, "peak_rss_kib": 80_000.0 });
-        Toy::default().record(run, &run.run, &format!("{}-{}", run.case.scenario, run.seed), &metrics)
+        Toy::default().record(&self.plan[index], &json!({ "work_s": 1.25, "peak_rss_kib": 80_000.0 }))
+    }
+
+    /// Appends a run as measure.sh does.
+    fn add(&self, id: &str, exit: &str, export: &str, record: &str) -> Assert {
+        let [export_file, record_file] = ["hyperfine.json", "record.jsonl"].map(|name| self.temp.path().join(name));
+        fs::write(&export_file, export).expect("it can be written");
+        fs::write(&record_file, record).expect("it can be written");
+        let mut command = report();
+        command.args(["append", "runs"]).arg(&self.folder).args(["--run", id, "--exit", exit]);
+        command.arg("--hyperfine").arg(&export_file).arg("--record").arg(&record_file).assert()
     }
 
     /// Appends the run with this index, a good one.
     fn append(&self, index: usize) -> Assert {
         let export = serde_json::to_string_pretty(&hyperfine(1.26)).expect("it is JSON");
-        append(&self.folder, &self.plan[index].run, "0", &export, &format!("{}\n", self.record(index)))
+        self.add(&self.plan[index].run, "0", &export, &format!("{}\n", self.record(index)))
     }
 
     fn runs(&self) -> String {
@@ -78,21 +76,18 @@ fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
         let written = fs::read_to_string(begun.folder.join(seals::NAME)).unwrap_or_default();
         assert_eq!(written, seals::to_tsv(&due), "a block is sealed with its last run, after run {index}");
     }
-    append(&begun.folder, "toy-0034", "0", "", "")
-        .code(2)
-        .stderr(contains("runs.jsonl:34: ").and(contains("one too many")));
+    begun.add("toy-0034", "0", "", "").code(2).stderr(contains("runs.jsonl:34: ").and(contains("one too many")));
+    let scratch = begun.temp.path();
+    write(scratch, "time", USAGE);
     for run in promised(&begun.folder) {
-        let file = begun.folder.with_file_name("record");
-        fs::write(&file, Toy::default().record(&run, &run.run, "x", &json!({ "work_s": 1.0 })).to_string())
-            .expect("a file");
-        let time = begun.folder.with_file_name("time");
-        fs::write(&time, USAGE).expect("a file");
-        append_memory(&begun.folder, ["0", &run.case.scenario, &run.case.arm, "0"], &file, &time).success();
+        let record = Toy::default().record(&run, &json!({ "work_s": 1.0 }));
+        write(scratch, "record", &record.to_string());
+        let case = ["0", &run.case.scenario, &run.case.arm, "0"];
+        append_memory(&begun.folder, case, &scratch.join("record"), &scratch.join("time")).success();
     }
-    let facts = begun.folder.with_file_name("facts.tsv");
     let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
-    fs::write(&facts, format!("cpu_model\tToy\t\n{probes}")).expect("a file");
-    report().arg("machine").arg(&begun.folder).arg(&facts).assert().success();
+    write(scratch, "facts.tsv", &format!("cpu_model\tToy\t\n{probes}"));
+    report().arg("machine").arg(&begun.folder).arg(scratch.join("facts.tsv")).assert().success();
     report().arg("seal").arg(&begun.folder).assert().success();
     assert_eq!(findings(&begun.folder), Vec::<String>::new());
     // Numbers stand there as hyperfine and the study wrote them.
@@ -107,14 +102,11 @@ fn a_run_out_of_order_or_with_the_record_of_another_one_is_not_added() {
     begun.append(0).code(2).stderr(contains("runs.jsonl:2: toy-0002 comes next, not toy-0001"));
     begun.append(2).code(2).stderr(contains("toy-0002 comes next"));
     let export = hyperfine(1.26).to_string();
-    let add = |exit: &str, export: &str, record: &str| append(&begun.folder, "toy-0002", exit, export, record);
+    let add = |exit: &str, export: &str, record: &str| begun.add("toy-0002", exit, export, record);
     for (key, value, what) in [
         ("run", json!("toy-0009"), "run 'toy-0009', planned is 'toy-0002'"),
-        ("study", json!("joy"), "study 'joy'"),
-        ("block", json!(99), "block '99'"),
         ("seed", json!(99), "seed '99'"),
         ("host", json!("x"), "unknown field `host`"),
-        ("schema", json!(1), "schema 1 is unknown"),
         ("metrics", json!({ "work": 1.0 }), "does not end in a unit"),
         ("metrics", json!({ "work_s": 1.5 }), "0 < work_s <= process_s"),
     ] {
@@ -136,11 +128,9 @@ fn a_failed_run_is_recorded_whatever_it_left() {
     let begun = begun();
     let export = hyperfine(1.26).to_string();
     let mut failed = begun.record(1);
-    for (key, value) in
-        [("digest", json!("")), ("metrics", json!({})), ("error", json!("a \"quote\", a \\ and a \u{7}"))]
-    {
-        failed[key] = value;
-    }
+    failed["digest"] = json!("");
+    failed["metrics"] = json!({});
+    failed["error"] = json!("a \"quote\", a \\ and a \u{7}");
     let torn = begun.record(4).to_string();
     for (index, (exit, export, record, said)) in [
         ("101", "", "", "exit code 101"),
@@ -153,13 +143,10 @@ fn a_failed_run_is_recorded_whatever_it_left() {
     .into_iter()
     .enumerate()
     {
-        append(&begun.folder, &begun.plan[index].run, exit, export, record)
-            .code(1)
-            .stderr(contains("recorded as a failure"));
-        let line = begun.runs().lines().nth(index).map(str::to_owned).expect("it was added");
-        let run =
-            report::runs::read_lines::<report::runs::Run>(&format!("{line}\n"), "runs.jsonl").expect("it can be read");
-        let failure = run[0].failure().expect("it failed");
+        begun.add(&begun.plan[index].run, exit, export, record).code(1).stderr(contains("recorded as a failure"));
+        let text = begun.runs();
+        let (line, runs) = (text.lines().nth(index).expect("it was added"), read_lines::<Run>(&text, "runs.jsonl"));
+        let failure = runs.expect("they can be read")[index].failure().expect("it failed");
         assert!(line.contains(said) || failure.contains(said), "{failure}: {line}");
     }
     // Files that are not there are no files.
@@ -215,16 +202,15 @@ fn passes_under_gnu_time_come_in_the_order_that_the_plan_promises() {
     let temp = temporary();
     let folder = Toy::default().measure(temp.path(), FIRST, usual);
     write(&folder, "memory.jsonl", "");
-    let record = temp.path().join("record");
-    let time = temp.path().join("time");
+    let [record, time] = ["record", "time"].map(|name| temp.path().join(name));
     let add = |pass, arm, exit| append_memory(&folder, [pass, "big", arm, exit], &record, &time);
     add("0", "b", "0").code(2).stderr(contains("memory.jsonl:1: memory-0 big a comes next, not memory-0 big b"));
     // GNU time says that the command failed in a line of its own.
-    fs::write(&time, format!("Command exited with non-zero status 3\n{USAGE}")).expect("it can be written");
+    write(temp.path(), "time", &format!("Command exited with non-zero status 3\n{USAGE}"));
     add("0", "a", "3").code(1);
     let memory = read(&folder, "memory.jsonl");
     assert!(memory.contains("\"exit\":3,\"time\":{\"max_rss_kib\":9,"), "{memory}");
-    fs::write(&record, "{\"run\":\"memory-1\"}").expect("it can be written");
+    write(temp.path(), "record", "{\"run\":\"memory-1\"}");
     add("0", "b", "0").code(2).stderr(contains("record:1: missing field"));
     fs::remove_file(&record).expect("it can be removed");
     add("0", "b", "0").code(1).stderr(contains("left no record"));

@@ -1,9 +1,8 @@
-//! The readers of JSON lines, cases and exports of hyperfine, old and new: they refuse what would otherwise be read as something else.
+//! The readers of JSON lines and exports of hyperfine, old and new: they refuse what would otherwise be read as something else.
 
 use report::hyperfine::Export;
 use report::machine::Machine;
 use report::runs::{self, Run};
-use report::{cases, plan_file};
 
 fn read(text: &str) -> Result<Vec<Run>, Vec<String>> {
     runs::read_lines(text, "runs.jsonl").map_err(|errors| errors.iter().map(ToString::to_string).collect())
@@ -49,84 +48,42 @@ fn a_key_that_stands_twice_in_one_object_is_refused() {
     assert!(error.starts_with("machine.json:3: the key 'a' stands twice"), "{error}");
 }
 
-#[test]
-fn an_export_of_no_known_version_is_told_which_are_known() {
-    for text in ["{}", "[1]", "{\"version\":3}"] {
-        let error = serde_json::from_str::<Export>(text).expect_err(text).to_string();
-        assert!(error.contains("1.15 to 1.20") && error.contains("2.0"), "{error}");
-    }
-}
-
-#[test]
-fn a_build_has_a_name_that_can_be_built() {
-    for build in ["release", "dev", "variant-lto-off"] {
-        assert!(cases::parse(&format!("s\ta\t{build}\t1\trun\n"), "cases.tsv").is_ok(), "{build}");
-    }
-    for build in ["", "Release", "variant-", "../x", "variant-a b"] {
-        let error = cases::parse(&format!("s\ta\t{build}\t1\trun\n"), "cases.tsv").expect_err(build).to_string();
-        assert!(error.starts_with("cases.tsv:1: ") && error.contains("no build"), "{error}");
-    }
-}
-
-#[test]
-fn planned_seconds_are_a_time() {
-    for seconds in ["NaN", "inf", "-1", "0", "86400.1"] {
-        let text = format!("t-1\t0\ts\ta\trelease\t0\t0\t{seconds}\trun\n");
-        let error = plan_file::from_tsv(&text, "plan.tsv").expect_err(seconds).to_string();
-        assert!(error.starts_with("plan.tsv:1: "), "{error}");
-    }
-}
-
 const FILES: [(&str, &str); 3] = [
     ("1.15", include_str!("fixtures/hyperfine/1.15.json")),
     ("1.20", include_str!("fixtures/hyperfine/1.20.json")),
     ("2.0", include_str!("fixtures/hyperfine/2.0.json")),
 ];
 
-fn export(text: &str) -> Result<Export, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
-}
-
 #[test]
 fn every_dialect_gives_the_time_of_the_process() {
     for (version, text) in FILES {
-        let export = export(text).unwrap_or_else(|error| panic!("{version}: {error}"));
+        let Export { wall_s } = serde_json::from_str(text).unwrap_or_else(|error| panic!("{version}: {error}"));
         // All three ran `sleep 0.25`.
-        assert!((0.25..0.27).contains(&export.wall_s), "{version}: {}", export.wall_s);
+        assert!((0.25..0.27).contains(&wall_s), "{version}: {wall_s}");
     }
 }
 
 #[test]
-fn what_no_version_writes_is_refused_and_named() {
+fn what_no_version_writes_of_one_run_that_succeeded_is_refused_and_named() {
     let [(_, old), (_, middle), (_, new)] = FILES;
+    let known = "known are 1.15 to 1.20 and 2.0";
     for (text, expected) in [
+        ("{}".to_owned(), known),
+        ("[1]".to_owned(), known),
+        ("{\"version\":3}".to_owned(), known),
         (middle.replace("\"mean\"", "\"average\""), "unknown field `average`"),
         (old.replace("\"results\"", "\"version\": 1, \"results\""), "unknown field `version`"),
         (new.replace("\"schema_version\": 2", "\"schema_version\": 3"), "schema version 3"),
         (new.replace("\"second\"", "\"millisecond\""), "millisecond"),
         (new.replace("\"primary_metric\"", "\"secondary_metric\""), "unknown field `secondary_metric`"),
         (old.replace("\"median\": 0.25212484,", ""), "missing field `median`"),
+        (old.replace("        0.25212484\n", "        0.25212484,\n        0.26\n"), "-r 1"),
+        ("{\"results\": []}".to_owned(), "0 results"),
+        (old.replace("        0\n", "        1\n"), "exit code"),
+        (new.replace("\"exit_code\": 0", "\"exit_code\": null"), "exit code"),
+        (new.replace("0.25766514", "0.0"), "the time 0 s"),
     ] {
-        let error = export(&text).expect_err(expected);
-        assert!(error.contains(expected), "'{expected}' is not in '{error}'");
-        assert!(error.contains("hyperfine"), "{error}");
+        let error = serde_json::from_str::<Export>(&text).expect_err(expected).to_string();
+        assert!(error.contains(expected) && error.contains("hyperfine"), "'{expected}' is not in '{error}'");
     }
-}
-
-#[test]
-fn more_than_one_run_or_command_is_refused() {
-    let [(_, old), ..] = FILES;
-    let twice = old.replace("        0.25212484\n", "        0.25212484,\n        0.26\n");
-    assert!(export(&twice).expect_err("two times").contains("-r 1"));
-    assert!(export("{\"results\": []}").expect_err("no result").contains("0 results"));
-}
-
-#[test]
-fn a_failed_or_timeless_run_has_no_export() {
-    let [(_, old), _, (_, new)] = FILES;
-    let failed = old.replace("        0\n", "        1\n");
-    assert!(export(&failed).expect_err("exit code 1").contains("exit code"));
-    let killed = new.replace("\"exit_code\": 0", "\"exit_code\": null");
-    assert!(export(&killed).expect_err("ended by a signal").contains("exit code"));
-    assert!(export(&new.replace("0.25766514", "0.0")).is_err(), "no time at all");
 }

@@ -1,7 +1,7 @@
 //! What a form inherits from its claim, a part from its form and a cause from its part; and the controls that follow from it.
 
-use report::claims::{Aim, Asked, Bound, Claims, ControlCase, Form, Kind, Of, Part, Replicate, Size};
-use report::rules::{Band, Direction};
+use report::claims::{Aim, Asked, Bound, Claims, ControlCase, Form, Kind, Of, Part, Quantity, Replicate, Size};
+use report::rules::Band;
 
 const CLAIM: &str = r#"
 [[claim]]
@@ -20,15 +20,7 @@ fn read(text: &str) -> Claims {
     Claims::parse(&text, "claims.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The parts of both forms and of the further tests of [`CLAIM`] with `more` keys.
-fn parts(more: &str) -> [Vec<Part>; 3] {
-    let claims = read(&format!("{CLAIM}{more}"));
-    let claim = &claims.claims[0];
-    let further = claim.further.iter().flat_map(|test| test.form.parts().to_vec()).collect();
-    [claim.form(Form::Published).parts().to_vec(), claim.form(Form::Fair).parts().to_vec(), further]
-}
-
-/// A part in a line: kind, arms, metric, scenarios, replicate, blocks in quick, margin, size.
+/// A part in a line: kind, arms, metric, scenarios, replicate, blocks in quick, margin, and what is claimed.
 fn said(part: &Part) -> String {
     let quantity = &part.quantity;
     let arms = match &quantity.of {
@@ -37,17 +29,30 @@ fn said(part: &Part) -> String {
         Of::Each(arms) => arms.join("+"),
     };
     let kind: &str = part.kind.clone().into();
-    let size = match &part.kind {
+    let more = match &part.kind {
         Kind::Ratio { size: Some(Size::Ratio(size)) } | Kind::Every { size: Some(Size::Ratio(size)) } => {
             format!(" {size}")
         }
-        Kind::Ratio { size: Some(Size::Range(band)) } => format!(" {}..{}", band.lo, band.hi),
+        Kind::Ratio { size: Some(Size::Range(Band { lo, hi })) }
+        | Kind::Slope { aim: Aim::Band(Band { lo, hi }), .. } => {
+            format!(" {lo}..{hi}")
+        }
+        Kind::Slope { aim: Aim::Direction(direction), .. } => format!(" {direction:?}"),
+        Kind::Cause { explains, form, .. } => format!(" {explains} {form}"),
         _ => String::new(),
     };
-    let (scenarios, blocks) =
-        (quantity.scenarios("quick").join("+"), quantity.blocks.get("quick").copied().unwrap_or(0));
+    let (scenarios, blocks) = (quantity.scenarios("quick").join("+"), blocks(quantity, "quick"));
     let replicate = quantity.replicate.into_str();
-    format!("{kind} {arms} {} {scenarios} {replicate} {blocks} {}{size}", quantity.metric, part.margin)
+    format!("{kind} {arms} {} {scenarios} {replicate} {blocks} {}{more}", quantity.metric, part.margin)
+}
+
+fn blocks(quantity: &Quantity, profile: &str) -> usize {
+    quantity.blocks.get(profile).copied().unwrap_or(0)
+}
+
+/// The parts of all claims, each in a line.
+fn all_said(claims: &Claims) -> Vec<String> {
+    claims.parts().map(|(_, part)| said(part)).collect()
 }
 
 #[test]
@@ -75,37 +80,33 @@ fn what_a_form_does_not_say_it_inherits_and_what_it_says_wins() {
         ("{ metric = \"read_max_ms\" }", "ratio a/b read_max_ms s process 12 0.1 1.4"),
         ("{ metric = \"read_avg_ms\", margin = 0.07 }", "ratio a/b read_avg_ms s process 12 0.07 1.4"),
     ] {
-        let [mirror, fair, _] = parts(&format!("published = {published}\nfair = {{}}\n"));
-        assert_eq!(mirror.iter().map(said).collect::<Vec<_>>(), [expected], "{published}");
-        assert_eq!(fair.iter().map(said).collect::<Vec<_>>(), [usual], "the other form is not touched by {published}");
+        let claims = read(&format!("{CLAIM}published = {published}\nfair = {{}}\n"));
+        assert_eq!(all_said(&claims), [expected, usual], "{published} touches the form that says it and no other");
     }
 }
 
 #[test]
 fn parts_inherit_from_their_form_and_further_tests_from_the_claim() {
-    let [published, fair, further] = parts(
-        r#"
-further = [{ id = "F", text = "f", ratio = "a / d" }, { id = "G", text = "g", part = [{ size = 3.0 }, {}] }]
-fair = { absent = "no" }
+    let claims = read(&format!(
+        r#"{CLAIM}
+further = [{{ id = "F", text = "f", ratio = "a / d" }}, {{ id = "G", text = "g", part = [{{ size = 3.0 }}, {{}}] }}]
+fair = {{ absent = "no" }}
 [claim.published]
 metric = "user_s"
-part = [{ text = "one", ratio = "c / b" }, { text = "two", scenarios = ["t"], metric = "system_s" }, {}]
-"#,
-    );
+part = [{{ text = "one", ratio = "c / b" }}, {{ text = "two", scenarios = ["t"], metric = "system_s" }}, {{}}]
+"#
+    ));
     let expected = [
         "ratio c/b user_s s process 12 0.05 1.4",
         "ratio a/b system_s t process 12 0.05 1.4",
         "ratio a/b user_s s process 12 0.05 1.4",
-    ];
-    assert_eq!(published.iter().map(said).collect::<Vec<_>>(), expected);
-    assert_eq!(published.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["one", "two", ""]);
-    assert!(fair.is_empty());
-    let expected = [
         "ratio a/d work_s s process 12 0.05 1.4",
         "ratio a/b work_s s process 12 0.05 3",
         "ratio a/b work_s s process 12 0.05 1.4",
     ];
-    assert_eq!(further.iter().map(said).collect::<Vec<_>>(), expected);
+    assert_eq!(all_said(&claims), expected);
+    let named: Vec<(&str, &str)> = claims.parts().map(|(id, part)| (id, part.text.as_str())).collect();
+    assert_eq!(named, [("C", "one"), ("C", "two"), ("C", ""), ("F", ""), ("G", ""), ("G", "")]);
 }
 
 #[test]
@@ -121,12 +122,10 @@ fn a_slope_keeps_either_its_band_or_its_direction() {
     let claim = CLAIM.replace("kind = \"ratio\"", "kind = \"slope\"\nx = \"rows_count\"\ndirection = \"up\"");
     let claim = claim.replace("ratio = \"a / b\"", "arms = [\"a\", \"b\"]").replace("size = 1.4\n", "");
     let claims = read(&format!("{claim}published = {{ band = [0.9, 1.1] }}\nfair = {{ arms = [\"c\"] }}\n"));
-    let aim = |form| match &claims.claims[0].form(form).parts()[0].kind {
-        Kind::Slope { aim, .. } => *aim,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(aim(Form::Published), Aim::Band(Band { lo: 0.9, hi: 1.1 }));
-    assert_eq!(aim(Form::Fair), Aim::Direction(Direction::Up));
+    assert_eq!(
+        all_said(&claims),
+        ["slope a+b work_s s process 12 0.05 0.9..1.1", "slope c work_s s process 12 0.05 Up"]
+    );
 }
 
 /// The causes of the published form, as arms, metric, scenarios, replicate and blocks in quick, and the bound.
@@ -173,9 +172,8 @@ fn a_value_keeps_what_it_is_divided_by_when_only_its_arm_changes() {
     let value = "arm = \"a\"\nminus = \"b\"\nper = \"hold_s\"\nfactor = 1e3\nunit = \"holds\"";
     let claims =
         read(&format!("{}published = {{ arm = \"c\" }}\nfair = {{}}\n", claim.replace("ratio = \"a / b\"", value)));
-    let lines: Vec<String> = claims.parts().map(|(_, part)| said(part)).collect();
     let rest = "-Some(\"b\"):Some(\"hold_s\")*1000holds work_s s process 12 0.05";
-    assert_eq!(lines, [format!("band c{rest}"), format!("band a{rest}")]);
+    assert_eq!(all_said(&claims), [format!("band c{rest}"), format!("band a{rest}")]);
 }
 
 /// The controls as id, arms, metric, scenarios in quick, blocks in quick and full, margin.
@@ -184,10 +182,9 @@ fn controls(more: &str) -> Vec<String> {
         let Of::Ratio { numerator, denominator } = &control.quantity.of else {
             panic!("{control:?}");
         };
-        let blocks = |profile: &str| control.quantity.blocks.get(profile).copied().unwrap_or(0);
         let scenarios = control.quantity.scenarios("quick").join("+");
-        let line = format!("{}: {numerator}/{denominator} {scenarios} {}", control.id, control.margin);
-        format!("{line} {}/{}", blocks("quick"), blocks("full"))
+        let [quick, full] = ["quick", "full"].map(|profile| blocks(&control.quantity, profile));
+        format!("{}: {numerator}/{denominator} {scenarios} {} {quick}/{full}", control.id, control.margin)
     };
     read(&format!("{CLAIM}{more}")).controls.iter().map(said).collect()
 }
@@ -224,11 +221,8 @@ fn copies_of_the_denominator_are_compared_and_equal_controls_are_one() {
         assert_eq!(controls(&format!("published = {published}\nfair = {{}}\n")), expected, "{published}");
     }
     let both = "published = { scenarios = [\"s\", \"t\"] }\nfair = { scenarios = [\"s\", \"u\"] }\n";
-    let ids: Vec<String> = read(&format!("{}{both}", CLAIM.replace("scenarios = [\"s\"]\n", "")))
-        .controls
-        .into_iter()
-        .map(|control| control.id)
-        .collect();
+    let claims = read(&format!("{}{both}", CLAIM.replace("scenarios = [\"s\"]\n", "")));
+    let ids: Vec<&str> = claims.controls.iter().map(|control| control.id.as_str()).collect();
     assert_eq!(ids, ["aa b work_s s +1", "aa b work_s s +1 #2"], "ids stay apart");
 }
 
@@ -257,20 +251,14 @@ fn planted_controls_guard_what_has_a_floor_and_is_measured_alike() {
 
 #[test]
 fn what_explains_another_claim_finds_its_form_or_its_further_test() {
-    let more = |explains: &str| {
-        format!(
-            "published = {{}}\nfair = {{}}\nfurther = [{{ id = \"F\", text = \"f\", ratio = \"a / d\" }}]\n\n[[claim]]\nid = \"D\"\ntext = \"t\"\n\
+    let named = |explains: &str| {
+        let claims = read(&format!(
+            "{CLAIM}published = {{}}\nfair = {{}}\nfurther = [{{ id = \"F\", text = \"f\", ratio = \"a / d\" }}]\n\n[[claim]]\nid = \"D\"\ntext = \"t\"\n\
              original = \"o\"\nkind = \"cause\"\nexplains = \"{explains}\"\ncontrol = \"rival\"\nratio = \"a / c\"\n\
              scenarios = [\"s\"]\nblocks = {{ quick = 12 }}\npublished = {{}}\nfair = {{}}\n"
-        )
-    };
-    let named = |explains: &str| {
-        let claims = read(&format!("{CLAIM}{}", more(explains)));
-        let forms = [Form::Published, Form::Fair].map(|form| match &claims.claims[1].form(form).parts()[0].kind {
-            Kind::Cause { explains, form, .. } => format!("{explains} {form}"),
-            other => panic!("{other:?}"),
-        });
-        forms.join(", ")
+        ));
+        let forms = [Form::Published, Form::Fair].map(|form| said(&claims.claims[1].form(form).parts()[0]));
+        forms.map(|line| line.replace("cause a/c work_s s process 12 0.05 ", "")).join(", ")
     };
     assert_eq!(named("C"), "C published, C fair");
     assert_eq!(named("C.fair"), "C fair, C fair");

@@ -236,31 +236,33 @@ fn columns_that_compare_arms_say_which_and_how() {
 }
 
 #[test]
-fn cases_that_break_their_grammar_are_refused() {
+fn cases_and_plans_that_break_their_grammar_are_refused() {
     let cases_tsv = support::cases(&support::CASES);
     for change in [
         ["\trelease", "", "big\ta\t0.5", "4 columns"],
         ["small", "Small", "Small", "no name of a scenario"],
         ["b@slow", "b@fast", "b@fast", "NAME@slow"],
         ["b@aa", "b~", "b~", "joined by ~"],
-        ["0.5", "soon", "soon", "'soon'"],
-        ["0.5", "-1", "-1", "'-1'"],
-        ["0.5", "86401", "86401", "of a day at most"],
         ["b@aa", "b", "big\tb\trelease\t0.5\trun --scenario big --arm b@aa", "stands twice"],
     ] {
         refuse("cases.tsv", &cases_tsv, cases::parse, change);
     }
+    for build in ["", "Release", "variant-", "../x", "variant-a b"] {
+        let build = format!("\t{build}\t");
+        refuse("cases.tsv", &cases_tsv, cases::parse, ["\trelease\t", &build, &build, "no build"]);
+    }
+    for build in ["dev", "variant-lto-off"] {
+        assert!(cases::parse(&cases_tsv.replace("release", build), "cases.tsv").is_ok(), "{build}");
+    }
     assert!(cases::parse("", "cases.tsv").is_err(), "no case at all");
-}
 
-#[test]
-fn plans_that_break_their_grammar_are_refused() {
     let plan = "toy-0001\t0\tbig\ta\trelease\t0\t0\t0.5\trun\ntoy-0002\t1\tbig\ta\trelease\t0\t1\t0.5\trun\n";
-    for change in [
-        ["toy-0002\t", "", "1\tbig", "8 columns"],
-        ["\t1\tbig", "\tone\tbig", "one", "'one'"],
-        ["\t1\t0.5", "\t1\thalf", "half", "'half'"],
-    ] {
+    for change in [["toy-0002\t", "", "1\tbig", "8 columns"], ["\t1\tbig", "\tone\tbig", "one", "'one'"]] {
         refuse("plan.tsv", plan, plan_file::from_tsv, change);
+    }
+    for seconds in ["soon", "NaN", "inf", "-1", "0", "86400.1"] {
+        let (time, what) = (format!("\t{seconds}\t"), format!("'{seconds}' is no time"));
+        refuse("cases.tsv", &cases_tsv, cases::parse, ["\t0.5\t", &time, &time, &what]);
+        refuse("plan.tsv", plan, plan_file::from_tsv, ["\t1\t0.5\t", &format!("\t1{time}"), "toy-0002", &what]);
     }
 }

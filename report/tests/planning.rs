@@ -1,7 +1,6 @@
 //! The plan: what every profile runs, in which order, and when it is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU64;
 
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -11,26 +10,26 @@ use report::claims::Claims;
 use report::error::Error;
 use report::files::TomlFile;
 use report::manifest;
-use report::plan::{Plan, Terms, plan};
-use report::plan_file::{self, PlannedRun};
+use report::plan::{Plan, plan};
+use report::plan_file::{self, PlanMeta, PlannedRun};
+use support::{CASES, CLAIMS, line_of, plannable, report, write};
 
 mod support;
 
-/// Plans the first `count` of the toy's cases.
-fn plan_of(count: usize, profile: &str, seed: u64) -> Result<Plan, Error> {
-    let claims = Claims::parse(support::CLAIMS, "claims.toml").expect("the claims are well formed");
-    let cases =
-        cases::parse(&support::cases(&support::CASES[..count]), "cases.tsv").expect("the cases are well formed");
-    plan(&cases, &claims, TomlFile { name: "claims.toml", text: support::CLAIMS }, &terms(profile, seed, 1))
-}
-
-fn terms(profile: &str, seed: u64, layouts: u64) -> Terms {
-    let layouts = NonZeroU64::new(layouts).expect("there is a layout");
-    Terms { profile: profile.to_owned(), seed, layouts, only: None, blocks_cap: None, calibration: None }
+/// Plans some cases by the toy's claims, with so many blocks of what has eight.
+fn plan_of(cases: &[(&str, &str)], blocks: usize, profile: &str, (seed, layouts): (u64, u64)) -> Result<Plan, Error> {
+    let text = CLAIMS.replace("quick = 8", &format!("quick = {blocks}"));
+    let claims = Claims::parse(&text, "claims.toml").expect("the claims are well formed");
+    let cases = cases::parse(&support::cases(cases), "cases.tsv").expect("the cases are well formed");
+    let meta = serde_json::json!({
+        "schema": 2, "study": "toy", "profile": profile, "seed": seed, "layouts": layouts, "hash": "", "planned_s": 0, "memory_passes": 0,
+    });
+    let meta: PlanMeta = serde_json::from_value(meta).expect("it has all that it needs");
+    plan(&cases, &claims, TomlFile { name: "claims.toml", text: &text }, &meta)
 }
 
 fn planned(profile: &str, seed: u64) -> Plan {
-    plan_of(support::CASES.len(), profile, seed).expect("the claims name cases that there are")
+    plan_of(&CASES, 8, profile, (seed, 1)).expect("the claims name cases that there are")
 }
 
 /// The blocks of every case, in the order they run.
@@ -45,30 +44,20 @@ fn blocks(runs: &[PlannedRun]) -> BTreeMap<(&str, &str), BTreeSet<u64>> {
 
 proptest! {
     #[test]
-    fn every_case_runs_in_the_first_blocks_that_are_asked_of_it(seed: u64) {
-        let plan = planned("quick", seed);
-        for ((scenario, arm), blocks) in blocks(&plan.runs) {
+    fn every_case_runs_in_the_blocks_that_are_asked_of_it_and_the_arms_of_a_block_together(seed: u64) {
+        let runs = planned("quick", seed).runs;
+        for ((scenario, arm), blocks) in blocks(&runs) {
             let wanted: BTreeSet<u64> = if scenario == "big" { (0..8).collect() } else { [0].into() };
             prop_assert_eq!(blocks, wanted, "{} {}", scenario, arm);
         }
-        prop_assert_eq!(plan.runs.len(), 4 * 8 + 1);
-    }
-
-    #[test]
-    fn the_arms_of_a_block_stand_next_to_each_other(seed: u64) {
-        let plan = planned("quick", seed);
+        prop_assert_eq!(runs.len(), 4 * 8 + 1);
         let mut seen = BTreeSet::new();
-        for group in plan.runs.chunk_by(|a, b| (&a.case.scenario, a.block) == (&b.case.scenario, b.block)) {
-            prop_assert!(seen.insert((&group[0].case.scenario, group[0].block)), "block {} is torn apart", group[0].block);
+        for group in runs.chunk_by(|a, b| a.block_name() == b.block_name()) {
+            prop_assert!(seen.insert(group[0].block_name()), "block {} is torn apart", group[0].block);
         }
         prop_assert_eq!(seen.len(), 8 + 1);
-    }
-
-    #[test]
-    fn a_plan_reads_back_as_it_was_written(seed: u64) {
-        let plan = planned("quick", seed);
-        let read = plan_file::from_tsv(&plan_file::to_tsv(&plan.runs), "plan.tsv").expect("it can be read");
-        prop_assert_eq!(read, plan.runs);
+        let read = plan_file::from_tsv(&plan_file::to_tsv(&runs), "plan.tsv").expect("it can be read");
+        prop_assert_eq!(read, runs, "it reads back as it was written");
     }
 }
 
@@ -78,31 +67,16 @@ fn seeds_give_different_orders_of_blocks_and_of_arms() {
         (0..20).map(|seed| planned("quick", seed).runs.iter().map(|run| run.block).collect()).collect();
     assert!(orders.len() > 15, "{} of 20 seeds order the blocks differently", orders.len());
     let plan = planned("quick", 1);
-    let within: BTreeSet<Vec<&str>> = plan
-        .runs
-        .chunk_by(|a, b| (&a.case.scenario, a.block) == (&b.case.scenario, b.block))
-        .map(|group| group.iter().map(|run| run.case.arm.as_str()).collect())
-        .collect();
+    let blocks = plan.runs.chunk_by(|a, b| a.block_name() == b.block_name());
+    let within: BTreeSet<Vec<&str>> =
+        blocks.map(|group| group.iter().map(|run| run.case.arm.as_str()).collect()).collect();
     assert!(within.len() > 4, "{} orders of the arms in nine blocks", within.len());
 }
 
 #[test]
-fn runs_are_numbered_and_blocks_take_one_of_three_inputs() {
-    for (number, run) in (1..).zip(planned("quick", 3).runs) {
-        assert_eq!(run.run, format!("toy-{number:04}"));
-        assert_eq!((run.layout, run.seed), (0, run.block % 3));
-        assert_eq!(run.case.arguments, format!("run --scenario {} --arm {}", run.case.scenario, run.case.arm));
-    }
-}
-
-#[test]
 fn blocks_take_the_layouts_in_turn_and_a_twin_takes_the_next_one() {
-    let text = support::CLAIMS.replace("quick = 8", "quick = 24");
-    let claims = Claims::parse(&text, "claims.toml").expect("the claims are well formed");
-    let cases = support::cases(&[&support::CASES[..], &[("big", "b~b@aa")]].concat());
-    let cases = cases::parse(&cases, "cases.tsv").expect("the cases are well formed");
-    let file = TomlFile { name: "claims.toml", text: &text };
-    let runs = plan(&cases, &claims, file, &terms("quick", 3, 6)).expect("there are these cases").runs;
+    let cases = [&CASES[..], &[("big", "b~b@aa")]].concat();
+    let runs = plan_of(&cases, 24, "quick", (3, 6)).expect("there are these cases").runs;
     let of = |arm: &str, block: u64| {
         let run = runs.iter().find(|run| (run.case.arm.as_str(), run.block) == (arm, block));
         run.map(|run| (run.layout, run.seed)).expect("it is planned")
@@ -117,43 +91,41 @@ fn blocks_take_the_layouts_in_turn_and_a_twin_takes_the_next_one() {
 
 #[test]
 fn a_plan_of_this_seed_is_the_same_as_ever() {
-    // Rounds in results/ are planned again when they are checked: another order would refuse them all.
+    // Rounds in results/ are planned again when they are checked: another order, number, layout or input would refuse them all.
     let text = plan_file::to_tsv(&planned("quick", 7).runs);
     assert_eq!(manifest::sum(text.as_bytes()), "a4fc7ab9383ba4e16aa2c6115133d9e208db62aa76e7cf791168ae0edaadb1f6");
 }
 
 #[test]
 fn a_plan_that_nobody_can_run_is_refused_and_not_made() {
-    let temp = support::plannable(&support::CLAIMS.replace("quick = 8, full", "quick = 1_000_000_000, full"));
-    let place = format!("claims.toml:{}: C1 asks for", support::line_of(support::CLAIMS, "id = \"C1\""));
+    let temp = plannable(&CLAIMS.replace("quick = 8, full", "quick = 1_000_000_000, full"));
+    let place = format!("claims.toml:{}: C1 asks for", line_of(CLAIMS, "id = \"C1\""));
     support::plan(temp.path(), &[]).code(2).stderr(contains(place).and(contains("\n").count(1)));
-    let many = support::plannable(&support::CLAIMS.replace("quick = 8", "quick = 10_000"));
+    let many = plannable(&CLAIMS.replace("quick = 8", "quick = 10_000"));
     support::plan(many.path(), &["--calibrate", "60000"]).code(2).stderr(contains("1000000 are the most"));
-    let temp = support::plannable(support::CLAIMS);
+    let temp = plannable(CLAIMS);
     support::plan(temp.path(), &["--layouts", "0"]).code(2);
-    support::write(temp.path(), "cases.tsv", "big\ta\trelease\t1e300\trun\n");
+    write(temp.path(), "cases.tsv", "big\ta\trelease\t1e300\trun\n");
     support::plan(temp.path(), &[]).code(2).stderr(contains("cases.tsv:1: "));
 }
 
 #[test]
 fn several_plans_are_shown_by_name_with_what_they_take_together() {
-    let (one, other) =
-        (support::plannable(support::CLAIMS), support::plannable(&support::CLAIMS.replace("\"toy\"", "\"joy\"")));
+    let (one, other) = (plannable(CLAIMS), plannable(&CLAIMS.replace("\"toy\"", "\"joy\"")));
     let show = |more: &str| support::plan(one.path(), &[&other.path().display().to_string(), more]);
     let tables =
         contains("toy\nscenario").and(contains("joy\nscenario")).and(contains("33 runs, about 16 s, within").count(2));
     show("--show").success().stdout(tables.and(contains("\ntotal: 2 studies, 66 runs, about 33 s\n")));
     show("--layouts=6").code(2).stderr(contains("--show"));
-    let dear = support::CLAIMS.replace("\"toy\"", "\"joy\"").replace("quick_s = 60", "quick_s = 1");
-    support::write(other.path(), "claims.toml", &dear);
+    let dear = CLAIMS.replace("\"toy\"", "\"joy\"").replace("quick_s = 60", "quick_s = 1");
+    write(other.path(), "claims.toml", &dear);
     show("--show").code(1).stdout(contains("about 33 s; over budget: joy\n"));
 }
 
 #[test]
 fn smoke_runs_every_case_once_whatever_the_claims_ask() {
     let plan = planned("smoke", 3);
-    assert_eq!(blocks(&plan.runs).len(), 5);
-    assert_eq!(plan.runs.len(), 5);
+    assert_eq!((blocks(&plan.runs).len(), plan.runs.len()), (5, 5));
 }
 
 #[test]
@@ -165,21 +137,18 @@ fn the_hash_is_that_of_the_three_files_one_after_the_other() {
 
 #[test]
 fn a_claim_about_a_case_that_is_not_there_is_refused_by_name() {
-    let error = plan_of(3, "quick", 1).expect_err("b@slow is not listed").to_string();
-    let place =
-        format!("claims.toml:{}: planted b work_s big needs", support::line_of(support::CLAIMS, "planted.process"));
+    let error = plan_of(&CASES[..3], 8, "quick", (1, 1)).expect_err("b@slow is not listed").to_string();
+    let place = format!("claims.toml:{}: planted b work_s big needs", line_of(CLAIMS, "planted.process"));
     assert!(error.starts_with(&place) && error.contains("big b@slow"), "{error}");
-    assert!(plan_of(3, "smoke", 1).is_ok(), "smoke judges nothing");
+    assert!(plan_of(&CASES[..3], 8, "smoke", (1, 1)).is_ok(), "smoke judges nothing");
 }
 
 /// What `report cases` prints of a study in which some cases take long, as scenario and arm.
 fn selected(arguments: &[&str]) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let long = "big\ta\trelease\t9\tx\nbig\tb\trelease\t9\tx\nbig\tb@aa\trelease\t9\tx\nbig\tb@slow\trelease\t9\tx\n";
-    let unasked = "big\tc\trelease\t0.51\tx\nsmall\ta\trelease\t0.5\tx\n";
-    support::write(folder.path(), "claims.toml", support::CLAIMS);
-    support::write(folder.path(), "cases.tsv", &format!("{long}{unasked}"));
-    let output = support::report().arg("cases").arg(folder.path()).args(arguments).assert().success();
+    let folder = plannable(CLAIMS);
+    let long = ["a", "b", "b@aa", "b@slow"].map(|arm| format!("big\t{arm}\trelease\t9\tx\n")).concat();
+    write(folder.path(), "cases.tsv", &(long + "big\tc\trelease\t0.51\tx\nsmall\ta\trelease\t0.5\tx\n"));
+    let output = report().arg("cases").arg(folder.path()).args(arguments).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).expect("it is text");
     text.lines().map(|line| line.split('\t').take(2).collect::<Vec<_>>().join(" ")).collect()
 }
@@ -206,18 +175,15 @@ fn quick_cross_checks_the_memory_that_is_judged_and_a_part_no_more_often_than_it
         ("full", &["--only", "big", "--blocks", "2"], 2, big),
     ];
     for (profile, part, passes, cases) in expected {
-        let temp = support::plannable(support::CLAIMS);
+        let temp = plannable(CLAIMS);
         let plan = ["--profile", profile, "--seed", "1"];
-        support::report().arg("plan").arg(temp.path()).args(plan).args(part).assert().success();
-        let output = support::report().arg("passes").arg(temp.path()).assert().success();
+        report().arg("plan").arg(temp.path()).args(plan).args(part).assert().success();
+        let output = report().arg("passes").arg(temp.path()).assert().success();
         let text = String::from_utf8(output.get_output().stdout.clone()).expect("it is text");
-        let expected: String = (0..passes)
-            .flat_map(|pass| cases.iter().map(move |case| (pass, case.replace(' ', "\t"))))
-            .map(|(pass, case)| format!("{pass}\t{case}"))
-            .collect::<Vec<_>>()
-            .join("\n");
+        let of_pass = |pass| cases.iter().map(move |case| format!("{pass}\t{}", case.replace(' ', "\t")));
+        let expected: Vec<String> = (0..passes).flat_map(of_pass).collect();
         let promised = text.lines().map(|line| line.split('\t').take(3).collect::<Vec<_>>().join("\t"));
-        assert_eq!(promised.collect::<Vec<_>>().join("\n"), expected, "{profile} {part:?}");
+        assert_eq!(promised.collect::<Vec<_>>(), expected, "{profile} {part:?}");
         assert!(text.lines().all(|line| line.split('\t').count() == 6), "the line of cases.tsv follows: {text}");
     }
 }
@@ -227,7 +193,7 @@ fn claims_ask_the_same_in_whatever_words_and_whatever_time_is_spent_on_the_answe
     let claims = |text: &str| Claims::parse(text, "claims.toml").expect("the claims are well formed");
     let cause = "cause = [{ short = \"the runtime\", text = \"b once more:\", ratio = \"b@aa / b\" }]\n";
     let further = "further = [{ id = \"C1-more\", text = \"and of b\", ratio = \"b / a\", aa = \"none\" }]\n";
-    let text = support::CLAIMS.replacen("published = {}\n", &format!("{cause}{further}published = {{}}\n"), 1);
+    let text = CLAIMS.replacen("published = {}\n", &format!("{cause}{further}published = {{}}\n"), 1);
     for (from, to, is_same) in [
         ("quick = 8", "quick = 12", true),
         ("quick_s = 60", "quick_s = 90", true),

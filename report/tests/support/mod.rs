@@ -257,13 +257,12 @@ impl Toy {
             Outcome::Took(work_s, peak_rss_kib) => {
                 let hour: f64 = stamp[9..11].parse().expect("a stamp has its hour there");
                 let metrics = json!({ "peak_rss_kib": peak_rss_kib, "system_s": hour / 1000.0, "work_s": work_s });
-                let digest = format!("{}-{}", run.case.scenario, run.seed);
-                let record = self.record(run, &run.run, &digest, &metrics);
+                let record = self.record(run, &metrics);
                 json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(work_s + 0.003), "record": record })
             }
             Outcome::Failed(error) => {
-                let mut record = self.record(run, &run.run, "", &json!({}));
-                record["error"] = json!(error);
+                let mut record = self.record(run, &json!({}));
+                (record["digest"], record["error"]) = (json!(""), json!(error));
                 json!({ "run": run.run, "exit": 1, "hyperfine": null, "record": record })
             }
         };
@@ -275,18 +274,17 @@ impl Toy {
             "max_rss_kib": 80_100, "minor_faults_count": 900, "major_faults_count": 0, "voluntary_switches_count": 3,
             "involuntary_switches_count": 1, "wall_s": 1.0, "user_s": 0.9, "system_s": 0.1,
         });
-        let metrics = json!({ "work_s": 1.0, "peak_rss_kib": 80_000 });
-        let record = self.record(run, &run.run, "digest", &metrics);
+        let record = self.record(run, &json!({ "work_s": 1.0, "peak_rss_kib": 80_000 }));
         let pass: u32 = run.run.trim_start_matches("memory-").parse().expect("a pass has a number");
         json!({ "pass": pass, "scenario": run.case.scenario, "arm": run.case.arm, "exit": 0, "time": time, "record": record })
             .to_string()
     }
 
     /// The record of a run; that of a duet has two pairs of either order.
-    pub fn record(&self, run: &PlannedRun, id: &str, digest: &str, metrics: &Value) -> Value {
+    pub fn record(&self, run: &PlannedRun, metrics: &Value) -> Value {
         let mut record = json!({
-            "schema": 2, "run": id, "study": self.study, "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
-            "block": run.block, "digest": digest, "metrics": metrics,
+            "schema": 2, "run": run.run, "study": self.study, "scenario": run.case.scenario, "arm": run.case.arm, "seed": run.seed,
+            "block": run.block, "digest": format!("{}-{}", run.case.scenario, run.seed), "metrics": metrics,
         });
         if let Some((arm, versus)) = run.case.arm.split_once('~') {
             let pairs = ["ab", "ba", "ba", "ab"].map(|order| json!({ "a_s": 0.14, "b_s": 0.1, "order": order }));
@@ -345,6 +343,11 @@ pub fn forge(folder: &Path, name: &str, change: impl FnOnce(&str) -> String) {
     if name == "runs.jsonl" {
         seal_blocks(folder);
     }
+    reseal(folder);
+}
+
+/// Writes a new manifest.
+pub fn reseal(folder: &Path) {
     let sums = report::manifest::sums(folder).expect("the folder can be read");
     write(folder, report::manifest::NAME, &report::manifest::to_text(&sums));
 }
