@@ -1,9 +1,9 @@
 //! What can be wrong with a row, and what can stop a run.
 
-use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::thread;
 
 /// How many row errors are kept with their line number; all are counted.
 pub const FIRST_ERRORS: usize = 20;
@@ -142,9 +142,11 @@ pub enum Error {
     RefusedDump { path: PathBuf, reason: String },
 }
 
-/// What a thread panicked with, as an error of the run.
-pub(crate) fn died(panic: &(dyn Any + Send)) -> Error {
-    let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-    Error::Worker { message: message.unwrap_or_else(|| "without a message".to_owned()) }
+/// What a thread came to; what it panicked with is an error of the run.
+pub(crate) fn joined<T>(thread: thread::Result<T>) -> Result<T, Error> {
+    thread.map_err(|panic| {
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        Error::Worker { message: message.unwrap_or_else(|| "without a message".to_owned()) }
+    })
 }

@@ -1,40 +1,18 @@
 //! The thread that sends: each row when it is due, whether those before it were answered or not.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::thread::{self, Builder, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::connections::{Connection, State, Times, Waiting, no_times, record};
-use super::schedule::Schedule;
 use super::script::Script;
-use crate::error::Error;
 
 /// Between two tries to send what was not taken.
 const GLANCE: Duration = Duration::from_millis(5);
 
-pub(super) fn start(
-    schedule: Schedule,
-    (counted_from, patience): (Instant, Duration),
-    connections: Arc<[Connection]>,
-    scripts: Vec<Script>,
-) -> Result<JoinHandle<Sender>, Error> {
-    let sender = Sender {
-        scripts,
-        unsent: vec![Vec::new(); connections.len()],
-        behind: Vec::new(),
-        counted: 0,
-        rows: connections.iter().map(|connection| u32::from(connection.stream().is_some())).collect(),
-        lateness: no_times(),
-        connections,
-    };
-    let send = move || sender.run(schedule, counted_from, patience);
-    Builder::new().name("sender".to_owned()).spawn(send).map_err(Error::Thread)
-}
-
 /// Sends, and knows what was sent.
-pub(super) struct Sender {
-    connections: Arc<[Connection]>,
+pub(super) struct Sender<'a> {
+    connections: &'a [Connection],
     scripts: Vec<Script>,
     /// What the system did not take, of each connection.
     unsent: Vec<Vec<u8>>,
@@ -48,8 +26,21 @@ pub(super) struct Sender {
     pub(super) lateness: Times,
 }
 
-impl Sender {
-    fn run(mut self, schedule: Schedule, counted_from: Instant, patience: Duration) -> Self {
+impl<'a> Sender<'a> {
+    /// Goes on with `scripts` where connections were opened, each with its first row.
+    pub(super) fn new(connections: &'a [Connection], scripts: Vec<Script>) -> Self {
+        let rows = connections.iter().map(|connection| u32::from(connection.stream.get().is_some())).collect();
+        let unsent = vec![Vec::new(); connections.len()];
+        Sender { connections, scripts, unsent, behind: Vec::new(), counted: 0, rows, lateness: no_times() }
+    }
+
+    /// Sends all rows of the schedule, and then for so long what was not taken before.
+    pub(super) fn run(
+        mut self,
+        schedule: impl Iterator<Item = (Instant, usize)>,
+        counted_from: Instant,
+        patience: Duration,
+    ) -> Self {
         // Linux may be 50 us late for any timer unless it is told that this one matters.
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_timerslack(1);
@@ -74,14 +65,19 @@ impl Sender {
     }
 
     fn send(&mut self, number: usize, row: Waiting, line: &mut Vec<u8>) {
-        let connection = &self.connections[number];
-        // Its rows fail, one by one.
-        let (State::Served, Some(mut stream)) = (connection.state(), connection.stream()) else { return };
+        let Some(mut stream) = self.connections[number].stream.get() else { return };
+        {
+            let mut fate = self.connections[number].fate();
+            if fate.state != State::Served {
+                // Its rows fail, one by one.
+                return;
+            }
+            // Before it is sent: the answer may be there before this thread goes on.
+            fate.waiting.push_back(row);
+        }
         // Writing to a vector cannot fail.
         let _ = self.scripts[number].next_row().write(line);
         self.rows[number] += 1;
-        // Before it is sent: the answer may be there before this thread goes on.
-        connection.waiting().push_back(row);
         if !self.unsent[number].is_empty() {
             self.unsent[number].extend_from_slice(line);
             return;
@@ -102,7 +98,9 @@ impl Sender {
     fn catch_up(&mut self) {
         let Sender { connections, unsent, behind, .. } = self;
         behind.retain(|&number| {
-            let (unsent, Some(mut stream)) = (&mut unsent[number], connections[number].stream()) else { return false };
+            let (unsent, Some(mut stream)) = (&mut unsent[number], connections[number].stream.get()) else {
+                return false;
+            };
             match stream.write(unsent) {
                 Ok(sent) => drop(unsent.drain(..sent)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

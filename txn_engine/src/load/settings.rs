@@ -1,6 +1,5 @@
 //! What is asked of a server.
 
-use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use super::script::Script;
@@ -57,17 +56,5 @@ impl Load {
     /// What the client of that number sends.
     pub fn script(&self, client: usize) -> Script {
         Script::new(self.seed, client, self.clients, self.first_tx)
-    }
-
-    /// The address that the connection of that number comes from: over the loopback interface there are many, each with ports of its own.
-    pub(super) fn source(server: SocketAddr, number: usize) -> Option<IpAddr> {
-        /// So many addresses have ports for all connections, and for those of the runs before that are not forgotten yet.
-        const SOURCES: usize = 200;
-        let IpAddr::V4(address) = server.ip() else { return None };
-        // macOS has one address there unless it was given more.
-        (address.is_loopback() && cfg!(target_os = "linux")).then(|| {
-            let last = u8::try_from(number % SOURCES + 2).unwrap_or(2);
-            IpAddr::from([127, 0, 0, last])
-        })
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::conversation::{Conversation, Scratch};
 use super::listen;
 use super::live::Seat;
-use super::shared::{Shared, Stop};
+use super::shared::{Shared, Stop, up};
 use crate::error::Error;
 
 /// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
@@ -72,11 +72,11 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     if let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) {
-        shared.counts.connections.up();
+        up(&shared.counts.connections);
         tokio::spawn(serve(stream, Arc::clone(shared), seat));
         return;
     }
-    shared.counts.refused.up();
+    up(&shared.counts.refused);
     if let Some(stream) = Arc::into_inner(stream).and_then(|stream| stream.into_std().ok()) {
         listen::refuse(&stream, shared.most.1);
     }

@@ -13,7 +13,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::conversation::{Conversation, Scratch};
 use super::listen;
 use super::live::Seat;
-use super::shared::{Shared, Stop};
+use super::shared::{Shared, Stop, up};
 use crate::error::Error;
 
 /// The two ends of the queue of connections that wait for a thread, in the order of their arrival.
@@ -92,24 +92,21 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<C
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
-        shared.counts.refused.up();
+        up(&shared.counts.refused);
         return listen::refuse(&stream, shared.most.1);
     };
     let connection = Connection { stream: Arc::clone(&stream), seat };
     if let Some(queue) = queue {
-        shared.counts.connections.up();
+        up(&shared.counts.connections);
         // Nobody takes it only when the server ends, and then it is closed.
         let _ = queue.send(connection);
         return;
     }
-    let serve = {
-        let shared = Arc::clone(shared);
-        move || serve(&connection, &shared)
-    };
-    match Builder::new().spawn(serve) {
-        Ok(_) => shared.counts.connections.up(),
+    let own = Arc::clone(shared);
+    match Builder::new().spawn(move || serve(&connection, &own)) {
+        Ok(_) => up(&shared.counts.connections),
         Err(error) => {
-            shared.counts.refused.up();
+            up(&shared.counts.refused);
             listen::refuse(&stream, &format!("no thread can be started: {error}"));
         }
     }
