@@ -21,7 +21,7 @@ fn rows() -> u64 {
 /// Three files without common clients or ids give the same accounts whether they are applied at once or one after another.
 fn files_at_once_give_the_sequential_accounts(setups: &[Setup]) {
     let folder = TempDir::new().expect("a folder for the files");
-    let mut oracle = Oracle::new();
+    let mut oracle = Oracle::default();
     let mut paths = Vec::new();
     for (index, clients) in [1..=10, 200..=300, 400..=500].into_iter().enumerate() {
         let seed = index as u64;

@@ -39,7 +39,7 @@ fn write(folder: &TempDir, name: &str, text: &[u8]) -> PathBuf {
 /// Writes `texts` to files, has `setups` process them, and compares with what the oracle says to one file after the other.
 fn assert_agree<T: AsRef<[u8]>>(setups: &[Setup], texts: &[T]) -> Answer {
     let folder = TempDir::new().expect("a temporary folder can be made");
-    let mut oracle = Oracle::new();
+    let mut oracle = Oracle::default();
     let mut paths = Vec::new();
     for (number, text) in texts.iter().enumerate() {
         oracle.feed(text.as_ref()).expect("the header is valid");

@@ -63,7 +63,7 @@ fn the_next_server_goes_on_where_the_last_one_ended() {
         ("withdrawal,1,9,0.0001\ndeposit,2,5,1\ndeposit,1,9,2\n", "InsufficientFunds AccountLocked ok"),
     ];
     for mode in MODES {
-        let mut oracle = Oracle::new();
+        let mut oracle = Oracle::default();
         let mut folder = TempDir::new().expect("a temporary folder can be made");
         let mut load = "";
         for (rows, names) in days {

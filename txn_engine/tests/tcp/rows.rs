@@ -33,7 +33,7 @@ impl Dialogue {
 
 /// What the naive engine says to the dialogues one after the other: the accounts, and how often each operation was accepted.
 pub fn outcome<'a>(dialogues: impl IntoIterator<Item = &'a Dialogue>) -> (String, BTreeMap<&'static str, u64>) {
-    let mut oracle = Oracle::new();
+    let mut oracle = Oracle::default();
     for dialogue in dialogues {
         oracle.feed(&with_header(&dialogue.rows)).expect("the header is valid");
     }

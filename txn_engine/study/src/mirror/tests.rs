@@ -27,7 +27,7 @@ fn mirrors() -> Vec<Ready> {
 /// Writes `texts` to files and has every mirror process them, so many at once.
 fn assert_agree(mirrors: &[Ready], texts: &[Vec<u8>], at_once: usize) -> Answer {
     let folder = TempDir::new().unwrap();
-    let mut oracle = Oracle::new();
+    let mut oracle = Oracle::default();
     let write = |(number, text): (usize, &Vec<u8>)| -> PathBuf {
         let path = folder.path().join(format!("{number}.csv"));
         fs::write(&path, text).unwrap();
