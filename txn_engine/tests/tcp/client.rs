@@ -81,6 +81,11 @@ impl Client {
         self.rest()
     }
 
+    /// The same where no answer is left.
+    pub fn ends(self) {
+        assert_eq!(self.end(), Vec::<String>::new());
+    }
+
     pub fn rest(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.answer()).collect()
     }

@@ -1,7 +1,7 @@
 //! How a server ends, and how the next one goes on; what is typed wrongly.
 
 use std::fs;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -9,13 +9,12 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tempfile::TempDir;
 use txn_engine::oracle::Oracle;
 
 use crate::client::Client;
 use crate::hostile::deaf;
 use crate::rows::{Dialogue, HEADER, outcome};
-use crate::{MODES, Running, Server, txn_engine};
+use crate::{MODES, Server, assert_one_line, run, temporary, txn_engine};
 
 #[test]
 fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
@@ -42,12 +41,12 @@ fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
         for (client, dialogue) in clients.iter_mut().zip(&dialogues) {
             let mut answers = client.rest();
             let last = answers.pop().unwrap_or_default();
-            assert!(last.starts_with("unfinished: "), "{mode}: {last}");
-            assert_eq!(answers, dialogue.answers, "{mode}");
+            assert!(last.starts_with("unfinished: "), "{last}");
+            assert_eq!(answers, dialogue.answers);
         }
         let ended = server.wait();
-        assert_eq!(ended.status.code(), Some(0), "{mode}: {}", ended.stderr);
-        assert_eq!(ended.accounts(), accounts, "{mode}");
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+        assert_eq!(ended.accounts(), accounts);
         assert!(std::net::TcpStream::connect(clients[0].stream.peer_addr().expect("it was connected")).is_err());
     }
 }
@@ -56,30 +55,29 @@ fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
 fn the_next_server_goes_on_where_the_last_one_ended() {
     let days = [
         (
-            "deposit,1,1,5\ndeposit,2,2,7\nwithdrawal,1,3,1.5\ndispute,2,2,\nwithdrawal,1,9,100\n",
+            "deposit,1,1,5\ndeposit,2,2,7\nwithdrawal,1,3,1\ndispute,2,2,\nwithdrawal,1,9,9\n",
             "ok ok ok ok InsufficientFunds",
         ),
-        ("deposit,1,1,5\nwithdrawal,1,4,3.5\ndispute,2,2,\nchargeback,2,2,\n", "RepeatedTx ok AlreadyDisputed ok"),
+        ("deposit,1,1,5\nwithdrawal,1,4,4\ndispute,2,2,\nchargeback,2,2,\n", "RepeatedTx ok AlreadyDisputed ok"),
         ("withdrawal,1,9,0.0001\ndeposit,2,5,1\ndeposit,1,9,2\n", "InsufficientFunds AccountLocked ok"),
     ];
     for mode in MODES {
         let mut oracle = Oracle::default();
-        let mut folder = TempDir::new().expect("a temporary folder can be made");
+        let mut folder = temporary();
         let mut load = "";
         for (rows, names) in days {
             let server = Server::start_in(folder, &format!("{mode} {load}"));
             let mut client = server.connect();
             client.send(rows);
             let answers = client.end();
-            let names: Vec<_> = names.split(' ').collect();
             let said: Vec<_> = answers.iter().map(|answer| answer.split(':').next().unwrap_or_default()).collect();
-            assert_eq!(said, names, "{mode}: {rows}");
+            assert_eq!(said.join(" "), names, "{rows}");
             oracle.feed(format!("{HEADER}{rows}").as_bytes()).expect("the header is valid");
             folder = server.stop().folder;
             load = "--load session";
         }
         let ended = Server::start_in(folder, &format!("{mode} {load}")).stop();
-        assert_eq!(ended.accounts().into_bytes(), oracle.finish().accounts_csv, "{mode}");
+        assert_eq!(ended.accounts().into_bytes(), oracle.finish().accounts_csv);
     }
 }
 
@@ -94,13 +92,13 @@ fn a_client_that_takes_no_answers_delays_the_end_by_the_grace_only() {
         honest.wait_until_arrived();
         let begun = Instant::now();
         server.signal(Signal::SIGTERM);
-        assert_eq!(honest.rest(), ["ok"], "{mode}");
+        assert_eq!(honest.rest(), ["ok"]);
         let ended = server.wait();
         let time = begun.elapsed();
-        assert_eq!(ended.status.code(), Some(0), "{mode}: {}", ended.stderr);
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
         // Below the grace that it has by itself; and it did wait, or the client was not as deaf as it should be.
-        assert!((Duration::from_millis(290)..Duration::from_secs(4)).contains(&time), "{mode}: {time:?}");
-        assert_eq!(ended.accounts(), "client,available,held,total,locked\n1,10.0000,0.0000,10.0000,false\n", "{mode}");
+        assert!((Duration::from_millis(290)..Duration::from_secs(4)).contains(&time), "{time:?}");
+        assert_eq!(ended.accounts(), "client,available,held,total,locked\n1,10.0000,0.0000,10.0000,false\n");
         drop(deaf);
     }
 }
@@ -113,11 +111,11 @@ fn a_second_signal_ends_a_server_that_waits() {
         server.signal(signal);
         let mut line = String::new();
         server.stderr.read_line(&mut line).expect("what it says is text");
-        assert!(line.contains("finishing 1 connections") && line.contains("again"), "{mode}: {line}");
+        assert!(line.contains("finishing 1 connections") && line.contains("again"), "{line}");
         server.signal(signal);
         let ended = server.wait();
-        assert_eq!(ended.status.signal(), Some(signal as i32), "{mode}: {}", ended.status);
-        assert!(!ended.session_folder().join("session.json").exists(), "{mode}: half a session is worse than none");
+        assert_eq!(ended.status.signal(), Some(signal as i32), "{}", ended.status);
+        assert!(!ended.session_folder().join("session.json").exists(), "half a session is worse than none");
         drop(deaf);
     }
 }
@@ -130,11 +128,11 @@ fn a_server_with_nothing_to_wait_for_ends_at_once() {
         let mut silent = server.connect();
         assert_eq!(silent.ask("deposit,1,1,5"), "ok");
         let ended = server.stop();
-        assert_eq!(silent.answer(), None, "{mode}");
-        assert!(ended.stderr.contains("finishing 1 connections"), "{mode}: {}", ended.stderr);
+        assert_eq!(silent.answer(), None);
+        assert!(ended.stderr.contains("finishing 1 connections"), "{}", ended.stderr);
 
         let server = Server::start(&format!("{mode} --grace 600"));
-        assert_eq!(server.stop().stderr, "", "{mode}");
+        assert_eq!(server.stop().stderr, "");
     }
 }
 
@@ -142,8 +140,7 @@ fn a_server_with_nothing_to_wait_for_ends_at_once() {
 fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
     let mut command = txn_engine("serve --addr 127.0.0.1:0 --until-stdin-closes --dump session");
     command.stdin(Stdio::piped());
-    let folder = TempDir::new().expect("a temporary folder can be made");
-    let mut server = Server::start_command(folder, command);
+    let mut server = Server::start_command(temporary(), command);
     let mut client = server.connect();
     assert_eq!(client.ask("deposit,1,1,5"), "ok");
     drop(server.running.0.stdin.take());
@@ -153,21 +150,13 @@ fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
     assert_eq!(ended.accounts().lines().count(), 2);
 }
 
-pub fn run(typed: &str) -> (Option<i32>, String) {
-    let mut running = Running::start(txn_engine(typed));
-    let status = running.wait();
-    let mut said = String::new();
-    running.0.stderr.take().expect("it is piped").read_to_string(&mut said).expect("what it says is text");
-    (status.code(), said)
-}
-
 #[test]
 fn a_dump_that_fails_is_said_and_the_accounts_are_printed_if_anybody_reads_the_output() {
     for is_read in [true, false] {
         let mut server = Server::start("--mode tokio");
         let mut client = server.connect();
         assert_eq!(client.ask("deposit,1,1,5"), "ok");
-        assert_eq!(client.end(), Vec::<String>::new());
+        client.ends();
         let session = server.folder.path().join("session");
         fs::remove_dir(&session).expect("the server has made a folder, and nothing in it");
         fs::write(&session, "a file").expect("a file can be written");
@@ -188,10 +177,8 @@ fn a_dump_that_fails_is_said_and_the_accounts_are_printed_if_anybody_reads_the_o
 fn an_address_that_is_taken_is_one_clear_line() {
     let first = Server::start("--mode tokio");
     for mode in MODES {
-        let (code, said) = run(&format!("serve {mode} --addr {}", first.address));
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.lines().count() == 1 && said.contains(&first.address.to_string()), "{said}");
-        assert!(said.contains("in use") && said.contains("--addr"), "{said}");
+        let second = txn_engine(&format!("serve {mode} --addr {}", first.address));
+        assert_one_line(second, &[&first.address.to_string(), "in use", "--addr"]);
     }
     // The first one has not noticed.
     assert_eq!(Client::connect(first.address).ask("deposit,1,1,5"), "ok");
@@ -240,7 +227,7 @@ fn what_cannot_be_meant_is_one_clear_error() {
         ("--engine warp payments.csv", "possible values: sync, async, best_one_core, best_all_cores"),
         ("generate --rows 1 --shape round", "possible values: original, accepted, hot, uniform"),
     ] {
-        let (code, said) = run(typed);
+        let (code, _, said) = run(txn_engine(typed));
         assert_eq!(code, Some(2), "{typed}: {said}");
         let errors = said.lines().filter(|line| line.starts_with("error: ") || line.starts_with("txn_engine: "));
         assert_eq!(errors.count(), 1, "{typed}: {said}");

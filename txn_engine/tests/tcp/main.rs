@@ -34,9 +34,35 @@ const MODES: [&str; 4] = ["--mode threads", "--mode pool --pool 40", "--mode tok
 
 /// `txn_engine` with what is typed after it, words separated by spaces.
 fn txn_engine(typed: &str) -> Command {
-    let mut command = Command::new(cargo_bin!("txn_engine"));
-    command.args(typed.split_whitespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    txn_engine_after("", typed)
+}
+
+/// The same from a shell that has done `first` before: set its limits.
+fn txn_engine_after(first: &str, typed: &str) -> Command {
+    // Shown if the test fails.
+    eprintln!("{first} txn_engine {typed}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{first}\nexec \"$0\" {typed}")]).arg(cargo_bin!("txn_engine"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// The exit code of a program that ends by itself, and what it prints on standard output and on stderr.
+fn run(command: Command) -> (Option<i32>, String, String) {
+    Running::start(command).outcome()
+}
+
+/// Checks that the program says why it cannot do it, in one line with these words.
+fn assert_one_line(command: Command, words: &[&str]) {
+    let (code, printed, said) = run(command);
+    assert_eq!((code, printed.as_str(), said.lines().count()), (Some(2), "", 1), "{said}");
+    assert!(words.iter().all(|word| said.contains(word)) && !said.contains("panicked"), "{said}");
+}
+
+fn text_of(output: Option<impl Read>) -> String {
+    let mut text = String::new();
+    output.map(|mut output| output.read_to_string(&mut text).expect("the output is text"));
+    text
 }
 
 /// A program that runs, and is killed if nobody waits for its end: also when a test fails.
@@ -64,6 +90,11 @@ impl Running {
         });
         status.expect("it has ended")
     }
+
+    fn outcome(mut self) -> (Option<i32>, String, String) {
+        let code = self.wait().code();
+        (code, text_of(self.0.stdout.take()), text_of(self.0.stderr.take()))
+    }
 }
 
 impl Drop for Running {
@@ -86,20 +117,11 @@ struct Server {
 
 impl Server {
     fn start(typed: &str) -> Self {
-        Self::start_in(TempDir::new().expect("a temporary folder can be made"), typed)
+        Self::start_in(temporary(), typed)
     }
 
     fn start_in(folder: TempDir, typed: &str) -> Self {
         Self::start_command(folder, txn_engine(&Self::typed(typed)))
-    }
-
-    /// Starts it from a shell that has done `first` before: set its limits.
-    fn start_after(first: &str, typed: &str) -> Self {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]).arg(cargo_bin!("txn_engine"));
-        command.args(Self::typed(typed).split_whitespace());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self::start_command(TempDir::new().expect("a temporary folder can be made"), command)
     }
 
     fn typed(typed: &str) -> String {
@@ -113,12 +135,8 @@ impl Server {
         let mut line = String::new();
         let mut stdout = BufReader::new(running.0.stdout.take().expect("it is piped"));
         stdout.read_line(&mut line).expect("the output is text");
-        let Some(address) = line.strip_prefix("listening on ").and_then(|address| address.trim_end().parse().ok())
-        else {
-            let mut said = String::new();
-            let _ = stderr.read_to_string(&mut said);
-            panic!("the server does not say where it listens: {line}{said}");
-        };
+        let address = line.strip_prefix("listening on ").and_then(|address| address.trim_end().parse().ok());
+        let address = address.unwrap_or_else(|| panic!("it does not listen: {line}{}", text_of(Some(&mut stderr))));
         Server { running, address, stdout: Some(stdout), stderr, folder }
     }
 
@@ -132,12 +150,7 @@ impl Server {
 
     fn wait(mut self) -> Ended {
         let status = self.running.wait();
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        if let Some(mut open) = self.stdout {
-            open.read_to_string(&mut stdout).expect("the output is text");
-        }
-        self.stderr.read_to_string(&mut stderr).expect("what it says is text");
-        Ended { status, stdout, stderr, folder: self.folder }
+        Ended { status, stdout: text_of(self.stdout), stderr: text_of(Some(self.stderr)), folder: self.folder }
     }
 
     /// Ends it as a service manager does, and checks that it ends well.
@@ -186,6 +199,10 @@ impl Ended {
     fn accounts(&self) -> String {
         String::from_utf8(accounts::to_csv(&self.session().accounts)).expect("accounts are text")
     }
+}
+
+fn temporary() -> TempDir {
+    TempDir::new().expect("a temporary folder can be made")
 }
 
 /// Looks every few milliseconds whether `happened`.
