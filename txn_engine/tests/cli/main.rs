@@ -1,8 +1,9 @@
 //! The command line as a person types it: what is printed where, and how it exits.
 
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::process::{Child, Command as Process, Stdio};
+use std::process::{Child, Command as Process, Output, Stdio};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
@@ -54,19 +55,25 @@ impl Folder {
         command
     }
 
-    /// The same, running, all its streams piped.
-    fn spawn(&self, typed: &str) -> Child {
-        let mut process = self.process(typed);
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        process.spawn().expect("the program can be started")
-    }
-
-    /// The same for tests that hold the pipes themselves.
-    fn process(&self, typed: &str) -> Process {
+    /// The same, running; standard input and stderr are piped.
+    fn spawn(&self, typed: &str, stdout: impl Into<Stdio>) -> Child {
         let mut process = Process::new(cargo_bin!("txn_engine"));
         process.current_dir(self.0.path()).args(typed.split_whitespace());
-        process
+        process.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped());
+        process.spawn().expect("the program can be started")
     }
+}
+
+/// A file in which each of these clients has 1.
+fn deposits(clients: Range<u32>) -> String {
+    clients.fold(HEADER.to_owned(), |text, client| text + &format!("deposit,{client},{client},1\n"))
+}
+
+/// The exit code of a program once its input is closed, and what it printed and said.
+fn outcome(child: Child) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = child.wait_with_output().expect("the program ends");
+    let [stdout, stderr] = [stdout, stderr].map(|output| String::from_utf8(output).expect("the output is text"));
+    (status.code(), stdout, stderr)
 }
 
 fn one_line() -> impl Predicate<str> {
