@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::settings::{Arrivals, Load};
+use super::{Arrivals, Load};
 
 /// When each row of the load is due, one after the other, and the number of its connection.
 pub(super) fn schedule(load: &Load, start: Instant) -> impl Iterator<Item = (Instant, usize)> {
