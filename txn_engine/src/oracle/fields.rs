@@ -81,25 +81,24 @@ pub(super) fn is_blank(rules: &Rules, line: &[u8]) -> bool {
 
 /// The fields of one line; none if a quote is open at its end, so that a reader takes the next line for more of its last field.
 fn split(rules: &Rules, line: &[u8]) -> Option<Vec<Vec<u8>>> {
-    // Without a quote there is nothing to it, and a reader for each of millions of lines takes a minute.
-    if !line.contains(&b'"') && !rules.broken("LoneCarriageReturnsEndNothing") {
-        return Some(line.split(|&byte| byte == b',').map(<[u8]>::to_vec).collect());
+    let mut fields = vec![Vec::new()];
+    let mut is_quoted = false;
+    let mut bytes = line.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let field = fields.last_mut()?;
+        match byte {
+            b'"' if is_quoted => {
+                is_quoted = bytes.next_if_eq(&b'"').is_some() && !rules.broken("DoubledQuotesAreOneQuote");
+                field.extend(is_quoted.then_some(b'"'));
+            }
+            // A quote further on in a field is a byte like any other.
+            b'"' if field.is_empty() => is_quoted = !rules.broken("QuotesProtectCommas"),
+            b',' if !is_quoted => fields.push(Vec::new()),
+            b'\r' if rules.broken("LoneCarriageReturnsEndNothing") => break,
+            byte => field.push(byte),
+        }
     }
-    // A reader drops a byte order mark at its beginning, and here every line has a reader of its own; the guard, a first
-    // field that is thrown away, keeps a mark in the middle of a file part of its field.
-    let two_lines = [b"guard,", line, b"\nnext"].concat();
-    let mut reader = csv::ReaderBuilder::new();
-    reader.has_headers(false).flexible(true).quoting(!rules.broken("QuotesProtectCommas"));
-    reader.double_quote(!rules.broken("DoubledQuotesAreOneQuote"));
-    if !rules.broken("LoneCarriageReturnsEndNothing") {
-        reader.terminator(csv::Terminator::Any(b'\n'));
-    }
-    let mut reader = reader.from_reader(&two_lines[..]);
-    // Bytes in memory cannot fail to be read as records of any length.
-    let mut records = reader.byte_records().map_while(Result::ok);
-    let first = records.next()?;
-    let is_whole = records.next().is_some() || rules.broken("OpenQuotesAreErrors");
-    is_whole.then(|| first.iter().skip(1).map(<[u8]>::to_vec).collect())
+    (!is_quoted || rules.broken("OpenQuotesAreErrors")).then_some(fields)
 }
 
 /// Parses one line; the fields are examined in the order type, client, tx, amount.
