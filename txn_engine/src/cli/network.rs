@@ -15,7 +15,7 @@ use signal_hook::iterator::Signals;
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
 use super::{print, stream};
 use crate::clients::{self, Pass, Spawn};
-use crate::load::{Answers, Load, Stage, quantile_ms};
+use crate::load::{Answers, Load, quantile_ms};
 use crate::serve::{Mode, Server};
 use crate::session::Session;
 use crate::{accounts, limits};
@@ -68,10 +68,7 @@ pub(super) fn load(args: &LoadArgs) -> Result<bool, Error> {
     let progress = ProgressBar::new_spinner().with_message("connecting");
     progress.enable_steady_tick(Duration::from_millis(200));
     let length_s = (load.warm_up + load.duration).as_secs_f64();
-    let answers = load.run(|stage| match stage {
-        Stage::Connected => progress.set_message(format!("sending for {length_s} s")),
-        Stage::Answered => progress.finish_and_clear(),
-    });
+    let answers = load.run(|_| progress.set_message(format!("sending for {length_s} s")));
     progress.finish_and_clear();
     let answers = answers?;
     let mut line = json!(answers);

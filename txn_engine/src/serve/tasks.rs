@@ -100,7 +100,17 @@ async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Resul
         seat.heard();
         stream.readable().await?;
         let (ended, unsent) = SCRATCH.with_borrow_mut(|scratch| step(stream, shared, &mut conversation, scratch))?;
-        send(stream, &unsent, || seat.heard()).await?;
+        // Until it has taken its answers nothing more is read from it.
+        let mut unsent = &*unsent;
+        while !unsent.is_empty() {
+            seat.heard();
+            stream.writable().await?;
+            match stream.try_write(unsent) {
+                Ok(sent) => unsent = &unsent[sent..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
         if ended {
             return Ok(());
         }
@@ -146,18 +156,4 @@ fn read(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
         if (1..buffer.len()).contains(&length) { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
     });
     taken.map_or_else(|| result.map(|()| 0), Ok)
-}
-
-/// Sends what a client did not take at once; until it does, nothing more is read from it.
-async fn send(stream: &TcpStream, mut unsent: &[u8], heard: impl Fn()) -> io::Result<()> {
-    while !unsent.is_empty() {
-        heard();
-        stream.writable().await?;
-        match stream.try_write(unsent) {
-            Ok(sent) => unsent = &unsent[sent..],
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

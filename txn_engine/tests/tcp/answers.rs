@@ -52,8 +52,7 @@ fn many_connections_at_once_get_the_answers_and_the_accounts_of_the_naive_engine
         assert!(operations.contains_key(operation), "no {operation} is accepted: {operations:?}");
     }
 
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let all_are_there = Barrier::new(dialogues.len());
         thread::scope(|scope| {
             for (number, dialogue) in (0_u64..).zip(&dialogues) {
@@ -82,8 +81,7 @@ fn many_connections_at_once_get_the_answers_and_the_accounts_of_the_naive_engine
 #[test]
 fn a_transaction_that_all_connections_send_is_applied_once() {
     let text = deposits(7, 0..200);
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let all_are_there = Barrier::new(10);
         let converse = || {
             let mut client = server.connect();
@@ -106,8 +104,7 @@ fn a_transaction_that_all_connections_send_is_applied_once() {
 
 #[test]
 fn what_a_person_types_is_answered_line_by_line() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut client = server.connect();
         for (line, answer) in [
             ("Type,Client,TX,Amount\r", "ok".to_owned()),

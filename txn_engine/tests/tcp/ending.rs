@@ -44,9 +44,7 @@ fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
             assert!(last.starts_with("unfinished: "), "{last}");
             assert_eq!(answers, dialogue.answers);
         }
-        let ended = server.wait();
-        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
-        assert_eq!(ended.accounts(), accounts);
+        assert_eq!(server.ends_well().accounts(), accounts);
         assert!(std::net::TcpStream::connect(clients[0].stream.peer_addr().expect("it was connected")).is_err());
     }
 }
@@ -83,8 +81,7 @@ fn the_next_server_goes_on_where_the_last_one_ended() {
 
 #[test]
 fn a_client_that_takes_no_answers_delays_the_end_by_the_grace_only() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --grace 0.3"));
+    for server in Server::in_every_mode("--grace 0.3") {
         let mut honest = server.connect();
         assert_eq!(honest.ask("deposit,1,1,5"), "ok");
         let deaf = deaf(&server);
@@ -93,9 +90,8 @@ fn a_client_that_takes_no_answers_delays_the_end_by_the_grace_only() {
         let begun = Instant::now();
         server.signal(Signal::SIGTERM);
         assert_eq!(honest.rest(), ["ok"]);
-        let ended = server.wait();
+        let ended = server.ends_well();
         let time = begun.elapsed();
-        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
         // Below the grace that it has by itself; and it did wait, or the client was not as deaf as it should be.
         assert!((Duration::from_millis(290)..Duration::from_secs(4)).contains(&time), "{time:?}");
         assert_eq!(ended.accounts(), "client,available,held,total,locked\n1,10.0000,0.0000,10.0000,false\n");
@@ -122,16 +118,15 @@ fn a_second_signal_ends_a_server_that_waits() {
 
 #[test]
 fn a_server_with_nothing_to_wait_for_ends_at_once() {
-    for mode in MODES {
-        // Waiting for the grace would be waiting for too long.
-        let server = Server::start(&format!("{mode} --grace 600"));
+    // Waiting for the grace would be waiting for too long.
+    for server in Server::in_every_mode("--grace 600") {
         let mut silent = server.connect();
         assert_eq!(silent.ask("deposit,1,1,5"), "ok");
         let ended = server.stop();
         assert_eq!(silent.answer(), None);
         assert!(ended.stderr.contains("finishing 1 connections"), "{}", ended.stderr);
-
-        let server = Server::start(&format!("{mode} --grace 600"));
+    }
+    for server in Server::in_every_mode("--grace 600") {
         assert_eq!(server.stop().stderr, "");
     }
 }
@@ -144,8 +139,8 @@ fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
     let mut client = server.connect();
     assert_eq!(client.ask("deposit,1,1,5"), "ok");
     drop(server.running.0.stdin.take());
-    let ended = server.wait();
-    assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
+    let ended = server.ends_well();
+    assert_eq!(ended.stderr, "");
     assert_eq!(client.answer(), None);
     assert_eq!(ended.accounts().lines().count(), 2);
 }
@@ -187,50 +182,40 @@ fn an_address_that_is_taken_is_one_clear_line() {
 
 #[test]
 fn what_cannot_be_meant_is_one_clear_error() {
-    for (typed, clear) in [
-        ("serve --mode fibers", "possible values: threads, pool, tokio, tokio_current, null"),
-        ("serve --addr nowhere", "--addr"),
-        ("serve --addr 127.0.0.1", "--addr"),
-        ("serve --pool x", "--pool"),
-        ("serve --most-connections x", "--most-connections"),
-        ("serve --grace x", "not a number of seconds"),
-        ("serve --grace=-1", "--grace"),
-        ("serve --grace nan", "--grace"),
-        ("serve --grace inf", "--grace"),
-        // A duration holds this number of seconds, an instant that lies so far ahead does not.
-        ("serve --grace 1e19", "not a number of seconds from 0 to 1000000"),
-        ("load --patience 1e19", "not a number of seconds from 0 to 1000000"),
-        ("load --warm-up 1e19 --duration 1", "not a number of seconds from 0 to 1000000"),
-        ("serve --load nowhere", "nowhere"),
-        ("load --rate 0", "not a number above 0"),
-        ("load --rate=-5", "not a number above 0"),
-        ("load --rate nan", "not a number above 0"),
-        ("load --rate inf", "not a number above 0"),
-        ("load --rate 1e300", "not a number above 0"),
-        ("load --duration=-1", "--duration"),
-        ("load --warm-up x", "--warm-up"),
-        ("load --arrivals sometimes", "possible values: poisson, constant"),
-        ("load --clients=-1", "--clients"),
-        ("load --first-tx 4294967296", "--first-tx"),
-        ("load --clients 0", "not a whole number from 1 to 1000000"),
-        ("load --clients 1000000000000", "not a whole number from 1 to 1000000"),
-        ("load --addr nowhere", "localhost:8820"),
-        ("load --addr localhost:99999", "localhost:8820"),
-        ("serve --idle x", "not a number of seconds"),
-        ("clients --as threads --clients 0", "not a whole number from 1 to 1000000"),
-        ("clients --as tasks --clients 1000000 --rows 1000000000000000", "rows in all"),
-        ("serve --mode null --dump session", "leave out --load and --dump"),
-        ("serve --mode null --load session", "leave out --load and --dump"),
-        ("serve --dump Cargo.toml", "Cargo.toml"),
-        ("clients --as fibers", "possible values: threads, tasks"),
-        ("clients", "--as"),
-        ("--engine warp payments.csv", "possible values: sync, async, best_one_core, best_all_cores"),
-        ("generate --rows 1 --shape round", "possible values: original, accepted, hot, uniform"),
+    let seconds = "not a number of seconds from 0 to 1000000";
+    for (typed, values, clear) in [
+        ("serve --mode", "fibers", "possible values: threads, pool, tokio, tokio_current, null"),
+        ("serve --addr", "nowhere 127.0.0.1", "--addr"),
+        ("serve --pool", "x", "--pool"),
+        ("serve --most-connections", "x", "--most-connections"),
+        // A duration holds 1e19 seconds, an instant that lies so far ahead does not.
+        ("serve --grace", "x -1 nan inf 1e19", seconds),
+        ("serve --idle", "x", seconds),
+        ("load --patience", "1e19", seconds),
+        ("load --duration 1 --warm-up", "x 1e19", seconds),
+        ("load --duration", "-1", seconds),
+        ("load --rate", "0 -5 nan inf 1e300", "not a number above 0"),
+        ("load --arrivals", "sometimes", "possible values: poisson, constant"),
+        ("load --clients", "-1 0 1000000000000", "not a whole number from 1 to 1000000"),
+        ("load --first-tx", "4294967296", "--first-tx"),
+        ("load --addr", "nowhere localhost:99999", "localhost:8820"),
+        ("clients --as threads --clients", "0", "not a whole number from 1 to 1000000"),
+        ("clients --as tasks --clients 1000000 --rows", "1000000000000000", "rows in all"),
+        ("clients --rows", "1", "--as"),
+        ("clients --as", "fibers", "possible values: threads, tasks"),
+        ("serve --mode null --dump", "session", "leave out --load and --dump"),
+        ("serve --mode null --load", "session", "leave out --load and --dump"),
+        ("serve --dump", "Cargo.toml", "Cargo.toml"),
+        ("serve --load", "nowhere", "nowhere"),
+        ("payments.csv --engine", "warp", "possible values: sync, async, best_one_core, best_all_cores"),
+        ("generate --rows 1 --shape", "round", "possible values: original, accepted, hot, uniform"),
     ] {
-        let (code, _, said) = run(txn_engine(typed));
-        assert_eq!(code, Some(2), "{typed}: {said}");
-        let errors = said.lines().filter(|line| line.starts_with("error: ") || line.starts_with("txn_engine: "));
-        assert_eq!(errors.count(), 1, "{typed}: {said}");
-        assert!(said.contains(clear) && !said.contains("panicked"), "{typed}: {said}");
+        for value in values.split(' ') {
+            let (code, _, said) = run(txn_engine(&format!("{typed}={value}")));
+            assert_eq!(code, Some(2), "{said}");
+            let errors = said.lines().filter(|line| line.starts_with("error: ") || line.starts_with("txn_engine: "));
+            assert_eq!(errors.count(), 1, "{said}");
+            assert!(said.contains(clear) && !said.contains("panicked"), "{said}");
+        }
     }
 }

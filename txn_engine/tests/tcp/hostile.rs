@@ -11,7 +11,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::client::Client;
 use crate::rows::{accounts_after, deposits, rejected};
-use crate::{MODES, Server, wait_for};
+use crate::{Server, wait_for};
 
 const UNFINISHED: &str = "unfinished: the last line has no line break and was not applied";
 /// Of the server's memory, while somebody sends it far more than this.
@@ -55,8 +55,7 @@ fn binary_garbage_is_answered_line_by_line() {
     let (whole, last) = garbage.split_at(garbage.iter().rposition(|&byte| byte == b'\n').expect("one byte in 256"));
     let lines = whole.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
     assert!(lines > 300 && last.len() > 1);
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut honest = Honest::at(&server);
         let mut hostile = server.connect();
         hostile.send(&garbage);
@@ -75,8 +74,7 @@ fn binary_garbage_is_answered_line_by_line() {
 fn a_line_without_end_takes_no_memory() {
     const PIECES: usize = 160;
     let long = vec![b'x'; 70_000];
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut honest = Honest::at(&server);
         let before = server.status("VmHWM:");
         let mut hostile = server.connect();
@@ -100,8 +98,7 @@ fn a_line_without_end_takes_no_memory() {
 
 #[test]
 fn the_longest_line_is_read_and_one_byte_more_is_not() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut honest = Honest::at(&server);
         let mut client = server.connect();
         for (length, line_break, answer) in [
@@ -130,8 +127,7 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
 fn a_row_whose_end_is_missing_is_not_applied() {
     // Cut anywhere, most of these are rows themselves.
     let row = "deposit,2,1000,500.00";
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut honest = Honest::at(&server);
         for end in 1..=row.len() {
             // One dies so that the server sees an end, another so that it sees an error.
@@ -155,8 +151,7 @@ fn a_row_whose_end_is_missing_is_not_applied() {
 fn a_half_closed_connection_gets_all_its_answers_and_then_the_end() {
     // Many more bytes than are read at once.
     let rows = deposits(2, 100..1300);
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let honest = Honest::at(&server);
         for (last, answer) in [
             ("", None),
@@ -205,8 +200,7 @@ pub fn deaf(server: &Server) -> Client {
 
 #[test]
 fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut honest = Honest::at(&server);
         let before = server.status("VmHWM:");
         let mut deaf: Vec<_> = (0..2).map(|_| deaf(&server)).collect();
@@ -228,8 +222,7 @@ fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
 
 #[test]
 fn connections_that_say_nothing_hold_nobody_up() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut silent: Vec<_> = (0..30).map(|_| server.connect()).collect();
         // Some have begun to speak.
         for (client, start) in silent.iter_mut().zip(["d", "deposit,2,2000,5", "\r", "\n\n"]) {
@@ -253,8 +246,7 @@ fn connections_that_say_nothing_hold_nobody_up() {
 
 #[test]
 fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_all_without_a_limit() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --idle 1"));
+    for server in Server::in_every_mode("--idle 1") {
         let mut honest = Honest::at(&server);
         let opened = Instant::now();
         let mut silent = server.connect();
@@ -276,8 +268,8 @@ fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_al
         assert_eq!(unfinished.rest(), [UNFINISHED]);
         drop(deaf);
         honest.alone_in(server);
-
-        let server = Server::start(&format!("{mode} --idle 0"));
+    }
+    for server in Server::in_every_mode("--idle 0") {
         let mut honest = Honest::at(&server);
         thread::sleep(Duration::from_millis(300));
         honest.is_served();

@@ -165,8 +165,7 @@ fn the_same_seed_sends_the_same_rows() {
 
 #[test]
 fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let load = Load {
             address: server.address.to_string(),
             clients: 20,

@@ -120,6 +120,11 @@ impl Server {
         Self::start_in(temporary(), typed)
     }
 
+    /// One after the other.
+    fn in_every_mode(typed: &str) -> impl Iterator<Item = Self> {
+        MODES.iter().map(move |mode| Self::start(&format!("{mode} {typed}")))
+    }
+
     fn start_in(folder: TempDir, typed: &str) -> Self {
         Self::start_command(folder, txn_engine(&Self::typed(typed)))
     }
@@ -156,6 +161,10 @@ impl Server {
     /// Ends it as a service manager does, and checks that it ends well.
     fn stop(self) -> Ended {
         self.signal(Signal::SIGTERM);
+        self.ends_well()
+    }
+
+    fn ends_well(self) -> Ended {
         let ended = self.wait();
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         ended
