@@ -53,7 +53,6 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Every kind.
     pub const ALL: &[ErrorKind] = <ErrorKind as strum::VariantArray>::VARIANTS;
 
     /// The kind's name, as the counts print it.
@@ -66,7 +65,6 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErrorLog {
     counts: [u64; ErrorKind::ALL.len()],
-    /// The first errors with their lines.
     pub first: Vec<(u64, ErrorKind)>,
 }
 

@@ -225,3 +225,23 @@ fn every_setup_refuses_what_has_no_valid_header() {
         assert!(error.to_string().contains("missing.csv"), "{setup:?} does not name the file: {error}");
     }
 }
+
+/// Whoever breaks any single rule is caught by one of the generated files. The mutants are made of the oracle, but since every setup must
+/// equal it on the same files, one with such a bug would be caught as well.
+#[test]
+fn breaking_any_rule_changes_the_answer_to_a_generated_file() {
+    let mut runner = files::seeded_runner();
+    let files: Vec<_> = (0..files::FILES).map(|_| files::draw(&mut runner)).collect();
+    // The operations are nothing that setups are compared by.
+    let answer = |mut oracle: Oracle, file: &[u8]| {
+        oracle.feed(file).ok()?;
+        Some(Answer { operations: BTreeMap::new(), ..oracle.finish() })
+    };
+    let right: Vec<_> = files.iter().map(|file| answer(Oracle::default(), file)).collect();
+
+    let mut survivors = Oracle::rules_in(&files).expect("generated files have a valid header");
+    assert_eq!(survivors.len(), 80, "a rule is never asked for, or goes by two names: {survivors:?}");
+    survivors
+        .retain(|rule| files.iter().zip(&right).all(|(file, right)| answer(Oracle::that_breaks(rule), file) == *right));
+    assert!(survivors.is_empty(), "no generated file notices that these rules are broken: {survivors:?}");
+}

@@ -82,9 +82,7 @@ pub struct Stats {
     pub rss_kib: u64,
     /// Highest resident memory, in KiB.
     pub peak_rss_kib: u64,
-    /// Threads.
     pub threads: u64,
-    /// Memory maps.
     pub maps: u64,
 }
 

@@ -106,7 +106,7 @@ async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Resul
             seat.heard();
             stream.writable().await?;
             match stream.try_write(unsent) {
-                Ok(sent) => unsent = &unsent[sent..],
+                Ok(length) => unsent = &unsent[length..],
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }

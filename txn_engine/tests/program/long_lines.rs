@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use txn_engine::Setup;
 
-use crate::{ACCOUNTS, Folder, PAYMENTS, outcome};
+use crate::{ACCOUNTS, Folder, PAYMENTS};
 
 /// The most that a run may take: far below the size of the line, far above what it needs.
 const MEMORY_LIMIT_KIB: u64 = 64 << 10;
@@ -28,11 +28,11 @@ fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end(
     let folder = Folder::new();
     let mut child = folder.spawn("-", Stdio::piped());
     // Whoever refuses the header early closes the pipe: that is as good as reading it all.
-    let written = write_long_line(child.stdin.take().expect("it was piped"), "type,client,", "\n");
+    let written = write_long_line(child.0.stdin.take().expect("it was piped"), "type,client,", "\n");
     if let Err(error) = written {
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
-    let (code, _, said) = outcome(child);
+    let (code, _, said) = child.outcome();
     assert_eq!(code, Some(2));
     assert!(said.contains("header") && said.lines().count() == 1, "{said}");
 }
@@ -43,15 +43,15 @@ fn a_line_of_100_mb_is_one_row_error_in_bounded_memory() {
     let folder = Folder::new();
     for (engine, _) in Setup::NAMED {
         let mut child = folder.spawn(&format!("--engine {engine} -"), Stdio::piped());
-        let mut stdin = child.stdin.take().expect("it was piped");
+        let mut stdin = child.0.stdin.take().expect("it was piped");
         let start = format!("{PAYMENTS}deposit,1,9,");
         write_long_line(&mut stdin, &start, "\ndeposit,1,4,1\n").expect("the program reads on");
         // The program still waits for more rows, so its peak can be read from outside.
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the program is alive");
+        let status = fs::read_to_string(format!("/proc/{}/status", child.pid())).expect("the program is alive");
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux tells the peak");
         let peak_kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("the peak is in kB");
         drop(stdin);
-        let (code, accounts, said) = outcome(child);
+        let (code, accounts, said) = child.outcome();
         assert!(peak_kib < MEMORY_LIMIT_KIB, "{engine} took {peak_kib} KiB");
         assert_eq!((code, accounts), (Some(0), ACCOUNTS.replace("3.5000", "4.5000")), "{engine}");
         assert!(said.contains("line 5: ") && said.contains("1 LineTooLong"), "{engine}: {said}");

@@ -9,7 +9,8 @@ use predicates::str::{contains, is_empty};
 
 use txn_engine::oracle::process;
 
-use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, deposits, one_line, stdout_of};
+use crate::rows::{HEADER, clients};
+use crate::{ACCOUNTS, Folder, PAYMENTS, one_line, stdout_of};
 
 #[test]
 fn a_dumped_session_goes_on_as_if_both_files_were_one() {
@@ -88,7 +89,7 @@ fn a_full_disk_fails_the_dump_and_leaves_the_earlier_session_whole() {
     }
     let unmount = Unmount(folder.path("small"));
     folder.txn_engine("payments.csv --dump small/session").assert().success();
-    folder.write("many.csv", deposits(10..10_000));
+    folder.write("many.csv", clients(10..10_000));
     let run = folder.txn_engine("many.csv --load small/session --dump small/session").assert().code(2);
     run.stderr(one_line().and(contains("small/session")).and(contains("No space left")));
     folder.write("nothing.csv", HEADER);

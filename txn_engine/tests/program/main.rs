@@ -1,12 +1,17 @@
-//! The server and the load generator as other programs meet them: over TCP, by signals and by exit codes.
+//! The program as a person types it and as other programs meet it: by files and streams, over TCP, by signals and by exit codes.
 
 mod answers;
+mod bad_input;
 mod client;
 mod ending;
 mod hostile;
 mod limits;
 mod load;
+mod long_lines;
+mod processing;
 mod rows;
+mod session;
+mod stress;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -16,9 +21,10 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use predicates::prelude::*;
 use tempfile::TempDir;
 
 use txn_engine::accounts;
@@ -45,6 +51,61 @@ fn txn_engine_after(first: &str, typed: &str) -> Command {
     command.args(["-c", &format!("{first}\nexec \"$0\" {typed}")]).arg(cargo_bin!("txn_engine"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+const PAYMENTS: &str = "type,client,tx,amount
+deposit,1,1,5
+deposit,2,2,7.25
+withdrawal,1,3,1.5
+";
+const ACCOUNTS: &str = "client,available,held,total,locked
+1,3.5000,0.0000,3.5000,false
+2,7.2500,0.0000,7.2500,false
+";
+
+/// A folder to work in.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(temporary())
+    }
+
+    fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(name, text);
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).expect("a temporary file can be written");
+    }
+
+    fn txn_engine(&self, typed: &str) -> assert_cmd::Command {
+        let mut command = cargo_bin_cmd!("txn_engine");
+        command.current_dir(self.0.path()).args(typed.split_whitespace());
+        command
+    }
+
+    /// The same, running, with its standard input open.
+    fn spawn(&self, typed: &str, stdout: impl Into<Stdio>) -> Running {
+        let mut command = txn_engine(typed);
+        command.current_dir(self.0.path()).stdin(Stdio::piped()).stdout(stdout);
+        Running::start(command)
+    }
+}
+
+fn one_line() -> impl Predicate<str> {
+    predicate::function(|text: &str| text.ends_with('\n') && text.lines().count() == 1)
+}
+
+fn stdout_of(command: &mut assert_cmd::Command) -> String {
+    let output = command.assert().success().get_output().stdout.clone();
+    String::from_utf8(output).expect("the output is text")
 }
 
 /// The exit code of a program that ends by itself, and what it prints on standard output and on stderr.
@@ -92,6 +153,7 @@ impl Running {
     }
 
     fn outcome(mut self) -> (Option<i32>, String, String) {
+        drop(self.0.stdin.take());
         let code = self.wait().code();
         (code, text_of(self.0.stdout.take()), text_of(self.0.stderr.take()))
     }

@@ -74,6 +74,11 @@ pub fn deposits(client: u16, ids: Range<u32>) -> String {
     ids.fold(String::new(), |text, tx| text + &format!("deposit,{client},{tx},1\n"))
 }
 
+/// A file in which each of these clients has 1.
+pub fn clients(numbers: Range<u32>) -> String {
+    numbers.fold(HEADER.to_owned(), |text, number| text + &format!("deposit,{number},{number},1\n"))
+}
+
 fn with_header(rows: &[Vec<u8>]) -> Vec<u8> {
     [HEADER.as_bytes(), &lines(rows)].concat()
 }

@@ -10,7 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use txn_engine::Setup;
 use txn_engine::oracle::process;
 
-use crate::{Folder, HEADER, one_line};
+use crate::rows::HEADER;
+use crate::{Folder, one_line};
 
 #[test]
 fn what_cannot_be_read_ends_the_run_with_one_line_that_names_it_and_what_is_wrong() {
