@@ -30,6 +30,13 @@ impl Honest {
         honest
     }
 
+    fn in_every_mode(typed: &str) -> impl Iterator<Item = (Server, Self)> {
+        Server::in_every_mode(typed).map(|server| {
+            let honest = Honest::at(&server);
+            (server, honest)
+        })
+    }
+
     fn is_served(&mut self) {
         let row = format!("deposit,1,{},1.5", self.rows.lines().count() + 1);
         assert_eq!(self.client.ask(&row), "ok");
@@ -55,8 +62,7 @@ fn binary_garbage_is_answered_line_by_line() {
     let (whole, last) = garbage.split_at(garbage.iter().rposition(|&byte| byte == b'\n').expect("one byte in 256"));
     let lines = whole.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
     assert!(lines > 300 && last.len() > 1);
-    for server in Server::in_every_mode("") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let mut hostile = server.connect();
         hostile.send(&garbage);
         honest.is_served();
@@ -74,8 +80,7 @@ fn binary_garbage_is_answered_line_by_line() {
 fn a_line_without_end_takes_no_memory() {
     const PIECES: usize = 160;
     let long = vec![b'x'; 70_000];
-    for server in Server::in_every_mode("") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let before = server.status("VmHWM:");
         let mut hostile = server.connect();
         for piece in 0..PIECES {
@@ -98,8 +103,7 @@ fn a_line_without_end_takes_no_memory() {
 
 #[test]
 fn the_longest_line_is_read_and_one_byte_more_is_not() {
-    for server in Server::in_every_mode("") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let mut client = server.connect();
         for (length, line_break, answer) in [
             (65_536, "\n", "ok".to_owned()),
@@ -127,8 +131,7 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
 fn a_row_whose_end_is_missing_is_not_applied() {
     // Cut anywhere, most of these are rows themselves.
     let row = "deposit,2,1000,500.00";
-    for server in Server::in_every_mode("") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         for end in 1..=row.len() {
             // One dies so that the server sees an end, another so that it sees an error.
             for resets in [false, true] {
@@ -151,8 +154,7 @@ fn a_row_whose_end_is_missing_is_not_applied() {
 fn a_half_closed_connection_gets_all_its_answers_and_then_the_end() {
     // Many more bytes than are read at once.
     let rows = deposits(2, 100..1300);
-    for server in Server::in_every_mode("") {
-        let honest = Honest::at(&server);
+    for (server, honest) in Honest::in_every_mode("") {
         for (last, answer) in [
             ("", None),
             ("deposit,3,1,500.00", Some(UNFINISHED)),
@@ -200,8 +202,7 @@ pub fn deaf(server: &Server) -> Client {
 
 #[test]
 fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
-    for server in Server::in_every_mode("") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let before = server.status("VmHWM:");
         let mut deaf: Vec<_> = (0..2).map(|_| deaf(&server)).collect();
         honest.is_served();
@@ -246,8 +247,7 @@ fn connections_that_say_nothing_hold_nobody_up() {
 
 #[test]
 fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_all_without_a_limit() {
-    for server in Server::in_every_mode("--idle 1") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("--idle 1") {
         let opened = Instant::now();
         let mut silent = server.connect();
         assert_eq!(silent.ask("resolve,9,9"), rejected("AccountNotFound"));
@@ -269,8 +269,7 @@ fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_al
         drop(deaf);
         honest.alone_in(server);
     }
-    for server in Server::in_every_mode("--idle 0") {
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("--idle 0") {
         thread::sleep(Duration::from_millis(300));
         honest.is_served();
         honest.alone_in(server);
