@@ -5,7 +5,7 @@
 //! synced and renamed, `session.json` last: until that rename the earlier session stays whole, whatever happens.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -134,32 +134,23 @@ fn discard(dir: &Path, file: &str) {
 /// Writes `name` in `dir` under a temporary name, syncs and renames it; its SHA-256.
 fn write_whole(dir: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<String> {
     let mut file = NamedTempFile::new_in(dir)?;
-    let mut out = BufWriter::new(Tee { out: file.as_file_mut(), hash: Sha256::new() });
+    let mut out = BufWriter::new(file.as_file_mut());
     content(&mut out)?;
-    let Tee { hash, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    out.flush()?;
+    drop(out);
     file.as_file().sync_all()?;
+    file.rewind()?;
+    let mut hash = Sha256::new();
+    let mut written = BufReader::new(file.as_file());
+    while let read @ [_, ..] = written.fill_buf()? {
+        hash.update(read);
+        let length = read.len();
+        written.consume(length);
+    }
     file.persist(dir.join(name)).map_err(|error| error.error)?;
     // The rename itself is durable once the folder is.
     File::open(dir)?.sync_all()?;
     Ok(hex::encode(hash.finalize()))
-}
-
-/// Writes and hashes at once.
-struct Tee<'a> {
-    out: &'a mut File,
-    hash: Sha256,
-}
-
-impl Write for Tee<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 fn read(dir: &Path, file: &str) -> Result<Vec<u8>, Error> {

@@ -1,7 +1,5 @@
 //! Generated files: few clients and few ids, so that every rule is met often, and everything that people do to CSV.
 
-use std::fmt;
-
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
@@ -13,37 +11,22 @@ pub const FILES: u32 = 1_000;
 
 const LONGEST_LINE_BYTES: usize = 65_536;
 
-/// The text of one input; printed escaped, and cut where a line is only long.
-#[derive(Clone)]
-pub struct TestFile(pub Vec<u8>);
-
-impl fmt::Debug for TestFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in self.0.split_inclusive(|&byte| byte == b'\n') {
-            let shown = &line[..line.len().min(200)];
-            writeln!(f, "\n{:6} bytes: {}", line.len(), shown.escape_ascii())?;
-        }
-        Ok(())
-    }
-}
-
-/// A runner of [`FILES`] cases that draws the same files every time.
+/// A runner that draws the same files every time.
 pub fn seeded_runner() -> TestRunner {
-    let config = Config { cases: FILES, failure_persistence: None, ..Config::default() };
-    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
+    TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
 }
 
 pub fn draw(runner: &mut TestRunner) -> Vec<u8> {
-    files().new_tree(runner).expect("the strategy rejects nothing").current().0
+    files().new_tree(runner).expect("the strategy rejects nothing").current()
 }
 
 /// Files of up to 80 rows with a valid header.
-pub fn files() -> impl Strategy<Value = TestFile> {
+fn files() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![2 => files_of(AMOUNTS), 1 => files_of(EDGE_AMOUNTS)]
 }
 
 /// Files with these amounts; where the columns stand and how lines end is the same for a whole file.
-fn files_of(amounts: &'static [&'static str]) -> impl Strategy<Value = TestFile> {
+fn files_of(amounts: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let before_the_text = prop_oneof![
         6 => Just(""),
         2 => Just("\u{feff}"),
@@ -80,7 +63,7 @@ fn files_of(amounts: &'static [&'static str]) -> impl Strategy<Value = TestFile>
             if !ends_with_a_line_break {
                 text.pop();
             }
-            TestFile(text)
+            text
         },
     )
 }

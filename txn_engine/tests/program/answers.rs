@@ -10,7 +10,7 @@ use txn_engine::ErrorKind;
 
 use crate::client::Client;
 use crate::rows::{self, Dialogue, HEADER, accounts_after, deposits, rejected};
-use crate::{MODES, Server, temporary, txn_engine};
+use crate::{Folder, MODES, Server, txn_engine};
 
 /// Sends all lines, in pieces of up to so many bytes, or line by line, each after the answer to the one before; gives the answers. Blank
 /// lines, which are not answered, stand between.
@@ -176,7 +176,7 @@ fn stats_are_one_line_of_json_with_the_counts() {
 #[test]
 fn the_null_server_says_ok_to_every_line() {
     // It keeps nothing that could be dumped.
-    let server = Server::start_command(temporary(), txn_engine("serve --addr 127.0.0.1:0 --mode null"));
+    let server = Server::start_command(Folder::new(), txn_engine("serve --addr 127.0.0.1:0 --mode null"));
     let mut client = server.connect();
     for line in ["deposit,1,1,5", "deposit,1,1,5", "nonsense", "\u{1}"] {
         assert_eq!(client.ask(line), "ok", "{line}");

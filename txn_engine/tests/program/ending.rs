@@ -14,7 +14,7 @@ use txn_engine::oracle::Oracle;
 use crate::client::Client;
 use crate::hostile::deaf;
 use crate::rows::{Dialogue, HEADER, outcome};
-use crate::{MODES, Server, assert_one_line, run, temporary, txn_engine};
+use crate::{Folder, MODES, Server, assert_one_line, run, txn_engine};
 
 #[test]
 fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
@@ -61,7 +61,7 @@ fn the_next_server_goes_on_where_the_last_one_ended() {
     ];
     for mode in MODES {
         let mut oracle = Oracle::default();
-        let mut folder = temporary();
+        let mut folder = Folder::new();
         let mut load = "";
         for (rows, names) in days {
             let server = Server::start_in(folder, &format!("{mode} {load}"));
@@ -111,7 +111,7 @@ fn a_second_signal_ends_a_server_that_waits() {
         server.signal(signal);
         let ended = server.wait();
         assert_eq!(ended.status.signal(), Some(signal as i32), "{}", ended.status);
-        assert!(!ended.session_folder().join("session.json").exists(), "half a session is worse than none");
+        assert!(!ended.folder.path("session/session.json").exists(), "half a session is worse than none");
         drop(deaf);
     }
 }
@@ -135,7 +135,7 @@ fn a_server_with_nothing_to_wait_for_ends_at_once() {
 fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
     let mut command = txn_engine("serve --addr 127.0.0.1:0 --until-stdin-closes --dump session");
     command.stdin(Stdio::piped());
-    let mut server = Server::start_command(temporary(), command);
+    let mut server = Server::start_command(Folder::new(), command);
     let mut client = server.connect();
     assert_eq!(client.ask("deposit,1,1,5"), "ok");
     drop(server.running.0.stdin.take());
@@ -152,7 +152,7 @@ fn a_dump_that_fails_is_said_and_the_accounts_are_printed_if_anybody_reads_the_o
         let mut client = server.connect();
         assert_eq!(client.ask("deposit,1,1,5"), "ok");
         client.ends();
-        let session = server.folder.path().join("session");
+        let session = server.folder.path("session");
         fs::remove_dir(&session).expect("the server has made a folder, and nothing in it");
         fs::write(&session, "a file").expect("a file can be written");
         if !is_read {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::client::Client;
-use crate::{MODES, Server, temporary, txn_engine_after, wait_for};
+use crate::{Folder, MODES, Server, txn_engine_after, wait_for};
 
 /// Opens connections that each send a row; those that were served stay open.
 struct Crowd {
@@ -67,7 +67,7 @@ fn admitted(server: &Server, row: &str) -> Client {
 fn beyond_the_file_descriptors_or_the_most_connections_they_are_refused_in_words() {
     for mode in MODES {
         let few_files = txn_engine_after("ulimit -n 80", &Server::typed(mode));
-        let few_files = Server::start_command(temporary(), few_files);
+        let few_files = Server::start_command(Folder::new(), few_files);
         let few_allowed = Server::start(&format!("{mode} --most-connections 3"));
         for (server, size, room, right) in [
             (few_files, 40, 10..=30, "no more files can be opened (ulimit -n)"),

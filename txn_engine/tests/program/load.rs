@@ -10,7 +10,7 @@ use socket2::{Domain, Socket, Type};
 use txn_engine::load::{Arrivals, Load, Times};
 
 use crate::rows::accounts_after;
-use crate::{MODES, Running, Server, assert_one_line, run, temporary, txn_engine, txn_engine_after, wait_for};
+use crate::{Folder, MODES, Running, Server, assert_one_line, run, txn_engine, txn_engine_after, wait_for};
 
 fn load(server: &Server, typed: &str) -> Running {
     Running::start(txn_engine(&format!("load --addr {} {typed}", server.address)))
@@ -109,7 +109,7 @@ fn a_host_is_found_by_name_whichever_of_its_addresses_answers() {
     let there: Vec<_> = all.filter(|address| TcpListener::bind(address).is_ok()).collect();
     assert!(there.iter().any(SocketAddr::is_ipv4), "only an address of version 6 may be missing");
     for address in there {
-        let server = Server::start_command(temporary(), txn_engine(&format!("serve --addr {address}")));
+        let server = Server::start_command(Folder::new(), txn_engine(&format!("serve --addr {address}")));
         let typed = format!("load --addr localhost:{} --clients 3 --rate 100 --duration 0.2", server.address.port());
         let (code, _, said) = run(txn_engine(&typed));
         assert_eq!(code, Some(0), "{said}");

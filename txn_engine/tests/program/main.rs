@@ -68,7 +68,7 @@ struct Folder(TempDir);
 
 impl Folder {
     fn new() -> Self {
-        Self(temporary())
+        Self(TempDir::new().expect("a temporary folder can be made"))
     }
 
     fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
@@ -174,12 +174,12 @@ struct Server {
     /// Closed if it is taken.
     stdout: Option<BufReader<ChildStdout>>,
     stderr: BufReader<ChildStderr>,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Server {
     fn start(typed: &str) -> Self {
-        Self::start_in(temporary(), typed)
+        Self::start_in(Folder::new(), typed)
     }
 
     /// One after the other.
@@ -187,7 +187,7 @@ impl Server {
         MODES.iter().map(move |mode| Self::start(&format!("{mode} {typed}")))
     }
 
-    fn start_in(folder: TempDir, typed: &str) -> Self {
+    fn start_in(folder: Folder, typed: &str) -> Self {
         Self::start_command(folder, txn_engine(&Self::typed(typed)))
     }
 
@@ -195,8 +195,8 @@ impl Server {
         format!("serve --addr 127.0.0.1:0 --dump session {typed}")
     }
 
-    fn start_command(folder: TempDir, mut command: Command) -> Self {
-        command.current_dir(folder.path());
+    fn start_command(folder: Folder, mut command: Command) -> Self {
+        command.current_dir(&folder.0);
         let mut running = Running::start(command);
         let mut stderr = BufReader::new(running.0.stderr.take().expect("it is piped"));
         let mut line = String::new();
@@ -255,25 +255,17 @@ struct Ended {
     /// What it printed after it had said where it listens.
     stdout: String,
     stderr: String,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Ended {
-    fn session_folder(&self) -> PathBuf {
-        self.folder.path().join("session")
-    }
-
     fn session(&self) -> Session {
-        Session::read(&self.session_folder()).expect("the dump can be loaded")
+        Session::read(&self.folder.path("session")).expect("the dump can be loaded")
     }
 
     fn accounts(&self) -> String {
         String::from_utf8(accounts::to_csv(&self.session().accounts)).expect("accounts are text")
     }
-}
-
-fn temporary() -> TempDir {
-    TempDir::new().expect("a temporary folder can be made")
 }
 
 /// Looks every few milliseconds whether `happened`.
