@@ -105,11 +105,7 @@ async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Resul
         while !unsent.is_empty() {
             seat.heard();
             stream.writable().await?;
-            match stream.try_write(unsent) {
-                Ok(length) => unsent = &unsent[length..],
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
+            unsent = send(stream, unsent)?;
         }
         if ended {
             return Ok(());
@@ -135,15 +131,19 @@ fn step(
     } else {
         conversation.take(shared, scratch, length);
     }
-    let mut answers = scratch.answers.as_bytes();
+    Ok((length == 0, send(stream, scratch.answers.as_bytes())?.into()))
+}
+
+/// Sends what can be sent at once; the rest.
+fn send<'a>(stream: &TcpStream, mut answers: &'a [u8]) -> io::Result<&'a [u8]> {
     while !answers.is_empty() {
         match stream.try_write(answers) {
-            Ok(sent) => answers = &answers[sent..],
+            Ok(length) => answers = &answers[length..],
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => return Err(error),
         }
     }
-    Ok((length == 0, answers.into()))
+    Ok(answers)
 }
 
 /// Reads what is there. A read that does not fill the buffer has taken all of it, and tokio is told: else the next wait would end at once, and
