@@ -14,7 +14,6 @@ const SAFE_DIGITS: usize = 12;
 pub struct Amount(pub i64);
 
 impl Amount {
-    /// Nothing.
     pub const ZERO: Amount = Amount(0);
 
     /// Reads an optional sign and decimal digits with at most one point (`.5`, `7.`, `+3.25`).

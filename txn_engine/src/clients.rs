@@ -59,33 +59,28 @@ pub fn run(spawn: Spawn, clients: usize, rows_each: usize, seed: u64) -> Result<
         (0..rows_each).map(|_| script.next_row()).collect()
     };
     let rows: Vec<Arc<[Row]>> = (0..clients).map(rows_of).collect();
-    let engine = Arc::new(Engine::default());
+    let gate = Arc::new(Gate::default());
     let pass = match spawn {
-        Spawn::Threads => threads(&engine, &rows),
-        Spawn::Tasks => tasks(&engine, &rows),
+        Spawn::Threads => threads(&gate, &rows),
+        Spawn::Tasks => tasks(&gate, &rows),
     }?;
     let end = Stats::of_this_process();
-    let digest = hex::encode(&Sha256::digest(accounts::to_csv(&engine.accounts()))[..8]);
+    let digest = hex::encode(&Sha256::digest(accounts::to_csv(&gate.engine.accounts()))[..8]);
     Ok(Pass { digest, end, ..pass })
 }
 
-fn apply(engine: &Engine, rows: &[Row]) -> u64 {
-    rows.iter().filter(|row| engine.process(row).is_ok()).count() as u64
-}
-
-fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
+fn threads(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let start = Instant::now();
-    let gate = Arc::new(Gate::default());
-    let mut clients: Vec<JoinHandle<u64>> = Vec::with_capacity(rows.len());
-    let unpark = |client: &JoinHandle<u64>| client.thread().unpark();
+    let mut clients: Vec<JoinHandle<()>> = Vec::with_capacity(rows.len());
+    let unpark = |client: &JoinHandle<()>| client.thread().unpark();
     for own in rows {
-        let (engine, own, waiting) = (Arc::clone(engine), Arc::clone(own), Arc::clone(&gate));
+        let (own, waiting) = (Arc::clone(own), Arc::clone(gate));
         let client = move || {
             waiting.there.fetch_add(1, Ordering::SeqCst);
             while waiting.open.get().is_none() {
                 thread::park();
             }
-            waiting.done(apply(&engine, &own))
+            waiting.apply(&own);
         };
         let started = Builder::new().spawn(client).map_err(|error| {
             // Those that are there must not wait for ever.
@@ -101,54 +96,53 @@ fn threads(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let (paused, there) = (Instant::now(), Stats::of_this_process());
     gate.open();
     clients.iter().for_each(unpark);
-    // A client that has panicked has printed why, and its rows are missing.
-    let accepted = clients.into_iter().map(|client| client.join().unwrap_or(0)).sum();
-    Ok(gate.pass(start, paused, there, accepted))
+    for client in clients {
+        // A client that has panicked has printed why, and its rows are missing.
+        let _ = client.join();
+    }
+    Ok(gate.pass(start, paused, there))
 }
 
-fn tasks(engine: &Arc<Engine>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
+fn tasks(gate: &Arc<Gate>, rows: &[Arc<[Row]>]) -> Result<Pass, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
     // Like the threads: the runtime is there when the first client comes, in either case the program's.
     let start = Instant::now();
     runtime.block_on(async {
-        let gate = Arc::new(Gate::default());
         let (go, gone) = watch::channel(false);
-        let clients: Vec<_> = rows
-            .iter()
-            .map(|rows| {
-                let (engine, rows, gate) = (Arc::clone(engine), Arc::clone(rows), Arc::clone(&gate));
-                let mut gone = gone.clone();
-                tokio::spawn(async move {
-                    // As threads do: a barrier would wake them all once more, in the span that is measured.
-                    gate.there.fetch_add(1, Ordering::SeqCst);
-                    // The sender lives until all have ended.
-                    let _ = gone.wait_for(|gone| *gone).await;
-                    gate.done(apply(&engine, &rows))
-                })
+        let spawn = |own: &Arc<[Row]>| {
+            let (own, gate, mut gone) = (Arc::clone(own), Arc::clone(gate), gone.clone());
+            tokio::spawn(async move {
+                // As threads do: a barrier would wake them all once more, in the span that is measured.
+                gate.there.fetch_add(1, Ordering::SeqCst);
+                // The sender lives until all have ended.
+                let _ = gone.wait_for(|gone| *gone).await;
+                gate.apply(&own);
             })
-            .collect();
+        };
+        let clients: Vec<_> = rows.iter().map(spawn).collect();
         while gate.there.load(Ordering::SeqCst) < rows.len() {
             tokio::time::sleep(Duration::from_micros(100)).await;
         }
         let (paused, there) = (Instant::now(), Stats::of_this_process());
         gate.open();
         go.send_replace(true);
-        let mut accepted = 0;
         for client in clients {
-            // A client that has panicked has printed why, and its rows are missing.
-            accepted += client.await.unwrap_or(0);
+            // As of the threads.
+            let _ = client.await;
         }
-        Ok(gate.pass(start, paused, there, accepted))
+        Ok(gate.pass(start, paused, there))
     })
 }
 
-/// Where clients wait for each other, and when they were done.
+/// Where clients wait for each other, and what they did.
 ///
 /// Threads wait for it each on its own: a lock that all of them want would cost more than their rows.
 #[derive(Default)]
 struct Gate {
+    engine: Engine,
     there: AtomicUsize,
     open: OnceLock<Instant>,
+    accepted: AtomicU64,
     /// From its opening to the end of the last client so far, in nanoseconds.
     last_ns: AtomicU64,
 }
@@ -159,20 +153,21 @@ impl Gate {
         *self.open.get_or_init(Instant::now)
     }
 
-    /// A client has applied so many rows.
-    fn done(&self, rows: u64) -> u64 {
+    /// Applies the rows of one client.
+    fn apply(&self, rows: &[Row]) {
+        let accepted = rows.iter().filter(|row| self.engine.process(row).is_ok()).count() as u64;
+        self.accepted.fetch_add(accepted, Ordering::SeqCst);
         let elapsed = u64::try_from(self.open().elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.last_ns.fetch_max(elapsed, Ordering::SeqCst);
-        rows
     }
 
     /// The outcome for clients that were spawned from `start` on and were all there when they were `paused`.
-    fn pass(&self, start: Instant, paused: Instant, there: Stats, accepted: u64) -> Pass {
+    fn pass(&self, start: Instant, paused: Instant, there: Stats) -> Pass {
         // Looking at the process is no part of the work.
         let whole = start.elapsed().saturating_sub(self.open() - paused);
         // To end a client is no part of applying its rows.
         let work = Duration::from_nanos(self.last_ns.load(Ordering::SeqCst));
         let [whole_s, start_s, work_s] = [whole, paused - start, work].map(|time| time.as_secs_f64());
-        Pass { whole_s, start_s, work_s, accepted, there, ..Pass::default() }
+        Pass { whole_s, start_s, work_s, accepted: self.accepted.load(Ordering::SeqCst), there, ..Pass::default() }
     }
 }

@@ -1,9 +1,9 @@
 //! What can be wrong with a row, and what can stop a run.
 
-use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::thread;
 
 /// How many row errors are kept with their line number; all are counted.
 pub const FIRST_ERRORS: usize = 20;
@@ -53,7 +53,6 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Every kind.
     pub const ALL: &[ErrorKind] = <ErrorKind as strum::VariantArray>::VARIANTS;
 
     /// The kind's name, as the counts print it.
@@ -66,7 +65,6 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErrorLog {
     counts: [u64; ErrorKind::ALL.len()],
-    /// The first errors with their lines.
     pub first: Vec<(u64, ErrorKind)>,
 }
 
@@ -142,9 +140,11 @@ pub enum Error {
     RefusedDump { path: PathBuf, reason: String },
 }
 
-/// What a thread panicked with, as an error of the run.
-pub(crate) fn died(panic: &(dyn Any + Send)) -> Error {
-    let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-    Error::Worker { message: message.unwrap_or_else(|| "without a message".to_owned()) }
+/// What a thread came to; what it panicked with is an error of the run.
+pub(crate) fn joined<T>(thread: thread::Result<T>) -> Result<T, Error> {
+    thread.map_err(|panic| {
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        Error::Worker { message: message.unwrap_or_else(|| "without a message".to_owned()) }
+    })
 }

@@ -35,17 +35,18 @@ impl Input {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let is_stdin = path.as_os_str() == "-";
         let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
-        let unreadable = |source| Error::Read { name: name.clone(), source };
-        let source: Box<dyn Read + Send> =
-            if is_stdin { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(unreadable)?) };
+        let source: Box<dyn Read + Send> = if is_stdin {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(path).map_err(|source| Error::Read { name: name.clone(), source })?)
+        };
         let pending = Vec::with_capacity(BLOCK_BYTES);
-        let mut input =
-            Input { columns: Columns::IN_ORDER, name: name.clone(), source, pending, ended: false, next_line: 1 };
-        match input.header().map_err(unreadable)? {
-            None => return Err(Error::Empty { name }),
-            Some(line) if line.len() > MAX_LINE_BYTES => return Err(Error::LongHeader { name }),
-            Some(line) => input.columns = Columns::from_header(&line, &name)?,
+        let mut input = Input { columns: Columns::IN_ORDER, name, source, pending, ended: false, next_line: 1 };
+        let line = input.header()?;
+        if line.len() > MAX_LINE_BYTES {
+            return Err(Error::LongHeader { name: input.name });
         }
+        input.columns = Columns::from_header(&line, &input.name)?;
         Ok(input)
     }
 
@@ -57,10 +58,6 @@ impl Input {
     /// # Errors
     /// If the input cannot be read.
     pub fn next_block(&mut self, block: &mut Vec<u8>) -> Result<bool, Error> {
-        self.read_block(block).map_err(|source| Error::Read { name: self.name.clone(), source })
-    }
-
-    fn read_block(&mut self, block: &mut Vec<u8>) -> io::Result<bool> {
         block.clear();
         self.fill()?;
         if self.pending.is_empty() {
@@ -82,50 +79,47 @@ impl Input {
     }
 
     /// The first line that is not blank, without line break; leaves the rest pending.
-    fn header(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut at_start = true;
+    fn header(&mut self) -> Result<Vec<u8>, Error> {
+        self.fill()?;
+        if self.pending.starts_with(BOM) {
+            self.pending.drain(..BOM.len());
+        }
         loop {
             self.fill()?;
-            if at_start && self.pending.starts_with(BOM) {
-                self.pending.drain(..BOM.len());
+            let end = memchr::memchr(b'\n', &self.pending);
+            let line: Vec<u8> = self.pending.drain(..end.unwrap_or(self.pending.len())).collect();
+            if end.is_some() {
+                self.pending.drain(..1);
+                self.next_line += 1;
             }
-            at_start = false;
-            if self.pending.is_empty() {
-                return Ok(None);
+            // One that is too long is not blank, as further below in a file.
+            if !line.trim_ascii().is_empty() || line.len() > MAX_LINE_BYTES {
+                return Ok(line);
             }
-            let Some(end) = memchr::memchr(b'\n', &self.pending) else {
-                let line = std::mem::take(&mut self.pending);
-                return Ok((!self.ended || !line.trim_ascii().is_empty()).then_some(line));
-            };
-            let line: Vec<u8> = self.pending.drain(..=end).collect();
-            self.next_line += 1;
-            if !line.trim_ascii().is_empty() {
-                return Ok(Some(line[..end].to_vec()));
+            if end.is_none() {
+                return Err(Error::Empty { name: self.name.clone() });
             }
         }
     }
 
     /// Reads until a block is pending or the source ends.
-    fn fill(&mut self) -> io::Result<()> {
+    fn fill(&mut self) -> Result<(), Error> {
         let room = BLOCK_BYTES.saturating_sub(self.pending.len());
         if !self.ended && room > 0 {
-            let read = self.source.by_ref().take(room as u64).read_to_end(&mut self.pending)?;
-            self.ended = read < room;
+            let read = self.source.by_ref().take(room as u64).read_to_end(&mut self.pending);
+            self.ended = read.map_err(|source| Error::Read { name: self.name.clone(), source })? < room;
         }
         Ok(())
     }
 
     /// Drops bytes up to the next line break; what follows it becomes pending.
-    fn skip_line(&mut self) -> io::Result<()> {
+    fn skip_line(&mut self) -> Result<(), Error> {
         loop {
             self.pending.clear();
             self.fill()?;
-            if let Some(end) = memchr::memchr(b'\n', &self.pending) {
-                self.pending.drain(..=end);
-                return Ok(());
-            }
-            if self.ended {
-                self.pending.clear();
+            let end = memchr::memchr(b'\n', &self.pending);
+            if end.is_some() || self.ended {
+                self.pending.drain(..end.map_or(self.pending.len(), |end| end + 1));
                 return Ok(());
             }
         }

@@ -18,9 +18,7 @@ const OWN_MAPS: usize = 1500;
 
 /// Raises the number of files that may be open to what the system allows, and says how many.
 pub fn raise_open_files() -> usize {
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return usize::MAX;
-    };
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return usize::MAX };
     // macOS allows less than it says; what cannot be raised stays as it is.
     let now = if setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() { hard } else { soft };
     usize::try_from(now).unwrap_or(usize::MAX)

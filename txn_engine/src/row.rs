@@ -22,7 +22,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
     pub const ALL: &[Kind] = <Kind as strum::VariantArray>::VARIANTS;
 
     /// The name in the `type` column.

@@ -5,7 +5,7 @@
 //! synced and renamed, `session.json` last: until that rename the earlier session stays whole, whatever happens.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Session {
     pub transactions: Vec<(u32, StoredTx)>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
     format: String,
@@ -40,7 +40,7 @@ struct Manifest {
     transactions: Part,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
     file: String,
@@ -63,18 +63,15 @@ impl Session {
         let generation = before.as_ref().map_or(1, |manifest| manifest.generation + 1);
 
         let names = ["accounts", "transactions"].map(|part| format!("{part}-{generation}.csv"));
-        let write = || -> io::Result<()> {
-            let part = |file: &str, rows: usize, sha256| Part { file: file.to_owned(), rows: rows as u64, sha256 };
-            let sha256 = write_whole(dir, &names[0], |out| accounts::write_csv(&self.accounts, out))?;
-            let accounts = part(&names[0], self.accounts.len(), sha256);
-            let sha256 = write_whole(dir, &names[1], |out| self.write_transactions(out))?;
-            let transactions = part(&names[1], self.transactions.len(), sha256);
+        let [accounts, transactions] = names.clone();
+        let write = || -> io::Result<String> {
+            let sha256 = write_whole(dir, &accounts, |out| accounts::write_csv(&self.accounts, out))?;
+            let accounts = Part { file: accounts, rows: self.accounts.len() as u64, sha256 };
+            let sha256 = write_whole(dir, &transactions, |out| self.write_transactions(out))?;
+            let transactions = Part { file: transactions, rows: self.transactions.len() as u64, sha256 };
             let manifest = Manifest { format: FORMAT.to_owned(), version: VERSION, generation, accounts, transactions };
-            write_whole(dir, MANIFEST, |out| {
-                serde_json::to_writer_pretty(&mut *out, &manifest)?;
-                writeln!(out)
-            })?;
-            Ok(())
+            let text = serde_json::to_string_pretty(&manifest)?;
+            write_whole(dir, MANIFEST, |out| writeln!(out, "{text}"))
         };
         write().inspect_err(|_| names.iter().for_each(|name| discard(dir, name))).map_err(failed)?;
         if let Some(Manifest { accounts, transactions, .. }) = before {
@@ -137,39 +134,33 @@ fn discard(dir: &Path, file: &str) {
 /// Writes `name` in `dir` under a temporary name, syncs and renames it; its SHA-256.
 fn write_whole(dir: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<String> {
     let mut file = NamedTempFile::new_in(dir)?;
-    let mut out = BufWriter::new(Tee { out: file.as_file_mut(), hash: Sha256::new() });
+    let mut out = BufWriter::new(file.as_file_mut());
     content(&mut out)?;
-    let Tee { hash, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    out.flush()?;
+    drop(out);
     file.as_file().sync_all()?;
+    file.rewind()?;
+    let mut hash = Sha256::new();
+    let mut written = BufReader::new(file.as_file());
+    while let read @ [_, ..] = written.fill_buf()? {
+        hash.update(read);
+        let length = read.len();
+        written.consume(length);
+    }
     file.persist(dir.join(name)).map_err(|error| error.error)?;
     // The rename itself is durable once the folder is.
     File::open(dir)?.sync_all()?;
     Ok(hex::encode(hash.finalize()))
 }
 
-/// Writes and hashes at once.
-struct Tee<'a> {
-    out: &'a mut File,
-    hash: Sha256,
-}
-
-impl Write for Tee<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hash.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+fn read(dir: &Path, file: &str) -> Result<Vec<u8>, Error> {
+    let path = dir.join(file);
+    fs::read(&path).map_err(|source| Error::ReadDump { path, source })
 }
 
 fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
-    let path = dir.join(MANIFEST);
-    let text = fs::read_to_string(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;
-    let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
-    let manifest: Manifest = serde_json::from_str(&text)
+    let refused = |reason| Error::RefusedDump { path: dir.join(MANIFEST), reason };
+    let manifest: Manifest = serde_json::from_slice(&read(dir, MANIFEST)?)
         .map_err(|error| refused(format!("session.json is damaged or not of this program ({error})")))?;
     // A name with a path in it could make us read, and later remove, files elsewhere.
     let is_outside = |part: &&Part| Path::new(&part.file).file_name() != Some(part.file.as_ref());
@@ -189,9 +180,8 @@ fn read_part<L: serde::de::DeserializeOwned, T>(
     part: &Part,
     convert: impl Fn(L) -> Option<T>,
 ) -> Result<Vec<T>, Error> {
-    let path = dir.join(&part.file);
-    let bytes = fs::read(&path).map_err(|source| Error::ReadDump { path: path.clone(), source })?;
-    let refused = |reason| Error::RefusedDump { path: path.clone(), reason };
+    let bytes = read(dir, &part.file)?;
+    let refused = |reason| Error::RefusedDump { path: dir.join(&part.file), reason };
     if hex::encode(Sha256::digest(&bytes)) != part.sha256 {
         return Err(refused("it was changed after it was written (its SHA-256 differs)".to_owned()));
     }

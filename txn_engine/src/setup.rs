@@ -45,11 +45,9 @@ impl Runner {
 /// A way to process files. All of them give the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Who reads and who applies.
     pub runner: Runner,
     /// Rows per message, where rows go through a channel.
     pub batch: usize,
-    /// How the fields of a line become a row.
     pub reading: Reading,
 }
 

@@ -1,13 +1,12 @@
 //! What this process is like now, as far as the system tells.
 
-/// Memory, threads and memory maps of a process.
+/// Of a process.
 #[derive(Debug, Clone, Copy)]
 pub struct Process {
     /// Resident memory, in KiB.
     pub rss_kib: u64,
     /// Highest resident memory, in KiB.
     pub peak_rss_kib: u64,
-    /// Threads.
     pub threads: u64,
 }
 

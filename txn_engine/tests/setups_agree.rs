@@ -2,19 +2,17 @@
 
 mod files;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
+use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::{Answer, Oracle, process};
 use txn_engine::setup::Runner;
-use txn_engine::{ErrorKind, Options, Setup, process_files};
-
-/// How often every error and every accepted operation must occur over all generated files.
-const OCCURRENCES_AT_LEAST: u64 = 100;
+use txn_engine::{ErrorKind, Options, Outcome, Setup, process_files};
 
 const BEST: [Setup; 2] = [Setup::BEST_ONE_CORE, Setup::BEST_ALL_CORES];
 
@@ -36,10 +34,18 @@ fn write(folder: &TempDir, name: &str, text: &[u8]) -> PathBuf {
     path
 }
 
+fn assert_accounts(setup: Setup, paths: &[PathBuf], options: Options, right: &Answer) -> Outcome {
+    let done = process_files(setup, paths, options).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
+    let accounts = done.accounts_csv();
+    let accounts = [&accounts, &right.accounts_csv].map(|csv| String::from_utf8_lossy(csv));
+    assert_eq!(accounts[0], accounts[1], "accounts of {setup:?}");
+    done
+}
+
 /// Writes `texts` to files, has `setups` process them, and compares with what the oracle says to one file after the other.
 fn assert_agree<T: AsRef<[u8]>>(setups: &[Setup], texts: &[T]) -> Answer {
     let folder = TempDir::new().expect("a temporary folder can be made");
-    let mut oracle = Oracle::new();
+    let mut oracle = Oracle::default();
     let mut paths = Vec::new();
     for (number, text) in texts.iter().enumerate() {
         oracle.feed(text.as_ref()).expect("the header is valid");
@@ -47,11 +53,7 @@ fn assert_agree<T: AsRef<[u8]>>(setups: &[Setup], texts: &[T]) -> Answer {
     }
     let right = oracle.finish();
     for &setup in setups {
-        let done =
-            process_files(setup, &paths, Options::default()).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
-        let accounts = done.accounts_csv();
-        let accounts = [&accounts, &right.accounts_csv].map(|csv| String::from_utf8_lossy(csv));
-        assert_eq!(accounts[0], accounts[1], "accounts of {setup:?}");
+        let done = assert_accounts(setup, &paths, Options::default(), &right);
         let errors = ErrorKind::ALL.iter().map(|&kind| (kind.name(), done.errors.count(kind)));
         let errors: BTreeMap<_, _> = errors.filter(|&(_, count)| count > 0).collect();
         assert_eq!(errors, right.errors, "row errors of {setup:?}");
@@ -67,26 +69,22 @@ fn assert_agree<T: AsRef<[u8]>>(setups: &[Setup], texts: &[T]) -> Answer {
 
 #[test]
 fn every_setup_gives_the_answer_of_the_oracle_on_generated_files() {
-    let occurred = RefCell::new(BTreeMap::<&str, u64>::new());
+    let mut occurred = BTreeMap::<&str, u64>::new();
+    let mut runner = files::seeded_runner();
     let setups = setups();
-    let done = files::seeded_runner().run(&files::files(), |file| {
-        let right = assert_agree(&setups, &[file.0]);
+    for number in 0..files::FILES {
+        // Shown if the test fails: the same seed draws the same file.
+        eprintln!("file {number}");
+        let right = assert_agree(&setups, &[files::draw(&mut runner)]);
         for (name, count) in right.errors.iter().chain(&right.operations) {
-            *occurred.borrow_mut().entry(name).or_default() += count;
+            *occurred.entry(name).or_default() += count;
         }
-        Ok(())
-    });
-    done.unwrap_or_else(|failure| panic!("{failure}"));
+    }
 
     let operations = ["deposit", "withdrawal", "dispute", "resolve", "chargeback", "dispute again"];
-    let rare: Vec<_> = ErrorKind::ALL
-        .iter()
-        .map(|kind| kind.name())
-        .chain(operations)
-        .map(|name| (name, occurred.borrow().get(name).copied().unwrap_or(0)))
-        .filter(|&(_, count)| count < OCCURRENCES_AT_LEAST)
-        .collect();
-    assert!(rare.is_empty(), "these occur less than {OCCURRENCES_AT_LEAST} times in all files: {rare:?}");
+    for name in ErrorKind::ALL.iter().map(|kind| kind.name()).chain(operations) {
+        assert!(occurred.get(name).is_some_and(|&count| count >= 100), "{name} is rare: {occurred:?}");
+    }
 }
 
 #[test]
@@ -143,6 +141,35 @@ fn every_setup_gives_the_sequential_answer_on_several_files_with_clients_and_ids
     assert!(right.operations.len() >= 5 && right.errors.len() > 4, "the files exercise too little: {right:?}");
 }
 
+/// On the three files of the published concurrency test, of 100,000 rows each, or of as many as the environment says.
+fn assert_agree_on_the_published_files(setups: &[Setup]) {
+    let rows = std::env::var("TXN_ENGINE_TEST_ROWS").unwrap_or("100000".to_owned());
+    let rows = rows.parse().expect("TXN_ENGINE_TEST_ROWS is a number of rows");
+    let text = |(clients, index): (RangeInclusive<u16>, u32)| {
+        let shape = Shape::Regression { clients, tx_base: index * 10_000_000 };
+        let mut text = Vec::new();
+        generate::write(&shape, rows, u64::from(index), &mut text).expect("a vector takes all");
+        text
+    };
+    let texts: Vec<_> = [1..=10, 200..=300, 400..=500].into_iter().zip(0..).map(text).collect();
+    let right = assert_agree(setups, &texts);
+    let lines = right.accounts_csv.split(|&byte| byte == b'\n').count();
+    assert_eq!(lines, 1 + 10 + 101 + 101 + 1, "every client has an account");
+}
+
+#[test]
+fn reg_test_engine_consistency_with_concurrent_processing() {
+    let runners = [Runner::ThreadPerFile, Runner::EnginePerFile, Runner::TwoThreads];
+    assert_agree_on_the_published_files(&runners.map(|runner| Setup { runner, ..Setup::SYNC }));
+}
+
+#[test]
+fn reg_test_engine_consistency_with_concurrent_processing_async() {
+    let multi_thread = Setup { runner: Runner::MultiThread, ..Setup::ASYNC };
+    let batched = Setup { batch: 4096, ..Setup::ASYNC };
+    assert_agree_on_the_published_files(&[Setup::ASYNC, multi_thread, batched]);
+}
+
 #[test]
 fn one_core_and_all_cores_give_the_sequential_answer_on_files_that_share_clients_and_ids() {
     let first = "type,client,tx,amount\ndeposit,1,1,5\ndeposit,2,2,5\nwithdrawal,1,3,2\n";
@@ -156,18 +183,14 @@ fn a_session_goes_on_where_the_last_file_ended_in_every_setup() {
     let mut runner = files::seeded_runner();
     for _ in 0..50 {
         let halves = [(); 2].map(|()| files::draw(&mut runner));
-        let right = assert_agree(&[], &halves);
+        let rights = [assert_agree(&[], &halves[..1]), assert_agree(&[], &halves)];
         for setup in setups() {
             let mut options = Options::default();
-            let mut accounts = Vec::new();
-            for half in &halves {
+            for (half, right) in halves.iter().zip(&rights) {
                 let path = write(&folder, "half.csv", half);
-                let done = process_files(setup, &[path], options).unwrap_or_else(|error| panic!("{setup:?}: {error}"));
-                accounts = done.accounts_csv();
+                let done = assert_accounts(setup, &[path], options, right);
                 options = Options { session: done.books.session(), ..Options::default() };
             }
-            let accounts = [&accounts, &right.accounts_csv].map(|csv| String::from_utf8_lossy(csv));
-            assert_eq!(accounts[0], accounts[1], "{setup:?} after {halves:?}");
         }
     }
 }
@@ -191,8 +214,8 @@ fn every_setup_refuses_what_has_no_valid_header() {
         assert!(process(text.as_bytes()).is_err(), "the oracle takes {text:.40?} for a header");
         let path = write(&folder, "refused.csv", text.as_bytes());
         for setup in setups() {
-            let refused = process_files(setup, std::slice::from_ref(&path), Options::default()).is_err();
-            assert!(refused, "{setup:?} takes {text:.40?} for a header");
+            let done = process_files(setup, std::slice::from_ref(&path), Options::default());
+            assert!(done.is_err(), "{setup:?} takes {text:.40?} for a header");
         }
     }
     // Nor is a file overlooked that is missing among others.
@@ -201,4 +224,24 @@ fn every_setup_refuses_what_has_no_valid_header() {
         let error = process_files(setup, &paths, Options::default()).map(drop).expect_err("a file is missing");
         assert!(error.to_string().contains("missing.csv"), "{setup:?} does not name the file: {error}");
     }
+}
+
+/// Whoever breaks any single rule is caught by one of the generated files. The mutants are made of the oracle, but since every setup must
+/// equal it on the same files, one with such a bug would be caught as well.
+#[test]
+fn breaking_any_rule_changes_the_answer_to_a_generated_file() {
+    let mut runner = files::seeded_runner();
+    let files: Vec<_> = (0..files::FILES).map(|_| files::draw(&mut runner)).collect();
+    // The operations are nothing that setups are compared by.
+    let answer = |mut oracle: Oracle, file: &[u8]| {
+        oracle.feed(file).ok()?;
+        Some(Answer { operations: BTreeMap::new(), ..oracle.finish() })
+    };
+    let right: Vec<_> = files.iter().map(|file| answer(Oracle::default(), file)).collect();
+
+    let mut survivors = Oracle::rules_in(&files).expect("generated files have a valid header");
+    assert_eq!(survivors.len(), 80, "a rule is never asked for, or goes by two names: {survivors:?}");
+    survivors
+        .retain(|rule| files.iter().zip(&right).all(|(file, right)| answer(Oracle::that_breaks(rule), file) == *right));
+    assert!(survivors.is_empty(), "no generated file notices that these rules are broken: {survivors:?}");
 }

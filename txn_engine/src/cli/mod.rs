@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,20 +14,17 @@ use crate::error::{ErrorKind, ErrorLog};
 use crate::process::{Options, process_files};
 use crate::session::Session;
 use crate::setup::Setup;
-use crate::stress::Stress;
 use crate::{accounts, generate, stress};
 
 mod args;
 mod network;
-mod output;
 
 use args::{AsyncWord, Cli, Engine, ProcessArgs, StressArgs, Word};
-use output::{code, print, stream};
 
 /// Does what was typed: `arguments` with the name of the program in front, as [`std::env::args_os`] gives them. Errors are printed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => carry_out(cli).unwrap_or_else(|error| output::report(&error)),
+        Ok(cli) => carry_out(cli).map_or_else(|error| report(&error), |succeeded| ExitCode::from(u8::from(!succeeded))),
         Err(error) => {
             // If nobody listens there, nothing can be done about it.
             let _ = error.print();
@@ -36,39 +33,38 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn carry_out(cli: Cli) -> Result<ExitCode, Error> {
+/// False if it ran, and found failures.
+fn carry_out(cli: Cli) -> Result<bool, Error> {
     match cli.command {
-        None => cli.process.map_or(Ok(ExitCode::SUCCESS), |args| process(&args, Setup::BEST_ALL_CORES)),
+        None => process(cli.process, Setup::BEST_ALL_CORES),
         Some(Word::Async { command: Some(AsyncWord::StressTest(args)), .. }) => {
             stress_test(&args, ("async", Setup::ASYNC))
         }
-        Some(Word::Async { process: Some(args), .. }) => process(&args, Setup::ASYNC),
-        Some(Word::Async { .. }) => Ok(ExitCode::SUCCESS),
+        Some(Word::Async { process: args, .. }) => process(args, Setup::ASYNC),
         Some(Word::StressTest(args)) => stress_test(&args, ("sync", Setup::SYNC)),
         Some(Word::StressTable { file }) => stress_table(&file),
-        Some(Word::Generate { rows, seed, shape }) => {
-            stream(|out| generate::write(&shape, rows, seed, out)).map(|()| ExitCode::SUCCESS)
-        }
+        Some(Word::Generate { rows, seed, shape }) => stream(|out| generate::write(&shape, rows, seed, out)),
         Some(Word::Serve(args)) => network::serve(&args),
         Some(Word::Load(args)) => network::load(&args),
         Some(Word::Clients(args)) => network::clients(&args),
     }
 }
 
-fn process(args: &ProcessArgs, setup: Setup) -> Result<ExitCode, Error> {
-    let setup = args.engine.map_or(setup, |(_, setup)| setup);
-    let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
-    let outcome = process_files(setup, std::slice::from_ref(&args.file), Options { session, ..Options::default() })?;
+fn process(args: Option<ProcessArgs>, setup: Setup) -> Result<bool, Error> {
+    // They are only left out where there is a command.
+    let Some(ProcessArgs { file, engine, dump, load, strict }) = args else { return Ok(true) };
+    let setup = engine.map_or(setup, |(_, setup)| setup);
+    let session = load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
+    let outcome = process_files(setup, &[file], Options { session, ..Options::default() })?;
     report_errors(&outcome.errors)?;
-    let strict_failure = args.strict && outcome.errors.total() > 0;
     let accounts = outcome.books.accounts();
     // The dump comes first, so that a reader who hangs up does not cost us the session; if it fails the accounts are still printed.
-    let dumped = args.dump.as_deref().map_or(Ok(()), |dir| outcome.books.session().dump(dir));
+    let dumped = dump.map_or(Ok(()), |dir| outcome.books.session().dump(&dir));
     let printed = stream(|out| accounts::write_csv(&accounts, out));
     // A reader who hangs up is no failure; a lost session is, and must be said.
     dumped?;
     printed?;
-    Ok(code(!strict_failure))
+    Ok(!strict || outcome.errors.total() == 0)
 }
 
 /// The first row errors and the counts of all, on stderr.
@@ -78,35 +74,55 @@ fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
         let _ = writeln!(text, "line {line}: {kind}");
     }
     if errors.total() > 0 {
-        let counts: Vec<_> = ErrorKind::ALL
-            .iter()
-            .filter(|&&kind| errors.count(kind) > 0)
-            .map(|&kind| format!("{} {}", errors.count(kind), kind.name()))
-            .collect();
+        let counts =
+            ErrorKind::ALL.iter().map(|&kind| (errors.count(kind), kind.name())).filter(|&(count, _)| count > 0);
+        let counts: Vec<_> = counts.map(|(count, name)| format!("{count} {name}")).collect();
         let _ = writeln!(text, "{} rows rejected: {}", errors.total(), counts.join(", "));
     }
     // One write: stderr is not buffered.
     io::stderr().write_all(text.as_bytes()).context("cannot write to stderr")
 }
 
-fn stress_test(args: &StressArgs, engine: Engine) -> Result<ExitCode, Error> {
+fn stress_test(args: &StressArgs, engine: Engine) -> Result<bool, Error> {
     let (name, setup) = args.engine.unwrap_or(engine);
     let stress = stress::run(name, setup, args.rows, args.seed)?;
     eprintln!("{stress}");
     if let Some(file) = &args.record {
-        append(&stress, file).with_context(|| format!("cannot write {}", file.display()))?;
+        // One write for the whole line: an interruption leaves it out or leaves it whole.
+        let line = serde_json::to_string(&stress)? + "\n";
+        let file_there = File::options().create(true).append(true).open(file);
+        let written = file_there.and_then(|mut file| file.write_all(line.as_bytes()));
+        written.with_context(|| format!("cannot write {}", file.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
-fn append(stress: &Stress, file: &Path) -> io::Result<()> {
-    // One write for the whole line: an interruption leaves it out or leaves it whole.
-    let line = serde_json::to_string(stress)? + "\n";
-    File::options().create(true).append(true).open(file)?.write_all(line.as_bytes())
-}
-
-fn stress_table(file: &Path) -> Result<ExitCode, Error> {
+fn stress_table(file: &Path) -> Result<bool, Error> {
     let records = File::open(file).and_then(|records| stress::table(BufReader::new(records)));
     let table = records.with_context(|| format!("cannot read {}", file.display()))?;
-    print(table.trim_end()).map(|()| ExitCode::SUCCESS)
+    print(table.trim_end())
+}
+
+/// Runs `write` on buffered standard output and makes sure that all of it arrived.
+fn stream(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<bool, Error> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output").map(|()| true)
+}
+
+fn print(text: &str) -> Result<bool, Error> {
+    stream(|out| writeln!(out, "{text}"))
+}
+
+/// Prints `error` with its causes in one line and says how to exit: 2, could not run.
+fn report(error: &Error) -> ExitCode {
+    let is_broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe)
+    };
+    // Whoever reads our output has had enough of it: that is no failure of ours.
+    if error.chain().any(is_broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    // If nobody listens there, nothing can be done about it.
+    let _ = writeln!(io::stderr(), "txn_engine: {}", format!("{error:#}").replace(['\n', '\r'], " "));
+    ExitCode::from(2)
 }

@@ -1,7 +1,7 @@
 //! The commands that serve and load over TCP, and their relative without sockets.
 
+use std::fmt::Write as _;
 use std::io;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use anyhow::{Context, Error, bail};
 use indicatif::ProgressBar;
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::iterator::Signals;
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
-use super::output::{code, print, stream};
+use super::{print, stream};
 use crate::clients::{self, Pass, Spawn};
-use crate::load::{Answers, Load, Stage, quantile_ms};
+use crate::load::{Answers, Load, quantile_ms};
 use crate::serve::{Mode, Server};
 use crate::session::Session;
 use crate::{accounts, limits};
@@ -23,7 +23,7 @@ use crate::{accounts, limits};
 /// The rows of all clients of a process are there before the first is applied: some GiB.
 const MOST_ROWS: usize = 100_000_000;
 
-pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
+pub(super) fn serve(args: &ServeArgs) -> Result<bool, Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
     if args.options.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
@@ -35,7 +35,12 @@ pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
     let server = Server::start(&args.options, session)?;
     print(&format!("listening on {}", server.address()))?;
     if args.until_stdin_closes {
-        stop_when_stdin_closes(signals.handle());
+        let signals = signals.handle();
+        thread::spawn(move || {
+            // What is typed means nothing; an input that cannot be read is closed.
+            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+            signals.close();
+        });
     }
     signals.forever().next();
     // A second signal ends the program at once, as it would any other.
@@ -48,43 +53,32 @@ pub(super) fn serve(args: &ServeArgs) -> Result<ExitCode, Error> {
         eprintln!("txn_engine: finishing {open} connections, interrupt again to end at once");
     }
     let session = server.drain(args.grace);
-    let Some(dir) = &args.dump else { return Ok(ExitCode::SUCCESS) };
+    let Some(dir) = &args.dump else { return Ok(true) };
     let dumped = session.dump(dir);
     if dumped.is_err() {
         // The balances at least are not lost; whether anybody reads them is not what went wrong.
         let _ = stream(|out| accounts::write_csv(&session.accounts, out));
     }
     dumped?;
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
-fn stop_when_stdin_closes(signals: Handle) {
-    thread::spawn(move || {
-        // What is typed means nothing; an input that cannot be read is closed.
-        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-        signals.close();
-    });
-}
-
-pub(super) fn load(args: &LoadArgs) -> Result<ExitCode, Error> {
+pub(super) fn load(args: &LoadArgs) -> Result<bool, Error> {
     let load = &args.load;
     let progress = ProgressBar::new_spinner().with_message("connecting");
     progress.enable_steady_tick(Duration::from_millis(200));
     let length_s = (load.warm_up + load.duration).as_secs_f64();
-    let answers = load.run(|stage| match stage {
-        Stage::Connected => progress.set_message(format!("sending for {length_s} s")),
-        Stage::Answered => progress.finish_and_clear(),
-    });
+    let answers = load.run(|_| progress.set_message(format!("sending for {length_s} s")));
     progress.finish_and_clear();
     let answers = answers?;
     let mut line = json!(answers);
     line["clients"] = load.clients.into();
     line["rate_per_s"] = load.rate.into();
     print(&if args.json { line.to_string() } else { as_text(load, &answers) })?;
-    Ok(code(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0))
+    Ok(answers.failed == 0 && answers.refused == 0 && answers.unserved == 0)
 }
 
-pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
+pub(super) fn clients(args: &ClientsArgs) -> Result<bool, Error> {
     if args.clients.saturating_mul(args.rows) > MOST_ROWS {
         bail!("{} clients of {} rows are too many: {MOST_ROWS} rows in all", args.clients, args.rows);
     }
@@ -93,7 +87,7 @@ pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
     }
     let pass = clients::run(args.spawn, args.clients, args.rows, args.seed)?;
     if args.json {
-        return print(&json!(pass).to_string()).map(|()| ExitCode::SUCCESS);
+        return print(&json!(pass).to_string());
     }
     let Pass { whole_s, start_s, work_s, accepted, there, end, .. } = pass;
     print(&format!(
@@ -101,33 +95,25 @@ pub(super) fn clients(args: &ClientsArgs) -> Result<ExitCode, Error> {
          peak memory {} KiB, {} threads",
         args.clients, end.peak_rss_kib, there.threads,
     ))
-    .map(|()| ExitCode::SUCCESS)
 }
 
 fn as_text(load: &Load, answers: &Answers) -> String {
-    let served = load.clients as u64 - answers.refused - answers.unserved;
-    let mut lines = vec![
-        format!(
-            "{served} of {} connections served after {:.2} s, {} refused, {} not answered{}",
-            load.clients,
-            answers.connecting_s,
-            answers.refused,
-            answers.unserved,
-            answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})")),
-        ),
-        format!(
-            "{} rows at {} per second: {} ok, {} rejected, {} failed",
-            answers.rows, load.rate, answers.accepted, answers.rejected, answers.failed
-        ),
-    ];
-    let times = [
+    let Load { clients, rate, .. } = load;
+    let Answers { rows, accepted, rejected, failed, refused, unserved, connecting_s, .. } = answers;
+    let served = *clients as u64 - refused - unserved;
+    let refusal = answers.refusal.as_ref().map_or(String::new(), |refusal| format!(" (busy: {refusal})"));
+    let mut text = format!(
+        "{served} of {clients} connections served after {connecting_s:.2} s, {refused} refused, \
+         {unserved} not answered{refusal}\n\
+         {rows} rows at {rate} per second: {accepted} ok, {rejected} rejected, {failed} failed"
+    );
+    for (name, times) in [
         ("answer, from when the row was due", &answers.response),
         ("answer, from when it was sent", &answers.service),
         ("sent late", &answers.lateness),
-    ];
-    lines.extend(times.map(|(name, times)| {
-        let ms = |share| quantile_ms(times, share);
-        format!("{name}, ms: p50 {:.3}, p99 {:.3}, p99.9 {:.3}, longest {:.3}", ms(0.5), ms(0.99), ms(0.999), ms(1.0))
-    }));
-    lines.join("\n")
+    ] {
+        let [p50, p99, p999, longest] = [0.5, 0.99, 0.999, 1.0].map(|share| quantile_ms(times, share));
+        let _ = write!(text, "\n{name}, ms: p50 {p50:.3}, p99 {p99:.3}, p99.9 {p999:.3}, longest {longest:.3}");
+    }
+    text
 }

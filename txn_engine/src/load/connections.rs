@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,11 +20,10 @@ pub(super) fn record(times: &mut Times, time: Duration) {
     times.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
 
-/// How a connection fares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
-#[repr(u8)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// It has had no answer yet.
+    #[default]
     Unserved,
     /// It has had one.
     Served,
@@ -37,10 +35,17 @@ pub(super) enum State {
 
 #[derive(Default)]
 pub(super) struct Connection {
-    stream: OnceLock<TcpStream>,
-    state: AtomicU8,
+    /// Set when it is opened.
+    pub(super) stream: OnceLock<TcpStream>,
+    fate: Mutex<Fate>,
+}
+
+/// How a connection fares.
+#[derive(Default)]
+pub(super) struct Fate {
+    pub(super) state: State,
     /// Rows without an answer, in the order in which they were sent.
-    waiting: Mutex<VecDeque<Waiting>>,
+    pub(super) waiting: VecDeque<Waiting>,
 }
 
 /// A row without an answer.
@@ -51,24 +56,13 @@ pub(super) struct Waiting {
 }
 
 impl Connection {
-    pub(super) fn state(&self) -> State {
-        State::from_repr(self.state.load(Ordering::SeqCst)).unwrap_or(State::Unserved)
+    pub(super) fn fate(&self) -> MutexGuard<'_, Fate> {
+        self.fate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn now_is(&self, state: State) {
-        self.state.store(state as u8, Ordering::SeqCst);
-    }
-
-    pub(super) fn stream(&self) -> Option<&TcpStream> {
-        self.stream.get()
-    }
-
-    pub(super) fn open(&self, stream: TcpStream) {
-        // A connection is opened once.
-        let _ = self.stream.set(stream);
-    }
-
-    pub(super) fn waiting(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether it is in this state, and waits for an answer.
+    pub(super) fn waits(&self, state: State) -> bool {
+        let fate = self.fate();
+        fate.state == state && !fate.waiting.is_empty()
     }
 }

@@ -5,15 +5,17 @@
 //! any number of connections. Every connection is a client of its own, with transaction ids of its own.
 
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::error::{Error, died};
+#[cfg(feature = "cli")]
+use crate::arguments::{clients, rate, seconds};
+use crate::error::{Error, joined};
 use crate::limits;
 
 mod connections;
@@ -21,15 +23,59 @@ mod receiver;
 mod schedule;
 mod script;
 mod sender;
-mod settings;
 
 pub use connections::Times;
 pub use script::Script;
-pub use settings::{Arrivals, Load, MOST_CLIENTS};
 
 use connections::{Connection, State, Waiting};
 use receiver::Receiver;
-use schedule::Schedule;
+use sender::Sender;
+
+/// How the rows are spread over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Arrivals {
+    /// As of many clients that know nothing of each other.
+    Poisson,
+    /// One every so often.
+    Constant,
+}
+
+/// The most connections of a load: each takes about half a KiB here before it is opened.
+pub const MOST_CLIENTS: usize = 1_000_000;
+
+/// What is asked of the server.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Load {
+    /// Host and port of the server; of a name's addresses the first that answers is taken
+    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "HOST:PORT"))]
+    pub address: String,
+    /// Connections, each a client with an account of its own
+    #[cfg_attr(feature = "cli", arg(long, default_value = "100", value_name = "N", value_parser = clients))]
+    pub clients: usize,
+    /// Rows per second over all of them
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 1000.0, value_parser = rate))]
+    pub rate: f64,
+    /// Seconds that count
+    #[cfg_attr(feature = "cli", arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds))]
+    pub duration: Duration,
+    /// Seconds before them
+    #[cfg_attr(feature = "cli", arg(long, default_value = "1", value_name = "SECONDS", value_parser = seconds))]
+    pub warm_up: Duration,
+    /// How the rows are spread over time
+    #[cfg_attr(feature = "cli", arg(long, default_value = "poisson"))]
+    pub arrivals: Arrivals,
+    /// Same seed, same rows at the same times
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 0))]
+    pub seed: u64,
+    /// The lowest transaction id: above those that the server has seen
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = 1, value_name = "ID"))]
+    pub first_tx: u32,
+    /// Seconds after which an answer has failed to come, and so has a connection whose first answer does not
+    #[cfg_attr(feature = "cli", arg(long, default_value = "10", value_name = "SECONDS", value_parser = seconds))]
+    pub patience: Duration,
+}
 
 /// What came of it.
 #[derive(Debug, Serialize)]
@@ -82,6 +128,11 @@ pub fn quantile_ms(times: &Times, share: f64) -> f64 {
 }
 
 impl Load {
+    /// What the client of that number sends.
+    pub fn script(&self, client: usize) -> Script {
+        Script::new(self.seed, client, self.clients, self.first_tx)
+    }
+
     /// Puts the load on the server, and calls `tell` at the stages of it.
     ///
     /// # Errors
@@ -92,25 +143,30 @@ impl Load {
             return Err(Error::TooManyClients { clients: self.clients, most });
         }
         let begun = Instant::now();
-        let connections: Arc<[Connection]> = (0..self.clients).map(|_| Connection::default()).collect();
+        let connections: Vec<Connection> = (0..self.clients).map(|_| Connection::default()).collect();
         let mut scripts: Vec<Script> = (0..self.clients).map(|client| self.script(client)).collect();
-        let mut receiver = Receiver::new(Arc::clone(&connections))?;
+        let mut receiver = Receiver::new(&connections)?;
         open_all(self, &connections, &mut scripts, &mut receiver)?;
         let connecting_s = begun.elapsed().as_secs_f64();
         tell(Stage::Connected);
 
         let start = Instant::now() + Duration::from_millis(20);
-        let schedule = Schedule::new(self, start);
         let counted_from = start + self.warm_up;
         receiver.counted_from = Some(counted_from);
-        let sender = sender::start(schedule, (counted_from, self.patience), Arc::clone(&connections), scripts)?;
-        receiver.receive_until(|| sender.is_finished(), self.patience);
-        let sent = sender.join().map_err(|panic| died(&*panic))?;
+        let sender = Sender::new(&connections, scripts);
+        let schedule = schedule::schedule(self, start);
+        let sent = thread::scope(|scope| {
+            let run = || sender.run(schedule, counted_from, self.patience);
+            let sender = Builder::new().name("sender".to_owned()).spawn_scoped(scope, run).map_err(Error::Thread)?;
+            receiver.receive_until(|| sender.is_finished(), self.patience);
+            joined(sender.join())
+        })?;
         let elapsed = counted_from.elapsed();
         tell(Stage::Answered);
 
-        let in_state = |state| connections.iter().filter(|connection| connection.state() == state).count() as u64;
-        let rows_of = |(connection, rows): (&Connection, u32)| match connection.state() {
+        let states: Vec<State> = connections.iter().map(|connection| connection.fate().state).collect();
+        let in_state = |wanted| states.iter().filter(|&&state| state == wanted).count() as u64;
+        let rows_of = |(state, rows): (&State, u32)| match state {
             State::Served | State::Broken => Some(rows),
             State::Refused => Some(0),
             State::Unserved => None,
@@ -128,7 +184,7 @@ impl Load {
             lateness: sent.lateness,
             connecting_s,
             elapsed,
-            taken: connections.iter().zip(sent.rows).map(rows_of).collect(),
+            taken: states.iter().zip(sent.rows).map(rows_of).collect(),
         })
     }
 }
@@ -160,33 +216,27 @@ fn open_all(
     let mut first = Some(first);
     let mut line = Vec::new();
     let mut patience = load.patience;
-    for start in (0..connections.len()).step_by(BATCH) {
-        let batch = start..(start + BATCH).min(connections.len());
-        for number in batch.clone() {
+    for (start, batch) in (0..).step_by(BATCH).zip(connections.chunks(BATCH)) {
+        for (number, connection) in (start..).zip(batch) {
             let opened = first.take().map_or_else(|| open(load, address, number), Ok);
             let Ok(stream) = opened else { continue };
             line.clear();
             // Writing to a vector cannot fail.
             let _ = scripts[number].next_row().write(&mut line);
-            let connection = &connections[number];
             let now = Instant::now();
-            connection.waiting().push_back(Waiting { due: now, sent: now });
-            connection.open(stream);
+            connection.fate().waiting.push_back(Waiting { due: now, sent: now });
+            let mut stream = connection.stream.get_or_init(|| stream);
             receiver.watch(number)?;
             // A refused connection may be closed already; its reader will see it.
-            let _ = connection.stream().map_or(Ok(()), |mut stream| stream.write_all(&line));
+            let _ = stream.write_all(&line);
         }
-        let open = || batch.clone().any(|number| is_undecided(&connections[number]));
-        receiver.receive_while(open, patience);
+        let is_undecided = |connection: &Connection| connection.waits(State::Unserved);
+        receiver.receive_while(|| batch.iter().any(is_undecided), patience);
         // A server that has stopped to take connections is not waited for with every batch anew.
-        let silent = batch.clone().all(|number| is_undecided(&connections[number]));
-        patience = if silent { PATIENCE_WITH_THE_SILENT.min(load.patience) } else { load.patience };
+        let is_silent = batch.iter().all(is_undecided);
+        patience = if is_silent { PATIENCE_WITH_THE_SILENT.min(load.patience) } else { load.patience };
     }
     Ok(())
-}
-
-fn is_undecided(connection: &Connection) -> bool {
-    connection.state() == State::Unserved && !connection.waiting().is_empty()
 }
 
 /// The first connection, and the address of the server where there was one to be had.
@@ -204,11 +254,20 @@ fn first(load: &Load) -> Result<(SocketAddr, TcpStream), Error> {
 
 fn open(load: &Load, address: SocketAddr, number: usize) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    if let Some(source) = Load::source(address, number) {
+    if let Some(source) = source(address, number) {
         socket.bind(&SocketAddr::new(source, 0).into())?;
     }
     socket.connect_timeout(&address.into(), load.patience.max(Duration::from_millis(1)))?;
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
+}
+
+/// The address that the connection of that number comes from: over the loopback interface there are many, each with ports of its own.
+fn source(server: SocketAddr, number: usize) -> Option<IpAddr> {
+    /// So many addresses have ports for all connections, and for those of the runs before that are not forgotten yet.
+    const SOURCES: usize = 200;
+    // macOS has one address there unless it was given more.
+    let has_many = server.is_ipv4() && server.ip().is_loopback() && cfg!(target_os = "linux");
+    has_many.then(|| [127, 0, 0, u8::try_from(number % SOURCES + 2).unwrap_or(2)].into())
 }

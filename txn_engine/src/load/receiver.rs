@@ -2,22 +2,21 @@
 
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use super::connections::{Connection, State, Times, no_times, record};
+use super::connections::{Connection, Fate, State, Times, no_times, record};
 use crate::error::Error;
 
 /// Between two looks at whether to go on.
 const GLANCE: Duration = Duration::from_millis(5);
 
-pub(super) struct Receiver {
+pub(super) struct Receiver<'a> {
     poll: Poll,
     events: Events,
-    connections: Arc<[Connection]>,
+    connections: &'a [Connection],
     /// The start of an answer whose end has not come, of each connection.
     partial: Vec<Vec<u8>>,
     input: Vec<u8>,
@@ -30,8 +29,8 @@ pub(super) struct Receiver {
     pub(super) service: Times,
 }
 
-impl Receiver {
-    pub(super) fn new(connections: Arc<[Connection]>) -> Result<Self, Error> {
+impl<'a> Receiver<'a> {
+    pub(super) fn new(connections: &'a [Connection]) -> Result<Self, Error> {
         let poll = Poll::new().map_err(Error::Thread)?;
         Ok(Receiver {
             poll,
@@ -49,7 +48,7 @@ impl Receiver {
     }
 
     pub(super) fn watch(&mut self, number: usize) -> Result<(), Error> {
-        let Some(stream) = self.connections[number].stream() else { return Ok(()) };
+        let Some(stream) = self.connections[number].stream.get() else { return Ok(()) };
         let socket = stream.as_raw_fd();
         self.poll.registry().register(&mut SourceFd(&socket), Token(number), Interest::READABLE).map_err(Error::Thread)
     }
@@ -67,9 +66,8 @@ impl Receiver {
         while !sent() {
             self.receive();
         }
-        let connections = Arc::clone(&self.connections);
-        let open = |connection: &Connection| connection.state() == State::Served && !connection.waiting().is_empty();
-        self.receive_while(|| connections.iter().any(open), patience);
+        let connections = self.connections;
+        self.receive_while(|| connections.iter().any(|connection| connection.waits(State::Served)), patience);
     }
 
     fn receive(&mut self) {
@@ -85,13 +83,11 @@ impl Receiver {
 
     /// Reads what has come on a connection, to the end: it is reported once.
     fn read(&mut self, number: usize) {
-        let connections = Arc::clone(&self.connections);
-        let connection = &connections[number];
-        let Some(mut stream) = connection.stream() else { return };
+        let connection = &self.connections[number];
+        let Some(mut stream) = connection.stream.get() else { return };
         loop {
             match stream.read(&mut self.input) {
-                Ok(0) => return self.broken(number),
-                Ok(length) => {
+                Ok(length @ 1..) => {
                     let now = Instant::now();
                     self.partial[number].extend_from_slice(&self.input[..length]);
                     let answers = std::mem::take(&mut self.partial[number]);
@@ -106,31 +102,31 @@ impl Receiver {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(_) => return self.broken(number),
+                Ok(0) | Err(_) => {
+                    let mut fate = connection.fate();
+                    if fate.state == State::Served {
+                        fate.state = State::Broken;
+                    }
+                    // What waits is not answered any more.
+                    fate.waiting.clear();
+                    return;
+                }
             }
         }
     }
 
-    fn broken(&mut self, number: usize) {
-        let connection = &self.connections[number];
-        if connection.state() == State::Served {
-            connection.now_is(State::Broken);
-        }
-        // What waits is not answered any more.
-        connection.waiting().clear();
-    }
-
     fn answer(&mut self, connection: &Connection, answer: &[u8], now: Instant) {
+        let mut fate = connection.fate();
         if let Some(reason) = answer.strip_prefix(b"busy: ") {
-            connection.now_is(State::Refused);
-            connection.waiting().clear();
+            *fate = Fate { state: State::Refused, ..Fate::default() };
             self.refusal.get_or_insert_with(|| String::from_utf8_lossy(reason).into_owned());
             return;
         }
-        let Some(row) = connection.waiting().pop_front() else { return };
-        if connection.state() == State::Unserved {
-            connection.now_is(State::Served);
+        let Some(row) = fate.waiting.pop_front() else { return };
+        if fate.state == State::Unserved {
+            fate.state = State::Served;
         }
+        drop(fate);
         if self.counted_from.is_none_or(|from| row.due < from) {
             return;
         }

@@ -1,61 +1,28 @@
 //! When each row is due, and on which connection: settled before the first is sent.
 
+use std::iter;
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::settings::{Arrivals, Load};
+use super::{Arrivals, Load};
 
-/// The rows of a load, one after the other.
-pub(super) struct Schedule {
-    rng: ChaCha8Rng,
-    arrivals: Arrivals,
-    start: Instant,
-    /// From the start to the next row, in seconds.
-    at_s: f64,
-    gap_s: f64,
-    end_s: f64,
-    clients: usize,
-}
-
-impl Schedule {
-    pub(super) fn new(load: &Load, start: Instant) -> Self {
-        let mut schedule = Schedule {
-            rng: ChaCha8Rng::seed_from_u64(load.seed),
-            arrivals: load.arrivals,
-            start,
-            at_s: 0.0,
-            gap_s: 1.0 / load.rate.max(f64::MIN_POSITIVE),
-            end_s: (load.warm_up + load.duration).as_secs_f64(),
-            clients: load.clients,
-        };
-        schedule.step();
-        schedule
-    }
-
-    fn step(&mut self) {
-        self.at_s += match self.arrivals {
-            Arrivals::Constant => self.gap_s,
+/// When each row of the load is due, one after the other, and the number of its connection.
+pub(super) fn schedule(load: &Load, start: Instant) -> impl Iterator<Item = (Instant, usize)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(load.seed);
+    let gap_s = 1.0 / load.rate.max(f64::MIN_POSITIVE);
+    let end_s = (load.warm_up + load.duration).as_secs_f64();
+    let mut at_s = 0.0;
+    iter::from_fn(move || {
+        at_s += match load.arrivals {
+            Arrivals::Constant => gap_s,
             // The inverse of the exponential distribution; the draw is below one.
-            Arrivals::Poisson => -(1.0 - self.rng.random::<f64>()).ln() * self.gap_s,
+            Arrivals::Poisson => -(1.0 - rng.random::<f64>()).ln() * gap_s,
         };
-    }
-}
-
-impl Iterator for Schedule {
-    /// When, and the number of the connection.
-    type Item = (Instant, usize);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.at_s >= self.end_s || self.clients == 0 {
-            return None;
-        }
-        let due = self.start + Duration::from_secs_f64(self.at_s);
-        let client = self.rng.random_range(0..self.clients);
-        self.step();
-        Some((due, client))
-    }
+        let is_due = at_s < end_s && load.clients > 0;
+        is_due.then(|| (start + Duration::from_secs_f64(at_s), rng.random_range(0..load.clients)))
+    })
 }
 
 #[cfg(test)]
@@ -75,7 +42,7 @@ mod tests {
             patience: Duration::ZERO,
         };
         let start = Instant::now();
-        let times: Vec<f64> = Schedule::new(&load, start).map(|(due, _)| (due - start).as_secs_f64()).collect();
+        let times: Vec<f64> = schedule(&load, start).map(|(due, _)| (due - start).as_secs_f64()).collect();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 

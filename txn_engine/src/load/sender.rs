@@ -1,45 +1,22 @@
 //! The thread that sends: each row when it is due, whether those before it were answered or not.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::thread::{self, Builder, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::connections::{Connection, State, Times, Waiting, no_times, record};
-use super::schedule::Schedule;
 use super::script::Script;
-use crate::error::Error;
 
 /// Between two tries to send what was not taken.
 const GLANCE: Duration = Duration::from_millis(5);
 
-pub(super) fn start(
-    schedule: Schedule,
-    (counted_from, patience): (Instant, Duration),
-    connections: Arc<[Connection]>,
-    scripts: Vec<Script>,
-) -> Result<JoinHandle<Sender>, Error> {
-    let sender = Sender {
-        scripts,
-        unsent: vec![Vec::new(); connections.len()],
-        behind: Vec::new(),
-        counted: 0,
-        rows: connections.iter().map(|connection| u32::from(connection.stream().is_some())).collect(),
-        lateness: no_times(),
-        connections,
-    };
-    let send = move || sender.run(schedule, counted_from, patience);
-    Builder::new().name("sender".to_owned()).spawn(send).map_err(Error::Thread)
-}
-
 /// Sends, and knows what was sent.
-pub(super) struct Sender {
-    connections: Arc<[Connection]>,
+pub(super) struct Sender<'a> {
+    connections: &'a [Connection],
     scripts: Vec<Script>,
-    /// What the system did not take, of each connection.
-    unsent: Vec<Vec<u8>>,
-    /// The connections of which something was not taken.
-    behind: Vec<usize>,
+    /// What the system did not take, of the connections of which there is something.
+    unsent: BTreeMap<usize, Vec<u8>>,
     /// Rows that count.
     pub(super) counted: u64,
     /// Of each client, with its first one.
@@ -48,8 +25,20 @@ pub(super) struct Sender {
     pub(super) lateness: Times,
 }
 
-impl Sender {
-    fn run(mut self, schedule: Schedule, counted_from: Instant, patience: Duration) -> Self {
+impl<'a> Sender<'a> {
+    /// Goes on with `scripts` where connections were opened, each with its first row.
+    pub(super) fn new(connections: &'a [Connection], scripts: Vec<Script>) -> Self {
+        let rows = connections.iter().map(|connection| u32::from(connection.stream.get().is_some())).collect();
+        Sender { connections, scripts, unsent: BTreeMap::new(), counted: 0, rows, lateness: no_times() }
+    }
+
+    /// Sends all rows of the schedule, and then for so long what was not taken before.
+    pub(super) fn run(
+        mut self,
+        schedule: impl Iterator<Item = (Instant, usize)>,
+        counted_from: Instant,
+        patience: Duration,
+    ) -> Self {
         // Linux may be 50 us late for any timer unless it is told that this one matters.
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_timerslack(1);
@@ -66,7 +55,7 @@ impl Sender {
             self.send(number, Waiting { due, sent: now }, &mut line);
         }
         let deadline = Instant::now() + patience;
-        while !self.behind.is_empty() && Instant::now() < deadline {
+        while !self.unsent.is_empty() && Instant::now() < deadline {
             thread::sleep(GLANCE);
             self.catch_up();
         }
@@ -75,15 +64,17 @@ impl Sender {
 
     fn send(&mut self, number: usize, row: Waiting, line: &mut Vec<u8>) {
         let connection = &self.connections[number];
+        let mut fate = connection.fate();
         // Its rows fail, one by one.
-        let (State::Served, Some(mut stream)) = (connection.state(), connection.stream()) else { return };
+        let (State::Served, Some(mut stream)) = (fate.state, connection.stream.get()) else { return };
+        // Before it is sent: the answer may be there before this thread goes on.
+        fate.waiting.push_back(row);
+        drop(fate);
         // Writing to a vector cannot fail.
         let _ = self.scripts[number].next_row().write(line);
         self.rows[number] += 1;
-        // Before it is sent: the answer may be there before this thread goes on.
-        connection.waiting().push_back(row);
-        if !self.unsent[number].is_empty() {
-            self.unsent[number].extend_from_slice(line);
+        if let Some(unsent) = self.unsent.get_mut(&number) {
+            unsent.extend_from_slice(line);
             return;
         }
         let sent = match stream.write(line) {
@@ -93,16 +84,15 @@ impl Sender {
             Err(_) => return,
         };
         if sent < line.len() {
-            self.unsent[number].extend_from_slice(&line[sent..]);
-            self.behind.push(number);
+            self.unsent.insert(number, line[sent..].to_vec());
         }
     }
 
     /// Sends what was not taken before, as far as it is taken now.
     fn catch_up(&mut self) {
-        let Sender { connections, unsent, behind, .. } = self;
-        behind.retain(|&number| {
-            let (unsent, Some(mut stream)) = (&mut unsent[number], connections[number].stream()) else { return false };
+        let connections = self.connections;
+        self.unsent.retain(|&number, unsent| {
+            let Some(mut stream) = connections[number].stream.get() else { return false };
             match stream.write(unsent) {
                 Ok(sent) => drop(unsent.drain(..sent)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

@@ -1,6 +1,6 @@
 //! From bytes to rows and from money to text, one line and one field at a time.
 
-use super::{ErrorName, Rules};
+use super::{ErrorName, Rules, ensure};
 
 /// The longest line that is parsed, in bytes without its line break.
 const LONGEST_LINE_BYTES: usize = 65_536;
@@ -31,18 +31,15 @@ pub(super) fn columns(rules: &Rules, header: &[u8]) -> Result<[usize; 4], String
     if header.len() > LONGEST_LINE_BYTES {
         return Err(format!("the header is longer than {LONGEST_LINE_BYTES} bytes"));
     }
-    let mut names = split(rules, header).ok_or("the header has a quote that is not closed")?;
-    for name in &mut names {
-        if !rules.broken("HeaderNamesInAnyCase") {
-            name.make_ascii_lowercase();
-        }
-        if !rules.broken("HeaderNamesAreTrimmed") {
-            *name = name.trim_ascii().to_vec();
-        }
-    }
+    let names = split(rules, header).ok_or("the header has a quote that is not closed")?;
+    let is_named = |name: &[u8], wanted: &str| {
+        let name = if rules.broken("HeaderNamesAreTrimmed") { name } else { name.trim_ascii() };
+        name == wanted.as_bytes()
+            || name.eq_ignore_ascii_case(wanted.as_bytes()) && !rules.broken("HeaderNamesInAnyCase")
+    };
     let mut columns = [0, 1, 2, 3];
     for (column, wanted) in columns.iter_mut().zip(["type", "client", "tx", "amount"]) {
-        let found: Vec<usize> = (0..names.len()).filter(|&index| names[index] == wanted.as_bytes()).collect();
+        let found: Vec<usize> = (0..names.len()).filter(|&index| is_named(&names[index], wanted)).collect();
         match found[..] {
             [_] if rules.broken("ColumnsAreFoundByName") => {}
             [index] => *column = index,
@@ -84,52 +81,62 @@ pub(super) fn is_blank(rules: &Rules, line: &[u8]) -> bool {
 
 /// The fields of one line; none if a quote is open at its end, so that a reader takes the next line for more of its last field.
 fn split(rules: &Rules, line: &[u8]) -> Option<Vec<Vec<u8>>> {
-    // Without a quote there is nothing to it, and a reader for each of millions of lines takes a minute.
-    if !line.contains(&b'"') && !rules.broken("LoneCarriageReturnsEndNothing") {
-        return Some(line.split(|&byte| byte == b',').map(<[u8]>::to_vec).collect());
+    let mut fields = vec![Vec::new()];
+    let mut is_quoted = false;
+    let mut bytes = line.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let field = fields.last_mut()?;
+        match byte {
+            b'"' if is_quoted => {
+                is_quoted = bytes.next_if_eq(&b'"').is_some() && !rules.broken("DoubledQuotesAreOneQuote");
+                field.extend(is_quoted.then_some(b'"'));
+            }
+            // A quote further on in a field is a byte like any other.
+            b'"' if field.is_empty() => is_quoted = !rules.broken("QuotesProtectCommas"),
+            b',' if !is_quoted => fields.push(Vec::new()),
+            b'\r' if rules.broken("LoneCarriageReturnsEndNothing") => break,
+            byte => field.push(byte),
+        }
     }
-    // A reader drops a byte order mark at its beginning, and here every line has a reader of its own; the guard, a first
-    // field that is thrown away, keeps a mark in the middle of a file part of its field.
-    let two_lines = [b"guard,", line, b"\nnext"].concat();
-    let mut reader = csv::ReaderBuilder::new();
-    reader.has_headers(false).flexible(true).quoting(!rules.broken("QuotesProtectCommas"));
-    reader.double_quote(!rules.broken("DoubledQuotesAreOneQuote"));
-    if !rules.broken("LoneCarriageReturnsEndNothing") {
-        reader.terminator(csv::Terminator::Any(b'\n'));
-    }
-    let mut reader = reader.from_reader(&two_lines[..]);
-    // Bytes in memory cannot fail to be read as records of any length.
-    let mut records = reader.byte_records().map_while(Result::ok);
-    let first = records.next()?;
-    let is_whole = records.next().is_some() || rules.broken("OpenQuotesAreErrors");
-    is_whole.then(|| first.iter().skip(1).map(<[u8]>::to_vec).collect())
+    (!is_quoted || rules.broken("OpenQuotesAreErrors")).then_some(fields)
 }
 
 /// Parses one line; the fields are examined in the order type, client, tx, amount.
 pub(super) fn parse(rules: &Rules, columns: [usize; 4], line: &[u8]) -> Result<Row, ErrorName> {
     let longest = LONGEST_LINE_BYTES + usize::from(rules.broken("LongerLinesAreErrors"))
         - usize::from(rules.broken("LongestLineIsAccepted"));
-    if line.len() > longest {
-        return Err("LineTooLong");
-    }
+    ensure(line.len() <= longest, "LineTooLong")?;
     let fields = split(rules, line).ok_or("OpenQuote")?;
-    if rules.broken("Utf8IsDemandedOfNoOtherField") && fields.iter().any(|field| str::from_utf8(field).is_err()) {
-        return Err("NotUtf8");
-    }
+    let all_are_text = || fields.iter().all(|field| str::from_utf8(field).is_ok());
+    ensure(!rules.broken("Utf8IsDemandedOfNoOtherField") || all_are_text(), "NotUtf8")?;
 
+    // Absent and empty are the same.
+    let text = |column: usize| {
+        let field = fields.get(column).map_or(&[][..], |field| field);
+        let field = if rules.broken("ValuesAreTrimmed") { field } else { field.trim_ascii() };
+        let is_text = str::from_utf8(field).is_ok() || rules.broken("Utf8IsDemandedOfFieldsInUse");
+        ensure(is_text, "NotUtf8").map(|()| String::from_utf8_lossy(field).into_owned())
+    };
+    let needed = |column| {
+        let text = text(column)?;
+        ensure(!text.is_empty() || rules.broken("EmptyFieldsAreMissing"), "MissingField").map(|()| text)
+    };
     let number = |column, mostly: u64, rule| {
         let largest = if rules.broken(rule) { u64::MAX } else { mostly };
-        needed(rules, &fields, column).and_then(|text| number(rules, &text, largest))
+        number(rules, &needed(column)?, largest).ok_or("BadNumber")
     };
-    let kind = needed(rules, &fields, columns[0]).and_then(|text| type_of(rules, &text));
+    let kind = needed(columns[0]).and_then(|text| {
+        let text = if rules.broken("TypesInAnyCase") { text } else { text.to_ascii_lowercase() };
+        text.parse().map_err(|_| "UnknownType")
+    });
     let client = number(columns[1], u64::from(u16::MAX), "ClientsAre16Bits");
     let tx = number(columns[2], u64::from(u32::MAX), "TxsAre32Bits");
-    let has_amount = matches!(kind, Ok(Type::Deposit | Type::Withdrawal));
-    let amount = if has_amount || rules.broken("DisputeAmountsAreIgnored") {
-        amount(rules, &fields, columns[3])
-    } else {
-        Ok(None)
-    };
+    let has_amount = matches!(kind, Ok(Type::Deposit | Type::Withdrawal)) || rules.broken("DisputeAmountsAreIgnored");
+    let amount = if has_amount { text(columns[3]) } else { Ok(String::new()) }.and_then(|text| match text.as_str() {
+        "" if has_amount && rules.broken("AbsentAmountIsNoParseError") => Err("MissingField"),
+        "" => Ok(None),
+        text => ten_thousandths(rules, text).map(Some).ok_or("BadAmount"),
+    });
 
     if rules.broken("TypeIsExaminedFirst") {
         client?;
@@ -144,44 +151,14 @@ pub(super) fn parse(rules: &Rules, columns: [usize; 4], line: &[u8]) -> Result<R
     Ok(Row { kind, client: client?, tx: tx?, amount: amount? })
 }
 
-/// The trimmed text of a field; absent and empty are the same.
-fn text(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<String, ErrorName> {
-    let field = fields.get(column).map_or(&[][..], |field| field);
-    let field = if rules.broken("ValuesAreTrimmed") { field } else { field.trim_ascii() };
-    let is_text = str::from_utf8(field).is_ok() || rules.broken("Utf8IsDemandedOfFieldsInUse");
-    if is_text { Ok(String::from_utf8_lossy(field).into_owned()) } else { Err("NotUtf8") }
-}
-
-fn needed(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<String, ErrorName> {
-    let text = text(rules, fields, column)?;
-    if text.is_empty() && !rules.broken("EmptyFieldsAreMissing") { Err("MissingField") } else { Ok(text) }
-}
-
-fn type_of(rules: &Rules, text: &str) -> Result<Type, ErrorName> {
-    let text = if rules.broken("TypesInAnyCase") { text.to_owned() } else { text.to_ascii_lowercase() };
-    text.parse().map_err(|_| "UnknownType")
-}
-
-fn number(rules: &Rules, text: &str, largest: u64) -> Result<u64, ErrorName> {
-    let mut digits = text;
-    if rules.broken("NumbersHaveNoSign") {
-        digits = digits.trim_start_matches('+');
-    }
+fn number(rules: &Rules, text: &str, largest: u64) -> Option<u64> {
+    let digits = if rules.broken("NumbersHaveNoSign") { text.trim_start_matches('+') } else { text };
     let leads = rules.broken("NumbersMayHaveLeadingZeros") && digits.len() > 1 && digits.starts_with('0');
-    let value = digits.parse().ok().filter(|&value| is_all_digits(digits) && !leads && value <= largest);
-    value.ok_or("BadNumber")
+    digits.parse().ok().filter(|&value| is_all_digits(digits) && !leads && value <= largest)
 }
 
 fn is_all_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn amount(rules: &Rules, fields: &[Vec<u8>], column: usize) -> Result<Option<i128>, ErrorName> {
-    let text = text(rules, fields, column)?;
-    if !text.is_empty() {
-        return ten_thousandths(rules, &text).map(Some).ok_or("BadAmount");
-    }
-    if rules.broken("AbsentAmountIsNoParseError") { Err("MissingField") } else { Ok(None) }
 }
 
 /// An amount in ten-thousandths; none if it is not a decimal number, too exact or too large.

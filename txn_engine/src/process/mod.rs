@@ -6,21 +6,20 @@ use std::thread;
 
 use tokio::runtime::Runtime;
 
-use crate::accounts;
 use crate::books::Books;
 use crate::engine::Engine;
-use crate::error::{Error, ErrorLog};
+use crate::error::{Error, ErrorKind, ErrorLog};
 use crate::input::Input;
 use crate::ledger::Ledger;
+use crate::parse::{Parser, Reading};
+use crate::row::{Entry, Row};
 use crate::session::Session;
 use crate::setup::{Runner, Setup};
+use crate::{accounts, usage};
 
 mod pipeline;
-mod tally;
 mod threads;
 mod workers;
-
-use tally::{Job, Tally};
 
 /// What a run starts from.
 #[derive(Debug, Default)]
@@ -83,4 +82,63 @@ pub fn process_files(setup: Setup, paths: &[PathBuf], options: Options) -> Resul
     }?;
     let Tally { accepted, errors, messages, threads } = tally;
     Ok(Outcome { books, errors, accepted, messages, threads })
+}
+
+/// What every worker of a run is told.
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    setup: Setup,
+    count_threads: bool,
+}
+
+impl Job {
+    /// A tally without rows, with the number of threads there are now, if that is asked.
+    fn begun(self) -> Tally {
+        let threads = if self.count_threads { usage::of_this_process().map(|process| process.threads) } else { None };
+        Tally { threads, ..Tally::default() }
+    }
+}
+
+/// Where the rows went, and what was counted.
+type Done = Result<(Box<dyn Books>, Tally), Error>;
+
+#[derive(Debug, Default)]
+struct Tally {
+    accepted: u64,
+    errors: ErrorLog,
+    messages: u64,
+    threads: Option<u64>,
+}
+
+impl Tally {
+    /// Applies `entry` by `process` and counts what comes of it.
+    #[inline]
+    fn take(&mut self, entry: &Entry, process: impl FnOnce(&Row) -> Result<(), ErrorKind>) {
+        match entry.row.as_ref().map_err(|&kind| kind).and_then(process) {
+            Ok(()) => self.accepted += 1,
+            Err(kind) => self.errors.add(entry.line, kind),
+        }
+    }
+
+    /// Adds what another consumer counted in rows that come after these.
+    fn append(&mut self, other: Tally) {
+        self.accepted += other.accepted;
+        self.messages += other.messages;
+        self.errors.append(other.errors);
+    }
+}
+
+/// Hands every entry of `input` to `sink`, until it returns false.
+fn read_entries(mut input: Input, reading: Reading, mut sink: impl FnMut(Entry) -> bool) -> Result<(), Error> {
+    let mut parser = Parser::new(input.columns, reading);
+    let mut line = input.next_line;
+    let mut block = Vec::new();
+    let mut wanted = true;
+    while wanted && input.next_block(&mut block)? {
+        line = parser.read_block(&block, line, |entry| {
+            wanted = sink(entry);
+            wanted
+        });
+    }
+    Ok(())
 }

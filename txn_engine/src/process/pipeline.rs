@@ -5,9 +5,9 @@ use std::thread;
 
 use tokio::runtime::Runtime;
 
-use super::tally::{Done, Job, Tally, read_entries};
+use super::{Done, Job, Tally, read_entries};
 use crate::engine::Engine;
-use crate::error::{Error, died};
+use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::row::Entry;
 
@@ -80,8 +80,8 @@ fn on_threads<M: Message>(engine: &Engine, inputs: Vec<Input>, job: Job) -> Resu
             .collect();
         let mut all = job.begun();
         for (reader, consumer) in pairs {
-            reader.join().map_err(|panic| died(&*panic))??;
-            all.append(consumer.join().map_err(|panic| died(&*panic))?);
+            joined(reader.join())??;
+            all.append(joined(consumer.join())?);
         }
         Ok(all)
     })

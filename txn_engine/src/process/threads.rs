@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::iter::{self, repeat};
 use std::thread;
 
-use super::tally::{Done, Job, Tally, read_entries};
+use super::{Done, Job, Tally, read_entries};
 use crate::books::Books;
 use crate::engine::Engine;
-use crate::error::{Error, died};
+use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::session::Session;
 
@@ -57,8 +57,7 @@ fn per_file<'a>(engines: impl Iterator<Item = &'a Engine>, inputs: Vec<Input>, j
     thread::scope(|scope| {
         let workers: Vec<_> = work.into_iter().map(|file| scope.spawn(move || one_file(file))).collect();
         let mut all = job.begun();
-        let tallies: Vec<Result<Tally, Error>> =
-            workers.into_iter().map(|worker| worker.join().map_err(|panic| died(&*panic))?).collect();
+        let tallies: Vec<_> = workers.into_iter().map(|worker| joined(worker.join()).flatten()).collect();
         for tally in tallies {
             all.append(tally?);
         }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::tally::{Done, Job, Tally, read_entries};
-use crate::error::{Error, died};
+use super::{Done, Job, Tally, read_entries};
+use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::ledger::Ledger;
 use crate::parse::{Columns, Parser, Reading};
@@ -99,8 +99,7 @@ fn in_parallel(books: Books, input: Input, reading: Reading, workers: usize) -> 
         let threads: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
         let mine = shared.work();
         // Every thread is joined before the first error is returned.
-        let others: Vec<Result<(), Error>> =
-            threads.into_iter().map(|thread| thread.join().map_err(|panic| died(&*panic))?).collect();
+        let others: Vec<_> = threads.into_iter().map(|thread| joined(thread.join()).flatten()).collect();
         others.into_iter().fold(mine, Result::and)
     })?;
     Ok(shared.books.into_inner().unwrap_or_else(PoisonError::into_inner))

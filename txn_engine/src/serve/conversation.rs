@@ -108,11 +108,9 @@ fn is_header(line: &[u8]) -> bool {
 }
 
 fn answer(answers: &mut String, result: Result<(), ErrorKind>) {
-    match result {
-        Ok(()) => answers.push_str("ok\n"),
-        Err(kind) => {
-            // Writing to a string cannot fail.
-            let _ = writeln!(answers, "{}: {kind}", kind.name());
-        }
-    }
+    // Writing to a string cannot fail.
+    let _ = match result {
+        Ok(()) => answers.write_str("ok\n"),
+        Err(kind) => writeln!(answers, "{}: {kind}", kind.name()),
+    };
 }

@@ -10,9 +10,7 @@ use std::time::Instant;
 use socket2::SockRef;
 
 /// A socket of the standard library or of tokio.
-pub(super) trait Socket: AsFd + Send + Sync {}
-
-impl<T: AsFd + Send + Sync> Socket for T {}
+pub(super) type Socket = dyn AsFd + Send + Sync;
 
 /// Steps of the clock after which a connection is idle.
 pub(super) const IDLE_STEPS: u32 = 8;
@@ -27,7 +25,7 @@ pub(super) struct Live {
 
 /// What is known of an open connection.
 struct Place {
-    socket: Arc<dyn Socket>,
+    socket: Arc<Socket>,
     /// The step in which it was last heard of.
     heard: AtomicU64,
 }
@@ -64,7 +62,7 @@ impl Live {
     }
 
     /// Enters a connection; `None` if there are `most` already.
-    pub(super) fn enter(self: &Arc<Self>, socket: Arc<dyn Socket>, most: usize) -> Option<Seat> {
+    pub(super) fn enter(self: &Arc<Self>, socket: Arc<Socket>, most: usize) -> Option<Seat> {
         let mut open = self.open();
         if open.places.len() >= most {
             return None;
@@ -125,7 +123,7 @@ impl Drop for Seat {
     }
 }
 
-fn shut(socket: &dyn Socket, how: Shutdown) {
+fn shut(socket: &Socket, how: Shutdown) {
     // The other side may have closed it already.
     let _ = SockRef::from(&socket.as_fd()).shutdown(how);
 }

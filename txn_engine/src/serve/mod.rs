@@ -76,16 +76,12 @@ pub struct Options {
 impl Options {
     /// How many connections there may be at once, and what stands against more.
     fn most(&self) -> (usize, &'static str) {
-        let mut most = (limits::most_files(), "no more files can be opened (ulimit -n)");
-        if let (Mode::Threads, Some(threads)) = (self.mode, limits::most_threads())
-            && threads < most.0
-        {
-            most = (threads, "no more threads can be started (vm.max_map_count)");
-        }
-        match self.most_connections {
-            Some(asked) if asked < most.0 => (asked, "there are as many connections as allowed (--most-connections)"),
-            _ => most,
-        }
+        let files = (limits::most_files(), "no more files can be opened (ulimit -n)");
+        let threads = limits::most_threads().filter(|_| self.mode == Mode::Threads);
+        let threads = threads.map(|most| (most, "no more threads can be started (vm.max_map_count)"));
+        let asked = self.most_connections;
+        let asked = asked.map(|most| (most, "there are as many connections as allowed (--most-connections)"));
+        threads.into_iter().chain(asked).fold(files, |least, next| if next.0 < least.0 { next } else { least })
     }
 }
 

@@ -30,42 +30,30 @@ pub(super) type Stop = Box<dyn FnOnce() -> Option<oneshot::Sender<()>> + Send>;
 /// Counts over all connections.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) connections: Count,
-    pub(super) refused: Count,
-    accepted: Count,
-    rejected: Count,
+    pub(super) connections: AtomicU64,
+    pub(super) refused: AtomicU64,
+    accepted: AtomicU64,
+    rejected: AtomicU64,
 }
 
 impl Counts {
     pub(super) fn row(&self, accepted: bool) {
-        if accepted { self.accepted.up() } else { self.rejected.up() }
+        up(if accepted { &self.accepted } else { &self.rejected });
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Count(AtomicU64);
-
-impl Count {
-    pub(super) fn up(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn so_far(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
+pub(super) fn up(count: &AtomicU64) {
+    count.fetch_add(1, Ordering::Relaxed);
 }
 
 impl Shared {
     /// What was done and spent so far.
     pub(super) fn stats(&self) -> Stats {
-        Stats {
-            open: self.live.count() as u64,
-            connections: self.counts.connections.so_far(),
-            refused: self.counts.refused.so_far(),
-            accepted: self.counts.accepted.so_far(),
-            rejected: self.counts.rejected.so_far(),
-            ..Stats::of_this_process()
-        }
+        let Counts { connections, refused, accepted, rejected } = &self.counts;
+        let so_far = [connections, refused, accepted, rejected].map(|count| count.load(Ordering::Relaxed));
+        let [connections, refused, accepted, rejected] = so_far;
+        let open = self.live.count() as u64;
+        Stats { open, connections, refused, accepted, rejected, ..Stats::of_this_process() }
     }
 }
 
@@ -94,9 +82,7 @@ pub struct Stats {
     pub rss_kib: u64,
     /// Highest resident memory, in KiB.
     pub peak_rss_kib: u64,
-    /// Threads.
     pub threads: u64,
-    /// Memory maps.
     pub maps: u64,
 }
 
@@ -106,6 +92,7 @@ impl Stats {
         let mut here = Stats::default();
         if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
             let count = |count: i64| u64::try_from(count).unwrap_or(0);
+            let seconds = |time: TimeVal| time.num_microseconds() as f64 / 1e6;
             here.voluntary_switches = count(usage.voluntary_context_switches());
             here.involuntary_switches = count(usage.involuntary_context_switches());
             (here.user_s, here.system_s) = (seconds(usage.user_time()), seconds(usage.system_time()));
@@ -117,8 +104,4 @@ impl Stats {
         here.maps = usage::maps() as u64;
         here
     }
-}
-
-fn seconds(time: TimeVal) -> f64 {
-    time.num_microseconds() as f64 / 1e6
 }

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::conversation::{Conversation, Scratch};
 use super::listen;
 use super::live::Seat;
-use super::shared::{Shared, Stop};
+use super::shared::{Shared, Stop, up};
 use crate::error::Error;
 
 /// Starts to accept on a runtime of `builder`, on a thread that is also its worker where there is one only.
@@ -72,11 +72,11 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     if let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) {
-        shared.counts.connections.up();
+        up(&shared.counts.connections);
         tokio::spawn(serve(stream, Arc::clone(shared), seat));
         return;
     }
-    shared.counts.refused.up();
+    up(&shared.counts.refused);
     if let Some(stream) = Arc::into_inner(stream).and_then(|stream| stream.into_std().ok()) {
         listen::refuse(&stream, shared.most.1);
     }
@@ -100,7 +100,13 @@ async fn converse(stream: &TcpStream, shared: &Shared, seat: &Seat) -> io::Resul
         seat.heard();
         stream.readable().await?;
         let (ended, unsent) = SCRATCH.with_borrow_mut(|scratch| step(stream, shared, &mut conversation, scratch))?;
-        send(stream, &unsent, || seat.heard()).await?;
+        // Until it has taken its answers nothing more is read from it.
+        let mut unsent = &*unsent;
+        while !unsent.is_empty() {
+            seat.heard();
+            stream.writable().await?;
+            unsent = send(stream, unsent)?;
+        }
         if ended {
             return Ok(());
         }
@@ -125,15 +131,19 @@ fn step(
     } else {
         conversation.take(shared, scratch, length);
     }
-    let mut answers = scratch.answers.as_bytes();
+    Ok((length == 0, send(stream, scratch.answers.as_bytes())?.into()))
+}
+
+/// Sends what can be sent at once; the rest.
+fn send<'a>(stream: &TcpStream, mut answers: &'a [u8]) -> io::Result<&'a [u8]> {
     while !answers.is_empty() {
         match stream.try_write(answers) {
-            Ok(sent) => answers = &answers[sent..],
+            Ok(length) => answers = &answers[length..],
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => return Err(error),
         }
     }
-    Ok((length == 0, answers.into()))
+    Ok(answers)
 }
 
 /// Reads what is there. A read that does not fill the buffer has taken all of it, and tokio is told: else the next wait would end at once, and
@@ -146,18 +156,4 @@ fn read(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
         if (1..buffer.len()).contains(&length) { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
     });
     taken.map_or_else(|| result.map(|()| 0), Ok)
-}
-
-/// Sends what a client did not take at once; until it does, nothing more is read from it.
-async fn send(stream: &TcpStream, mut unsent: &[u8], heard: impl Fn()) -> io::Result<()> {
-    while !unsent.is_empty() {
-        heard();
-        stream.writable().await?;
-        match stream.try_write(unsent) {
-            Ok(sent) => unsent = &unsent[sent..],
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -13,26 +13,28 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::conversation::{Conversation, Scratch};
 use super::listen;
 use super::live::Seat;
-use super::shared::{Shared, Stop};
+use super::shared::{Shared, Stop, up};
 use crate::error::Error;
-
-/// The two ends of the queue of connections that wait for a thread, in the order of their arrival.
-type Pool = (flume::Sender<Connection>, flume::Receiver<Connection>);
 
 /// Starts to accept on a thread. A thread of its own serves each connection, or one of a `pool` of so many.
 pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, pool: Option<usize>) -> Result<Stop, Error> {
     // Closed to stop it.
     let (wake, woken) = UnixStream::pair().map_err(Error::Thread)?;
-    let pool = pool.map(|threads| start_pool(threads, shared)).transpose()?;
-    let (shared, queue) = (Arc::clone(shared), pool.as_ref().map(|(queue, _)| queue.clone()));
+    // Where connections wait for a thread of the pool, in the order of their arrival.
+    let (queue, waiting) = flume::unbounded::<Connection>();
+    for _ in 0..pool.map_or(0, |threads| threads.max(1)) {
+        let (waiting, shared) = (waiting.clone(), Arc::clone(shared));
+        let work = move || waiting.iter().for_each(|connection| serve(&connection, &shared));
+        Builder::new().name("pool".to_owned()).spawn(work).map_err(Error::Thread)?;
+    }
+    let (shared, queue) = (Arc::clone(shared), pool.map(|_| queue));
     let accept = move || {
-        let mut clock = shared.step.map(|step| (step, Instant::now() + step));
-        while wait(&listener, &woken, clock.map(|(_, next)| next)) {
-            if let Some((step, next)) = &mut clock
-                && *next <= Instant::now()
-            {
+        let next_step = || shared.step.map(|step| Instant::now() + step);
+        let mut next = next_step();
+        while wait(&listener, &woken, next) {
+            if next.is_some_and(|next| next <= Instant::now()) {
                 shared.live.step();
-                *next = Instant::now() + *step;
+                next = next_step();
             }
             match listener.accept() {
                 Ok((stream, _)) => admit(stream, &shared, queue.as_ref()),
@@ -45,24 +47,11 @@ pub(super) fn start(listener: TcpListener, shared: &Arc<Shared>, pool: Option<us
     let thread = Builder::new().name("accept".to_owned()).spawn(accept).map_err(Error::Thread)?;
     Ok(Box::new(move || {
         drop(wake);
-        // It ends when it is woken; a panic of it has been printed.
+        // It ends when it is woken, and leaves the queue; a panic of it has been printed.
         let _ = thread.join();
-        if let Some((queue, waiting)) = pool {
-            drop(queue);
-            drop(waiting.drain());
-        }
+        drop(waiting.drain());
         None
     }))
-}
-
-fn start_pool(threads: usize, shared: &Arc<Shared>) -> Result<Pool, Error> {
-    let pool: Pool = flume::unbounded();
-    for _ in 0..threads.max(1) {
-        let (waiting, shared) = (pool.1.clone(), Arc::clone(shared));
-        let work = move || waiting.iter().for_each(|connection| serve(&connection, &shared));
-        Builder::new().name("pool".to_owned()).spawn(work).map_err(Error::Thread)?;
-    }
-    Ok(pool)
 }
 
 /// Waits for a connection, until `then` at the latest; false if there is to be none.
@@ -92,35 +81,27 @@ fn admit(stream: TcpStream, shared: &Arc<Shared>, queue: Option<&flume::Sender<C
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
-        shared.counts.refused.up();
+        up(&shared.counts.refused);
         return listen::refuse(&stream, shared.most.1);
     };
     let connection = Connection { stream: Arc::clone(&stream), seat };
     if let Some(queue) = queue {
-        shared.counts.connections.up();
+        up(&shared.counts.connections);
         // Nobody takes it only when the server ends, and then it is closed.
         let _ = queue.send(connection);
         return;
     }
-    let serve = {
-        let shared = Arc::clone(shared);
-        move || serve(&connection, &shared)
-    };
-    match Builder::new().spawn(serve) {
-        Ok(_) => shared.counts.connections.up(),
+    let own = Arc::clone(shared);
+    match Builder::new().spawn(move || serve(&connection, &own)) {
+        Ok(_) => up(&shared.counts.connections),
         Err(error) => {
-            shared.counts.refused.up();
+            up(&shared.counts.refused);
             listen::refuse(&stream, &format!("no thread can be started: {error}"));
         }
     }
 }
 
-fn serve(connection: &Connection, shared: &Shared) {
-    // A connection that breaks ends; nobody else is concerned.
-    let _ = converse(connection, shared);
-}
-
-fn converse(Connection { stream, seat }: &Connection, shared: &Shared) -> io::Result<()> {
+fn serve(Connection { stream, seat }: &Connection, shared: &Shared) {
     let mut stream = &**stream;
     let mut conversation = Conversation::default();
     let mut scratch = Scratch::new();
@@ -129,15 +110,18 @@ fn converse(Connection { stream, seat }: &Connection, shared: &Shared) -> io::Re
         let length = match stream.read(&mut scratch.input) {
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+            // A connection that breaks ends; nobody else is concerned.
+            Err(_) => return,
         };
+        seat.heard();
         scratch.answers.clear();
         if length == 0 {
             conversation.end(&mut scratch.answers);
-            return stream.write_all(scratch.answers.as_bytes());
+        } else {
+            conversation.take(shared, &mut scratch, length);
         }
-        seat.heard();
-        conversation.take(shared, &mut scratch, length);
-        stream.write_all(scratch.answers.as_bytes())?;
+        if stream.write_all(scratch.answers.as_bytes()).is_err() || length == 0 {
+            return;
+        }
     }
 }

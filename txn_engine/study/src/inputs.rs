@@ -98,7 +98,7 @@ impl Set {
         if self.expected.exists() && self.files.iter().all(|(path, _)| path.exists()) {
             return Ok(());
         }
-        let mut oracle = Oracle::new();
+        let mut oracle = Oracle::default();
         for path in self.write_files(&folder()?)? {
             let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
             oracle.feed(&bytes).map_err(|error| Error::msg(error).context("the generated input cannot be read"))?;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use procfs::Current as _;
 use study_kit::server::Server;
 use study_kit::usage::{kib, peak_rss_kib, processor_s};
-use study_kit::{Metrics, Observation, TestCase, data, encode};
+use study_kit::{Metrics, Observation, TestCase, data};
 use txn_engine::accounts;
 use txn_engine::books::Books as _;
 use txn_engine::ledger::Ledger;
@@ -88,33 +88,19 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
     // At the beginning, with all connections there, and with all answers there.
     let mut seen = vec![aside.look()];
     let answers = load.run(|_| seen.push(aside.look()))?;
+    drop(aside);
     let seen = seen.into_iter().collect::<Result<Vec<_>>>()?;
     let [before, connected, answered] = &seen[..] else { bail!("the load has left out a stage") };
-    drop(aside);
     server.stop()?;
     let digest = if keeps_accounts { check(&dump, &load, &answers, state.as_deref())? } else { String::new() };
     let mut observation = Observation::new(digest, metrics(tcp, &answers, [before, connected, answered]));
-    observation.histograms.insert("response_ns", encode(&answers.response)?);
     observation.child_peak_kib = Some(answered.server.peak_rss_kib);
     Ok(observation)
 }
 
-/// Compares the accounts in `dump` with those of a naive server; their fingerprint, unless some rows were not taken.
+/// Compares the accounts in `dump` with those of a naive server that gets the rows of one client after the other; their fingerprint, unless
+/// some rows were not taken.
 fn check(dump: &Path, load: &Load, answers: &Answers, state: Option<&Path>) -> Result<String> {
-    let known = |accounts: Vec<(u16, Account)>| -> Vec<_> {
-        let unknown = |client: u16| matches!(answers.taken.get(usize::from(client) - 1), Some(None));
-        accounts.into_iter().filter(|&(client, _)| client == 0 || !unknown(client)).collect()
-    };
-    let got = accounts::to_csv(&known(Session::read(dump)?.accounts));
-    let right = got == accounts::to_csv(&known(expected(load, answers, state)?));
-    ensure!(right, "wrong answer: the accounts are not those of the rows that were sent");
-    // Who refuses connections has other accounts, which are right for what it took.
-    let took_all = answers.failed == 0 && answers.refused == 0 && answers.unserved == 0;
-    Ok(if took_all { inputs::digest(&got) } else { String::new() })
-}
-
-/// The accounts of a naive server that gets the rows of one client after the other.
-fn expected(load: &Load, answers: &Answers, state: Option<&Path>) -> Result<Vec<(u16, Account)>> {
     let mut ledger = Ledger::resume(state.map(Session::read).transpose()?.unwrap_or_default());
     for (client, &rows) in answers.taken.iter().enumerate() {
         let mut script = load.script(client);
@@ -123,7 +109,18 @@ fn expected(load: &Load, answers: &Answers, state: Option<&Path>) -> Result<Vec<
             let _ = ledger.process(&script.next_row());
         }
     }
-    Ok(ledger.accounts())
+    let is_known = |&(client, _): &(u16, Account)| {
+        let number = usize::from(client).wrapping_sub(1);
+        !matches!(answers.taken.get(number), Some(None))
+    };
+    let [got, right] = [Session::read(dump)?.accounts, ledger.accounts()].map(|mut accounts| {
+        accounts.retain(is_known);
+        accounts::to_csv(&accounts)
+    });
+    ensure!(got == right, "wrong answer: the accounts are not those of the rows that were sent");
+    // Who refuses connections has other accounts, which are right for what it took.
+    let took_all = answers.failed == 0 && answers.refused == 0 && answers.unserved == 0;
+    Ok(if took_all { inputs::digest(&got) } else { String::new() })
 }
 
 /// A connection beside the load to a server that is asked how it fares.
@@ -168,7 +165,12 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
     let voluntary_switches = gained(|stats| stats.voluntary_switches);
     let failed_share = count(answers.failed) / count(answers.rows).max(1.0);
     let growth_bytes = |before: f64, after: f64| (after - before).max(0.0) * 1024.0 / served;
-    let mut metrics = Metrics::from([
+    let Answers { response, service, lateness, .. } = answers;
+    // Of no times at all there is neither mean nor quantile: what is no number is left out.
+    let of = |times: &Times, ns: f64| if times.is_empty() { f64::NAN } else { ns / 1e6 };
+    let mean_ms = |times: &Times| of(times, times.mean());
+    let ms = |times: &Times, share| of(times, times.value_at_quantile(share) as f64);
+    Metrics::from([
         ("work_s", answers.elapsed.as_secs_f64()),
         ("connections_count", connections),
         ("connecting_s", answers.connecting_s),
@@ -183,6 +185,7 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
         ("server_cpu_s", server_cpu_s),
         ("server_row_us", server_cpu_s * 1e6 / rows.max(1.0)),
         ("client_cpu_s", answered.client_cpu_s - connected.client_cpu_s),
+        ("peak_rss_kib", peak_rss_kib().map_or(f64::NAN, kib)),
         ("server_peak_rss_kib", kib(answered.server.peak_rss_kib)),
         ("connection_bytes", growth_bytes(kib(before.server.rss_kib), kib(connected.server.rss_kib))),
         ("connection_kernel_stack_bytes", growth_bytes(before.kernel_stack_kib, connected.kernel_stack_kib)),
@@ -191,21 +194,15 @@ fn metrics(tcp: &Tcp, answers: &Answers, [before, connected, answered]: [&Seen; 
         ("server_voluntary_switches_count", voluntary_switches),
         ("server_involuntary_switches_count", gained(|stats| stats.involuntary_switches)),
         ("row_switches_ratio", voluntary_switches / rows.max(1.0)),
-    ]);
-    metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
-    // Without any there is neither mean nor quantile.
-    let mean_ms = |times: &Times| (!times.is_empty()).then(|| times.mean() / 1e6);
-    let ms = |times: &Times, share| (!times.is_empty()).then(|| times.value_at_quantile(share) as f64 / 1e6);
-    let p99_ms = ms(&answers.response, 0.99);
-    metrics.put("response_mean_ms", mean_ms(&answers.response));
-    metrics.put("response_p50_ms", ms(&answers.response, 0.5));
-    metrics.put("response_p99_ms", p99_ms);
-    metrics.put("response_p999_ms", ms(&answers.response, 0.999));
-    metrics.put("response_max_ms", ms(&answers.response, 1.0));
-    metrics.put("service_mean_ms", mean_ms(&answers.service));
-    metrics.put("service_p99_ms", ms(&answers.service, 0.99));
-    metrics.put("sent_late_p99_ms", ms(&answers.lateness, 0.99));
-    // A server that loses rows has no quantile that could be compared.
-    metrics.put("p99_or_failed_ms", if failed_share > MOST_FAILED { Some(NEVER_MS) } else { p99_ms });
-    metrics
+        ("response_mean_ms", mean_ms(response)),
+        ("response_p50_ms", ms(response, 0.5)),
+        ("response_p99_ms", ms(response, 0.99)),
+        ("response_p999_ms", ms(response, 0.999)),
+        ("response_max_ms", ms(response, 1.0)),
+        ("service_mean_ms", mean_ms(service)),
+        ("service_p99_ms", ms(service, 0.99)),
+        ("sent_late_p99_ms", ms(lateness, 0.99)),
+        // A server that loses rows has no quantile that could be compared.
+        ("p99_or_failed_ms", if failed_share > MOST_FAILED { NEVER_MS } else { ms(response, 0.99) }),
+    ])
 }

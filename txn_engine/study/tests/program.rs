@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::str::is_empty;
@@ -17,26 +17,23 @@ impl Folder {
         Self(TempDir::new().expect("a temporary folder can be made"))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
     /// The program with what is typed after it, words separated by spaces.
     fn study(&self, typed: &str) -> Command {
         let mut command = Command::cargo_bin("txn_engine_study").expect("it is built");
-        command.current_dir(self.0.path()).env("AWAIT_OR_NOT_DATA", self.path("data")).args(typed.split_whitespace());
+        command.current_dir(&self.0).env("AWAIT_OR_NOT_DATA", self.0.path().join("data"));
+        command.args(typed.split_whitespace());
         command
     }
 
-    fn record(&self, typed: &str, code: i32) -> Value {
-        let run = self.study(typed).assert().code(code);
-        serde_json::from_slice(&run.get_output().stdout).expect("a record is JSON")
+    /// What it prints, if it ends with this exit code.
+    fn output(&self, typed: &str, code: i32) -> String {
+        let output = self.study(typed).assert().code(code).get_output().stdout.clone();
+        String::from_utf8(output).expect("the output is text")
     }
-}
 
-fn stdout_of(command: &mut Command) -> String {
-    let output = command.assert().success().get_output().stdout.clone();
-    String::from_utf8(output).expect("the output is text")
+    fn record(&self, typed: &str, code: i32) -> Value {
+        serde_json::from_str(&self.output(typed, code)).expect("a record is JSON")
+    }
 }
 
 #[test]
@@ -44,7 +41,7 @@ fn each_test_case_of_a_profile_is_listed_once_with_a_build_that_there_is() {
     let builds = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("builds.tsv")).expect("it is there");
     let builds: Vec<&str> = builds.lines().filter_map(|line| line.split('\t').next()).collect();
     for profile in ["smoke", "quick", "full"] {
-        let text = stdout_of(&mut Folder::new().study(&format!("arms --profile {profile}")));
+        let text = Folder::new().output(&format!("arms --profile {profile}"), 0);
         let mut seen = Vec::new();
         for line in text.lines() {
             let [scenario, arm, build, seconds, _] = line.split('\t').collect::<Vec<_>>()[..] else {
@@ -63,7 +60,7 @@ fn each_test_case_of_a_profile_is_listed_once_with_a_build_that_there_is() {
 fn every_arm_gives_the_answer_of_the_oracle_on_the_smallest_file() {
     let folder = Folder::new();
     folder.study("prepare --scenario rows_100 --seed 1").assert().success();
-    let cases = stdout_of(&mut folder.study("arms --profile smoke"));
+    let cases = folder.output("arms --profile smoke", 0);
     let cases: Vec<_> = cases.lines().filter_map(|line| line.strip_prefix("rows_100\t")).collect();
     assert!(cases.len() > 20, "{cases:?}");
     let mut digests = Vec::new();
@@ -72,7 +69,7 @@ fn every_arm_gives_the_answer_of_the_oracle_on_the_smallest_file() {
         let typed = format!("{arguments} --seed 1 --block 4 --run one --record runs.jsonl");
         folder.study(&typed).assert().success().stdout(is_empty());
     }
-    let records = fs::read_to_string(folder.path("runs.jsonl")).expect("the records are written");
+    let records = fs::read_to_string(folder.0.path().join("runs.jsonl")).expect("the records are written");
     for line in records.lines() {
         let record: Value = serde_json::from_str(line).expect("a record is JSON");
         assert_eq!((&record["study"], &record["scenario"]), (&json!("txn_engine"), &json!("rows_100")), "{record}");
@@ -96,7 +93,7 @@ fn a_case_that_was_not_prepared_says_how_to_prepare_it() {
 fn an_answer_that_is_not_the_expected_one_is_a_failure_without_a_time() {
     let folder = Folder::new();
     folder.study("prepare --scenario rows_100").assert().success();
-    let input = folder.path("data/txn_engine/original-100-s0-g1.csv");
+    let input = folder.0.path().join("data/txn_engine/original-100-s0-g1.csv");
     let mut file = File::options().append(true).open(input).expect("prepare wrote it");
     file.write_all(b"deposit,777,4000000000,1\n").expect("the input can be changed");
     let record = folder.record("run --scenario rows_100 --arm sync", 1);

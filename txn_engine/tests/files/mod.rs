@@ -1,80 +1,44 @@
 //! Generated files: few clients and few ids, so that every rule is met often, and everything that people do to CSV.
 
-use std::fmt;
-
 use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::strategy::ValueTree;
+use proptest::strategy::{Union, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 pub const FILES: u32 = 1_000;
 
 const LONGEST_LINE_BYTES: usize = 65_536;
 
-/// The text of one input; printed escaped, and cut where a line is only long.
-#[derive(Clone)]
-pub struct TestFile(pub Vec<u8>);
-
-impl fmt::Debug for TestFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in self.0.split_inclusive(|&byte| byte == b'\n') {
-            let shown = &line[..line.len().min(200)];
-            writeln!(f, "\n{:6} bytes: {}", line.len(), shown.escape_ascii())?;
-        }
-        Ok(())
-    }
-}
-
-/// A runner of [`FILES`] cases that draws the same files every time.
+/// A runner that draws the same files every time.
 pub fn seeded_runner() -> TestRunner {
-    let config = Config { cases: FILES, failure_persistence: None, ..Config::default() };
-    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
+    TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]))
 }
 
 pub fn draw(runner: &mut TestRunner) -> Vec<u8> {
-    files().new_tree(runner).expect("the strategy rejects nothing").current().0
+    files().new_tree(runner).expect("the strategy rejects nothing").current()
 }
 
 /// Files of up to 80 rows with a valid header.
-pub fn files() -> impl Strategy<Value = TestFile> {
-    (layout(), prop_oneof![2 => Just(false), 1 => Just(true)], vec(line(), 0..80), any::<bool>()).prop_map(
-        |(layout, at_the_edge, lines, ends_with_a_line_break)| {
-            let mut text = layout.header();
-            for line in &lines {
-                text.extend(layout.render(line, at_the_edge));
-            }
-            if !ends_with_a_line_break {
-                text.pop();
-            }
-            TestFile(text)
-        },
-    )
+fn files() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![2 => files_of(AMOUNTS), 1 => files_of(EDGE_AMOUNTS)]
 }
 
-/// Where the columns stand and how lines end, the same for a whole file.
-#[derive(Clone, Debug)]
-struct Layout {
-    before_the_text: &'static str,
-    /// 0 to 3 are type, client, tx and amount; others are extra columns.
-    columns: Vec<usize>,
-    write_name: fn(&str) -> String,
-    line_break: &'static str,
-}
-
-fn layout() -> impl Strategy<Value = Layout> {
-    let columns = prop_oneof![
-        3 => Just(vec![0, 1, 2, 3]),
-        1 => Just(vec![0, 1, 2, 3, 4, 5]),
-        1 => Just(vec![0, 1, 2, 3]).prop_shuffle(),
-        1 => Just(vec![0, 1, 2, 3, 4, 5]).prop_shuffle(),
-    ];
+/// Files with these amounts; where the columns stand and how lines end is the same for a whole file.
+fn files_of(amounts: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let before_the_text = prop_oneof![
         6 => Just(""),
         2 => Just("\u{feff}"),
         1 => Just("\n \r\n\t\n"),
         1 => Just("\u{feff}\n\n"),
+    ];
+    // 0 to 3 are type, client, tx and amount; others are extra columns.
+    let columns = prop_oneof![
+        3 => Just(vec![0, 1, 2, 3]),
+        1 => Just(vec![0, 1, 2, 3, 4, 5]),
+        1 => Just(vec![0, 1, 2, 3]).prop_shuffle(),
+        1 => Just(vec![0, 1, 2, 3, 4, 5]).prop_shuffle(),
     ];
     let names: [fn(&str) -> String; 6] = [
         str::to_owned,
@@ -85,90 +49,47 @@ fn layout() -> impl Strategy<Value = Layout> {
         |name| format!("\" {}\"", name.to_uppercase()),
     ];
     let line_break = prop_oneof![3 => Just("\n"), 1 => Just("\r\n")];
-    let layout = |(before_the_text, columns, write_name, line_break)| Layout {
-        before_the_text,
-        columns,
-        write_name,
-        line_break,
-    };
-    (before_the_text, columns, select(names.to_vec()), line_break).prop_map(layout)
-}
-
-impl Layout {
-    fn header(&self) -> Vec<u8> {
-        let names = ["type", "client", "tx", "amount", "note", "note"];
-        let names: Vec<String> = self.columns.iter().map(|&column| (self.write_name)(names[column])).collect();
-        format!("{}{}{}", self.before_the_text, names.join(","), self.line_break).into_bytes()
-    }
-
-    fn render(&self, line: &Line, at_the_edge: bool) -> Vec<u8> {
-        let mut text = match line {
-            Line::Raw(raw) => raw.to_vec(),
-            Line::Row(row) => self.render_row(row, at_the_edge),
-        };
-        if let Line::Row(Row { habit: Some(Habit::PaddedTo(bytes)), .. }) = line {
-            text.resize((*bytes).saturating_sub(self.line_break.len() - 1), b' ');
-        }
-        text.extend(self.line_break.bytes());
-        text
-    }
-
-    fn render_row(&self, row: &Row, at_the_edge: bool) -> Vec<u8> {
-        let moves_money = matches!(row.kind, "deposit" | "withdrawal");
-        let amount = row.amounts[usize::from(at_the_edge)];
-        let mut fields: [Vec<u8>; 6] = [
-            row.kind.into(),
-            row.client.to_string().into(),
-            row.tx.to_string().into(),
-            if moves_money { amount.into() } else { Vec::new() },
-            row.note.into(),
-            row.note.into(),
-        ];
-        for (field, odd) in fields.iter_mut().zip(row.odd_fields) {
-            if let Some(odd) = odd {
-                *field = odd.into();
+    let line = prop_oneof![40 => row(amounts), 1 => select(RAW_LINES).prop_map(Line::Raw)];
+    (before_the_text, columns, select(names.to_vec()), line_break, vec(line, 0..80), any::<bool>()).prop_map(
+        |(before_the_text, columns, write_name, line_break, lines, ends_with_a_line_break)| {
+            let names =
+                columns.iter().map(|&column| write_name(["type", "client", "tx", "amount", "note", "note"][column]));
+            let header = names.collect::<Vec<_>>().join(",");
+            let mut text = format!("{before_the_text}{header}{line_break}").into_bytes();
+            for line in lines {
+                text.extend(line.render(&columns));
+                text.extend(line_break.bytes());
             }
-        }
-        let last = *self.columns.last().expect("a layout has columns");
-        match row.habit {
-            Some(Habit::UpperCaseType) => fields[0].make_ascii_uppercase(),
-            Some(Habit::Spaces) => {
-                for field in &mut fields {
-                    *field = [b" \t", &field[..], b"  "].concat();
-                }
+            if !ends_with_a_line_break {
+                text.pop();
             }
-            Some(Habit::QuotesAround(field)) => {
-                fields[field] = [b"\"", &fields[field][..], b"\""].concat();
-            }
-            Some(Habit::SpacesInQuotes(field)) => {
-                fields[field] = [b"\" ", &fields[field][..], b" \""].concat();
-            }
-            Some(Habit::QuoteNeverClosed) => fields[last].insert(0, b'"'),
-            Some(Habit::LoneCarriageReturn) => fields[1].push(b'\r'),
-            Some(Habit::LeadingZeros) => {
-                for field in &mut fields[1..=2] {
-                    field.splice(0..0, *b"0000000000000000000000");
-                }
-            }
-            Some(Habit::ByteOrderMark | Habit::PaddedTo(_) | Habit::ShortBy(_)) | None => {}
-        }
-        let mut written: Vec<&[u8]> = self.columns.iter().map(|&column| &fields[column][..]).collect();
-        if let Some(Habit::ShortBy(count)) = row.habit {
-            written.truncate(written.len() - count);
-        }
-        let text = written.join(&b',');
-        if matches!(row.habit, Some(Habit::ByteOrderMark)) { [b"\xEF\xBB\xBF", &text[..]].concat() } else { text }
-    }
+            text
+        },
+    )
 }
 
 #[derive(Clone, Debug)]
 enum Line {
-    Row(Row),
+    Row(Fields, Option<(Habit, usize)>),
     Raw(&'static [u8]),
 }
 
-fn line() -> impl Strategy<Value = Line> {
-    prop_oneof![40 => row().prop_map(Line::Row), 1 => select(RAW_LINES).prop_map(Line::Raw)]
+/// By column.
+type Fields = [Vec<u8>; 6];
+
+impl Line {
+    fn render(self, columns: &[usize]) -> Vec<u8> {
+        match self {
+            Line::Raw(raw) => raw.to_vec(),
+            Line::Row(mut fields, habit) => {
+                let mut columns = columns.to_vec();
+                if let Some((habit, number)) = habit {
+                    habit(&mut fields, &mut columns, number);
+                }
+                columns.iter().map(|&column| &fields[column][..]).collect::<Vec<_>>().join(&b',')
+            }
+        }
+    }
 }
 
 /// Whole lines that are no rows.
@@ -191,36 +112,7 @@ const RAW_LINES: &[&[u8]] = &[
     &[b' '; LONGEST_LINE_BYTES + 1],
 ];
 
-#[derive(Clone, Debug)]
-struct Row {
-    kind: &'static str,
-    client: u16,
-    tx: u32,
-    /// An ordinary one, and one for files at the edge of 64 bits.
-    amounts: [&'static str; 2],
-    note: &'static [u8],
-    odd_fields: [Option<&'static [u8]>; 4],
-    habit: Option<Habit>,
-}
-
-/// What somebody's export does to a row.
-#[derive(Clone, Copy, Debug)]
-enum Habit {
-    UpperCaseType,
-    Spaces,
-    QuotesAround(usize),
-    SpacesInQuotes(usize),
-    QuoteNeverClosed,
-    LoneCarriageReturn,
-    LeadingZeros,
-    ByteOrderMark,
-    /// The line has so many bytes without its line feed.
-    PaddedTo(usize),
-    /// So many fields at the end are absent.
-    ShortBy(usize),
-}
-
-fn row() -> impl Strategy<Value = Row> {
+fn row(amounts: &'static [&'static str]) -> impl Strategy<Value = Line> {
     let kind = prop_oneof![
         10 => Just("deposit"),
         8 => Just("withdrawal"),
@@ -236,34 +128,48 @@ fn row() -> impl Strategy<Value = Row> {
         weighted(0.03, select(pieces(ODD_NUMBERS))),
         weighted(0.1, select(pieces(ODD_AMOUNTS))),
     ];
-    let amounts = [select(AMOUNTS), select(EDGE_AMOUNTS)];
-    (kind, client, tx, amounts, select(NOTES), odd_fields, weighted(0.25, habit())).prop_map(
-        |(kind, client, tx, amounts, note, odd_fields, habit)| Row {
-            kind,
-            client,
-            tx,
-            amounts,
-            note,
-            odd_fields,
-            habit,
+    let habits = Union::new_weighted(HABITS.map(|(weight, habit)| (weight, Just(habit))).to_vec());
+    (kind, client, tx, select(amounts), select(NOTES), odd_fields, weighted(0.25, (habits, 0_usize..60))).prop_map(
+        |(kind, client, tx, amount, note, odd_fields, habit)| {
+            let amount = if matches!(kind, "deposit" | "withdrawal") { amount } else { "" };
+            let [client, tx] = [client, tx].map(|id: u32| id.to_string());
+            let texts = [kind.as_bytes(), client.as_bytes(), tx.as_bytes(), amount.as_bytes(), note, note];
+            let mut fields = texts.map(<[u8]>::to_vec);
+            for (field, odd) in fields.iter_mut().zip(odd_fields) {
+                *field = odd.map_or_else(|| std::mem::take(field), <[u8]>::to_vec);
+            }
+            Line::Row(fields, habit)
         },
     )
 }
 
-fn habit() -> impl Strategy<Value = Habit> {
-    let lengths = [65_535, LONGEST_LINE_BYTES, LONGEST_LINE_BYTES + 1, LONGEST_LINE_BYTES + 2, 70_000];
-    prop_oneof![
-        10 => Just(Habit::UpperCaseType),
-        10 => Just(Habit::Spaces),
-        10 => (0_usize..6).prop_map(Habit::QuotesAround),
-        10 => (0_usize..6).prop_map(Habit::SpacesInQuotes),
-        10 => Just(Habit::QuoteNeverClosed),
-        5 => Just(Habit::LoneCarriageReturn),
-        10 => Just(Habit::LeadingZeros),
-        2 => Just(Habit::ByteOrderMark),
-        3 => select(lengths.to_vec()).prop_map(Habit::PaddedTo),
-        10 => (1_usize..4).prop_map(Habit::ShortBy),
-    ]
+/// What somebody's export does to a row, to the fields or to the columns that are written; the number is a random one.
+type Habit = fn(&mut Fields, &mut Vec<usize>, usize);
+
+/// How often, and what.
+const HABITS: [(u32, Habit); 10] = [
+    (10, |fields, _, _| fields[0].make_ascii_uppercase()),
+    (10, |fields, _, _| fields.iter_mut().for_each(|field| put_around(field, b" \t", b"  "))),
+    (10, |fields, _, number| put_around(&mut fields[number % 6], b"\"", b"\"")),
+    (10, |fields, _, number| put_around(&mut fields[number % 6], b"\" ", b" \"")),
+    // A quote that is never closed.
+    (10, |fields, columns, _| fields[columns[columns.len() - 1]].insert(0, b'"')),
+    (5, |fields, _, _| fields[1].push(b'\r')),
+    (10, |fields, _, _| fields[1..=2].iter_mut().for_each(|id| put_around(id, b"0000000000000000000000", b""))),
+    // A byte order mark.
+    (2, |fields, columns, _| put_around(&mut fields[columns[0]], b"\xEF\xBB\xBF", b"")),
+    // Spaces until the line is as long as it may be, or nearly, or longer.
+    (3, |fields, columns, number| {
+        let length = columns.iter().map(|&column| fields[column].len() + 1).sum::<usize>() - 1;
+        let wanted = [65_534, 65_535, LONGEST_LINE_BYTES, LONGEST_LINE_BYTES + 1, 70_000][number % 5];
+        put_around(&mut fields[columns[columns.len() - 1]], b"", &vec![b' '; wanted - length]);
+    }),
+    // Fields at the end are absent.
+    (10, |_, columns, number| columns.truncate(columns.len() - 1 - number % 3)),
+];
+
+fn put_around(field: &mut Vec<u8>, before: &[u8], after: &[u8]) {
+    *field = [before, field, after].concat();
 }
 
 /// What stands between the bars.

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::{fs, slice};
 
 use proptest::collection::vec;
-use proptest::strategy::Strategy;
+use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tempfile::TempDir;
 use txn_engine::ErrorKind;
@@ -14,6 +14,8 @@ use txn_engine::amount::Amount;
 use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::{Answer, Oracle};
 use txn_engine::row::{Kind, Row};
+
+use crate::inputs::Expected;
 
 use super::Mirror::{Async, AsyncBatched, AsyncMultiThread, Sync, SyncPipelined};
 use super::{BATCH, Ready};
@@ -27,47 +29,38 @@ fn mirrors() -> Vec<Ready> {
 /// Writes `texts` to files and has every mirror process them, so many at once.
 fn assert_agree(mirrors: &[Ready], texts: &[Vec<u8>], at_once: usize) -> Answer {
     let folder = TempDir::new().unwrap();
-    let mut oracle = Oracle::new();
-    let write = |(number, text): (usize, &Vec<u8>)| -> PathBuf {
-        let path = folder.path().join(format!("{number}.csv"));
-        fs::write(&path, text).unwrap();
+    let mut oracle = Oracle::default();
+    let mut paths = Vec::new();
+    for (number, text) in texts.iter().enumerate() {
+        paths.push(folder.path().join(format!("{number}.csv")));
+        fs::write(&paths[number], text).unwrap();
         oracle.feed(text).unwrap();
-        path
-    };
-    let paths: Vec<_> = texts.iter().enumerate().map(write).collect();
+    }
     let right = oracle.finish();
+    let errors = |kind: ErrorKind| right.errors.get(kind.name()).copied().unwrap_or(0);
     for ready in mirrors {
         let done = ready.process(&paths, at_once).unwrap();
-        let accounts = String::from_utf8(done.accounts_csv()).unwrap();
-        assert_eq!(accounts, String::from_utf8_lossy(&right.accounts_csv), "{:?}", ready.mirror);
-        assert_eq!(done.counts.accepted, right.accepted, "{:?}", ready.mirror);
-        for &kind in ErrorKind::ALL {
-            let expected = right.errors.get(kind.name()).copied().unwrap_or(0);
-            assert_eq!(done.counts.rejected(kind), expected, "{kind} by {:?}", ready.mirror);
-        }
+        let came = Expected::new(&done.accounts_csv(), done.counts.accepted, |kind| done.counts.rejected(kind));
+        let wanted = Expected::new(&right.accounts_csv, right.accepted, errors);
+        assert_eq!(came, wanted, "{:?}: {}", ready.mirror, String::from_utf8_lossy(&right.accounts_csv));
     }
     right
 }
 
-/// A row in numbers: kind, client, id, ten-thousandths.
-type Drawn = (usize, u16, u32, u32);
-
-/// Few clients and ids, so that every rule has its turn.
-fn rows() -> impl Strategy<Value = Vec<Drawn>> {
-    vec((0..Kind::ALL.len(), 0..4_u16, 0..20_u32, 0..1_000_000_u32), 0..300)
-}
-
-/// The text of a file whose clients and ids are those of no other `file`.
-fn text(rows: &[Drawn], file: u16) -> Vec<u8> {
-    let mut text = HEADER.as_bytes().to_vec();
-    for &(kind, client, tx, units) in rows {
-        let kind = Kind::ALL[kind];
-        let units = [None, Some(0), Some(-15_000)].get(units as usize % 50).copied().unwrap_or(Some(units.into()));
+/// A file whose clients and ids are those of no other `file`: few of them, so that every rule has its turn.
+fn text(file: u16) -> impl Strategy<Value = Vec<u8>> {
+    let amounts = prop_oneof![47 => (0..1_000_000_i64).prop_map(Some), 1 => Just(None), 1 => Just(Some(0)), 1 => Just(Some(-15_000))];
+    let row = (select(Kind::ALL), 0..4_u16, 0..20_u32, amounts).prop_map(move |(kind, client, tx, units)| {
         let amount = units.filter(|_| kind.needs_amount()).map(Amount);
-        let row = Row { amount, tx: u32::from(file) * 1_000 + tx, client: file * 100 + client, kind };
-        row.write(&mut text).unwrap();
-    }
-    text
+        Row { amount, tx: u32::from(file) * 1_000 + tx, client: file * 100 + client, kind }
+    });
+    vec(row, 0..300).prop_map(|rows| {
+        let mut text = HEADER.as_bytes().to_vec();
+        for row in rows {
+            row.write(&mut text).unwrap();
+        }
+        text
+    })
 }
 
 #[test]
@@ -76,8 +69,7 @@ fn every_mirror_gives_the_answer_of_the_oracle_on_random_rows() {
     let occurred = RefCell::new(BTreeMap::<&str, u64>::new());
     let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let done = runner.run(&[rows(), rows(), rows()], |files| {
-        let texts: Vec<_> = files.iter().zip(0..).map(|(rows, file)| text(rows, file)).collect();
+    let done = runner.run(&[0, 1, 2].map(text), |texts| {
         for (texts, at_once) in [(&texts[..1], 1), (&texts[..], 1), (&texts[..], 3)] {
             let right = assert_agree(&mirrors, texts, at_once);
             for (name, count) in right.operations.iter().chain(&right.errors) {

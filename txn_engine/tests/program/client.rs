@@ -13,14 +13,6 @@ pub struct Client {
     answers: BufReader<TcpStream>,
 }
 
-/// What came of a connection to a server that may be full.
-#[derive(Debug, PartialEq)]
-pub enum Reception {
-    Served(String),
-    Busy(String),
-    Closed,
-}
-
 impl Client {
     pub fn connect(address: SocketAddr) -> Self {
         Self::of(TcpStream::connect(address).expect("the server listens"))
@@ -60,25 +52,25 @@ impl Client {
         self.answer().expect("the server answers")
     }
 
-    /// Sends one line to a server that may be full.
-    pub fn try_ask(&mut self, line: &str) -> Reception {
+    /// Sends one line to a server that may be full; its answer, or nothing if it hangs up.
+    pub fn try_ask(&mut self, line: &str) -> Option<String> {
         // The server may have turned us away already.
         let _ = self.stream.write_all(format!("{line}\n").as_bytes());
-        match self.try_answer() {
-            Ok(Some(answer)) => match answer.strip_prefix("busy: ") {
-                Some(reason) => Reception::Busy(reason.to_owned()),
-                None => Reception::Served(answer),
-            },
-            Ok(None) => Reception::Closed,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Reception::Closed,
-            Err(error) => panic!("neither an answer nor an end: {error}"),
-        }
+        self.try_answer().unwrap_or_else(|error| {
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionReset, "neither an answer nor an end");
+            None
+        })
     }
 
     /// Sends no more, and reads answers until the server ends, too.
     pub fn end(mut self) -> Vec<String> {
         self.stream.shutdown(Shutdown::Write).expect("the connection is whole");
         self.rest()
+    }
+
+    /// The same where no answer is left.
+    pub fn ends(self) {
+        assert_eq!(self.end(), Vec::<String>::new());
     }
 
     pub fn rest(&mut self) -> Vec<String> {

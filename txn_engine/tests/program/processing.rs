@@ -9,7 +9,8 @@ use predicates::str::{contains, is_empty};
 
 use txn_engine::Setup;
 
-use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS};
+use crate::rows::clients;
+use crate::{ACCOUNTS, Folder, PAYMENTS};
 
 #[test]
 fn a_file_or_standard_input_gives_its_accounts_sorted_by_client_and_nothing_on_stderr_in_every_engine() {
@@ -24,8 +25,9 @@ fn a_file_or_standard_input_gives_its_accounts_sorted_by_client_and_nothing_on_s
 
 #[test]
 fn options_without_a_file_ask_for_one() {
-    Folder::new().txn_engine("--strict").assert().code(2).stdout(is_empty()).stderr(contains("<FILE>"));
-    Folder::new().txn_engine("async").assert().code(2).stdout(is_empty()).stderr(contains("<FILE>"));
+    for typed in ["--strict", "async"] {
+        Folder::new().txn_engine(typed).assert().code(2).stdout(is_empty()).stderr(contains("<FILE>"));
+    }
 }
 
 #[test]
@@ -39,29 +41,23 @@ fn a_full_disk_behind_standard_output_ends_the_run_with_one_line() {
     let folder = Folder::with("payments.csv", PAYMENTS);
     for typed in ["payments.csv", "generate --rows 1000"] {
         let full = File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
-        let output =
-            folder.process(typed).stdout(full).stderr(Stdio::piped()).output().expect("the program can be started");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{typed}: {stderr}");
-        assert!(stderr.lines().count() == 1 && stderr.contains("No space left"), "{typed}: {stderr}");
+        let (code, _, said) = folder.spawn(typed, full).outcome();
+        assert_eq!(code, Some(2), "{typed}: {said}");
+        assert!(said.lines().count() == 1 && said.contains("No space left"), "{typed}: {said}");
     }
 }
 
 #[test]
 fn a_reader_that_hangs_up_after_one_line_ends_the_run_quietly() {
-    let folder = Folder::new();
-    let rows: Vec<String> = (0..60_000).map(|client| format!("deposit,{client},{client},1\n")).collect();
-    let rows = rows.concat();
-    folder.write("clients.csv", format!("{HEADER}{rows}"));
+    let folder = Folder::with("clients.csv", clients(0..60_000));
     for typed in ["clients.csv", "async clients.csv", "generate --rows 1000000"] {
-        let mut child = folder.spawn(typed);
+        let mut child = folder.spawn(typed, Stdio::piped());
         let mut first_line = String::new();
-        let mut reader = BufReader::with_capacity(64, child.stdout.take().expect("it was piped"));
+        let mut reader = BufReader::with_capacity(64, child.0.stdout.take().expect("it was piped"));
         reader.read_line(&mut first_line).expect("there is a first line");
         drop(reader);
-        let output = child.wait_with_output().expect("the program ends");
         assert!(first_line.contains("client"), "{typed}: {first_line}");
-        assert_eq!(output.status.code(), Some(0), "{typed}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(output.stderr.is_empty(), "{typed}: {}", String::from_utf8_lossy(&output.stderr));
+        let (code, _, said) = child.outcome();
+        assert_eq!((code, said.as_str()), (Some(0), ""), "{typed}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::Shutdown;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::{Rng, SeedableRng};
@@ -10,7 +11,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::client::Client;
 use crate::rows::{accounts_after, deposits, rejected};
-use crate::{MODES, Server, wait_for};
+use crate::{Server, wait_for};
 
 const UNFINISHED: &str = "unfinished: the last line has no line break and was not applied";
 /// Of the server's memory, while somebody sends it far more than this.
@@ -29,18 +30,28 @@ impl Honest {
         honest
     }
 
+    fn in_every_mode(typed: &str) -> impl Iterator<Item = (Server, Self)> {
+        Server::in_every_mode(typed).map(|server| {
+            let honest = Honest::at(&server);
+            (server, honest)
+        })
+    }
+
     fn is_served(&mut self) {
         let row = format!("deposit,1,{},1.5", self.rows.lines().count() + 1);
         assert_eq!(self.client.ask(&row), "ok");
-        self.rows += &row;
-        self.rows.push('\n');
+        self.rows += &(row + "\n");
     }
 
     /// Ends the server, and checks that nobody else has an account.
     fn alone_in(self, server: Server) {
-        let Honest { client, rows } = self;
-        assert_eq!(client.end(), Vec::<String>::new());
-        assert_eq!(server.stop().accounts(), accounts_after(&rows));
+        self.beside("", server);
+    }
+
+    /// Ends the server, and checks that of others it has applied these rows only.
+    fn beside(self, others: &str, server: Server) {
+        self.client.ends();
+        assert_eq!(server.stop().accounts(), accounts_after(&(self.rows + others)));
     }
 }
 
@@ -51,17 +62,15 @@ fn binary_garbage_is_answered_line_by_line() {
     let (whole, last) = garbage.split_at(garbage.iter().rposition(|&byte| byte == b'\n').expect("one byte in 256"));
     let lines = whole.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
     assert!(lines > 300 && last.len() > 1);
-    for mode in MODES {
-        let server = Server::start(mode);
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let mut hostile = server.connect();
         hostile.send(&garbage);
         honest.is_served();
         let mut answers = hostile.end();
-        assert_eq!(answers.pop().as_deref(), Some(UNFINISHED), "{mode}");
-        assert_eq!(answers.len(), lines, "{mode}");
+        assert_eq!(answers.pop().as_deref(), Some(UNFINISHED));
+        assert_eq!(answers.len(), lines);
         let errors = ["UnknownType", "MissingField", "NotUtf8", "OpenQuote"].map(rejected);
-        assert!(answers.iter().all(|answer| errors.contains(answer)), "{mode}: {answers:?}");
+        assert!(answers.iter().all(|answer| errors.contains(answer)), "{answers:?}");
         honest.is_served();
         honest.alone_in(server);
     }
@@ -71,9 +80,7 @@ fn binary_garbage_is_answered_line_by_line() {
 fn a_line_without_end_takes_no_memory() {
     const PIECES: usize = 160;
     let long = vec![b'x'; 70_000];
-    for mode in MODES {
-        let server = Server::start(mode);
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let before = server.status("VmHWM:");
         let mut hostile = server.connect();
         for piece in 0..PIECES {
@@ -83,12 +90,12 @@ fn a_line_without_end_takes_no_memory() {
             }
         }
         // It is one line, and the connection goes on after it.
-        assert_eq!(hostile.ask(""), rejected("LineTooLong"), "{mode}");
-        assert_eq!(hostile.ask("deposit,1,1,1"), rejected("RepeatedTx"), "{mode}");
+        assert_eq!(hostile.ask(""), rejected("LineTooLong"));
+        assert_eq!(hostile.ask("deposit,1,1,1"), rejected("RepeatedTx"));
         hostile.send(&long);
-        assert_eq!(hostile.end(), [UNFINISHED], "{mode}");
+        assert_eq!(hostile.end(), [UNFINISHED]);
         let grown = server.status("VmHWM:") - before;
-        assert!(grown < LITTLE_KIB, "{mode}: {grown} KiB for a line of 10 MB");
+        assert!(grown < LITTLE_KIB, "{grown} KiB for a line of 10 MB");
         honest.is_served();
         honest.alone_in(server);
     }
@@ -96,9 +103,7 @@ fn a_line_without_end_takes_no_memory() {
 
 #[test]
 fn the_longest_line_is_read_and_one_byte_more_is_not() {
-    for mode in MODES {
-        let server = Server::start(mode);
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let mut client = server.connect();
         for (length, line_break, answer) in [
             (65_536, "\n", "ok".to_owned()),
@@ -114,12 +119,11 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
             client.send(row.clone() + &" ".repeat(length - row.len()));
             honest.is_served();
             client.send(format!("{line_break}dispute,2,"));
-            assert_eq!(client.answer(), Some(answer), "{mode}: {length} bytes");
-            assert_eq!(client.ask("1"), rejected("DifferentClient"), "{mode}");
+            assert_eq!(client.answer(), Some(answer), "{length} bytes");
+            assert_eq!(client.ask("1"), rejected("DifferentClient"));
         }
-        assert_eq!(client.end(), Vec::<String>::new());
-        let right = format!("{}deposit,2,101,1\ndeposit,2,102,1\n", honest.rows);
-        assert_eq!(server.stop().accounts(), accounts_after(&right), "{mode}");
+        client.ends();
+        honest.beside("deposit,2,101,1\ndeposit,2,102,1\n", server);
     }
 }
 
@@ -127,9 +131,7 @@ fn the_longest_line_is_read_and_one_byte_more_is_not() {
 fn a_row_whose_end_is_missing_is_not_applied() {
     // Cut anywhere, most of these are rows themselves.
     let row = "deposit,2,1000,500.00";
-    for mode in MODES {
-        let server = Server::start(mode);
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         for end in 1..=row.len() {
             // One dies so that the server sees an end, another so that it sees an error.
             for resets in [false, true] {
@@ -143,7 +145,7 @@ fn a_row_whose_end_is_missing_is_not_applied() {
         }
         honest.is_served();
         Server::wait_until_open(&mut honest.client, 0);
-        assert_eq!(honest.client.ask("withdrawal,2,1001,1"), rejected("AccountNotFound"), "{mode}");
+        assert_eq!(honest.client.ask("withdrawal,2,1001,1"), rejected("AccountNotFound"));
         honest.alone_in(server);
     }
 }
@@ -152,9 +154,7 @@ fn a_row_whose_end_is_missing_is_not_applied() {
 fn a_half_closed_connection_gets_all_its_answers_and_then_the_end() {
     // Many more bytes than are read at once.
     let rows = deposits(2, 100..1300);
-    for mode in MODES {
-        let server = Server::start(mode);
-        let honest = Honest::at(&server);
+    for (server, honest) in Honest::in_every_mode("") {
         for (last, answer) in [
             ("", None),
             ("deposit,3,1,500.00", Some(UNFINISHED)),
@@ -168,15 +168,14 @@ fn a_half_closed_connection_gets_all_its_answers_and_then_the_end() {
             client.send(format!("{rows}{last}"));
             let mut answers = client.end();
             if let Some(answer) = answer {
-                assert_eq!(answers.pop().as_deref(), Some(answer), "{mode}: {last}");
+                assert_eq!(answers.pop().as_deref(), Some(answer), "{last}");
             }
-            assert_eq!(answers.len(), 1200, "{mode}: {last}");
+            assert_eq!(answers.len(), 1200, "{last}");
         }
         let mut alone = server.connect();
         alone.send("deposit,3,1,5");
-        assert_eq!(alone.end(), [UNFINISHED], "{mode}");
-        let right = format!("{}{rows}", honest.rows);
-        assert_eq!(server.stop().accounts(), accounts_after(&right), "{mode}");
+        assert_eq!(alone.end(), [UNFINISHED]);
+        honest.beside(&rows, server);
     }
 }
 
@@ -203,19 +202,17 @@ pub fn deaf(server: &Server) -> Client {
 
 #[test]
 fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
-    for mode in MODES {
-        let server = Server::start(mode);
-        let mut honest = Honest::at(&server);
+    for (server, mut honest) in Honest::in_every_mode("") {
         let before = server.status("VmHWM:");
         let mut deaf: Vec<_> = (0..2).map(|_| deaf(&server)).collect();
         honest.is_served();
         let grown = server.status("VmHWM:") - before;
-        assert!(grown < LITTLE_KIB, "{mode}: {grown} KiB for clients that read nothing");
+        assert!(grown < LITTLE_KIB, "{grown} KiB for clients that read nothing");
 
         // Once it listens it gets its answers after all.
         let mut slow = deaf.remove(0);
         for _ in 0..1000 {
-            assert_eq!(slow.answer(), Some(rejected("UnknownType")), "{mode}");
+            assert_eq!(slow.answer(), Some(rejected("UnknownType")));
         }
         honest.is_served();
         drop((slow, deaf));
@@ -226,8 +223,7 @@ fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
 
 #[test]
 fn connections_that_say_nothing_hold_nobody_up() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let mut silent: Vec<_> = (0..30).map(|_| server.connect()).collect();
         // Some have begun to speak.
         for (client, start) in silent.iter_mut().zip(["d", "deposit,2,2000,5", "\r", "\n\n"]) {
@@ -239,22 +235,19 @@ fn connections_that_say_nothing_hold_nobody_up() {
         }
         Server::wait_until_open(&mut honest.client, 30);
         // They are connections like any other when they speak at last.
-        assert_eq!(silent[1].ask("0"), "ok", "{mode}");
-        assert_eq!(silent[29].ask("withdrawal,2,3000,50"), "ok", "{mode}");
+        assert_eq!(silent[1].ask("0"), "ok");
+        assert_eq!(silent[29].ask("withdrawal,2,3000,50"), "ok");
         for client in silent.drain(1..) {
             client.stream.shutdown(Shutdown::Both).expect("the connection is whole");
         }
         honest.is_served();
-        let right = format!("{}deposit,2,2000,50\nwithdrawal,2,3000,50\n", honest.rows);
-        assert_eq!(server.stop().accounts(), accounts_after(&right), "{mode}");
+        honest.beside("deposit,2,2000,50\nwithdrawal,2,3000,50\n", server);
     }
 }
 
 #[test]
-fn connections_that_are_idle_are_closed_and_those_that_are_not_stay() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --idle 1"));
-        let mut honest = Honest::at(&server);
+fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_all_without_a_limit() {
+    for (server, mut honest) in Honest::in_every_mode("--idle 1") {
         let opened = Instant::now();
         let mut silent = server.connect();
         assert_eq!(silent.ask("resolve,9,9"), rejected("AccountNotFound"));
@@ -270,22 +263,15 @@ fn connections_that_are_idle_are_closed_and_those_that_are_not_stay() {
             }
             open == Some(1)
         });
-        assert!(ended >= Some(Duration::from_millis(900)), "{mode}: closed after {ended:?}");
-        assert_eq!(silent.rest(), Vec::<String>::new(), "{mode}");
-        assert_eq!(unfinished.rest(), [UNFINISHED], "{mode}");
+        assert!(ended >= Some(Duration::from_millis(900)), "closed after {ended:?}");
+        assert_eq!(silent.rest(), Vec::<String>::new());
+        assert_eq!(unfinished.rest(), [UNFINISHED]);
         drop(deaf);
         honest.alone_in(server);
     }
-}
-
-#[test]
-fn without_a_limit_idle_connections_stay() {
-    for mode in MODES {
-        let server = Server::start(&format!("{mode} --idle 0"));
-        let mut silent = server.connect();
-        assert_eq!(silent.ask("deposit,1,1,1"), "ok", "{mode}");
-        std::thread::sleep(Duration::from_millis(300));
-        assert_eq!(silent.ask("deposit,1,2,1"), "ok", "{mode}");
-        server.stop();
+    for (server, mut honest) in Honest::in_every_mode("--idle 0") {
+        thread::sleep(Duration::from_millis(300));
+        honest.is_served();
+        honest.alone_in(server);
     }
 }

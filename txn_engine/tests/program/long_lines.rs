@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::process::Stdio;
 
 use txn_engine::Setup;
 
@@ -25,16 +26,15 @@ fn write_long_line(mut out: impl Write, start: &str, end: &str) -> io::Result<()
 #[test]
 fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end() {
     let folder = Folder::new();
-    let mut child = folder.spawn("-");
+    let mut child = folder.spawn("-", Stdio::piped());
     // Whoever refuses the header early closes the pipe: that is as good as reading it all.
-    let written = write_long_line(child.stdin.take().expect("it was piped"), "type,client,", "\n");
+    let written = write_long_line(child.0.stdin.take().expect("it was piped"), "type,client,", "\n");
     if let Err(error) = written {
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
-    let output = child.wait_with_output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(2));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("header") && stderr.lines().count() == 1, "{stderr}");
+    let (code, _, said) = child.outcome();
+    assert_eq!(code, Some(2));
+    assert!(said.contains("header") && said.lines().count() == 1, "{said}");
 }
 
 #[cfg(target_os = "linux")]
@@ -42,20 +42,18 @@ fn a_header_of_100_mb_is_refused_and_standard_input_need_not_be_read_to_its_end(
 fn a_line_of_100_mb_is_one_row_error_in_bounded_memory() {
     let folder = Folder::new();
     for (engine, _) in Setup::NAMED {
-        let mut child = folder.spawn(&format!("--engine {engine} -"));
-        let mut stdin = child.stdin.take().expect("it was piped");
+        let mut child = folder.spawn(&format!("--engine {engine} -"), Stdio::piped());
+        let mut stdin = child.0.stdin.take().expect("it was piped");
         let start = format!("{PAYMENTS}deposit,1,9,");
         write_long_line(&mut stdin, &start, "\ndeposit,1,4,1\n").expect("the program reads on");
         // The program still waits for more rows, so its peak can be read from outside.
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("the program is alive");
+        let status = fs::read_to_string(format!("/proc/{}/status", child.pid())).expect("the program is alive");
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux tells the peak");
         let peak_kib: u64 = peak.trim().trim_end_matches(" kB").parse().expect("the peak is in kB");
         drop(stdin);
-        let output = child.wait_with_output().expect("the program ends");
+        let (code, accounts, said) = child.outcome();
         assert!(peak_kib < MEMORY_LIMIT_KIB, "{engine} took {peak_kib} KiB");
-        assert!(output.status.success());
-        assert_eq!(String::from_utf8_lossy(&output.stdout), ACCOUNTS.replace("3.5000", "4.5000"), "{engine}");
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(stderr.contains("line 5: ") && stderr.contains("1 LineTooLong"), "{engine}: {stderr}");
+        assert_eq!((code, accounts), (Some(0), ACCOUNTS.replace("3.5000", "4.5000")), "{engine}");
+        assert!(said.contains("line 5: ") && said.contains("1 LineTooLong"), "{engine}: {said}");
     }
 }

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command as Process, Stdio};
 
 use predicates::prelude::*;
-use predicates::str::contains;
+use predicates::str::{contains, is_empty};
 
 use txn_engine::oracle::process;
 
-use crate::{ACCOUNTS, Folder, HEADER, PAYMENTS, one_line, stdout_of};
+use crate::rows::{HEADER, clients};
+use crate::{ACCOUNTS, Folder, PAYMENTS, one_line, stdout_of};
 
 #[test]
 fn a_dumped_session_goes_on_as_if_both_files_were_one() {
@@ -28,34 +29,20 @@ fn a_dumped_session_goes_on_as_if_both_files_were_one() {
     }
 }
 
-/// A folder with the dump of [`PAYMENTS`] in `session`.
-fn folder_with_a_session() -> Folder {
-    let folder = Folder::with("payments.csv", PAYMENTS);
-    folder.txn_engine("payments.csv --dump session").assert().success();
-    folder
-}
-
-fn session_files(folder: &Folder) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder.path("session")).expect("the dump made its folder");
-    let mut files: Vec<_> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
-    files.sort();
-    assert!(files.len() >= 2, "accounts and transactions: {files:?}");
-    files
-}
-
 fn assert_load_is_refused(folder: &Folder, why: &str) {
-    let assert = folder.txn_engine("--load session payments.csv").assert();
-    let output = assert.get_output();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{why}: {stderr}");
-    assert!(output.stdout.is_empty(), "{why}: accounts are printed");
-    assert!(stderr.lines().count() == 1 && stderr.contains("session"), "{why}: {stderr}");
+    eprintln!("{why}");
+    let run = folder.txn_engine("--load session payments.csv").assert().code(2).stdout(is_empty());
+    run.stderr(one_line().and(contains("session")));
 }
 
 #[test]
 fn a_dump_with_a_flipped_byte_or_truncated_or_incomplete_is_refused() {
-    let folder = folder_with_a_session();
-    for file in session_files(&folder) {
+    let folder = Folder::with("payments.csv", PAYMENTS);
+    folder.txn_engine("payments.csv --dump session").assert().success();
+    let entries = fs::read_dir(folder.path("session")).expect("the dump made its folder");
+    let files: Vec<_> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
+    assert_eq!(files.len(), 3, "accounts, transactions and what names them: {files:?}");
+    for file in files {
         let whole = fs::read(&file).expect("the dump can be read");
         // White space of the manifest carries no meaning, so only bytes that do are flipped.
         let flipped = (0..whole.len()).filter(|&index| whole[index].is_ascii_alphanumeric()).step_by(7).map(|index| {
@@ -94,25 +81,17 @@ fn a_foreign_folder_is_no_session_and_is_left_alone() {
 fn a_full_disk_fails_the_dump_and_leaves_the_earlier_session_whole() {
     let folder = Folder::with("payments.csv", PAYMENTS);
     fs::create_dir(folder.path("small")).expect("a folder can be made");
-    let mounted = Process::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
-        .arg(folder.path("small"))
-        .stderr(Stdio::null())
-        .status();
-    if !mounted.is_ok_and(|status| status.success()) {
+    let mut mount = Process::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(folder.path("small")).stderr(Stdio::null());
+    if !mount.status().is_ok_and(|status| status.success()) {
         eprintln!("skipped: a small file system can only be mounted by root");
         return;
     }
     let unmount = Unmount(folder.path("small"));
     folder.txn_engine("payments.csv --dump small/session").assert().success();
-    let rows: Vec<String> = (10..10_000).map(|tx| format!("deposit,{tx},{tx},1\n")).collect();
-    let rows = rows.concat();
-    folder.write("many.csv", format!("{HEADER}{rows}"));
-    folder
-        .txn_engine("many.csv --load small/session --dump small/session")
-        .assert()
-        .code(2)
-        .stderr(one_line().and(contains("small/session")).and(contains("No space left")));
+    folder.write("many.csv", clients(10..10_000));
+    let run = folder.txn_engine("many.csv --load small/session --dump small/session").assert().code(2);
+    run.stderr(one_line().and(contains("small/session")).and(contains("No space left")));
     folder.write("nothing.csv", HEADER);
     folder.txn_engine("--load small/session nothing.csv").assert().success().stdout(ACCOUNTS);
     drop(unmount);

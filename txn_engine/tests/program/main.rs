@@ -1,12 +1,17 @@
-//! The server and the load generator as other programs meet them: over TCP, by signals and by exit codes.
+//! The program as a person types it and as other programs meet it: by files and streams, over TCP, by signals and by exit codes.
 
 mod answers;
+mod bad_input;
 mod client;
 mod ending;
 mod hostile;
 mod limits;
 mod load;
+mod long_lines;
+mod processing;
 mod rows;
+mod session;
+mod stress;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -16,9 +21,10 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use predicates::prelude::*;
 use tempfile::TempDir;
 
 use txn_engine::accounts;
@@ -34,9 +40,90 @@ const MODES: [&str; 4] = ["--mode threads", "--mode pool --pool 40", "--mode tok
 
 /// `txn_engine` with what is typed after it, words separated by spaces.
 fn txn_engine(typed: &str) -> Command {
-    let mut command = Command::new(cargo_bin!("txn_engine"));
-    command.args(typed.split_whitespace()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    txn_engine_after("", typed)
+}
+
+/// The same from a shell that has done `first` before: set its limits.
+fn txn_engine_after(first: &str, typed: &str) -> Command {
+    // Shown if the test fails.
+    eprintln!("{first} txn_engine {typed}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{first}\nexec \"$0\" {typed}")]).arg(cargo_bin!("txn_engine"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+const PAYMENTS: &str = "type,client,tx,amount
+deposit,1,1,5
+deposit,2,2,7.25
+withdrawal,1,3,1.5
+";
+const ACCOUNTS: &str = "client,available,held,total,locked
+1,3.5000,0.0000,3.5000,false
+2,7.2500,0.0000,7.2500,false
+";
+
+/// A folder to work in.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder can be made"))
+    }
+
+    fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(name, text);
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).expect("a temporary file can be written");
+    }
+
+    fn txn_engine(&self, typed: &str) -> assert_cmd::Command {
+        let mut command = cargo_bin_cmd!("txn_engine");
+        command.current_dir(self.0.path()).args(typed.split_whitespace());
+        command
+    }
+
+    /// The same, running, with its standard input open.
+    fn spawn(&self, typed: &str, stdout: impl Into<Stdio>) -> Running {
+        let mut command = txn_engine(typed);
+        command.current_dir(self.0.path()).stdin(Stdio::piped()).stdout(stdout);
+        Running::start(command)
+    }
+}
+
+fn one_line() -> impl Predicate<str> {
+    predicate::function(|text: &str| text.ends_with('\n') && text.lines().count() == 1)
+}
+
+fn stdout_of(command: &mut assert_cmd::Command) -> String {
+    let output = command.assert().success().get_output().stdout.clone();
+    String::from_utf8(output).expect("the output is text")
+}
+
+/// The exit code of a program that ends by itself, and what it prints on standard output and on stderr.
+fn run(command: Command) -> (Option<i32>, String, String) {
+    Running::start(command).outcome()
+}
+
+/// Checks that the program says why it cannot do it, in one line with these words.
+fn assert_one_line(command: Command, words: &[&str]) {
+    let (code, printed, said) = run(command);
+    assert_eq!((code, printed.as_str(), said.lines().count()), (Some(2), "", 1), "{said}");
+    assert!(words.iter().all(|word| said.contains(word)) && !said.contains("panicked"), "{said}");
+}
+
+fn text_of(output: Option<impl Read>) -> String {
+    let mut text = String::new();
+    output.map(|mut output| output.read_to_string(&mut text).expect("the output is text"));
+    text
 }
 
 /// A program that runs, and is killed if nobody waits for its end: also when a test fails.
@@ -64,6 +151,12 @@ impl Running {
         });
         status.expect("it has ended")
     }
+
+    fn outcome(mut self) -> (Option<i32>, String, String) {
+        drop(self.0.stdin.take());
+        let code = self.wait().code();
+        (code, text_of(self.0.stdout.take()), text_of(self.0.stderr.take()))
+    }
 }
 
 impl Drop for Running {
@@ -81,44 +174,36 @@ struct Server {
     /// Closed if it is taken.
     stdout: Option<BufReader<ChildStdout>>,
     stderr: BufReader<ChildStderr>,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Server {
     fn start(typed: &str) -> Self {
-        Self::start_in(TempDir::new().expect("a temporary folder can be made"), typed)
+        Self::start_in(Folder::new(), typed)
     }
 
-    fn start_in(folder: TempDir, typed: &str) -> Self {
+    /// One after the other.
+    fn in_every_mode(typed: &str) -> impl Iterator<Item = Self> {
+        MODES.iter().map(move |mode| Self::start(&format!("{mode} {typed}")))
+    }
+
+    fn start_in(folder: Folder, typed: &str) -> Self {
         Self::start_command(folder, txn_engine(&Self::typed(typed)))
-    }
-
-    /// Starts it from a shell that has done `first` before: set its limits.
-    fn start_after(first: &str, typed: &str) -> Self {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]).arg(cargo_bin!("txn_engine"));
-        command.args(Self::typed(typed).split_whitespace());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self::start_command(TempDir::new().expect("a temporary folder can be made"), command)
     }
 
     fn typed(typed: &str) -> String {
         format!("serve --addr 127.0.0.1:0 --dump session {typed}")
     }
 
-    fn start_command(folder: TempDir, mut command: Command) -> Self {
-        command.current_dir(folder.path());
+    fn start_command(folder: Folder, mut command: Command) -> Self {
+        command.current_dir(&folder.0);
         let mut running = Running::start(command);
         let mut stderr = BufReader::new(running.0.stderr.take().expect("it is piped"));
         let mut line = String::new();
         let mut stdout = BufReader::new(running.0.stdout.take().expect("it is piped"));
         stdout.read_line(&mut line).expect("the output is text");
-        let Some(address) = line.strip_prefix("listening on ").and_then(|address| address.trim_end().parse().ok())
-        else {
-            let mut said = String::new();
-            let _ = stderr.read_to_string(&mut said);
-            panic!("the server does not say where it listens: {line}{said}");
-        };
+        let address = line.strip_prefix("listening on ").and_then(|address| address.trim_end().parse().ok());
+        let address = address.unwrap_or_else(|| panic!("it does not listen: {line}{}", text_of(Some(&mut stderr))));
         Server { running, address, stdout: Some(stdout), stderr, folder }
     }
 
@@ -132,17 +217,16 @@ impl Server {
 
     fn wait(mut self) -> Ended {
         let status = self.running.wait();
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        if let Some(mut open) = self.stdout {
-            open.read_to_string(&mut stdout).expect("the output is text");
-        }
-        self.stderr.read_to_string(&mut stderr).expect("what it says is text");
-        Ended { status, stdout, stderr, folder: self.folder }
+        Ended { status, stdout: text_of(self.stdout), stderr: text_of(Some(self.stderr)), folder: self.folder }
     }
 
     /// Ends it as a service manager does, and checks that it ends well.
     fn stop(self) -> Ended {
         self.signal(Signal::SIGTERM);
+        self.ends_well()
+    }
+
+    fn ends_well(self) -> Ended {
         let ended = self.wait();
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         ended
@@ -171,16 +255,12 @@ struct Ended {
     /// What it printed after it had said where it listens.
     stdout: String,
     stderr: String,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Ended {
-    fn session_folder(&self) -> PathBuf {
-        self.folder.path().join("session")
-    }
-
     fn session(&self) -> Session {
-        Session::read(&self.session_folder()).expect("the dump can be loaded")
+        Session::read(&self.folder.path("session")).expect("the dump can be loaded")
     }
 
     fn accounts(&self) -> String {

@@ -1,49 +1,27 @@
 //! The load generator: it sends when rows are due, whatever the server does, and hides nothing.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
-use std::process::{Command, Stdio};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use socket2::{Domain, Socket, Type};
 use txn_engine::load::{Arrivals, Load, Times};
 
-use crate::ending::run;
 use crate::rows::accounts_after;
-use crate::{MODES, Running, Server, txn_engine, wait_for};
+use crate::{Folder, MODES, Running, Server, assert_one_line, run, txn_engine, txn_engine_after, wait_for};
 
-struct Loading(Running);
-
-impl Loading {
-    fn start(address: SocketAddr, typed: &str) -> Self {
-        Loading(Running::start(txn_engine(&format!("load --addr {address} {typed}"))))
-    }
-
-    fn wait(mut self) -> (Option<i32>, String) {
-        let code = self.0.wait().code();
-        let read = |mut output: Box<dyn Read>| {
-            let mut text = String::new();
-            output.read_to_string(&mut text).expect("the output is text");
-            text
-        };
-        let said = read(Box::new(self.0.0.stderr.take().expect("it is piped")));
-        assert_eq!(said, "", "no terminal, no progress");
-        (code, read(Box::new(self.0.0.stdout.take().expect("it is piped"))))
-    }
-
-    fn outcome(self) -> (Option<i32>, Value) {
-        let (code, text) = self.wait();
-        assert_eq!(text.lines().count(), 1, "{text}");
-        (code, serde_json::from_str(&text).expect("it is JSON"))
-    }
+fn load(server: &Server, typed: &str) -> Running {
+    Running::start(txn_engine(&format!("load --addr {} {typed}", server.address)))
 }
 
-fn load(server: &Server, typed: &str) -> (Option<i32>, Value) {
-    Loading::start(server.address, &format!("--json {typed}")).outcome()
+/// What a program printed that ended with this exit code: one line of JSON.
+fn outcome(running: Running, code: i32) -> Value {
+    let (ended, text, said) = running.outcome();
+    assert_eq!((ended, text.lines().count()), (Some(code), 1), "{text}{said}");
+    assert_eq!(said, "", "no terminal, no progress");
+    serde_json::from_str(&text).expect("it is JSON")
 }
 
 fn number(value: &Value) -> f64 {
@@ -61,20 +39,20 @@ fn assert_counts(outcome: &Value, counts: &[(&str, u64)]) {
 
 /// Has the server or the load generator stand still for so long under a load of 500 rows per second, and checks that all rows of that
 /// time are on record as late in these `times`.
-fn assert_late(server: &Server, which: &str, still: Duration, times: &[&str]) {
+fn assert_late(mode: &str, which: &str, still: Duration, times: &[&str]) {
+    let server = Server::start(mode);
     let mut aside = server.connect();
     let typed = "--json --rate 500 --duration 3 --warm-up 0 --clients 20 --patience 60";
-    let loading = Loading::start(server.address, typed);
+    let loading = load(&server, typed);
     wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 120.0);
-    let signal = |signal| if which == "server" { server.signal(signal) } else { loading.0.signal(signal) };
+    let signal = |signal| if which == "server" { &server.running } else { &loading }.signal(signal);
     signal(Signal::SIGSTOP);
     let stopped = Instant::now();
     thread::sleep(still);
     let still_s = stopped.elapsed().as_secs_f64();
     signal(Signal::SIGCONT);
-    let (code, outcome) = loading.outcome();
+    let outcome = outcome(loading, 0);
 
-    assert_eq!(code, Some(0), "{outcome}");
     assert_counts(&outcome, &[("failed", 0), ("rejected", 0), ("refused", 0), ("unserved", 0)]);
     let rows = number(&outcome["rows"]);
     assert!((1300.0..1700.0).contains(&rows), "{outcome}");
@@ -91,13 +69,9 @@ fn assert_late(server: &Server, which: &str, still: Duration, times: &[&str]) {
 
 #[test]
 fn rows_that_the_server_or_the_load_generator_itself_delays_are_on_record_as_late() {
-    let server = Server::start("--mode tokio");
-    assert_late(&server, "server", Duration::from_secs(1), &["response"]);
-    server.stop();
-    let server = Server::start("--mode threads");
+    assert_late("--mode tokio", "server", Duration::from_secs(1), &["response"]);
     // The time before a row was sent is part of its time, and is stated by itself besides.
-    assert_late(&server, "load generator", Duration::from_millis(700), &["response", "lateness"]);
-    server.stop();
+    assert_late("--mode threads", "load generator", Duration::from_millis(700), &["response", "lateness"]);
 }
 
 #[test]
@@ -106,12 +80,11 @@ fn rows_to_a_server_that_dies_have_failed_and_are_not_waited_for() {
         let server = Server::start(mode);
         let mut aside = server.connect();
         let typed = "--json --rate 400 --duration 1.5 --warm-up 0 --clients 10 --patience 600";
-        let loading = Loading::start(server.address, typed);
+        let loading = load(&server, typed);
         wait_for("the load to be under way", || number(&aside.stats()["accepted"]) > 60.0);
         server.signal(Signal::SIGKILL);
         // Waiting for an answer would take its 600 seconds.
-        let (code, outcome) = loading.outcome();
-        assert_eq!(code, Some(1), "{outcome}");
+        let outcome = outcome(loading, 1);
         assert_counts(&outcome, &[("refused", 0), ("unserved", 0), ("rejected", 0)]);
         assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) >= 40.0, "{outcome}");
         drop(server);
@@ -125,41 +98,28 @@ fn nobody_there_is_one_clear_line() {
     socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).expect("there are ports");
     let address = socket.local_addr().expect("it is bound").as_socket().expect("it is an address of the internet");
     for typed in ["", "--json", "--clients 1"] {
-        let (code, said) = run(&format!("load --addr {address} --duration 600 {typed}"));
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.lines().count() == 1 && said.contains(&address.to_string()), "{said}");
-        assert!(said.contains("is the server up?"), "{said}");
+        let load = txn_engine(&format!("load --addr {address} --duration 600 {typed}"));
+        assert_one_line(load, &[&address.to_string(), "is the server up?"]);
     }
 }
 
 #[test]
 fn a_host_is_found_by_name_whichever_of_its_addresses_answers() {
-    let typed = "--clients 3 --rate 100 --duration 0.2 --warm-up 0 --json";
-    for address in ["127.0.0.1:0", "[::1]:0"] {
-        let mut server = Running::start(txn_engine(&format!("serve --addr {address}")));
-        let mut line = String::new();
-        BufReader::new(server.0.stdout.take().expect("it is piped")).read_line(&mut line).expect("it is text");
-        let Some((_, port)) = line.trim_end().rsplit_once(':') else {
-            assert_eq!(address, "[::1]:0", "only an address of version 6 may be missing");
-            continue;
-        };
-        let known = ("localhost", 0).to_socket_addrs().is_ok_and(|mut all| all.any(|one| one.is_ipv6()));
-        if address == "[::1]:0" && !known {
-            continue;
-        }
-        let (code, said) = run(&format!("load --addr localhost:{port} {typed}"));
-        assert_eq!(code, Some(0), "{address}: {said}");
+    let all = ("localhost", 0).to_socket_addrs().expect("every machine knows itself");
+    let there: Vec<_> = all.filter(|address| TcpListener::bind(address).is_ok()).collect();
+    assert!(there.iter().any(SocketAddr::is_ipv4), "only an address of version 6 may be missing");
+    for address in there {
+        let server = Server::start_command(Folder::new(), txn_engine(&format!("serve --addr {address}")));
+        let typed = format!("load --addr localhost:{} --clients 3 --rate 100 --duration 0.2", server.address.port());
+        let (code, _, said) = run(txn_engine(&typed));
+        assert_eq!(code, Some(0), "{said}");
     }
 }
 
 #[test]
 fn more_connections_than_files_are_one_clear_line() {
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -n 200; exec \"$0\" load --clients 1000"]).arg(cargo_bin!("txn_engine"));
-    let output = command.output().expect("there is a shell");
-    let said = String::from_utf8(output.stderr).expect("it is text");
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_eq!(said, "txn_engine: cannot open 1000 connections: 136 are the most here (ulimit -n)\n");
+    let load = txn_engine_after("ulimit -n 200", "load --clients 1000");
+    assert_one_line(load, &["txn_engine: cannot open 1000 connections: 136 are the most here (ulimit -n)\n"]);
 }
 
 #[test]
@@ -170,11 +130,12 @@ fn clients_that_wait_in_vain_or_are_refused_are_counted_and_the_first_reason_is_
     let pool = ("--mode pool --pool 2".to_owned(), [("refused", 0), ("unserved", 8)], Value::Null);
     for (mode, counts, reason) in full.into_iter().chain([pool]) {
         let server = Server::start(&mode);
-        let (code, outcome) = load(&server, "--clients 10 --rate 150 --duration 0.5 --warm-up 0 --patience 1");
-        assert_eq!((code, &outcome["refusal"]), (Some(1), &reason), "{mode}: {outcome}");
+        let typed = "--json --clients 10 --rate 150 --duration 0.5 --warm-up 0 --patience 1";
+        let outcome = outcome(load(&server, typed), 1);
+        assert_eq!(outcome["refusal"], reason, "{outcome}");
         assert_counts(&outcome, &[[("clients", 10), ("rejected", 0)], counts].concat());
         // Their rows were due, too.
-        assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{mode}: {outcome}");
+        assert!(number(&outcome["failed"]) > 0.0 && number(&outcome["accepted"]) > 0.0, "{outcome}");
         server.stop();
     }
 }
@@ -183,9 +144,8 @@ fn clients_that_wait_in_vain_or_are_refused_are_counted_and_the_first_reason_is_
 fn the_same_seed_sends_the_same_rows() {
     let dump = |mode: &str, seed: u64| {
         let server = Server::start(mode);
-        let (code, outcome) =
-            load(&server, &format!("--clients 15 --rate 800 --duration 0.4 --warm-up 0.1 --seed {seed}"));
-        assert_eq!(code, Some(0), "{mode}: {outcome}");
+        let typed = format!("--json --clients 15 --rate 800 --duration 0.4 --warm-up 0.1 --seed {seed}");
+        let outcome = outcome(load(&server, &typed), 0);
         assert_counts(&outcome, &[("failed", 0), ("rejected", 0), ("refused", 0), ("unserved", 0)]);
         server.stop().session()
     };
@@ -197,8 +157,7 @@ fn the_same_seed_sends_the_same_rows() {
 
 #[test]
 fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
-    for mode in MODES {
-        let server = Server::start(mode);
+    for server in Server::in_every_mode("") {
         let load = Load {
             address: server.address.to_string(),
             clients: 20,
@@ -211,9 +170,9 @@ fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
             patience: Duration::from_mins(1),
         };
         let outcome = load.run(|_| {}).expect("the server is there");
-        assert_eq!((outcome.rows, outcome.accepted, outcome.failed), (300, 300, 0), "{mode}");
-        assert_eq!([&outcome.response, &outcome.service, &outcome.lateness].map(Times::len), [300; 3], "{mode}");
-        assert!(outcome.response.max() >= outcome.service.max(), "{mode}");
+        assert_eq!((outcome.rows, outcome.accepted, outcome.failed), (300, 300, 0));
+        assert_eq!([&outcome.response, &outcome.service, &outcome.lateness].map(Times::len), [300; 3]);
+        assert!(outcome.response.max() >= outcome.service.max());
         let mut text = Vec::new();
         for (client, taken) in outcome.taken.iter().enumerate() {
             let mut script = load.script(client);
@@ -223,23 +182,21 @@ fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
         let rows = String::from_utf8(text).expect("rows are text");
         // The first ones, to see whether the connections are served, and those of the warm-up.
         // Their times are sums of floating point numbers: one of them may be late for the warm-up.
-        assert!((369..=370).contains(&rows.lines().count()), "{mode}: {}", rows.lines().count());
-        assert_eq!(server.stop().accounts(), accounts_after(&rows), "{mode}");
+        assert!((369..=370).contains(&rows.lines().count()), "{}", rows.lines().count());
+        assert_eq!(server.stop().accounts(), accounts_after(&rows));
     }
 }
 
 #[test]
 fn a_second_load_goes_on_with_higher_ids() {
     let server = Server::start("--mode tokio");
-    let typed = "--clients 5 --rate 500 --duration 0.2 --warm-up 0";
-    assert_eq!(load(&server, typed).0, Some(0));
+    let typed = "--json --clients 5 --rate 500 --duration 0.2 --warm-up 0";
+    outcome(load(&server, typed), 0);
     // Rows that the server has seen are answered, and told apart from those that were applied.
-    let (code, outcome) = load(&server, typed);
-    assert_eq!(code, Some(0), "{outcome}");
-    assert!(number(&outcome["rejected"]) > 0.0, "{outcome}");
-    let (code, outcome) = load(&server, &format!("{typed} --first-tx 1000000"));
-    assert_eq!(code, Some(0), "{outcome}");
-    assert_counts(&outcome, &[("rejected", 0), ("failed", 0)]);
+    let again = outcome(load(&server, typed), 0);
+    assert!(number(&again["rejected"]) > 0.0, "{again}");
+    let further = outcome(load(&server, &format!("{typed} --first-tx 1000000")), 0);
+    assert_counts(&further, &[("rejected", 0), ("failed", 0)]);
     server.stop();
 }
 
@@ -247,42 +204,30 @@ fn a_second_load_goes_on_with_higher_ids() {
 fn the_outcome_can_be_read_by_a_person() {
     let server = Server::start("--mode tokio --most-connections 4");
     let typed = "--clients 5 --rate 100 --duration 0.2 --warm-up 0 --arrivals constant";
-    let (code, text) = Loading::start(server.address, typed).wait();
-    assert_eq!(code, Some(1), "{text}");
+    let (code, text, said) = load(&server, typed).outcome();
+    assert_eq!((code, text.lines().count(), said.as_str()), (Some(1), 5, ""), "{text}");
     let lines: Vec<_> = text.lines().collect();
-    assert!(lines[0].starts_with("4 of 5 connections served after "), "{text}");
-    assert!(
-        lines[0].ends_with(
-            ", 1 refused, 0 not answered (busy: there are as many connections as allowed (--most-connections))"
-        ),
-        "{text}"
-    );
+    let refused = ", 1 refused, 0 not answered (busy: there are as many connections as allowed (--most-connections))";
+    assert!(lines[0].starts_with("4 of 5 connections served after ") && lines[0].ends_with(refused), "{text}");
     assert!(lines[1].starts_with("19 rows at 100 per second: ") || lines[1].starts_with("20 rows"), "{text}");
-    assert!(
-        lines[2..].iter().all(|line| line.contains("p99.9 ") && !line.contains("NaN")) && lines.len() == 5,
-        "{text}"
-    );
+    assert!(lines[2..].iter().all(|line| line.contains("p99.9 ") && !line.contains("NaN")), "{text}");
     server.stop();
 }
 
 #[test]
 fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
     let outcome = |typed: &str| {
-        let (code, outcome) = Loading(Running::start(txn_engine(&format!("clients --json {typed}")))).outcome();
-        assert_eq!(code, Some(0), "{outcome}");
+        let outcome = outcome(Running::start(txn_engine(&format!("clients --json --clients 50 --as {typed}"))), 0);
         assert!(number(&outcome["work_s"]) <= number(&outcome["whole_s"]), "{outcome}");
+        assert_eq!(outcome["accepted"], 50 * 20, "{outcome}");
         outcome
     };
-    let (_, text) = Loading(Running::start(txn_engine("clients --as tasks --clients 50"))).wait();
+    let (_, text, _) = run(txn_engine("clients --as tasks --clients 50"));
     assert!(text.starts_with("50 clients, 1000 rows applied in ") && !text.contains('{'), "{text}");
-    let threads = outcome("--as threads --clients 50");
-    let tasks = outcome("--as tasks --clients 50");
-    for outcome in [&threads, &tasks] {
-        assert_eq!(outcome["accepted"], 50 * 20, "{outcome}");
-    }
+    let (threads, tasks) = (outcome("threads"), outcome("tasks"));
     assert!(threads["digest"].is_string());
     assert_eq!(threads["digest"], tasks["digest"]);
-    assert_ne!(threads["digest"], outcome("--as tasks --clients 50 --seed 1")["digest"]);
+    assert_ne!(threads["digest"], outcome("tasks --seed 1")["digest"]);
     if cfg!(target_os = "linux") {
         assert!(number(&threads["there"]["threads"]) > 50.0 && number(&tasks["there"]["threads"]) < 50.0, "{tasks}");
     }
@@ -291,25 +236,12 @@ fn clients_in_one_process_come_to_the_same_accounts_as_threads_and_as_tasks() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_cannot_be_had_are_one_line_that_says_why() {
-    let clients = |limit: &str, typed: &str| {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("{limit}exec \"$0\" {typed}")]).arg(cargo_bin!("txn_engine"));
-        let output = command.stdout(Stdio::piped()).output().expect("there is a shell");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{typed}: {said}");
-        assert!(said.lines().count() == 1 && !said.contains("panicked"), "{typed}: {said}");
-        said
-    };
     // A quarter of the maps that a process may have are not enough.
     let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").expect("Linux says so");
     let threads = maps.trim().parse::<usize>().expect("it is a number") / 4 + 1;
     for typed in [format!("clients --as threads --clients {threads}"), format!("serve --mode pool --pool {threads}")] {
-        let said = clients("", &typed);
-        assert!(
-            said.contains(&format!("cannot start {threads} threads")) && said.contains("vm.max_map_count"),
-            "{said}"
-        );
+        assert_one_line(txn_engine(&typed), &[&format!("cannot start {threads} threads"), "vm.max_map_count"]);
     }
-    let said = clients("ulimit -v 500000; ", "clients --as threads --clients 1000");
-    assert!(said.contains("cannot start 1000 threads: each reserves ") && said.contains("488 (ulimit -v)"), "{said}");
+    let few = txn_engine_after("ulimit -v 500000", "clients --as threads --clients 1000");
+    assert_one_line(few, &["cannot start 1000 threads: each reserves ", "488 (ulimit -v)"]);
 }

@@ -33,7 +33,7 @@ impl Dialogue {
 
 /// What the naive engine says to the dialogues one after the other: the accounts, and how often each operation was accepted.
 pub fn outcome<'a>(dialogues: impl IntoIterator<Item = &'a Dialogue>) -> (String, BTreeMap<&'static str, u64>) {
-    let mut oracle = Oracle::new();
+    let mut oracle = Oracle::default();
     for dialogue in dialogues {
         oracle.feed(&with_header(&dialogue.rows)).expect("the header is valid");
     }
@@ -74,6 +74,11 @@ pub fn deposits(client: u16, ids: Range<u32>) -> String {
     ids.fold(String::new(), |text, tx| text + &format!("deposit,{client},{tx},1\n"))
 }
 
+/// A file in which each of these clients has 1.
+pub fn clients(numbers: Range<u32>) -> String {
+    numbers.fold(HEADER.to_owned(), |text, number| text + &format!("deposit,{number},{number},1\n"))
+}
+
 fn with_header(rows: &[Vec<u8>]) -> Vec<u8> {
     [HEADER.as_bytes(), &lines(rows)].concat()
 }
@@ -84,6 +89,11 @@ fn lines(rows: &[Vec<u8>]) -> Vec<u8> {
 
 fn pick<T: Copy>(rng: &mut impl Rng, choices: &[T]) -> T {
     choices[rng.random_range(0..choices.len())]
+}
+
+/// One of the pieces between the bars.
+fn odd(rng: &mut impl Rng, pieces: &[u8]) -> Vec<u8> {
+    pick(rng, &pieces.split(|&byte| byte == b'|').collect::<Vec<_>>()).to_vec()
 }
 
 fn row(rng: &mut impl Rng, number: u32) -> Vec<u8> {
@@ -101,10 +111,10 @@ fn row(rng: &mut impl Rng, number: u32) -> Vec<u8> {
     let amount = if moves_money { pick(rng, AMOUNTS) } else { "" };
     let mut fields = [kind.to_owned(), client.to_string(), tx.to_string(), amount.to_owned()].map(String::into_bytes);
     match rng.random_range(0..80) {
-        0..3 => return pick(rng, ODD_LINES).to_vec(),
-        3..6 => fields[rng.random_range(0..2)] = pick(rng, ODD_FIELDS).to_vec(),
-        6..9 => fields[2] = pick(rng, ODD_FIELDS).to_vec(),
-        9..16 => fields[3] = pick(rng, ODD_AMOUNTS).to_vec(),
+        0..3 => return odd(rng, ODD_LINES),
+        3..6 => fields[rng.random_range(0..2)] = odd(rng, ODD_FIELDS),
+        6..9 => fields[2] = odd(rng, ODD_FIELDS),
+        9..16 => fields[3] = odd(rng, ODD_AMOUNTS),
         16..19 => fields[0].make_ascii_uppercase(),
         19..22 => fields.iter_mut().for_each(|field| *field = [b" \t", &field[..], b"  "].concat()),
         22..25 => fields.iter_mut().for_each(|field| *field = [b"\"", &field[..], b"\""].concat()),
@@ -120,19 +130,9 @@ fn row(rng: &mut impl Rng, number: u32) -> Vec<u8> {
 const AMOUNTS: &[&str] =
     &["1", "2", "2.0", "3.5", "0.0001", "1.2345", "10", "1", "2", "5", "7", "3.5", "922337203685477.5807"];
 
-const ODD_LINES: &[&[u8]] = &[
-    b"deposit",
-    b",,,",
-    b"\"",
-    b"\x00\x01\xFF",
-    b"deposit;1;1;1",
-    b"STATS",
-    b"stats,1,1,1",
-    b"busy: no",
-    b"\xEF\xBB\xBF",
-];
+const ODD_LINES: &[u8] = b"deposit|,,,|\"|\x00\x01\xFF|deposit;1;1;1|STATS|stats,1,1,1|busy: no|\xEF\xBB\xBF";
 
 /// Neither a type nor a number, nor one that another dialogue could mean.
-const ODD_FIELDS: &[&[u8]] = &[b"", b" ", b"-1", b"65536000000", b"one", b"1.0", b"\xC3\x28", b"transfer"];
+const ODD_FIELDS: &[u8] = b"| |-1|65536000000|one|1.0|\xC3\x28|transfer";
 
-const ODD_AMOUNTS: &[&[u8]] = &[b"", b"0", b"-1", b"1.00001", b"+.5", b"7.", b"1e3", b"\xFF", b"abc", b"0.00000"];
+const ODD_AMOUNTS: &[u8] = b"|0|-1|1.00001|+.5|7.|1e3|\xFF|abc|0.00000";

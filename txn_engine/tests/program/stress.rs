@@ -3,7 +3,8 @@
 use txn_engine::ErrorKind;
 use txn_engine::oracle::process;
 
-use crate::{Folder, HEADER, stdout_of};
+use crate::rows::HEADER;
+use crate::{Folder, stdout_of};
 
 #[test]
 fn generated_rows_are_as_many_as_asked_for_and_the_same_for_the_same_seed() {

@@ -1,0 +1,221 @@
+//! How a server ends, and how the next one goes on; what is typed wrongly.
+
+use std::fs;
+use std::io::BufRead;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use txn_engine::oracle::Oracle;
+
+use crate::client::Client;
+use crate::hostile::deaf;
+use crate::rows::{Dialogue, HEADER, outcome};
+use crate::{Folder, MODES, Server, assert_one_line, run, txn_engine};
+
+#[test]
+fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut dialogues: Vec<_> = (0..6).map(|number| Dialogue::draw(&mut rng, number, 80)).collect();
+    // One that is longer than what is read at once.
+    dialogues.push(Dialogue::draw(&mut rng, 99, 400));
+    let accounts = outcome(&dialogues).0;
+    for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
+        let server = Server::start(mode);
+        let mut clients: Vec<_> = dialogues.iter().map(|_| server.connect()).collect();
+        for client in &mut clients {
+            assert_eq!(client.ask(HEADER.trim_end()), "ok");
+        }
+        // The server stands still while they send, so that it has read nothing of it when it is told to end.
+        server.signal(Signal::SIGSTOP);
+        for (client, dialogue) in clients.iter_mut().zip(&dialogues) {
+            client.send(dialogue.text());
+            client.send("deposit,98,98,5");
+            client.wait_until_arrived();
+        }
+        server.signal(signal);
+        server.signal(Signal::SIGCONT);
+        for (client, dialogue) in clients.iter_mut().zip(&dialogues) {
+            let mut answers = client.rest();
+            let last = answers.pop().unwrap_or_default();
+            assert!(last.starts_with("unfinished: "), "{last}");
+            assert_eq!(answers, dialogue.answers);
+        }
+        assert_eq!(server.ends_well().accounts(), accounts);
+        assert!(std::net::TcpStream::connect(clients[0].stream.peer_addr().expect("it was connected")).is_err());
+    }
+}
+
+#[test]
+fn the_next_server_goes_on_where_the_last_one_ended() {
+    let days = [
+        (
+            "deposit,1,1,5\ndeposit,2,2,7\nwithdrawal,1,3,1\ndispute,2,2,\nwithdrawal,1,9,9\n",
+            "ok ok ok ok InsufficientFunds",
+        ),
+        ("deposit,1,1,5\nwithdrawal,1,4,4\ndispute,2,2,\nchargeback,2,2,\n", "RepeatedTx ok AlreadyDisputed ok"),
+        ("withdrawal,1,9,0.0001\ndeposit,2,5,1\ndeposit,1,9,2\n", "InsufficientFunds AccountLocked ok"),
+    ];
+    for mode in MODES {
+        let mut oracle = Oracle::default();
+        let mut folder = Folder::new();
+        let mut load = "";
+        for (rows, names) in days {
+            let server = Server::start_in(folder, &format!("{mode} {load}"));
+            let mut client = server.connect();
+            client.send(rows);
+            let answers = client.end();
+            let said: Vec<_> = answers.iter().map(|answer| answer.split(':').next().unwrap_or_default()).collect();
+            assert_eq!(said.join(" "), names, "{rows}");
+            oracle.feed(format!("{HEADER}{rows}").as_bytes()).expect("the header is valid");
+            folder = server.stop().folder;
+            load = "--load session";
+        }
+        let ended = Server::start_in(folder, &format!("{mode} {load}")).stop();
+        assert_eq!(ended.accounts().into_bytes(), oracle.finish().accounts_csv);
+    }
+}
+
+#[test]
+fn a_client_that_takes_no_answers_delays_the_end_by_the_grace_only() {
+    for server in Server::in_every_mode("--grace 0.3") {
+        let mut honest = server.connect();
+        assert_eq!(honest.ask("deposit,1,1,5"), "ok");
+        let deaf = deaf(&server);
+        honest.send("deposit,1,2,5\n");
+        honest.wait_until_arrived();
+        let begun = Instant::now();
+        server.signal(Signal::SIGTERM);
+        assert_eq!(honest.rest(), ["ok"]);
+        let ended = server.ends_well();
+        let time = begun.elapsed();
+        // Below the grace that it has by itself; and it did wait, or the client was not as deaf as it should be.
+        assert!((Duration::from_millis(290)..Duration::from_secs(4)).contains(&time), "{time:?}");
+        assert_eq!(ended.accounts(), "client,available,held,total,locked\n1,10.0000,0.0000,10.0000,false\n");
+        drop(deaf);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_a_server_that_waits() {
+    for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
+        let mut server = Server::start(&format!("{mode} --grace 600"));
+        let deaf = deaf(&server);
+        server.signal(signal);
+        let mut line = String::new();
+        server.stderr.read_line(&mut line).expect("what it says is text");
+        assert!(line.contains("finishing 1 connections") && line.contains("again"), "{line}");
+        server.signal(signal);
+        let ended = server.wait();
+        assert_eq!(ended.status.signal(), Some(signal as i32), "{}", ended.status);
+        assert!(!ended.folder.path("session/session.json").exists(), "half a session is worse than none");
+        drop(deaf);
+    }
+}
+
+#[test]
+fn a_server_with_nothing_to_wait_for_ends_at_once() {
+    // Waiting for the grace would be waiting for too long.
+    for server in Server::in_every_mode("--grace 600") {
+        let mut silent = server.connect();
+        assert_eq!(silent.ask("deposit,1,1,5"), "ok");
+        let ended = server.stop();
+        assert_eq!(silent.answer(), None);
+        assert!(ended.stderr.contains("finishing 1 connections"), "{}", ended.stderr);
+    }
+    for server in Server::in_every_mode("--grace 600") {
+        assert_eq!(server.stop().stderr, "");
+    }
+}
+
+#[test]
+fn a_server_ends_with_its_standard_input_if_that_was_asked_for() {
+    let mut command = txn_engine("serve --addr 127.0.0.1:0 --until-stdin-closes --dump session");
+    command.stdin(Stdio::piped());
+    let mut server = Server::start_command(Folder::new(), command);
+    let mut client = server.connect();
+    assert_eq!(client.ask("deposit,1,1,5"), "ok");
+    drop(server.running.0.stdin.take());
+    let ended = server.ends_well();
+    assert_eq!(ended.stderr, "");
+    assert_eq!(client.answer(), None);
+    assert_eq!(ended.accounts().lines().count(), 2);
+}
+
+#[test]
+fn a_dump_that_fails_is_said_and_the_accounts_are_printed_if_anybody_reads_the_output() {
+    for is_read in [true, false] {
+        let mut server = Server::start("--mode tokio");
+        let mut client = server.connect();
+        assert_eq!(client.ask("deposit,1,1,5"), "ok");
+        client.ends();
+        let session = server.folder.path("session");
+        fs::remove_dir(&session).expect("the server has made a folder, and nothing in it");
+        fs::write(&session, "a file").expect("a file can be written");
+        if !is_read {
+            // As a script does that has read where the server listens.
+            drop(server.stdout.take());
+        }
+        server.signal(Signal::SIGTERM);
+        let ended = server.wait();
+        assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains("session"), "{}", ended.stderr);
+        let accounts = "client,available,held,total,locked\n1,5.0000,0.0000,5.0000,false\n";
+        assert_eq!(ended.stdout, if is_read { accounts } else { "" });
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_one_clear_line() {
+    let first = Server::start("--mode tokio");
+    for mode in MODES {
+        let second = txn_engine(&format!("serve {mode} --addr {}", first.address));
+        assert_one_line(second, &[&first.address.to_string(), "in use", "--addr"]);
+    }
+    // The first one has not noticed.
+    assert_eq!(Client::connect(first.address).ask("deposit,1,1,5"), "ok");
+    first.stop();
+}
+
+#[test]
+fn what_cannot_be_meant_is_one_clear_error() {
+    let seconds = "not a number of seconds from 0 to 1000000";
+    for (typed, values, clear) in [
+        ("serve --mode", "fibers", "possible values: threads, pool, tokio, tokio_current, null"),
+        ("serve --addr", "nowhere 127.0.0.1", "--addr"),
+        ("serve --pool", "x", "--pool"),
+        ("serve --most-connections", "x", "--most-connections"),
+        // A duration holds 1e19 seconds, an instant that lies so far ahead does not.
+        ("serve --grace", "x -1 nan inf 1e19", seconds),
+        ("serve --idle", "x", seconds),
+        ("load --patience", "1e19", seconds),
+        ("load --duration 1 --warm-up", "x 1e19", seconds),
+        ("load --duration", "-1", seconds),
+        ("load --rate", "0 -5 nan inf 1e300", "not a number above 0"),
+        ("load --arrivals", "sometimes", "possible values: poisson, constant"),
+        ("load --clients", "-1 0 1000000000000", "not a whole number from 1 to 1000000"),
+        ("load --first-tx", "4294967296", "--first-tx"),
+        ("load --addr", "nowhere localhost:99999", "localhost:8820"),
+        ("clients --as threads --clients", "0", "not a whole number from 1 to 1000000"),
+        ("clients --as tasks --clients 1000000 --rows", "1000000000000000", "rows in all"),
+        ("clients --rows", "1", "--as"),
+        ("clients --as", "fibers", "possible values: threads, tasks"),
+        ("serve --mode null --dump", "session", "leave out --load and --dump"),
+        ("serve --mode null --load", "session", "leave out --load and --dump"),
+        ("serve --dump", "Cargo.toml", "Cargo.toml"),
+        ("serve --load", "nowhere", "nowhere"),
+        ("payments.csv --engine", "warp", "possible values: sync, async, best_one_core, best_all_cores"),
+        ("generate --rows 1 --shape", "round", "possible values: original, accepted, hot, uniform"),
+    ] {
+        for value in values.split(' ') {
+            let (code, _, said) = run(txn_engine(&format!("{typed}={value}")));
+            assert_eq!(code, Some(2), "{said}");
+            let errors = said.lines().filter(|line| line.starts_with("error: ") || line.starts_with("txn_engine: "));
+            assert_eq!(errors.count(), 1, "{said}");
+            assert!(said.contains(clear) && !said.contains("panicked"), "{said}");
+        }
+    }
+}
