@@ -84,9 +84,7 @@ fn access(case: &TestCase<'_, Setting>, scenario: Workload, on_disk: bool) -> Re
     let mut metrics = measured.cost.metrics();
     // A handicapped copy is judged by what the others hold.
     metrics.extend(metrics::of(&measured.tally, &workload, scenario.hold));
-    let mut observation = Observation::new(measured.digest, metrics);
-    observation.histograms = metrics::histograms(&measured.tally)?;
-    Ok(observation)
+    Ok(Observation::new(measured.digest, metrics))
 }
 
 /// What recording a sample costs, on the way that the open loop takes: under the lock, with both times.

@@ -50,9 +50,6 @@ fn a_case_of_each_kind_runs_as_it_is_listed() {
         assert!(record["metrics"]["work_s"].as_f64().expect("a time") > 0.0 && record.get("error").is_none());
         if case[0] == "smoke" {
             assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
-            for name in ["read_service_ns", "read_response_ns", "write_service_ns", "ticker_late_ns"] {
-                assert!(record["histograms"][name].as_str().expect(name).len() > 100, "{name}");
-            }
         }
     }
     assert_eq!(ran.len(), 4, "{ran:?}");

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use procfs::Current as _;
 use study_kit::server::Server;
 use study_kit::usage::{kib, peak_rss_kib, processor_s};
-use study_kit::{Metrics, Observation, TestCase, data, encode};
+use study_kit::{Metrics, Observation, TestCase, data};
 use txn_engine::accounts;
 use txn_engine::books::Books as _;
 use txn_engine::ledger::Ledger;
@@ -94,7 +94,6 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
     server.stop()?;
     let digest = if keeps_accounts { check(&dump, &load, &answers, state.as_deref())? } else { String::new() };
     let mut observation = Observation::new(digest, metrics(tcp, &answers, [before, connected, answered]));
-    observation.histograms.insert("response_ns", encode(&answers.response)?);
     observation.child_peak_kib = Some(answered.server.peak_rss_kib);
     Ok(observation)
 }
