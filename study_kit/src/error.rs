@@ -22,11 +22,9 @@ pub fn one_line(error: &anyhow::Error) -> String {
 
 /// Prints `error` with its causes in one line and says how to exit.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    };
+    let is_gone = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     // Whoever reads our output has had enough of it: that is no failure of ours.
-    if error.chain().any(broken_pipe) {
+    if error.chain().any(|cause| cause.downcast_ref().is_some_and(is_gone)) {
         return ExitCode::SUCCESS;
     }
     // If nobody listens there, nothing can be done about it.
