@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
-# Does:   describes the machine, its speed, limits and tools, before and after a measurement. measure.sh calls it.
+# Does:   describes the machine, its speed, limits and tools, before and after a measurement; sourced by measure.sh, which sets the variables.
 # Reads:  /proc, /sys or sysctl; the versions of the tools; FOLDER.work/ (binaries, seed).
-# Writes: FOLDER.work/facts.tsv, for `report machine`, without host name, user name or absolute path.
-# shellcheck source=lib.sh
-source "$(dirname "$0")/lib.sh"
-
-usage() { echo 'usage: scripts/machine.sh before|resumed|after STUDY FOLDER'; }
+# Writes: FOLDER.work/facts.tsv and from it machine.json by `report machine`, without host name, user name or absolute path.
+# shellcheck shell=bash disable=SC2154  # study, program, report, record and work are set by measure.sh, waited_s by wait_for_quiet
 
 # fact NAME VALUE REASON: one value; when it is empty, the reason says why it could not be read.
 fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr '\t' ' ')" "$3" >>"$facts"; }
@@ -92,23 +89,20 @@ steal_percent() {
       if (all > 0) printf "%.2f", 100 * (last["steal_ticks_after"] - last["steal_ticks_before"]) / all }' "$facts"
 }
 
-main() {
-  case ${1:-} in -h | --help) usage; exit 0 ;; esac
-  [ $# = 3 ] || { usage >&2; exit 2; }
-  study=$2 program=$2_study work=$3.work facts=$3.work/facts.tsv
+# describe before|resumed|after: what the machine is and does then goes into machine.json.
+describe() {
+  local facts=$work/facts.tsv
   # The last line of a name wins.
   case $1 in
-    before) : >"$facts"; hardware; system; tools; disturbance before; probe ;;
+    before) wait_for_quiet; : >"$facts"; hardware; system; tools; disturbance before; probe ;;
     # What happened during an interruption is none of the measurement's.
-    resumed) ticks before ;;
+    resumed) wait_for_quiet; ticks before ;;
     after)
       disturbance after
       probe _after
       fact steal_percent "$(steal_percent)" 'there is no /proc/stat'
       fact resumed_count "$(count_lines "$work/resumed")" '' ;;
-    *) usage >&2; exit 2 ;;
   esac
-  [ "$1" = after ] || fact quiet_wait_s "$(cat "$work/quiet_wait_s")" ''
+  [ "$1" = after ] || fact quiet_wait_s "$waited_s" ''
+  "$report" machine "$record" "$facts" || die "machine.json could not be written (see above)"
 }
-
-main "$@"

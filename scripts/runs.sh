@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Does:   prepares the inputs of a plan and makes its runs, one process each; sourced by measure.sh, which sets the variables.
-# Reads:  FOLDER/plan.tsv, the binaries in FOLDER.work/bin/.
-# Writes: FOLDER/runs.jsonl and seals.tsv by `report append`; the output of the runs goes to a log below target/.
+# Does:   prepares the inputs of a plan and makes its runs, one process each, then the passes under GNU time, the cross-check of peak memory;
+#         sourced by measure.sh, which sets the variables.
+# Reads:  FOLDER/plan.tsv and the passes that the plan promises, the binaries in FOLDER.work/bin/.
+# Writes: FOLDER/runs.jsonl, seals.tsv and memory.jsonl by `report append`; the output of the runs goes to a log below target/.
 # shellcheck shell=bash disable=SC2154  # program, report, hyperfine, record, work and log are set by measure.sh
+
+# GNU time fills the placeholders (its manual lists them) and writes the object; nothing here parses its usual output.
+TIME_FORMAT='{"max_rss_kib":%M,"minor_faults_count":%R,"major_faults_count":%F,"voluntary_switches_count":%w,'
+TIME_FORMAT+='"involuntary_switches_count":%c,"wall_s":%e,"user_s":%U,"system_s":%S}'
 
 # Inputs are made before the first run, so that no run pays for them.
 prepare() {
@@ -42,4 +47,32 @@ measure_plan() {
   done 3< <(awk -F '\t' 'NR == FNR { left += $8; next }
       { print $0 "\t" (left < 120 ? sprintf("%.0f s", left) : sprintf("%.0f min", left / 60)); left -= $8 }' \
     "$record/plan.tsv" "$record/plan.tsv" | tail -n "+$((done_count + 1))")
+}
+
+# measure_case PASS SCENARIO ARM BUILD SECONDS ARGUMENTS: on the input of seed 0. Without GNU time it runs all the same and its `time` is null.
+measure_case() {
+  local pass=$1 scenario=$2 arm=$3 build=$4 arguments=$6 code=0
+  local command=()
+  rm -f "$work/time.json" "$work/record.jsonl"
+  [ -z "$gnu_time" ] || command=("$gnu_time" -f "$TIME_FORMAT" -o "$work/time.json")
+  # The arguments are words separated by single spaces, by the contract of `arms`.
+  # shellcheck disable=SC2206
+  command+=("$work/bin/$build/0/$program" $arguments --seed 0 --block 0 --run "memory-$pass" --record "$work/record.jsonl")
+  printf '== memory pass %s: %s %s\n' "$pass" "$scenario" "$arm" >>"$log"
+  guarded logged "$log" "${command[@]}" || code=$?
+  uninterrupted "$report" append memory "$record" --pass "$pass" --scenario "$scenario" --arm "$arm" --exit "$code" \
+    --time "$work/time.json" --record "$work/record.jsonl" 2>>"$log" || [ "$?" = 1 ] || die "$(tail -n 1 "$log")"
+}
+
+measure_memory() {
+  local done_count total row gnu_time
+  gnu_time=$(find_gnu_time) || say "note: no GNU time, so no cross-check of peak memory (make setup says how to get it)"
+  done_count=$(count_lines "$record/memory.jsonl")
+  "$report" passes "$record" >"$work/passes.tsv" || die 'no cases (see above)'
+  total=$(count_lines "$work/passes.tsv")
+  while IFS=$'\t' read -r -a row <&3; do
+    done_count=$((done_count + 1))
+    progress "$done_count" "$total" "memory  ${row[1]}  ${row[2]}"
+    measure_case "${row[@]}"
+  done 3< <(tail -n "+$((done_count + 1))" "$work/passes.tsv")
 }
