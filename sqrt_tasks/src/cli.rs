@@ -20,9 +20,7 @@ use crate::work::Work;
 
 /// Roots that each published task finds.
 pub const PUBLISHED_LEN: usize = 10_000_000;
-/// Ran, and tasks failed or returned something wrong.
 const FOUND_FAILURES: u8 = 1;
-/// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
 const EXAMPLES: &str = "Examples:

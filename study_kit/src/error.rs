@@ -5,9 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 
-/// Ran, and found failures.
 pub const FOUND_FAILURES: u8 = 1;
-/// Could not run.
 pub const COULD_NOT_RUN: u8 = 2;
 
 /// A name of which there is none, and those there are.
