@@ -6,7 +6,6 @@
 
 # fact NAME VALUE REASON: one value; when it is empty, the reason says why it could not be read.
 fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr '\t' ' ')" "$3" >>"$facts"; }
-content() { cat "$1" 2>/dev/null || true; }
 # Linux keeps most values in files, macOS in sysctl.
 kernel_value() { if [ -r "$1" ]; then cat "$1"; elif [ -n "${2:-}" ]; then sysctl -n "$2" 2>/dev/null || true; fi; }
 first_match() { awk -F '[:=] *' -v key="$1" '$1 ~ "^" key "[ \t]*$" { print $2; exit }' "$2" 2>/dev/null || true; }
@@ -25,7 +24,7 @@ hardware() {
   threads=$(kernel_value /sys/devices/system/cpu/smt/active)
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
-  fact governor "$(content /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
+  fact governor "$(kernel_value /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
   if [ -z "$lscpu" ]; then fact hypervisor '' 'lscpu is missing'; else
     fact hypervisor "$(from_lscpu 'Hypervisor vendor' | grep . || { grep -qw hypervisor /proc/cpuinfo && echo 'of an unknown vendor' || echo none; })" ''
   fi
@@ -42,9 +41,9 @@ system() {
   fact data_filesystem "$(stat -f -c %T "$data" 2>/dev/null || true)" 'stat does not tell it'
   fact nofile_soft_count "$(ulimit -Sn)" ''
   fact nofile_hard_count "$(ulimit -Hn)" ''
-  fact max_map_count "$(content /proc/sys/vm/max_map_count)" 'the kernel has no such limit'
+  fact max_map_count "$(kernel_value /proc/sys/vm/max_map_count)" 'the kernel has no such limit'
   fact somaxconn_count "$(kernel_value /proc/sys/net/core/somaxconn kern.ipc.somaxconn)" 'the kernel does not tell it'
-  fact transparent_huge_pages "$(content /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
+  fact transparent_huge_pages "$(kernel_value /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
 }
 
 tools() {
