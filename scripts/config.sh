@@ -29,5 +29,3 @@
 : "${PYARROW_VERSION:=26.0.1}"
 # Seconds that `make fuzz` gives each target.
 : "${FUZZ_S:=60}"
-# The oldest Rust that builds the crates (their `rust-version`).
-: "${RUST_VERSION:=1.95}"

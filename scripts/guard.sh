@@ -85,17 +85,17 @@ busy_cores() {
   { head -n 1 /proc/stat; sleep 2; head -n 1 /proc/stat; } |
     awk -v hertz="$(getconf CLK_TCK)" '{ busy[NR] = $2 + $3 + $4 + $7 + $8 + $9 } END { printf "%.2f", (busy[2] - busy[1]) / hertz / 2 }'
 }
-# Waits for others to finish, and prints how many seconds. Their noise widens the intervals, it does not make them wrong: so not for ever.
+# Waits for others to finish, waited_s seconds. Their noise widens the intervals, it does not make them wrong: so not for ever.
 wait_for_quiet() {
-  local busy waited=0
-  while [ "$waited" -lt "$QUIET_WAIT_S" ]; do
+  local busy
+  waited_s=0
+  while [ "$waited_s" -lt "$QUIET_WAIT_S" ]; do
     busy=$(busy_cores)
     if awk "BEGIN { exit !($busy <= $QUIET_CORES) }"; then break; fi
-    [ "$waited" != 0 ] || say "waiting up to $QUIET_WAIT_S s for a quiet machine: others keep $busy cores busy"
-    waited=$((waited + 2))
+    [ "$waited_s" != 0 ] || say "waiting up to $QUIET_WAIT_S s for a quiet machine: others keep $busy cores busy"
+    waited_s=$((waited_s + 2))
   done
-  if [ "$waited" != 0 ] && [ "$waited" -ge "$QUIET_WAIT_S" ]; then
-    say "note: others still keep $busy cores busy after $waited s: measuring all the same, with wider intervals"
+  if [ "$waited_s" != 0 ] && [ "$waited_s" -ge "$QUIET_WAIT_S" ]; then
+    say "note: others still keep $busy cores busy after $waited_s s: measuring all the same, with wider intervals"
   fi
-  echo "$waited"
 }

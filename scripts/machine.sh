@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
-# Does:   describes the machine, its speed, limits and tools, before and after a measurement. measure.sh calls it.
+# Does:   describes the machine, its speed, limits and tools, before and after a measurement; sourced by measure.sh, which sets the variables.
 # Reads:  /proc, /sys or sysctl; the versions of the tools; FOLDER.work/ (binaries, seed).
-# Writes: FOLDER.work/facts.tsv, for `report machine`, without host name, user name or absolute path.
-# shellcheck source=lib.sh
-source "$(dirname "$0")/lib.sh"
-
-usage() { echo 'usage: scripts/machine.sh before|resumed|after STUDY FOLDER'; }
+# Writes: FOLDER.work/facts.tsv and from it machine.json by `report machine`, without host name, user name or absolute path.
+# shellcheck shell=bash disable=SC2154  # study, program, report, record and work are set by measure.sh, waited_s by wait_for_quiet
 
 # fact NAME VALUE REASON: one value; when it is empty, the reason says why it could not be read.
 fact() { printf '%s\t%s\t%s\n' "$1" "$(printf '%s' "$2" | tr -d '\000-\037' | tr '\t' ' ')" "$3" >>"$facts"; }
-content() { cat "$1" 2>/dev/null || true; }
 # Linux keeps most values in files, macOS in sysctl.
 kernel_value() { if [ -r "$1" ]; then cat "$1"; elif [ -n "${2:-}" ]; then sysctl -n "$2" 2>/dev/null || true; fi; }
 first_match() { awk -F '[:=] *' -v key="$1" '$1 ~ "^" key "[ \t]*$" { print $2; exit }' "$2" 2>/dev/null || true; }
@@ -28,7 +24,7 @@ hardware() {
   threads=$(kernel_value /sys/devices/system/cpu/smt/active)
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
-  fact governor "$(content /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
+  fact governor "$(kernel_value /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor)" 'the kernel offers no frequency scaling here'
   if [ -z "$lscpu" ]; then fact hypervisor '' 'lscpu is missing'; else
     fact hypervisor "$(from_lscpu 'Hypervisor vendor' | grep . || { grep -qw hypervisor /proc/cpuinfo && echo 'of an unknown vendor' || echo none; })" ''
   fi
@@ -45,9 +41,9 @@ system() {
   fact data_filesystem "$(stat -f -c %T "$data" 2>/dev/null || true)" 'stat does not tell it'
   fact nofile_soft_count "$(ulimit -Sn)" ''
   fact nofile_hard_count "$(ulimit -Hn)" ''
-  fact max_map_count "$(content /proc/sys/vm/max_map_count)" 'the kernel has no such limit'
+  fact max_map_count "$(kernel_value /proc/sys/vm/max_map_count)" 'the kernel has no such limit'
   fact somaxconn_count "$(kernel_value /proc/sys/net/core/somaxconn kern.ipc.somaxconn)" 'the kernel does not tell it'
-  fact transparent_huge_pages "$(content /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
+  fact transparent_huge_pages "$(kernel_value /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
 }
 
 tools() {
@@ -92,23 +88,20 @@ steal_percent() {
       if (all > 0) printf "%.2f", 100 * (last["steal_ticks_after"] - last["steal_ticks_before"]) / all }' "$facts"
 }
 
-main() {
-  case ${1:-} in -h | --help) usage; exit 0 ;; esac
-  [ $# = 3 ] || { usage >&2; exit 2; }
-  study=$2 program=$2_study work=$3.work facts=$3.work/facts.tsv
+# describe before|resumed|after: what the machine is and does then goes into machine.json.
+describe() {
+  local facts=$work/facts.tsv
   # The last line of a name wins.
   case $1 in
-    before) : >"$facts"; hardware; system; tools; disturbance before; probe ;;
+    before) wait_for_quiet; : >"$facts"; hardware; system; tools; disturbance before; probe ;;
     # What happened during an interruption is none of the measurement's.
-    resumed) ticks before ;;
+    resumed) wait_for_quiet; ticks before ;;
     after)
       disturbance after
       probe _after
       fact steal_percent "$(steal_percent)" 'there is no /proc/stat'
       fact resumed_count "$(count_lines "$work/resumed")" '' ;;
-    *) usage >&2; exit 2 ;;
   esac
-  [ "$1" = after ] || fact quiet_wait_s "$(cat "$work/quiet_wait_s")" ''
+  [ "$1" = after ] || fact quiet_wait_s "$waited_s" ''
+  "$report" machine "$record" "$facts" || die "machine.json could not be written (see above)"
 }
-
-main "$@"

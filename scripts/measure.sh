@@ -6,6 +6,8 @@
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=guard.sh
 source "$SCRIPTS/guard.sh"
+# shellcheck source=machine.sh
+source "$SCRIPTS/machine.sh"
 # shellcheck source=record.sh
 source "$SCRIPTS/record.sh"
 # shellcheck source=runs.sh
@@ -107,7 +109,7 @@ measure() {
   interruption_note="interrupted: $record is kept, the same command goes on from there"
   prepare
   measure_plan
-  guarded "$SCRIPTS/memory.sh" "$study" "$record" || die "the memory passes failed (see above)"
+  measure_memory
   seal
 }
 

@@ -90,13 +90,6 @@ open_record() {
   touch "$work/ready"
 }
 
-# describe before|resumed|after: what the machine is and does then goes into machine.json.
-describe() {
-  [ "$1" = after ] || wait_for_quiet >"$work/quiet_wait_s"
-  "$SCRIPTS/machine.sh" "$1" "$study" "$record"
-  "$report" machine "$record" "$work/facts.tsv" || die "machine.json could not be written (see above)"
-}
-
 # seal [--cut]: under a new name, `sealed`, only when it is whole, or cut where a block ends; an existing folder is never touched.
 seal() {
   local suffix=$PROFILE

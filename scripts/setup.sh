@@ -14,14 +14,10 @@ Checks Rust, hyperfine, GNU time and pyarrow; with --test also what only `make t
 EOF
 }
 
+# That it is new enough says cargo, by the crates' rust-version.
 check_rust() {
-  local version
   need rustc 'install Rust from https://rustup.rs'
   need cargo 'install Rust from https://rustup.rs'
-  version=$(rustc --version | cut -d ' ' -f 2)
-  awk -v have="$version" -v want="$RUST_VERSION" \
-    'BEGIN { split(have, h, "."); split(want, w, "."); exit !(h[1] > w[1] || (h[1] == w[1] && h[2] + 0 >= w[2] + 0)) }' ||
-    die "Rust $version is too old, $RUST_VERSION or newer is needed: rustup update stable"
 }
 
 check_hyperfine() {
@@ -45,29 +41,27 @@ apt_package() {
   DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$1" >&2
 }
 
+# found PACKAGE COMMAND...: the command finds a tool, or does when the package is installed.
+found() {
+  local package=$1
+  shift
+  "$@" >/dev/null || { apt_package "$package" && "$@" >/dev/null; }
+}
+
 check_gnu_time() {
-  if find_gnu_time >/dev/null || { apt_package time && find_gnu_time >/dev/null; }; then return; fi
-  case $(uname -s) in
-    Darwin) missing 'GNU time (the cross-check of peak memory)' 'brew install gnu-time' ;;
-    *) missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time' ;;
-  esac
+  found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time, or brew install gnu-time'
 }
 
 check_test_tools() {
   if ! { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1; then
     rustup component add rustfmt clippy || die 'rustfmt and clippy are missing: rustup component add rustfmt clippy'
   fi
-  if command -v shellcheck >/dev/null || apt_package shellcheck; then return; fi
-  missing 'shellcheck (checks the scripts)' 'sudo apt-get install -y shellcheck, or brew install shellcheck'
+  found shellcheck command -v shellcheck ||
+    missing 'shellcheck (checks the scripts)' 'sudo apt-get install -y shellcheck, or brew install shellcheck'
 }
 
 # validator PACKAGE PROGRAM...: one of the programs is there, or its package can be installed.
-validator() {
-  local package=$1
-  shift
-  if command -v "$@" >/dev/null || { apt_package "$package" && command -v "$@" >/dev/null; }; then return; fi
-  missing "$1 (reads ZIP archives in the tests)" "sudo apt-get install -y $package"
-}
+validator() { found "$1" command -v "${@:2}" || missing "$2 (reads ZIP archives in the tests)" "sudo apt-get install -y $1"; }
 
 check_zip_validators() {
   validator unzip unzip
@@ -112,8 +106,7 @@ make_venv() { python3 -m venv "$1" >/dev/null 2>&1; }
 # check_pyarrow OTHERWISE: the peer of flight_batches; OTHERWISE is `missing` or `required`.
 check_pyarrow() {
   local why
-  if pyarrow_works || why=$(install_pyarrow); then return; fi
-  "$1" 'Python with pyarrow.flight (the peer of flight_batches)' "$why"
+  pyarrow_works || why=$(install_pyarrow) || "$1" 'Python with pyarrow.flight (the peer of flight_batches)' "$why"
 }
 
 main() {

@@ -15,9 +15,7 @@ mod serve;
 
 use crate::{plot, results};
 
-/// Ran, and found failures.
 const FOUND_FAILURES: u8 = 1;
-/// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
 const EXAMPLES: &str = "Examples:

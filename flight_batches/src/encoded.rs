@@ -6,11 +6,8 @@ use arrow_flight::FlightData;
 use arrow_flight::error::FlightError;
 use arrow_flight::utils::batches_to_flight_data;
 
-use crate::budget::slices;
+use crate::budget::{Budget, slices};
 use crate::table::Table;
-
-/// A message has at most so many bytes of values, as have those of the other encoding.
-const MESSAGE_BYTES: usize = 1 << 20;
 
 /// Batches smaller than this have more header than values: encoded, they would take far more memory than the table.
 const LEAST_BATCH_BYTES: usize = 64 << 10;
@@ -47,7 +44,7 @@ impl Encoded {
             Some((_, messages)) if Arc::strong_count(messages) > 1 => return Ok(None),
             _ => *latest = None,
         }
-        let most = (MESSAGE_BYTES / self.table.row_bytes().max(1)).max(1);
+        let most = (Budget::MESSAGE_BYTES / self.table.row_bytes().max(1)).max(1);
         let mut messages = vec![Vec::new()];
         for number in 0..self.table.batches(rows) {
             let pieces: Vec<_> = slices(self.table.batch(number, rows), || most).collect();

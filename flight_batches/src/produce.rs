@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, BoxStream, Stream, StreamExt};
-use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use strum::{Display, EnumString, VariantArray, VariantNames};
 use tokio::sync::mpsc;
 
 use crate::stats::Gauge;
@@ -20,7 +20,7 @@ mod threads;
 pub use threads::Pool;
 
 /// Who waits for a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Mode {
     /// A task of the runtime.

@@ -12,7 +12,7 @@ use arrow_flight::{
 };
 use arrow_ipc::writer::IpcWriteOptions;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
-use strum::{EnumString, IntoStaticStr, VariantArray};
+use strum::{EnumString, VariantArray, VariantNames};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::budget::{Budget, slices};
@@ -28,7 +28,7 @@ use crate::uncopied::{Message, Outgoing};
 pub const FLIGHT: &str = "table";
 
 /// How batches become messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Encoding {
     /// For every request anew; the values are sent from where the table has them.

@@ -95,12 +95,9 @@ impl Process {
 }
 
 /// Not `ru_maxrss`: a process inherits that from the one that started it.
-#[cfg(target_os = "linux")]
 fn peak_rss_kib() -> Option<u64> {
-    procfs::process::Process::myself().ok()?.status().ok()?.vmhwm
-}
-
-#[cfg(not(target_os = "linux"))]
-fn peak_rss_kib() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return procfs::process::Process::myself().ok()?.status().ok()?.vmhwm;
+    #[cfg(not(target_os = "linux"))]
     None
 }

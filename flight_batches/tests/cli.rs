@@ -12,9 +12,7 @@ use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 
 fn flight(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flight_batches"));
-    command.args(arguments.split_whitespace());
-    command
+    Command::from_std(common::program(arguments))
 }
 
 fn text(file: &Path) -> String {
@@ -112,7 +110,7 @@ fn failed_requests_are_counted_and_exit_1() {
 }
 
 #[test]
-fn what_cannot_be_measured_or_drawn_is_one_clear_line() {
+fn what_cannot_be_measured_drawn_or_served_is_one_clear_line() {
     let folder = tempfile::tempdir().unwrap();
     let csv = folder.path().join("results.csv");
     flight("bench --endpoint http://127.0.0.1:1 --out")
@@ -126,6 +124,11 @@ fn what_cannot_be_measured_or_drawn_is_one_clear_line() {
         .code(2)
         .stderr(starts_with("flight_batches: 'not an endpoint' is no endpoint: give one like"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing half-written stays");
+    let server = Program::start("--rows 100 --cols 2");
+    let address = server.endpoint.strip_prefix("http://").unwrap();
+    let taken = format!("flight_batches: cannot listen on {address}: choose another with --addr: ");
+    let is_line = starts_with(taken).and(contains("\n").count(1));
+    flight(&format!("serve --addr {address}")).assert().code(2).stderr(is_line);
     std::fs::write(&csv, "a,b\n1,2\n").unwrap();
     flight("plot").arg(&csv).assert().code(2).stderr(contains("not a file of results"));
     let header = "records_per_batch,concurrent_requests,batch_generation_delay,average_latency,throughput_MBps,type\n";

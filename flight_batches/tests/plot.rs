@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use flight_batches::plot::draw;
 use flight_batches::results::{self, Row};
@@ -51,16 +50,6 @@ fn drawn(rows: &[Row]) -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, files)
 }
 
-/// The plots of two types and three delays, drawn once for all tests that only look at them.
-fn both_types() -> &'static Path {
-    static DRAWN: OnceLock<PathBuf> = OnceLock::new();
-    DRAWN.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plots");
-        draw(&grid(&["async", "sync"], &[0.0001, 0.01, 0.1]), &folder).unwrap();
-        folder
-    })
-}
-
 fn svg(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
@@ -100,60 +89,55 @@ fn a_file_is_named_by_what_it_shows_and_by_its_delay() {
     assert_eq!(there, files.iter().cloned().collect(), "and nothing else is left in the folder");
     assert!(texts(&svg(folder.path(), "latency_0.5ms.svg")).contains(&"Average latency, 0.5 ms per batch".to_owned()));
     assert!(texts(&svg(folder.path(), "throughput_0ms.svg")).contains(&"Throughput, no delay".to_owned()));
+    // A single row is a plot.
+    for name in ["throughput_0ms", "latency_0ms"] {
+        assert!(svg(folder.path(), &format!("{name}.svg")).contains(ASYNC));
+        assert_eq!(decode(&folder.path().join(format!("{name}.png"))).0, (1_400, 840));
+    }
 }
 
 #[test]
-fn every_server_has_its_colour_in_every_picture() {
-    for name in ["throughput_100ms", "latency_100ms"] {
-        let (size, pixels) = decode(&both_types().join(format!("{name}.png")));
+fn a_plot_shows_servers_sizes_requests_and_the_ideal() {
+    let (folder, _) = drawn(&grid(&["async", "sync"], &[0.0001, 0.1]));
+    for (name, y_tick, ideals) in [("throughput_100ms", "1,600", 3), ("latency_100ms", "20s", 0)] {
+        let (size, pixels) = decode(&folder.path().join(format!("{name}.png")));
         assert_eq!(size, (1_400, 840), "{name}");
         let seen: HashSet<&[u8]> = pixels.chunks_exact(3).collect();
-        let svg = svg(both_types(), &format!("{name}.svg"));
+        let svg = svg(folder.path(), &format!("{name}.svg"));
         for colour in [ASYNC, SYNC] {
             let number = u32::from_str_radix(&colour[1..], 16).unwrap().to_be_bytes();
             assert!(seen.contains(&number[1..]), "{colour} in {name}");
             assert!(svg.contains(colour), "{colour} in {name}");
         }
+        let texts = texts(&svg);
         let sizes = ["10,000 rows per batch", "5,000 rows per batch", "1,000 rows per batch"];
-        let is_entry = |text: &String| ["async", "sync"].contains(&text.as_str()) || text.ends_with("per batch");
-        let legend: Vec<_> = texts(&svg).into_iter().skip(1).filter(is_entry).collect();
+        let is_entry = |text: &&String| ["async", "sync"].contains(&text.as_str()) || text.ends_with("per batch");
+        let legend: Vec<_> = texts.iter().skip(1).filter(is_entry).collect();
         assert_eq!(legend, [["async"].as_slice(), &sizes, &["sync"], &sizes].concat());
-    }
-}
-
-#[test]
-fn the_ticks_of_x_are_the_requests_that_occur() {
-    for (name, y_ticks) in [("throughput_100ms.svg", "1,600"), ("latency_100ms.svg", "20s")] {
-        let texts = texts(&svg(both_types(), name));
-        for tick in ["10", "100", "500", "1,000", "2,000", y_ticks] {
+        for tick in ["10", "100", "500", "1,000", "2,000", y_tick] {
             assert!(texts.contains(&tick.to_owned()), "{tick} in {texts:?}");
         }
-        assert!(!texts.contains(&"50".to_owned()), "{texts:?}");
+        assert!(!texts.contains(&"50".to_owned()), "only requests that occur: {texts:?}");
+        assert_eq!(texts.iter().filter(|text| text.starts_with("ideal, ")).count(), ideals, "{name}");
     }
-}
-
-#[test]
-fn an_ideal_is_drawn_only_where_the_data_are() {
-    let ideals = |name| texts(&svg(both_types(), name)).into_iter().filter(|text| text.starts_with("ideal, ")).count();
-    assert_eq!(ideals("throughput_100ms.svg"), 3);
-    assert_eq!(ideals("throughput_0.1ms.svg"), 0);
-    assert_eq!(ideals("latency_100ms.svg"), 0);
+    // An ideal is drawn only where the data are.
+    assert!(!svg(folder.path(), "throughput_0.1ms.svg").contains("ideal, "));
 }
 
 #[test]
 fn failures_are_crossed_out_and_counted() {
     /// The colour of crosses.
     const INK: &str = "stroke=\"#1F2328\"";
-    assert!(!svg(both_types(), "latency_10ms.svg").contains(INK));
-    let mut rows = grid(&["async", "sync"], &[0.01]);
+    let mut rows = grid(&["async", "sync"], &[0.01, 0.1]);
     rows[4].failures = 7;
-    rows[20].failures = 1;
+    rows[35].failures = 1;
     let (folder, _) = drawn(&rows);
     for name in ["throughput_10ms.svg", "latency_10ms.svg"] {
         let svg = svg(folder.path(), name);
         assert_eq!(svg.matches(INK).count(), 2 * 2, "two crosses in {name}");
         assert!(texts(&svg).contains(&"× failures in 2 cells".to_owned()));
     }
+    assert!(!svg(folder.path(), "latency_100ms.svg").contains(INK));
 }
 
 #[test]
@@ -174,32 +158,16 @@ fn cells_without_a_value_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_single_row_is_a_plot() {
-    let (folder, files) = drawn(&[row("async", 0.01, 1_000, 10)]);
-    assert_eq!(files.len(), 4);
-    for name in ["throughput_10ms", "latency_10ms"] {
-        assert!(svg(folder.path(), &format!("{name}.svg")).contains(ASYNC));
-        assert_eq!(decode(&folder.path().join(format!("{name}.png"))).0, (1_400, 840));
-    }
-}
-
-#[test]
-fn names_of_any_kind_and_length_are_text_in_the_legend() {
-    let kinds = ["http://[::1]:1/<a&b>'\"\u{1}", "", "an endpoint with a name that is much too long for a legend"];
-    let rows = grid(&kinds, &[0.01]);
-    let (folder, _) = drawn(&rows);
+fn names_of_any_kind_length_and_number_are_text_in_the_legend() {
+    let odd = ["http://[::1]:1/<a&b>'\"\u{1}", "", "an endpoint with a name that is much too long for a legend"];
+    let kinds = [&odd[..], &["a", "b", "c", "d", "e", "f"]].concat();
+    let (folder, _) = drawn(&grid(&kinds, &[0.01]));
     let svg = svg(folder.path(), "throughput_10ms.svg");
     let texts = texts(&svg);
     assert!(texts.contains(&"http://[::1]:1/&lt;a&amp;b&gt;&apos;&quot;".to_owned()), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("an endpoint") && text.ends_with('…')), "{texts:?}");
     assert!(!svg.contains('\u{1}'));
-}
-
-#[test]
-fn a_long_legend_makes_the_picture_higher() {
-    let kinds: Vec<String> = (0..9).map(|number| format!("endpoint {number}")).collect();
-    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
-    let (folder, _) = drawn(&grid(&kinds, &[0.01]));
+    // A long legend makes the picture higher.
     let ((width, height), _) = decode(&folder.path().join("throughput_10ms.png"));
     assert!(width == 1_400 && height > 1_300, "{height}");
 }

@@ -1,4 +1,5 @@
-//! The service: the same table whoever waits for its batches, bad tickets refused, other questions answered.
+//! The service: the same table whoever waits for its batches, bad tickets refused, other questions answered. Its client: what it counts, and
+//! that nothing it is given passes unchecked.
 
 #![cfg(feature = "cli")]
 
@@ -10,17 +11,16 @@ use arrow_flight::flight_service_client::FlightServiceClient;
 use arrow_flight::flight_service_server::FlightServiceServer;
 use arrow_flight::{Action, FlightClient, FlightDescriptor, Ticket as FlightTicket};
 use arrow_select::concat::concat_batches;
-use common::{Program, ask, channel, fetch, options, serve, ticket};
-use flight_batches::load::Connections;
+use common::{Program, ask, channel, fetch, load, options, serve, ticket};
+use flight_batches::load::{Connections, Delivery, Extent, Load};
 use flight_batches::produce::Mode;
 use flight_batches::service::{Batches, Encoding, Options};
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::{Ticket, TicketError};
 use flight_batches::uncopied::uncopied;
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt};
 use nix::sys::signal::Signal;
 use proptest::prelude::*;
-use rand::{RngExt, SeedableRng};
 use strum::VariantArray;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::Code;
@@ -47,20 +47,11 @@ async fn every_way_to_wait_serves_the_same_table() {
                     assert_eq!(rows, want, "{what}");
                     assert_eq!(concat_batches(&table.schema(), &batches).unwrap(), whole, "{what}");
                 }
+                // Who counts the batches gets full ones, and the table again.
+                let batches = fetch(server.channel().await, &ticket(300, 0.0, Some(8))).await.unwrap();
+                let full = [0, 300, 600].map(|first| whole.slice(first, 300));
+                assert!(batches.iter().eq(full.iter().cycle().take(8)), "{mode} {encoding} {prefetch}");
             }
-        }
-    }
-}
-
-#[tokio::test]
-async fn who_counts_the_batches_gets_full_ones_and_the_table_again() {
-    let table = Table::new(SHAPE).unwrap();
-    for &encoding in Encoding::VARIANTS {
-        let server = serve(SHAPE, options(Mode::Async, 1, encoding), 1).await;
-        let batches = fetch(server.channel().await, &ticket(300, 0.0, Some(8))).await.unwrap();
-        assert_eq!(batches.len(), 8);
-        for (number, batch) in batches.iter().enumerate() {
-            assert_eq!(*batch, table.batch(number % 3, 300), "{number}");
         }
     }
 }
@@ -159,27 +150,6 @@ async fn a_client_that_leaves_frees_its_stream_and_its_thread() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn readers_that_stop_reading_do_not_hold_up_the_others() {
-    let shape = Shape { rows: 40_000, columns: 50, seed: 0 };
-    for mode in [Mode::Async, Mode::Sync] {
-        let server = serve(shape, options(mode, 1, Encoding::Stock), 1).await;
-        let mut slow = Vec::new();
-        for _ in 0..50 {
-            let mut stream = ask(server.channel().await, &ticket(10_000, 0.0, Some(1000))).await.unwrap();
-            stream.next().await.unwrap().unwrap();
-            slow.push(stream);
-        }
-        for _ in 0..5 {
-            let batches = fetch(server.channel().await, &ticket(10_000, 0.0, None)).await.unwrap();
-            assert_eq!(batches.iter().map(arrow_array::RecordBatch::num_rows).sum::<usize>(), 40_000);
-        }
-        server.streams(50).await;
-        drop(slow);
-        server.streams(0).await;
-    }
-}
-
 #[tokio::test]
 async fn a_bad_ticket_is_refused_with_the_reason() {
     let server = serve(SHAPE, options(Mode::Async, 0, Encoding::Stock), 1).await;
@@ -205,43 +175,6 @@ async fn a_bad_ticket_is_refused_with_the_reason() {
         assert!(status.message().contains(reason), "{text}: {}", status.message());
     }
     assert_eq!(server.batches.stats().begun_streams, 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_thousand_random_tickets_leave_the_server_serving() {
-    let server = serve(SHAPE, options(Mode::Sync, 1, Encoding::Stock), 1).await;
-    let channel = server.channel().await;
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
-    let valid = ticket(100, 0.0, Some(2)).to_bytes();
-    let tickets = (0..10_000).map(|number| {
-        let mut bytes: Vec<u8> = if number % 2 == 0 {
-            (0..rng.random_range(0..200)).map(|_| rng.random_range(0..=255_u8)).collect()
-        } else {
-            valid.clone()
-        };
-        for _ in 0..rng.random_range(0..4) {
-            if !bytes.is_empty() {
-                let place = rng.random_range(0..bytes.len());
-                bytes[place] = rng.random_range(0..=255_u8);
-            }
-        }
-        let mut client = FlightServiceClient::new(channel.clone());
-        async move {
-            let mut messages = match client.do_get(FlightTicket::new(bytes)).await {
-                Ok(answer) => answer.into_inner(),
-                Err(status) => return Some(status.code()),
-            };
-            // Some of them are tickets still.
-            while let Ok(Some(_)) = messages.message().await {}
-            None
-        }
-    });
-    let answers: Vec<Option<Code>> = stream::iter(tickets).buffer_unordered(200).collect().await;
-    let refused: Vec<Code> = answers.iter().copied().flatten().collect();
-    assert!(refused.iter().all(|code| *code == Code::InvalidArgument));
-    assert!((6001..9500).contains(&refused.len()), "{} refused", refused.len());
-    server.streams(0).await;
-    assert_eq!(fetch(channel, &ticket(1000, 0.0, None)).await.unwrap().len(), 1);
 }
 
 proptest! {
@@ -323,4 +256,79 @@ async fn timers_are_late_but_lateness_does_not_add_up() {
         assert!(start.elapsed() >= Duration::from_secs(2));
     }))
     .await;
+}
+
+async fn put(endpoint: &str, load: &Load) -> Delivery {
+    load.run(&Connections::open(endpoint, 4).await.unwrap()).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_batch_of_every_request_is_counted() {
+    for &encoding in Encoding::VARIANTS {
+        let server = serve(SHAPE, options(Mode::Async, 1, encoding), 1).await;
+        for (ticket, batches, rows) in [
+            (ticket(100, 0.0, None), 10, 1000),
+            (ticket(300, 0.0, None), 4, 1000),
+            (ticket(300, 0.001, Some(5)), 5, 1500),
+        ] {
+            let delivery = put(&server.endpoint, &load(ticket, 30, Extent::Whole)).await;
+            assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
+            assert_eq!(delivery.batches, 30 * batches);
+            assert_eq!(delivery.bytes_per_stream, vec![rows * 5 * 8; 30]);
+            assert_eq!(delivery.latency.len(), 30);
+            assert_eq!(delivery.first_batch.len(), 30);
+            assert_eq!(delivery.gap.len(), 30 * (batches - 1));
+            assert!((delivery.fairness() - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_counts_what_arrives_in_it_from_all_streams_at_once() {
+    let server = serve(SHAPE, options(Mode::Async, 1, Encoding::Stock), 1).await;
+    let extent = Extent::Window { warm_up: Duration::from_millis(50), window: Duration::from_millis(500) };
+    let delivery = put(&server.endpoint, &load(ticket(100, 0.005, Some(10)), 40, extent)).await;
+    assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
+    assert_eq!(server.batches.stats().most_streams, 40);
+    assert!(delivery.bytes_per_stream.iter().all(|&bytes| bytes > 0));
+    // Every 5 ms a batch at most, and those that were ready; requests end in the window and are followed by others.
+    let most = 40.0 * (delivery.elapsed.as_secs_f64() / 0.005 + 3.0);
+    assert!(f64::from(u32::try_from(delivery.batches).unwrap()) <= most, "{} of {most}", delivery.batches);
+    assert!(!delivery.gap.is_empty() && !delivery.first_batch.is_empty());
+    assert!(!delivery.latency.is_empty());
+    assert!(server.batches.stats().begun_streams > 40);
+    server.streams(0).await;
+}
+
+#[tokio::test]
+async fn a_window_begins_when_every_stream_has_brought_two_batches_in_one_request_or_in_two() {
+    let server = serve(SHAPE, options(Mode::Async, 1, Encoding::Stock), 1).await;
+    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(50) };
+    for batches in [5, 1] {
+        let delivery = put(&server.endpoint, &load(ticket(100, 0.02, Some(batches)), 4, extent)).await;
+        assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
+        assert!(delivery.under_way >= Duration::from_millis(40), "{batches} {:?}", delivery.under_way);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_value_or_a_refusal_is_a_failure() {
+    let server = serve(SHAPE, options(Mode::Async, 1, Encoding::Stock), 1).await;
+    let first = |seed| Some(Table::new(Shape { seed, ..SHAPE }).unwrap().batch(0, 100));
+    let right = Load { first: first(7), ..load(ticket(100, 0.0, None), 10, Extent::Whole) };
+    let delivery = put(&server.endpoint, &right).await;
+    assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
+    assert_eq!(delivery.compared, 10, "of all streams the first message");
+    assert_eq!(delivery.row_bytes, Some(40));
+    let delivery = put(&server.endpoint, &Load { first: first(8), ..right }).await;
+    assert_eq!(delivery.failures.len(), 10);
+    assert_eq!(delivery.failures[0].code(), Code::DataLoss);
+    assert_eq!(delivery.failures[0].message(), "rows 0 to 100 of the first batch are wrong");
+    let delivery = put(&server.endpoint, &load(ticket(1001, 0.0, None), 3, Extent::Whole)).await;
+    assert_eq!(delivery.failures.len(), 3);
+    assert_eq!(delivery.failures[0].code(), Code::InvalidArgument);
+    // In a window, too, and without hammering the server.
+    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(300) };
+    let delivery = put(&server.endpoint, &load(ticket(1001, 0.0, None), 3, extent)).await;
+    assert!((3..=30).contains(&delivery.failures.len()), "{}", delivery.failures.len());
 }

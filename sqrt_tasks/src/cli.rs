@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Error};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use strum::VariantNames;
@@ -20,9 +20,7 @@ use crate::work::Work;
 
 /// Roots that each published task finds.
 pub const PUBLISHED_LEN: usize = 10_000_000;
-/// Ran, and tasks failed or returned something wrong.
 const FOUND_FAILURES: u8 = 1;
-/// Could not run.
 const COULD_NOT_RUN: u8 = 2;
 
 const EXAMPLES: &str = "Examples:
@@ -36,12 +34,6 @@ Exit codes: 0 done, 1 tasks failed or returned something wrong, 2 could not run.
 /// Runs square roots on threads, async, tokio and rayon, and says what they cost.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, disable_help_subcommand = true, arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
 enum Command {
     /// Run tasks of one kind on one executor and print what they cost
     Time(Timing),
@@ -93,7 +85,7 @@ where
 
 /// The program `sqrt_tasks`.
 pub fn main() -> ExitCode {
-    match Cli::parse().command {
+    match Command::parse() {
         Command::Time(Timing { executor, work, tasks, threads, len }) => {
             let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
             finish(time(executor, work, tasks, threads, len))

@@ -6,25 +6,25 @@
 /// Accumulators of a sum, and elements in flight: enough to hide the latency of root and addition.
 const LANES: usize = 16;
 
-/// The vector instructions that a kernel is compiled for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// What every processor of the architecture has: two lanes on `x86_64` and `aarch64`.
-    Baseline,
-    /// AVX2: four lanes.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
+/// The kernels as compiled for some vector instructions, which this processor has.
+#[derive(Debug, Clone, Copy)]
+pub struct Level {
+    name: &'static str,
+    sum: unsafe fn(usize) -> f64,
+    roots: unsafe fn(&mut [f64]),
 }
 
 impl Level {
     /// What this processor can do, the best first.
     pub fn available() -> Vec<Level> {
         let mut levels = Vec::new();
+        // Four lanes.
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            levels.push(Level::Avx2);
+            levels.push(Level { name: "avx2", sum: sum_avx2, roots: roots_avx2 });
         }
-        levels.push(Level::Baseline);
+        // What every processor of the architecture has: two lanes on x86_64 and aarch64.
+        levels.push(Level { name: "baseline", sum: sum_baseline, roots: roots_baseline });
         levels
     }
 
@@ -35,11 +35,7 @@ impl Level {
 
     /// The level's name.
     pub fn name(self) -> &'static str {
-        match self {
-            Level::Baseline => "baseline",
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => "avx2",
-        }
+        self.name
     }
 }
 
@@ -65,19 +61,9 @@ pub fn sum(len: usize) -> f64 {
 }
 
 /// As [`sum`], at `level`.
-///
-/// # Panics
-/// If this processor does not have the level.
 pub fn sum_at(level: Level, len: usize) -> f64 {
-    match level {
-        Level::Baseline => sum_baseline(len),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => {
-            assert!(std::arch::is_x86_feature_detected!("avx2"), "this processor has no AVX2");
-            // SAFETY: the processor has AVX2.
-            unsafe { sum_avx2(len) }
-        }
-    }
+    // SAFETY: only levels of this processor are made.
+    unsafe { (level.sum)(len) }
 }
 
 /// Replaces every value by its root, in vectors of the best level; the bits are those of [`f64::sqrt`].
@@ -86,19 +72,9 @@ pub fn roots(values: &mut [f64]) {
 }
 
 /// As [`roots`], at `level`.
-///
-/// # Panics
-/// If this processor does not have the level.
 pub fn roots_at(level: Level, values: &mut [f64]) {
-    match level {
-        Level::Baseline => roots_baseline(values),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => {
-            assert!(std::arch::is_x86_feature_detected!("avx2"), "this processor has no AVX2");
-            // SAFETY: the processor has AVX2.
-            unsafe { roots_avx2(values) }
-        }
-    }
+    // SAFETY: only levels of this processor are made.
+    unsafe { (level.roots)(values) }
 }
 
 /// What [`sum`] comes to but for rounding, by the Euler-Maclaurin formula; meant for `len` of 100 and more, exact below.

@@ -10,10 +10,12 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 #[test]
-fn sums_of_every_short_length_are_those_of_plain_roots() {
+fn roots_and_sums_of_every_short_length_are_the_plain_ones() {
     for len in 0..=1000_u32 {
-        let plain: f64 = (0..len).map(|index| f64::from(index).sqrt()).sum();
+        let roots: Vec<f64> = (0..len).map(|index| f64::from(index).sqrt()).collect();
+        let plain: f64 = roots.iter().sum();
         let len = len as usize;
+        assert_eq!(kernel::collect(len), roots);
         assert!(close(kernel::sum_in_order(len), plain), "{len}");
         assert!(close(kernel::expected_sum(len), plain), "{len}: {} and {plain}", kernel::expected_sum(len));
         for level in Level::available() {
@@ -37,39 +39,28 @@ fn roots_of_special_values_have_the_bits_of_the_standard_library() {
     let special =
         [0.0, 1.0, 2.0, 4.0, f64::MIN_POSITIVE, f64::from_bits(1), f64::MAX, f64::EPSILON, f64::INFINITY, f64::NAN];
     let special = special.into_iter().flat_map(|value| [value, -value]);
-    for level in Level::available() {
-        for len in 0..=1000 {
-            let values: Vec<f64> = special.clone().cycle().take(len).collect();
-            let mut roots = values.clone();
-            kernel::roots_at(level, &mut roots);
-            for (value, root) in values.iter().zip(&roots) {
-                let plain = value.sqrt();
-                let same = root.to_bits() == plain.to_bits() || (root.is_nan() && plain.is_nan());
-                assert!(same, "{}: root of {value} is {root}, not {plain}", level.name());
-            }
-        }
+    for len in 0..=1000 {
+        assert_roots(&special.clone().cycle().take(len).collect::<Vec<f64>>());
     }
 }
 
-#[test]
-fn collecting_gives_the_root_of_every_index() {
-    for len in 0..=1000_u32 {
-        let plain: Vec<f64> = (0..len).map(|index| f64::from(index).sqrt()).collect();
-        assert_eq!(kernel::collect(len as usize), plain);
+/// At every level the roots of `values` have the bits that the standard library gives them.
+fn assert_roots(values: &[f64]) {
+    for level in Level::available() {
+        let mut roots = values.to_owned();
+        kernel::roots_at(level, &mut roots);
+        for (value, root) in values.iter().zip(&roots) {
+            let plain = value.sqrt();
+            let same = root.to_bits() == plain.to_bits() || (root.is_nan() && plain.is_nan());
+            assert!(same, "{}: root of {value} is {root}, not {plain}", level.name());
+        }
     }
 }
 
 proptest! {
     #[test]
     fn roots_have_the_bits_of_the_standard_library(values in prop::collection::vec(any::<f64>(), 0..200)) {
-        for level in Level::available() {
-            let mut roots = values.clone();
-            kernel::roots_at(level, &mut roots);
-            for (value, root) in values.iter().zip(&roots) {
-                prop_assert!(root.to_bits() == value.sqrt().to_bits() || value.sqrt().is_nan());
-                prop_assert_eq!(root.is_nan(), value.sqrt().is_nan());
-            }
-        }
+        assert_roots(&values);
     }
 
     #[test]

@@ -5,9 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 
-/// Ran, and found failures.
 pub const FOUND_FAILURES: u8 = 1;
-/// Could not run.
 pub const COULD_NOT_RUN: u8 = 2;
 
 /// A name of which there is none, and those there are.
@@ -22,11 +20,9 @@ pub fn one_line(error: &anyhow::Error) -> String {
 
 /// Prints `error` with its causes in one line and says how to exit.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    };
+    let is_gone = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
     // Whoever reads our output has had enough of it: that is no failure of ours.
-    if error.chain().any(broken_pipe) {
+    if error.chain().any(|cause| cause.downcast_ref().is_some_and(is_gone)) {
         return ExitCode::SUCCESS;
     }
     // If nobody listens there, nothing can be done about it.

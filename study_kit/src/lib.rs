@@ -35,7 +35,7 @@ pub use case::{
 };
 pub use metrics::Metrics;
 pub use program::main;
-pub use record::{Observation, encode};
+pub use record::Observation;
 pub use study::{Study, Turn, Turns};
 pub use usage::Span;
 

@@ -8,9 +8,10 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError::Timeout};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -133,22 +134,16 @@ impl Arm {
 
 /// Waits for the end of `command`, but not longer than `limit`; then it and all that it has started are killed.
 fn run(mut command: Command, limit: Duration) -> Result<ExitStatus> {
+    let start = Instant::now();
     let mut child = command.spawn().context("cannot start")?;
     let group = Pid::from_raw(i32::try_from(child.id())?);
-    let (ended, waits) = std::sync::mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        // A thread watches the time, so that the end is seen when it comes and not at the next look.
-        let watch = scope.spawn(move || {
-            let is_late = waits.recv_timeout(limit).is_err();
-            is_late && killpg(group, Signal::SIGKILL).is_ok()
-        });
-        let status = child.wait();
-        // Received or not: the watch may be over.
-        let _ = ended.send(());
-        let is_late = watch.join().map_err(|_| anyhow!("the watch died"))?;
-        ensure!(!is_late, "still ran after {} s", limit.as_secs());
-        status.context("cannot wait for it")
-    })
+    let (ended, end) = mpsc::channel::<()>();
+    // A thread watches the time, so that the end is seen when it comes and not at the next look.
+    std::thread::spawn(move || (end.recv_timeout(limit) == Err(Timeout)).then(|| killpg(group, Signal::SIGKILL)));
+    let status = child.wait().context("cannot wait for it")?;
+    drop(ended);
+    ensure!(start.elapsed() < limit, "still ran after {} s", limit.as_secs());
+    Ok(status)
 }
 
 /// The peak of the largest process that ended; what it inherits from this one when it starts is far less.
@@ -200,16 +195,12 @@ fn the_one(folder: &Path, pattern: &str) -> Result<PathBuf> {
     };
     let parent = path.parent().unwrap_or(folder);
     let entries = fs::read_dir(parent).with_context(|| format!("cannot read {}", parent.display()))?;
-    let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    found.retain(|path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_list = path.extension().is_some_and(|extension| extension == "d");
-        name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end) && !is_list
-    });
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
-        _ => bail!("{} files are called {pattern}", found.len()),
-    }
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let is_list = |name: &String| Path::new(name).extension().is_some_and(|extension| extension == "d");
+    let is_asked = |name: &String| name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)) && !is_list(name);
+    let found: Vec<String> = names.filter(is_asked).collect();
+    let [one] = found.as_slice() else { bail!("{} files are called {pattern}", found.len()) };
+    Ok(parent.join(one))
 }
 
 #[cfg(test)]

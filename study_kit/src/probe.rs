@@ -86,23 +86,18 @@ fn switch_us() -> Result<f64> {
     let (mut there_in, mut there_out) = pipe()?;
     let (mut back_in, mut back_out) = pipe()?;
     let mut byte = [0];
-    // The far side ends with the pipe.
-    let far = thread::Builder::new().spawn(move || {
-        let mut byte = [0];
-        while there_in.read_exact(&mut byte).is_ok() && back_out.write_all(&byte).is_ok() {}
+    // The far side ends with the pipe, whose near side ends with the slices.
+    let slice_s = thread::scope(|scope| {
+        scope.spawn(move || while there_in.read_exact(&mut byte).is_ok() && back_out.write_all(&byte).is_ok() {});
+        slice_s(move || {
+            for _ in 0..TURNS {
+                there_out.write_all(&byte)?;
+                back_in.read_exact(&mut byte)?;
+            }
+            Ok(())
+        })
     })?;
-    let slice_s = slice_s(|| {
-        for _ in 0..TURNS {
-            there_out.write_all(&byte)?;
-            back_in.read_exact(&mut byte)?;
-        }
-        Ok(())
-    });
-    drop((there_out, back_in));
-    if far.join().is_err() {
-        bail!("the far side of the pipe panicked");
-    }
-    Ok(slice_s? * 1e6 / f64::from(2 * TURNS))
+    Ok(slice_s * 1e6 / f64::from(2 * TURNS))
 }
 
 /// Time from handing a task to the blocking pool until its answer is there, in us.

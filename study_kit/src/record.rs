@@ -1,16 +1,11 @@
 //! The record of a run: one JSON line, as docs/FORMAT.md defines it.
 
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::Serialize;
 
 use crate::error::one_line;
@@ -55,9 +50,6 @@ pub struct Observation {
     /// The alternations of a duet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pairs: Option<Vec<Pair>>,
-    /// Whole distributions by name, in nanoseconds, as [`encode`] writes them.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub histograms: BTreeMap<&'static str, String>,
     /// Highest resident memory of the largest process that the run started, in KiB.
     #[serde(skip)]
     pub child_peak_kib: Option<u64>,
@@ -117,14 +109,4 @@ impl<'a> Record<'a> {
         let name = file.unwrap_or(Path::new("standard output"));
         write().with_context(|| format!("cannot write {}", name.display()))
     }
-}
-
-/// A histogram of nanoseconds as a record keeps it: compressed V2 format, in base64.
-///
-/// # Errors
-/// If it cannot be compressed.
-pub fn encode(histogram: &Histogram<u64>) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(histogram, &mut bytes).context("cannot compress a histogram")?;
-    Ok(STANDARD.encode(bytes))
 }

@@ -1,5 +1,6 @@
 //! A server in a process of its own, which ends with this one.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,7 +24,7 @@ impl Server {
     ///
     /// # Errors
     /// If it does not.
-    pub fn start(program: &Path, arguments: &[String]) -> Result<Self> {
+    pub fn start(program: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Self> {
         let name = program.display();
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -45,7 +46,7 @@ impl Server {
     ///
     /// # Errors
     /// If it does not start.
-    pub fn of_this_program(arguments: &[String]) -> Result<Self> {
+    pub fn of_this_program(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Self> {
         Server::start(&std::env::current_exe().context("cannot start this program")?, arguments)
     }
 
@@ -64,13 +65,12 @@ impl Server {
     /// # Errors
     /// If it fails at its end, or does not end; then it is killed.
     pub fn stop(mut self) -> Result<()> {
-        match end(&mut self.child) {
-            Some((status, _)) if status.success() => Ok(()),
-            Some((status, said)) => {
-                bail!("the server did not end well: {}", format!("{status} {said}").trim().replace('\n', " "))
-            }
-            None => bail!("the server did not end well: it goes on after {} s", PATIENCE.as_secs()),
-        }
+        let why = match end(&mut self.child) {
+            Some((status, _)) if status.success() => return Ok(()),
+            Some((status, said)) => format!("{status} {said}"),
+            None => format!("it goes on after {} s", PATIENCE.as_secs()),
+        };
+        bail!("the server did not end well: {}", why.trim().replace('\n', " "))
     }
 }
 
@@ -107,18 +107,14 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Result<Server> {
-        Server::start(Path::new("/bin/sh"), &["-c".to_owned(), script.to_owned()])
+        Server::start(Path::new("/bin/sh"), ["-c", script])
     }
 
     #[test]
-    fn a_server_ends_when_it_is_told_to() {
+    fn a_server_ends_when_it_is_told_to_and_what_it_says_instead_is_passed_on() {
         let server = shell("echo listening on 127.0.0.1:1; cat").unwrap();
         assert_eq!(server.address(), "127.0.0.1:1");
         server.stop().unwrap();
-    }
-
-    #[test]
-    fn what_a_server_says_instead_is_passed_on() {
         let error = shell("echo the port is taken >&2; exit 2").err().unwrap();
         assert_eq!(error.to_string(), "/bin/sh did not say where it listens: the port is taken");
         let server = shell("echo listening on x; cat; echo the disk is full >&2; exit 3").unwrap();

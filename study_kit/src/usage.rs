@@ -11,7 +11,7 @@ use crate::metrics::Metrics;
 
 /// A stretch of work under way.
 pub struct Span {
-    usage: Option<Usage>,
+    before: Usage,
     start: Instant,
 }
 
@@ -20,14 +20,14 @@ pub struct Span {
 pub struct Cost {
     /// Wall time.
     pub wall: Duration,
-    /// The counters before and after, where they can be read.
-    usage: Option<(Usage, Usage)>,
+    before: Usage,
+    after: Usage,
 }
 
 impl Span {
     /// Starts now.
     pub fn start() -> Self {
-        Span { usage: getrusage(UsageWho::RUSAGE_SELF).ok(), start: Instant::now() }
+        Span { before: usage(), start: Instant::now() }
     }
 
     /// Wall time since the start.
@@ -38,28 +38,27 @@ impl Span {
     /// Ends now.
     pub fn end(self) -> Cost {
         let wall = self.start.elapsed();
-        let after = getrusage(UsageWho::RUSAGE_SELF).ok();
-        Cost { wall, usage: self.usage.zip(after) }
+        Cost { wall, before: self.before, after: usage() }
     }
 }
 
 impl Cost {
-    /// The metrics that every study records of its span, memory so far included. What cannot be read on this machine is absent.
+    /// The metrics that every study records of its span; the memory so far, too, where it can be read.
     pub fn metrics(&self) -> Metrics {
-        let wall_s = self.wall.as_secs_f64();
-        let mut metrics = Metrics::from([("work_s", wall_s)]);
-        if let Some((before, after)) = &self.usage {
-            metrics = times(wall_s, before, after);
-            let counted = |count: fn(&Usage) -> i64| (count(after) - count(before)) as f64;
-            metrics.extend([
-                ("minor_faults_count", counted(Usage::minor_page_faults)),
-                ("voluntary_switches_count", counted(Usage::voluntary_context_switches)),
-                ("involuntary_switches_count", counted(Usage::involuntary_context_switches)),
-            ]);
-        }
+        let mut metrics = times(self.wall.as_secs_f64(), &self.before, &self.after);
+        let counted = |count: fn(&Usage) -> i64| (count(&self.after) - count(&self.before)) as f64;
+        metrics.extend([
+            ("minor_faults_count", counted(Usage::minor_page_faults)),
+            ("voluntary_switches_count", counted(Usage::voluntary_context_switches)),
+            ("involuntary_switches_count", counted(Usage::involuntary_context_switches)),
+        ]);
         metrics.put("peak_rss_kib", peak_rss_kib().map(kib));
         metrics
     }
+}
+
+fn usage() -> Usage {
+    getrusage(UsageWho::RUSAGE_SELF).expect("a process can always read its own usage")
 }
 
 /// Wall time and processor time between two readings.

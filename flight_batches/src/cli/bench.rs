@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Runtime;
 
@@ -61,10 +61,10 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let mut own = Vec::new();
     if benching.endpoint.is_empty() {
         // As published: a queue without bound ahead of the sender, and none.
-        own.push(Server::start(&["--mode", "async", "--prefetch", "all"])?);
-        own.push(Server::start(&["--mode", "sync", "--prefetch", "0"])?);
+        own.push(start_server(&["--mode", "async", "--prefetch", "all"])?);
+        own.push(start_server(&["--mode", "sync", "--prefetch", "0"])?);
     }
-    let endpoints = own.iter().map(|server| &server.endpoint).chain(&benching.endpoint);
+    let endpoints = own.iter().map(|(_, endpoint)| endpoint).chain(&benching.endpoint);
     let targets = runtime.block_on(Target::find(endpoints))?;
     // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
     let unfinished = benching.out.with_extension("csv.part");
@@ -184,35 +184,16 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A server of this program in a process of its own, which runs for as long as this lives. If this process dies without a word, it sees the
-/// end of its input.
-struct Server {
-    child: Child,
-    endpoint: String,
-}
-
-impl Server {
-    /// Starts this program with the word `serve` and such options; why it does not listen it says itself on standard error.
-    fn start(options: &[&str]) -> anyhow::Result<Self> {
-        let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
-        command.args(["serve", "--until-stdin-closes", "--addr", "127.0.0.1:0"]).args(options);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("no server can be started")?;
-        let mut line = String::new();
-        if let Some(output) = child.stdout.take() {
-            BufReader::new(output).read_line(&mut line).context("the server cannot be heard")?;
-        }
-        let endpoint = line.trim_end().strip_prefix("listening on ").unwrap_or_default().to_owned();
-        let server = Server { child, endpoint };
-        ensure!(!server.endpoint.is_empty(), "the server did not say where it listens");
-        Ok(server)
+/// Starts this program as a server in a process of its own, with such options; why it does not listen it says itself on standard error.
+/// Returns where it listens, too. It ends when it sees the end of its input: when the child is dropped, or this process dies without a word.
+fn start_server(options: &[&str]) -> anyhow::Result<(Child, String)> {
+    let mut command = Command::new(std::env::current_exe().context("this program cannot be found")?);
+    command.args(["serve", "--until-stdin-closes", "--addr", "127.0.0.1:0"]).args(options);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("no server can be started")?;
+    let mut line = String::new();
+    if let Some(output) = child.stdout.take() {
+        BufReader::new(output).read_line(&mut line).context("the server cannot be heard")?;
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has nothing that could be lost.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+    let endpoint = line.trim_end().strip_prefix("listening on ").context("the server did not say where it listens")?;
+    Ok((child, endpoint.to_owned()))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use strum::VariantArray;
+use strum::VariantNames;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
@@ -67,10 +67,9 @@ pub struct Serving {
 /// The value of a closed set by its name; a wrong one is refused with the choices.
 fn one_of<T>() -> impl TypedValueParser<Value = T>
 where
-    T: VariantArray + FromStr<Err = strum::ParseError> + Copy + Into<&'static str> + Send + Sync,
+    T: VariantNames + FromStr<Err = strum::ParseError> + Clone + Send + Sync + 'static,
 {
-    let names: Vec<&'static str> = T::VARIANTS.iter().map(|&value| value.into()).collect();
-    PossibleValuesParser::new(names).try_map(|name| name.parse())
+    PossibleValuesParser::new(T::VARIANTS).try_map(|name| name.parse())
 }
 
 fn prefetch(text: &str) -> Result<usize, String> {

@@ -1,5 +1,7 @@
 //! One sample: a server in a process of its own, the load in this one, checked before it counts.
 
+use std::ffi::OsString;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -9,7 +11,7 @@ use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::Ticket;
 use study_kit::server::Server;
 use study_kit::usage::{kib, map_blocks, settle_allocator};
-use study_kit::{Metrics, Observation, Span, TestCase, Turn, Turns};
+use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns};
 use tokio::runtime::Runtime;
 
 use crate::cases::{self, Setting, Subject};
@@ -20,48 +22,75 @@ const CONNECTIONS: usize = 32;
 /// No stream waits longer for a message, whatever the load.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runs the case once.
-pub fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
-    settle_allocator();
-    let (setting, subject) = (case.setting, cases::subject(case.arm)?);
-    let mut metrics = settings(setting);
-    let Some(server) = servers::start(subject, setting, case.seed)? else {
-        // What needs its figures reads that it cannot be tested here.
-        return Ok(Observation::new("", metrics));
-    };
-    let (digest, server) = if subject == Subject::Loopback {
-        measure_loopback(setting, &server, &mut metrics)?;
-        (String::new(), server)
-    } else {
-        let bench = Bench::new(case, server)?;
-        metrics.extend(bench.pass_with_server(case.handicap)?);
-        (bench.digest, bench.server)
-    };
-    let mut observation = Observation::new(digest, metrics);
-    observation.child_peak_kib = server.peak_rss_kib();
-    Ok(observation)
-}
+/// The study.
+pub struct FlightBatches;
 
-/// Turns of an arm in a duet, each with streams of its own to a server that stays. Of a window counts what 100 MB took.
-pub fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
-    settle_allocator();
-    if case.setting.keeps {
-        // A client that reads one answer has no memory left over from another.
-        map_blocks();
+impl Study for FlightBatches {
+    type Setting = Setting;
+    const NAME: &'static str = "flight_batches";
+    const SCENARIOS: &'static [Scenario<Setting>] = cases::SCENARIOS;
+    const PAGE: &'static str = include_str!("../page.toml");
+    const ORIGINAL: &'static str = include_str!("../original.toml");
+
+    fn prepare(setting: &Setting, seed: u64) -> Result<()> {
+        // pyarrow runs in the scenarios without a delay, and its server takes a file.
+        if setting.delay_us == 0 { servers::prepare(setting, seed) } else { Ok(()) }
     }
-    let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
-    let bench = Bench::new(case, server.context("there is no such server on this machine")?)?;
-    Ok(Box::new(move || {
-        let delivery = bench.pass(case.handicap)?;
-        let seconds = match case.setting.extent {
-            Extent::Whole => delivery.elapsed.as_secs_f64(),
-            Extent::Window { .. } => 1e2 / delivery.mb_per_s(),
+
+    fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
+        settle_allocator();
+        let (setting, subject) = (case.setting, cases::subject(case.arm)?);
+        let mut metrics = settings(setting);
+        let Some(server) = servers::start(subject, setting, case.seed)? else {
+            // What needs its figures reads that it cannot be tested here.
+            return Ok(Observation::new("", metrics));
         };
-        let mut metrics = settings(case.setting);
-        bench.describe(&delivery, &mut metrics);
-        bench.wait_for_silence()?;
-        Ok(Turn { seconds, digest: bench.digest.clone(), metrics })
-    }))
+        let (digest, server) = if subject == Subject::Loopback {
+            measure_loopback(setting, &server, &mut metrics)?;
+            (String::new(), server)
+        } else {
+            let bench = Bench::new(case, server)?;
+            metrics.extend(bench.pass_with_server(case.handicap)?);
+            (bench.digest, bench.server)
+        };
+        let mut observation = Observation::new(digest, metrics);
+        observation.child_peak_kib = server.peak_rss_kib();
+        Ok(observation)
+    }
+
+    /// More of few streams at a short delay, which are soon under way and differ most from window to window.
+    fn pairs(setting: &Setting, _: &str) -> usize {
+        if setting.requests <= 10 && setting.delay_us <= 1_000 { 4 } else { 2 }
+    }
+
+    /// Each turn has streams of its own to a server that stays. Of a window counts what 100 MB took.
+    fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
+        settle_allocator();
+        if case.setting.keeps {
+            // A client that reads one answer has no memory left over from another.
+            map_blocks();
+        }
+        let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
+        let bench = Bench::new(case, server.context("there is no such server on this machine")?)?;
+        Ok(Box::new(move || {
+            let delivery = bench.pass(case.handicap)?;
+            let seconds = match case.setting.extent {
+                Extent::Whole => delivery.elapsed.as_secs_f64(),
+                Extent::Window { .. } => 1e2 / delivery.mb_per_s(),
+            };
+            let mut metrics = settings(case.setting);
+            bench.describe(&delivery, &mut metrics);
+            bench.wait_for_silence()?;
+            Ok(Turn { seconds, digest: bench.digest.clone(), metrics })
+        }))
+    }
+
+    fn word(arguments: &[OsString]) -> ExitCode {
+        if arguments.first().is_some_and(|word| word == loopback::WORD) {
+            return if loopback::serve().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        flight_batches::cli::run(arguments.iter().cloned())
+    }
 }
 
 /// What the case sets.

@@ -23,8 +23,7 @@ pub fn start(subject: Subject, setting: &Setting, seed: u64) -> Result<Option<Se
         Subject::Loopback => loopback::WORD.to_owned(),
         Subject::Pyarrow => return pyarrow(&table_file(setting, seed)),
     };
-    let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    Ok(Some(Server::of_this_program(&words)?))
+    Ok(Some(Server::of_this_program(line.split(' '))?))
 }
 
 /// pyarrow's server of the table in `file`; `None` if the repository has no pyarrow.
@@ -35,8 +34,8 @@ fn pyarrow(file: &Path) -> Result<Option<Server>> {
     }
     ensure!(file.exists(), "cannot read {}: `prepare` writes it", file.display());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/server.py");
-    let words = [script, "--until-stdin-closes", "--table", &file.display().to_string()].map(str::to_owned);
-    Ok(Some(Server::start(python, &words)?))
+    let words = [script.as_ref(), "--until-stdin-closes".as_ref(), "--table".as_ref(), file.as_os_str()];
+    Ok(Some(Server::start(python, words)?))
 }
 
 /// The table that pyarrow serves.

@@ -42,8 +42,7 @@ fn client(python: &Path, endpoint: &str, arguments: &str) -> Vec<Value> {
 
 fn ours(options: &str) -> Server {
     let line = format!("serve --until-stdin-closes --addr 127.0.0.1:0 --rows 25000 --seed 3 {options}");
-    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    Server::start(Path::new(env!("CARGO_BIN_EXE_flight_batches_study")), &words).unwrap()
+    Server::start(Path::new(env!("CARGO_BIN_EXE_flight_batches_study")), line.split_whitespace()).unwrap()
 }
 
 /// The sum of the values of so many batches, the full ones over and over.
@@ -95,8 +94,8 @@ async fn our_client_reads_a_pyarrow_server() {
     let mut writer = FileWriter::try_new(File::create(&file).unwrap(), &table.schema()).unwrap();
     writer.write(&table.batch(0, SHAPE.rows)).unwrap();
     writer.finish().unwrap();
-    let words = [&peer("server.py"), "--until-stdin-closes", "--table", file.to_str().unwrap()].map(str::to_owned);
-    let server = Server::start(&python, &words).unwrap();
+    let words = [&peer("server.py"), "--until-stdin-closes", "--table", file.to_str().unwrap()];
+    let server = Server::start(&python, words).unwrap();
     let connections = Connections::open(server.address(), 4).await.unwrap();
     for delay in [0.0, 0.001] {
         let ticket = |records_per_batch, batches| Ticket { records_per_batch, batch_generation_delay: delay, batches };
