@@ -71,6 +71,8 @@ pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
     pub(crate) job: Option<Job>,
     /// When the task was back after it last gave way; `None` before it is.
     pub(crate) turn: Option<Instant>,
+    /// By what `Offload` has gathered, an entry is open that does.
+    takes_data: bool,
 }
 
 constructors!(AsyncStreamingZipWriter<W: AsyncWrite, Unpin>, async .await);
@@ -85,6 +87,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             batch: Batch::default(),
             job: None,
             turn: None,
+            takes_data: false,
         }
     }
 
@@ -99,10 +102,13 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     async fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
         let name = self.core()?.admit(EntryKind::File, name, &options)?;
         if data.len() <= WHOLE_BYTES {
+            self.takes_data = false;
             return self.perform(Op::Add(name, options, data.len()), data).await;
         }
+        self.takes_data = true;
         self.perform(Op::Open(EntryKind::File, name, options), &[]).await?;
         self.write_data(data).await?;
+        self.takes_data = false;
         self.perform(Op::Close, &[]).await
     }
 
@@ -122,10 +128,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// If the sink fails.
     pub async fn flush(&mut self) -> Result<()> {
-        self.core()?;
-        self.busy = true;
-        let result = self.flush_all().await;
-        self.leave(result)
+        self.settle(Op::Flush).await
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
@@ -133,16 +136,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// If the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
-        self.core()?;
-        self.perform(Op::Finish, &[]).await?;
-        self.settle_all().await?;
-        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-        while let Some(bytes) = core.rest() {
-            self.sink.write_all(bytes).await.map_err(Error::Sink)?;
-            let written = bytes.len();
-            core.take(written);
-        }
-        self.sink.flush().await.map_err(Error::Sink)?;
+        self.settle(Op::Finish).await?;
         Ok(self.sink)
     }
 
@@ -166,6 +160,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     async fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
         let name = self.core()?.admit(kind, name, &options)?;
+        self.takes_data = kind == EntryKind::File;
         self.perform(Op::Open(kind, name, options), &[]).await
     }
 
@@ -182,9 +177,10 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             CompressionPolicy::Inline => op.apply(core, data)?,
             CompressionPolicy::BlockInPlace => task::block_in_place(|| op.apply(core, data))?,
             CompressionPolicy::Offload => {
+                let at_once = matches!(op, Op::Flush | Op::Finish);
                 self.batch.ops.push(op);
                 self.batch.data.extend_from_slice(data);
-                if self.batch.is_full() {
+                if at_once || self.batch.is_full() {
                     self.start_job()?;
                 }
             }
@@ -194,7 +190,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     /// Takes as much of `data` as the batch has room for.
     pub(crate) fn gather(&mut self, data: &[u8]) -> Result<usize> {
-        if !self.batch.opens_entry().unwrap_or_else(|| self.core.as_ref().is_some_and(|core| core.takes_data())) {
+        if !self.takes_data {
             return Err(Error::NoEntry);
         }
         let taken = data.len().min(OFFLOAD_BYTES - self.batch.data.len());
@@ -214,22 +210,23 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         Ok(())
     }
 
-    /// Has done all that was gathered, and sends what must leave the buffer.
-    async fn settle_all(&mut self) -> Result<()> {
-        if self.policy == CompressionPolicy::Offload {
-            self.start_job()?;
-        }
-        poll_fn(|context| self.poll_settled(context)).await
+    /// Does `op` after all that was gathered, sends everything to the sink and flushes that.
+    async fn settle(&mut self, op: Op) -> Result<()> {
+        self.core()?;
+        self.perform(op, &[]).await?;
+        self.busy = true;
+        let result = self.send_all().await;
+        self.leave(result)
     }
 
-    async fn flush_all(&mut self) -> Result<()> {
-        self.settle_all().await?;
+    async fn send_all(&mut self) -> Result<()> {
         let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-        core.flush()?;
-        let ready = core.ready();
-        let bytes = ready.len();
-        self.sink.write_all(ready).await.map_err(Error::Sink)?;
-        core.take(bytes);
+        while !core.ready().is_empty() {
+            let ready = core.ready();
+            let bytes = ready.len();
+            self.sink.write_all(ready).await.map_err(Error::Sink)?;
+            core.take(bytes);
+        }
         self.sink.flush().await.map_err(Error::Sink)
     }
 }
@@ -242,6 +239,7 @@ enum Op {
     /// So many bytes for the open entry.
     Data(usize),
     Close,
+    Flush,
     Finish,
 }
 
@@ -260,6 +258,7 @@ impl Op {
             Op::Add(name, options, _) => core.add(name, options, data),
             Op::Data(_) => write_all(core, data),
             Op::Close => core.close(),
+            Op::Flush => core.flush(),
             Op::Finish => core.finish(),
         }
     }
@@ -286,15 +285,6 @@ impl Batch {
         match self.ops.last_mut() {
             Some(Op::Data(bytes)) => *bytes += data.len(),
             _ => self.ops.push(Op::Data(data.len())),
-        }
-    }
-
-    /// Whether data may follow what is gathered; `None` if nothing here decides.
-    fn opens_entry(&self) -> Option<bool> {
-        match self.ops.last()? {
-            Op::Open(kind, ..) => Some(*kind != EntryKind::Directory),
-            Op::Data(_) => Some(true),
-            Op::Add(..) | Op::Close | Op::Finish => Some(false),
         }
     }
 

@@ -90,13 +90,6 @@ enum Item {
     Piece { data_bytes: usize, receiver: Receiver<Result<Piece>> },
 }
 
-/// Whether to wait for a piece that is not ready.
-#[derive(Clone, Copy)]
-enum Wait {
-    Yes,
-    No,
-}
-
 /// Data of one block, `window` bytes of which stand before it only to be referred to.
 #[derive(Default)]
 struct Block {
@@ -186,8 +179,9 @@ impl<W: Write> ParallelZipWriter<W> {
     pub fn finish(mut self) -> Result<W> {
         self.core.check()?;
         self.end_entry()?;
-        while self.take_first(Wait::Yes)? {}
-        writer::finish(&mut self.core, &mut self.sink)?;
+        while self.take_first(true)? {}
+        self.core.finish()?;
+        writer::send_all(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
@@ -215,6 +209,7 @@ impl<W: Write> ParallelZipWriter<W> {
     /// Hands the block to the pool.
     fn send_block(&mut self, ending: Ending) -> Result<()> {
         let mut next = Block { bytes: self.spare().inputs.pop().unwrap_or_default(), window: 0 };
+        next.bytes.clear();
         if ending == Ending::Flush {
             let window = self.block.bytes.len() - WINDOW_BYTES;
             next.bytes.extend_from_slice(&self.block.bytes[window..]);
@@ -234,43 +229,36 @@ impl<W: Write> ParallelZipWriter<W> {
         /// Entries without data cost memory, too.
         const ITEMS: usize = 16 * 1024;
         while self.under_way > self.budget_bytes || self.queue.len() > ITEMS {
-            self.take_first(Wait::Yes)?;
+            self.take_first(true)?;
         }
-        while self.take_first(Wait::No)? {}
+        while self.take_first(false)? {}
         Ok(())
     }
 
-    /// Moves the first item of the queue to the core, and says whether there was one that was ready.
-    fn take_first(&mut self, wait: Wait) -> Result<bool> {
-        let (data_bytes, piece) = match self.queue.pop_front() {
+    /// Moves the first item of the queue to the core, and says whether there was one. A piece that is not ready is none, unless to `wait` for.
+    fn take_first(&mut self, wait: bool) -> Result<bool> {
+        match self.queue.pop_front() {
             None => return Ok(false),
-            Some(Item::Open(kind, name, options)) => {
-                self.core.open(kind, name, options)?;
-                return self.drain().map(|()| true);
-            }
+            Some(Item::Open(kind, name, options)) => self.core.open(kind, name, options)?,
             Some(Item::Piece { data_bytes, receiver }) => {
-                let piece = match wait {
-                    Wait::Yes => receiver.recv().map_err(|_| TryRecvError::Disconnected),
-                    Wait::No => receiver.try_recv(),
+                let piece = match receiver.try_recv() {
+                    Err(TryRecvError::Empty) if wait => receiver.recv().ok(),
+                    Err(TryRecvError::Empty) => {
+                        self.queue.push_front(Item::Piece { data_bytes, receiver });
+                        return Ok(false);
+                    }
+                    received => received.ok(),
                 };
-                if piece.as_ref().is_err_and(|error| *error == TryRecvError::Empty) {
-                    self.queue.push_front(Item::Piece { data_bytes, receiver });
-                    return Ok(false);
-                }
-                (data_bytes, piece)
+                self.under_way -= data_bytes;
+                let piece = piece.unwrap_or_else(|| Err(Error::Workers("one of them panicked".into())));
+                let mut piece = piece.inspect_err(|_| self.core.poisoned = true)?;
+                self.core.write_piece(&piece)?;
+                piece.bytes.truncate(0);
+                self.spare().outputs.push(piece.bytes);
             }
-        };
-        self.under_way -= data_bytes;
-        let piece = piece.unwrap_or_else(|_| Err(Error::Workers("one of them panicked".into())));
-        let mut piece = piece.inspect_err(|_| self.core.poisoned = true)?;
-        self.core.write_piece(&piece)?;
-        piece.bytes.truncate(0);
-        self.spare().outputs.push(piece.bytes);
-        self.drain().map(|()| true)
-    }
-
-    fn drain(&mut self) -> Result<()> {
-        writer::drain(&mut self.core, &mut self.sink)
+        }
+        writer::drain(&mut self.core, &mut self.sink)?;
+        Ok(true)
     }
 
     fn spare(&self) -> std::sync::MutexGuard<'_, Spare> {
@@ -281,26 +269,18 @@ impl<W: Write> ParallelZipWriter<W> {
 /// What a worker does.
 fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, sender: &SyncSender<Result<Piece>>) {
     let locked = || spare.lock().unwrap_or_else(PoisonError::into_inner);
-    let (compressor, mut bytes) = {
-        let mut spare = locked();
-        (spare.compressors.pop(), spare.outputs.pop().unwrap_or_default())
-    };
     // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
     // a compressor of its own, so that its form depends on nothing else.
-    let compressor = compressor.filter(|_| block.window == 0);
-    let mut compressor = compressor.unwrap_or_else(|| encoder::new_compress(level));
+    let used = locked().compressors.pop().filter(|_| block.window == 0);
+    let mut bytes = locked().outputs.pop().unwrap_or_default();
+    let mut compressor = used.unwrap_or_else(|| encoder::new_compress(level));
     compressor.reset();
     let (window, data) = block.bytes.split_at(block.window);
     let result = prime(&mut compressor, window)
         .and_then(|()| encoder::deflate(&mut compressor, level, data, &mut bytes, ending))
         .map(|()| Piece::new(data, bytes));
-    {
-        let mut spare = locked();
-        spare.compressors.push(compressor);
-        let mut bytes = block.bytes;
-        bytes.clear();
-        spare.inputs.push(bytes);
-    }
+    locked().compressors.push(compressor);
+    locked().inputs.push(block.bytes);
     // The writer may be gone after an error of its own.
     let _ = sender.send(result);
 }

@@ -71,13 +71,7 @@ impl<W: Write> StreamingZipWriter<W> {
     /// If the sink fails.
     pub fn flush(&mut self) -> Result<()> {
         self.core.flush()?;
-        while !self.core.ready().is_empty() {
-            send_ready(&mut self.core, &mut self.sink)?;
-        }
-        self.core.poisoned = true;
-        self.sink.flush().map_err(Error::Sink)?;
-        self.core.poisoned = false;
-        Ok(())
+        send_all(&mut self.core, &mut self.sink)
     }
 
     /// Completes the archive, flushes the sink and gives it back.
@@ -85,7 +79,8 @@ impl<W: Write> StreamingZipWriter<W> {
     /// # Errors
     /// If the last entry breaks its promise or the sink fails.
     pub fn finish(mut self) -> Result<W> {
-        finish(&mut self.core, &mut self.sink)?;
+        self.core.finish()?;
+        send_all(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
@@ -123,15 +118,15 @@ fn send_ready(core: &mut Core, sink: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Completes the archive in `sink`.
-pub(crate) fn finish(core: &mut Core, sink: &mut impl Write) -> Result<()> {
-    core.finish()?;
-    while let Some(bytes) = core.rest() {
-        sink.write_all(bytes).map_err(Error::Sink)?;
-        let written = bytes.len();
-        core.take(written);
+/// Empties the core's buffer into `sink` and flushes that.
+pub(crate) fn send_all(core: &mut Core, sink: &mut impl Write) -> Result<()> {
+    while !core.ready().is_empty() {
+        send_ready(core, sink)?;
     }
-    sink.flush().map_err(Error::Sink)
+    core.poisoned = true;
+    sink.flush().map_err(Error::Sink)?;
+    core.poisoned = false;
+    Ok(())
 }
 
 /// Data for the open entry, so that `io::copy` and `write!` work.
