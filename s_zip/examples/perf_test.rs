@@ -34,9 +34,10 @@ async fn write_async(path: &Path, entries: usize, data: &[u8]) -> Result<Duratio
     Ok(start.elapsed())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+fn median_s(times: impl Iterator<Item = Duration>) -> f64 {
+    let mut times: Vec<Duration> = times.collect();
     times.sort_unstable();
-    times[times.len() / 2]
+    times[times.len() / 2].as_secs_f64()
 }
 
 #[tokio::main]
@@ -46,20 +47,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let data: Vec<u8> = SENTENCE.iter().copied().cycle().take(ENTRY_BYTES).collect();
     println!("   MB    sync ms    async ms   sync MB/s   async MB/s  overhead");
     for entries in [5_usize, 10, 20] {
-        let (mut sync_times, mut async_times) = (Vec::new(), Vec::new());
-        // The first time warms up the file system and the caches.
-        for repetition in 0..=REPETITIONS {
-            let sync_time = write_sync(&sync_path, entries, &data)?;
-            let async_time = write_async(&async_path, entries, &data).await?;
-            if repetition > 0 {
-                sync_times.push(sync_time);
-                async_times.push(async_time);
-            }
+        let mut times = Vec::new();
+        for _ in 0..=REPETITIONS {
+            times.push((write_sync(&sync_path, entries, &data)?, write_async(&async_path, entries, &data).await?));
         }
         if std::fs::read(&sync_path)? != std::fs::read(&async_path)? {
             return Err("the two writers made different archives".into());
         }
-        let (sync_s, async_s) = (median(sync_times).as_secs_f64(), median(async_times).as_secs_f64());
+        // The first time warms up the file system and the caches.
+        let times = &times[1..];
+        let (sync_s, async_s) = (median_s(times.iter().map(|time| time.0)), median_s(times.iter().map(|time| time.1)));
         let megabytes = f64::from(u32::try_from(entries * ENTRY_BYTES)?) / 1e6;
         println!(
             "{entries:>5}  {:>9.2}  {:>10.2}  {:>10.0}  {:>11.0}  {:>+7.1}%",

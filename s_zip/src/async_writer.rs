@@ -10,9 +10,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{self, JoinHandle};
 
 use crate::calls::{constructors, entry_calls};
-use crate::core::{Core, EntryKind, WHOLE_BYTES};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::core::{Admitted, Core, EntryKind, WHOLE_BYTES};
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
 
 /// Where an async writer compresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -100,13 +99,12 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     entry_calls!(EntryKind::File, async .await);
 
     async fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
-        let name = self.core()?.admit(EntryKind::File, name, &options)?;
-        if data.len() <= WHOLE_BYTES {
-            self.takes_data = false;
-            return self.perform(Op::Add(name, options, data.len()), data).await;
+        let file = self.core()?.admit(EntryKind::File, name, options)?;
+        self.takes_data = data.len() > WHOLE_BYTES;
+        if !self.takes_data {
+            return self.perform(Op::Add(file, data.len()), data).await;
         }
-        self.takes_data = true;
-        self.perform(Op::Open(EntryKind::File, name, options), &[]).await?;
+        self.perform(Op::Open(file), &[]).await?;
         self.write_data(data).await?;
         self.takes_data = false;
         self.perform(Op::Close, &[]).await
@@ -159,9 +157,9 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     async fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
-        let name = self.core()?.admit(kind, name, &options)?;
+        let entry = self.core()?.admit(kind, name, options)?;
         self.takes_data = kind == EntryKind::File;
-        self.perform(Op::Open(kind, name, options), &[]).await
+        self.perform(Op::Open(entry), &[]).await
     }
 
     async fn perform(&mut self, op: Op, data: &[u8]) -> Result<()> {
@@ -233,9 +231,9 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
 /// A call that was admitted.
 enum Op {
-    Open(EntryKind, Box<str>, EntryOptions),
+    Open(Admitted),
     /// A file with so many bytes, all there are.
-    Add(Box<str>, EntryOptions, usize),
+    Add(Admitted, usize),
     /// So many bytes for the open entry.
     Data(usize),
     Close,
@@ -247,15 +245,15 @@ impl Op {
     /// How much of the batch's data belongs to it.
     fn data_bytes(&self) -> usize {
         match self {
-            Op::Add(_, _, bytes) | Op::Data(bytes) => *bytes,
+            Op::Add(_, bytes) | Op::Data(bytes) => *bytes,
             _ => 0,
         }
     }
 
     fn apply(self, core: &mut Core, data: &[u8]) -> Result<()> {
         match self {
-            Op::Open(kind, name, options) => core.open(kind, name, options),
-            Op::Add(name, options, _) => core.add(name, options, data),
+            Op::Open(entry) => core.open(entry),
+            Op::Add(file, _) => core.add(file, data),
             Op::Data(_) => write_all(core, data),
             Op::Close => core.close(),
             Op::Flush => core.flush(),

@@ -5,11 +5,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::buffer::Buffer;
-use crate::core::{Core, EntryKind, Piece, WHOLE_BYTES, stage};
+use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
 use crate::encoder::{Encoder, Ending};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
-use crate::writer;
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
 
 /// Compressed data that may wait for its turn unless another budget is given, in bytes.
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
@@ -82,7 +80,7 @@ struct State<W> {
 /// Where an entry stands in the archive.
 struct Place {
     /// How the core is to open it, until it has.
-    opening: Option<(EntryKind, Box<str>, EntryOptions)>,
+    opening: Option<Admitted>,
     pieces: VecDeque<Piece>,
     complete: bool,
 }
@@ -140,13 +138,9 @@ impl<W: Write> ConcurrentZipWriter<W> {
     /// A place at the end.
     fn start(&self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
         let mut state = self.shared.lock();
-        let name = state.core.admit(kind, name, &options)?;
+        let opening = Some(state.core.admit(kind, name, options)?);
         let number = state.first + state.places.len();
-        state.places.push_back(Place {
-            opening: Some((kind, name, options)),
-            pieces: VecDeque::new(),
-            complete: false,
-        });
+        state.places.push_back(Place { opening, pieces: VecDeque::new(), complete: false });
         let mut encoder = state.spare.pop().unwrap_or_default();
         encoder.begin(state.core.options.compression);
         Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
@@ -291,8 +285,8 @@ impl<W: Write> State<W> {
         place.pieces.extend(piece);
         place.complete |= complete;
         while let Some(place) = places.front_mut() {
-            if let Some((kind, name, options)) = place.opening.take() {
-                core.open(kind, name, options)?;
+            if let Some(entry) = place.opening.take() {
+                core.open(entry)?;
                 writer::drain(core, sink)?;
             }
             while let Some(piece) = place.pieces.pop_front() {

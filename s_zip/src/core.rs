@@ -54,6 +54,13 @@ pub(crate) enum EntryKind {
     Directory,
 }
 
+/// An entry that may be opened, with its name as the archive has it.
+pub(crate) struct Admitted {
+    kind: EntryKind,
+    name: Box<str>,
+    options: EntryOptions,
+}
+
 /// Some data of an entry, compressed elsewhere.
 pub(crate) struct Piece {
     pub bytes: Buffer,
@@ -92,8 +99,8 @@ impl Core {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(()) }
     }
 
-    /// Checks all that can be wrong with a new entry and takes its name; a refusal changes nothing. Gives the name as the archive has it.
-    pub fn admit(&mut self, kind: EntryKind, name: &str, options: &EntryOptions) -> Result<Box<str>> {
+    /// Checks all that can be wrong with a new entry and takes its name; a refusal changes nothing.
+    pub fn admit(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<Admitted> {
         self.check()?;
         let (directory, slash) = (kind == EntryKind::Directory, name.ends_with('/'));
         if slash && !directory && name.len() > 1 {
@@ -111,11 +118,11 @@ impl Core {
         if !self.names.insert(name.trim_end_matches('/').into()) {
             return Err(Error::DuplicateName { name: name.into() });
         }
-        Ok(name)
+        Ok(Admitted { kind, name, options })
     }
 
-    /// Closes the open entry and opens another, which was admitted.
-    pub fn open(&mut self, kind: EntryKind, name: Box<str>, options: EntryOptions) -> Result<()> {
+    /// Closes the open entry and opens another.
+    pub fn open(&mut self, Admitted { kind, name, options }: Admitted) -> Result<()> {
         self.check()?;
         self.close()?;
         let compression = options.compression.unwrap_or(self.options.compression);
@@ -175,9 +182,9 @@ impl Core {
         Ok(taken)
     }
 
-    /// Adds a file that was admitted, with all its data: as nothing is sent meanwhile, its sizes are known in time.
-    pub fn add(&mut self, name: Box<str>, options: EntryOptions, data: &[u8]) -> Result<()> {
-        self.open(EntryKind::File, name, options)?;
+    /// Adds a file with all its data: as nothing is sent meanwhile, its sizes are known in time.
+    pub fn add(&mut self, file: Admitted, data: &[u8]) -> Result<()> {
+        self.open(file)?;
         if let Some(Open { header, crc, .. }) = &mut self.open {
             let before = self.out.len();
             let result = self.encoder.whole(data, &mut self.out);
@@ -206,10 +213,9 @@ impl Core {
         if self.takes_data() {
             self.commit()?;
             self.step_staged(Ending::Flush)?;
-        } else if self.open.is_some() {
-            self.close()?;
+            return Ok(());
         }
-        Ok(())
+        self.close()
     }
 
     /// The bytes that must go to the sink before more is written, if there are any.
@@ -295,7 +301,8 @@ impl Core {
             // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
             open.header.method = METHOD_DEFLATE;
             encoder.begin(Compression::Deflate(0));
-            stored = out.split_off(start);
+            stored = out.as_slice()[start..].to_vec();
+            out.truncate(start);
         }
         open.rewrite_header(out, scratch);
         let result = stored.chunks(BLOCK_BYTES).try_for_each(|block| encoder.step(block, out, Ending::Open));

@@ -16,11 +16,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::buffer::Buffer;
 use crate::calls::entry_calls;
-use crate::core::{Core, EntryKind, Piece};
+use crate::core::{Admitted, Core, EntryKind, Piece};
 use crate::encoder::{self, Ending};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
-use crate::writer;
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
 
 /// Bytes of an entry that one worker compresses at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
@@ -86,7 +84,7 @@ pub struct ParallelZipWriter<W: Write> {
 }
 
 enum Item {
-    Open(EntryKind, Box<str>, EntryOptions),
+    Open(Admitted),
     Piece { data_bytes: usize, receiver: Receiver<Result<Piece>> },
 }
 
@@ -190,9 +188,9 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
-        let name = self.core.admit(kind, name, &options)?;
+        let entry = self.core.admit(kind, name, options)?;
         self.end_entry()?;
-        self.queue.push_back(Item::Open(kind, name, options));
+        self.queue.push_back(Item::Open(entry));
         self.takes_data = kind != EntryKind::Directory;
         self.settle()
     }
@@ -239,7 +237,7 @@ impl<W: Write> ParallelZipWriter<W> {
     fn take_first(&mut self, wait: bool) -> Result<bool> {
         match self.queue.pop_front() {
             None => return Ok(false),
-            Some(Item::Open(kind, name, options)) => self.core.open(kind, name, options)?,
+            Some(Item::Open(entry)) => self.core.open(entry)?,
             Some(Item::Piece { data_bytes, receiver }) => {
                 let piece = match receiver.try_recv() {
                     Err(TryRecvError::Empty) if wait => receiver.recv().ok(),

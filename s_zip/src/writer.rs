@@ -39,15 +39,15 @@ impl<W: Write> StreamingZipWriter<W> {
     entry_calls!(EntryKind::File);
 
     fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
-        let name = self.core.admit(EntryKind::File, name, &options)?;
+        let file = self.core.admit(EntryKind::File, name, options)?;
         if data.len() <= WHOLE_BYTES {
-            self.core.add(name, options, data)?;
+            self.core.add(file, data)?;
         } else {
-            self.core.open(EntryKind::File, name, options)?;
+            self.core.open(file)?;
             self.write_data(data)?;
             self.core.close()?;
         }
-        self.drain()
+        drain(&mut self.core, &mut self.sink)
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
@@ -58,7 +58,7 @@ impl<W: Write> StreamingZipWriter<W> {
         loop {
             let taken = self.core.write(data)?;
             data = &data[taken..];
-            self.drain()?;
+            drain(&mut self.core, &mut self.sink)?;
             if data.is_empty() {
                 return Ok(());
             }
@@ -89,13 +89,8 @@ impl<W: Write> StreamingZipWriter<W> {
     }
 
     fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
-        let name = self.core.admit(kind, name, &options)?;
-        self.core.open(kind, name, options)?;
-        self.drain()
-    }
-
-    /// Empties the buffer as far as it must be.
-    fn drain(&mut self) -> Result<()> {
+        let entry = self.core.admit(kind, name, options)?;
+        self.core.open(entry)?;
         drain(&mut self.core, &mut self.sink)
     }
 }

@@ -92,10 +92,17 @@ impl<'a> Pass<'a> {
         let StreamingZipReader { entries, limits, .. } = archive;
         let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
         limits.check(None, sum(|entry| entry.compressed), sum(|entry| entry.uncompressed))?;
-        let names = Names::of(entries);
+        // Checking all names takes the time of reading them a few times, however deep their folders are.
+        let (state, mut first) = (RandomState::new(), HashMap::with_capacity(entries.len()));
+        for entry in entries.iter().filter(|entry| check_name(entry).is_ok()) {
+            if let Some((_, hash)) = levels(&state, entry.path()).last() {
+                first.entry(hash).or_insert(entry);
+            }
+        }
         let mut bad = HashSet::new();
         for (index, entry) in entries.iter().enumerate() {
-            if let Err(error) = check(entry, limits).and_then(|()| names.check(index, entry)) {
+            let place = || check_place(entry, &first, levels(&state, entry.path()));
+            if let Err(error) = check(entry, limits).and_then(|()| place()) {
                 options.pass_over(error)?;
                 bad.insert(index);
             }
@@ -153,46 +160,24 @@ fn check(entry: &Entry, limits: &Limits) -> Result<(), ReadError> {
     entry.check_readable(limits)
 }
 
-/// Where each name is taken. To check them all takes the time of reading them a few times, however deep their folders are.
-struct Names<'a> {
-    entries: &'a [Entry],
-    state: RandomState,
-    /// The first entry of each path, by its hash.
-    first: HashMap<u64, usize>,
-}
-
-impl<'a> Names<'a> {
-    fn of(entries: &'a [Entry]) -> Self {
-        let state = RandomState::new();
-        let mut first = HashMap::with_capacity(entries.len());
-        for (index, entry) in entries.iter().enumerate() {
-            if let (Ok(()), Some((_, hash))) = (check_name(entry), levels(&state, entry.path()).last()) {
-                first.entry(hash).or_insert(index);
-            }
-        }
-        Names { entries, state, first }
-    }
-
-    /// Whether the entry has a path of its own, and only folders on the way to it.
-    fn check(&self, index: usize, entry: &Entry) -> Result<(), ReadError> {
-        let path = entry.path();
-        for (end, hash) in levels(&self.state, path) {
-            let Some(&other) = self.first.get(&hash) else { continue };
-            let found = &self.entries[other];
-            let itself = end == path.len();
-            // A folder is named again by all that it holds, and may be by itself.
-            let harmless = found.is_directory() && (!itself || entry.is_directory());
-            if other == index || harmless || path[..end] != *found.path() {
-                continue;
-            }
-            let (name, other) = (shown(found.path()), shown(&entry.name));
-            return Err(if itself {
-                ReadError::DuplicateName { name: other }
-            } else {
-                ReadError::NameConflict { name, other }
-            });
-        }
-        Ok(())
+/// Whether the entry has a path of its own, and only folders on the way to it; `first` is the first entry of each path, by its hash.
+fn check_place(
+    entry: &Entry,
+    first: &HashMap<u64, &Entry>,
+    mut levels: impl Iterator<Item = (usize, u64)>,
+) -> Result<(), ReadError> {
+    let path = entry.path();
+    let taken = levels.find_map(|(end, hash)| {
+        let other = *first.get(&hash)?;
+        let itself = end == path.len();
+        // A folder is named again by all that it holds, and may be by itself.
+        let harmless = other.is_directory() && (!itself || entry.is_directory());
+        (!std::ptr::eq(entry, other) && !harmless && path[..end] == *other.path()).then_some((other, itself))
+    });
+    match taken {
+        None => Ok(()),
+        Some((_, true)) => Err(ReadError::DuplicateName { name: shown(&entry.name) }),
+        Some((other, false)) => Err(ReadError::NameConflict { name: shown(other.path()), other: shown(&entry.name) }),
     }
 }
 

@@ -55,9 +55,6 @@ struct Target<'a> {
 impl Target<'_> {
     /// A folder below the root, with all above it; each is entered by its handle, so that none is a link.
     fn folder(&mut self, path: &str) -> Result<&Dir, ReadError> {
-        if path.is_empty() {
-            return Ok(&self.root);
-        }
         if self.last.as_ref().is_none_or(|(last, _)| last != path) {
             let mut here: Option<Dir> = None;
             let mut start = 0;
