@@ -143,15 +143,18 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         match &mut self.core {
             Some(core) if !self.busy => {
                 core.check()?;
-                self.policy.check_runtime()?;
-                Ok(core)
+                match (self.policy, Handle::try_current().map(|handle| handle.runtime_flavor())) {
+                    (CompressionPolicy::BlockInPlace, Ok(RuntimeFlavor::CurrentThread)) => Err(Error::NeedsThreads),
+                    (CompressionPolicy::Offload, Err(_)) => Err(Error::NeedsRuntime),
+                    _ => Ok(core),
+                }
             }
             _ => Err(Error::Poisoned),
         }
     }
 
     /// A refusal leaves the writer usable; after a failed sink nobody knows what arrived.
-    fn leave<T>(&mut self, result: Result<T>) -> Result<T> {
+    fn leave(&mut self, result: Result<()>) -> Result<()> {
         self.busy = self.core.is_none() || matches!(result, Err(Error::Sink(_)));
         result
     }
@@ -311,17 +314,6 @@ pub(crate) fn write_all(core: &mut Core, mut data: &[u8]) -> Result<()> {
         }
         if data.is_empty() {
             return Ok(());
-        }
-    }
-}
-
-impl CompressionPolicy {
-    fn check_runtime(self) -> Result<()> {
-        let here = Handle::try_current().map(|handle| handle.runtime_flavor());
-        match (self, here) {
-            (CompressionPolicy::BlockInPlace, Ok(RuntimeFlavor::CurrentThread)) => Err(Error::NeedsThreads),
-            (CompressionPolicy::Offload, Err(_)) => Err(Error::NeedsRuntime),
-            _ => Ok(()),
         }
     }
 }

@@ -9,11 +9,9 @@ use crc32fast::Hasher;
 
 use crate::buffer::Buffer;
 use crate::encoder::{BLOCK_BYTES, Encoder, Ending};
-use crate::error::{Error, Result};
 use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
-use crate::name;
-use crate::options::{Compression, EntryOptions, WriterOptions};
 use crate::time::{DOS_EPOCH, DosDateTime};
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions, name};
 
 /// Up to so many bytes, an entry that comes whole is made in memory.
 pub(crate) const WHOLE_BYTES: usize = 4 * 1024 * 1024;

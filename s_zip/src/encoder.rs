@@ -62,7 +62,6 @@ impl Encoder {
         Ok(())
     }
 
-    /// Deflate of an entry that is there whole, by libdeflate.
     #[cfg(feature = "libdeflate")]
     fn deflate_at_once(&mut self, level: u32, data: &[u8], out: &mut Buffer) -> Result<()> {
         // Its levels 4 and 5 make a little more of text than the streaming compressor's do.

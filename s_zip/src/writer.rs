@@ -6,8 +6,7 @@ use std::path::Path;
 
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Core, EntryKind, WHOLE_BYTES};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
 
 /// Writes an archive to a sink from front to back: no seeking, no temporary files, memory that does not grow with the data.
 ///

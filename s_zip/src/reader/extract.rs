@@ -59,7 +59,7 @@ impl Target<'_> {
             let mut here: Option<Dir> = None;
             let mut start = 0;
             for (end, hash) in levels(&self.state, path) {
-                let (above, name) = (here.as_ref().unwrap_or(&self.root), path.get(start..end).unwrap_or_default());
+                let (above, name) = (here.as_ref().unwrap_or(&self.root), &path[start..end]);
                 let entered = match above.enter(name) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {
                         self.created.insert(hash);
@@ -68,7 +68,7 @@ impl Target<'_> {
                     result => result,
                 };
                 here = Some(entered.map_err(|source| {
-                    let path = self.path.join(path.get(..end).unwrap_or_default());
+                    let path = self.path.join(&path[..end]);
                     match source.kind() {
                         io::ErrorKind::NotADirectory => ReadError::NotAFolder { path: printable_path(&path) },
                         _ => failed(&path, source),

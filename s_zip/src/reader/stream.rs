@@ -76,12 +76,10 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
     /// As `Read::read`, with the error as it is.
     pub(super) fn step(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         match self.state {
-            State::Done => return Ok(0),
-            State::Failed => return Err(self.bad_data("an earlier read of it failed")),
-            State::Open if buffer.is_empty() => return Ok(0),
-            State::Open => {}
+            State::Failed => Err(self.bad_data("an earlier read of it failed")),
+            State::Open if !buffer.is_empty() => self.decode(buffer).inspect_err(|_| self.state = State::Failed),
+            _ => Ok(0),
         }
-        self.decode(buffer).inspect_err(|_| self.state = State::Failed)
     }
 
     /// Decodes until there is something, and on to the end of the stream once all declared bytes are there.
