@@ -75,9 +75,9 @@ fn compare_all(criterion: &mut Criterion) {
         let open = async || AsyncStreamingZipWriter::new(&path).await;
         compare(criterion, (name, parameter, &work), || StreamingZipWriter::new(&path), open);
     }
-    let case = ("in_memory", "100KB", &work(1, 100 * KB));
     let open = async || Ok(AsyncStreamingZipWriter::from_writer(Vec::new()));
-    compare(criterion, case, || Ok(StreamingZipWriter::from_writer(Vec::new())), open);
+    let in_memory = ("in_memory", "100KB", &work(1, 100 * KB));
+    compare(criterion, in_memory, || Ok(StreamingZipWriter::from_writer(Vec::new())), open);
 }
 
 criterion_group! {

@@ -23,8 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         writer.write_data(format!("{number},{}\n", number * number).as_bytes()).await?;
     }
 
-    let script = EntryOptions::new().unix_mode(0o755).comment("run me");
-    writer.start_entry_with_options("run.sh", script).await?;
+    writer.start_entry_with_options("run.sh", EntryOptions::new().unix_mode(0o755).comment("run me")).await?;
     writer.write_data(b"#!/bin/sh\necho done\n").await?;
 
     writer.set_comment("three entries")?;

@@ -4,11 +4,11 @@
 //! entry's Deflate stream on its own, primed with the 32 KiB before it, and the calling thread writes the pieces in order. How many
 //! threads work does not change a byte.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::num::NonZero;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
 use flate2::Compress;
@@ -80,12 +80,18 @@ pub struct ParallelZipWriter<W: Write> {
     block: Block,
     /// The entry that was opened last does.
     takes_data: bool,
-    spare: Arc<Mutex<Spare>>,
+    /// Buffers that wait for their next block.
+    inputs: Vec<Vec<u8>>,
+    outputs: Vec<Buffer>,
 }
 
 enum Item {
     Open(Admitted),
-    Piece { data_bytes: usize, receiver: Receiver<Result<Piece>> },
+    /// So many bytes of data, which come back with what became of them.
+    Piece {
+        data_bytes: usize,
+        receiver: Receiver<Result<(Piece, Vec<u8>)>>,
+    },
 }
 
 /// Data of one block, `window` bytes of which stand before it only to be referred to.
@@ -99,14 +105,6 @@ impl Block {
     fn data_bytes(&self) -> usize {
         self.bytes.len() - self.window
     }
-}
-
-/// Compressors and buffers that wait for their next block.
-#[derive(Default)]
-struct Spare {
-    compressors: Vec<Compress>,
-    outputs: Vec<Buffer>,
-    inputs: Vec<Vec<u8>>,
 }
 
 impl<W: Write> ParallelZipWriter<W> {
@@ -138,7 +136,8 @@ impl<W: Write> ParallelZipWriter<W> {
             under_way: 0,
             block: Block::default(),
             takes_data: false,
-            spare: Arc::default(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
         })
     }
 
@@ -206,7 +205,7 @@ impl<W: Write> ParallelZipWriter<W> {
 
     /// Hands the block to the pool.
     fn send_block(&mut self, ending: Ending) -> Result<()> {
-        let mut next = Block { bytes: self.spare().inputs.pop().unwrap_or_default(), window: 0 };
+        let mut next = Block { bytes: self.inputs.pop().unwrap_or_default(), window: 0 };
         next.bytes.clear();
         if ending == Ending::Flush {
             let window = self.block.bytes.len() - WINDOW_BYTES;
@@ -215,8 +214,12 @@ impl<W: Write> ParallelZipWriter<W> {
         }
         let block = std::mem::replace(&mut self.block, next);
         let (sender, receiver) = sync_channel(1);
-        let (spare, level, data_bytes) = (Arc::clone(&self.spare), self.level, block.data_bytes());
-        self.pool.spawn(move || compress(block, level, ending, &spare, &sender));
+        let (bytes, level, data_bytes) = (self.outputs.pop().unwrap_or_default(), self.level, block.data_bytes());
+        self.pool.spawn(move || {
+            let piece = compress(&block, level, ending, bytes);
+            // The writer may be gone after an error of its own.
+            let _ = sender.send(piece.map(|piece| (piece, block.bytes)));
+        });
         self.queue.push_back(Item::Piece { data_bytes, receiver });
         self.under_way += data_bytes;
         self.settle()
@@ -249,38 +252,36 @@ impl<W: Write> ParallelZipWriter<W> {
                 };
                 self.under_way -= data_bytes;
                 let piece = piece.unwrap_or_else(|| Err(Error::Workers("one of them panicked".into())));
-                let mut piece = piece.inspect_err(|_| self.core.poisoned = true)?;
+                let (mut piece, data) = piece.inspect_err(|_| self.core.poisoned = true)?;
                 self.core.write_piece(&piece)?;
                 piece.bytes.truncate(0);
-                self.spare().outputs.push(piece.bytes);
+                self.outputs.push(piece.bytes);
+                self.inputs.push(data);
             }
         }
         writer::drain(&mut self.core, &mut self.sink)?;
         Ok(true)
     }
+}
 
-    fn spare(&self) -> std::sync::MutexGuard<'_, Spare> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+thread_local! {
+    /// The compressor of a worker. Workers have one writer, and so one level.
+    static COMPRESSOR: RefCell<Option<Compress>> = const { RefCell::new(None) };
 }
 
 /// What a worker does.
-fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, sender: &SyncSender<Result<Piece>>) {
-    let locked = || spare.lock().unwrap_or_else(PoisonError::into_inner);
-    // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
-    // a compressor of its own, so that its form depends on nothing else.
-    let used = locked().compressors.pop().filter(|_| block.window == 0);
-    let mut bytes = locked().outputs.pop().unwrap_or_default();
-    let mut compressor = used.unwrap_or_else(|| encoder::new_compress(level));
-    compressor.reset();
+fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Result<Piece> {
     let (window, data) = block.bytes.split_at(block.window);
-    let result = prime(&mut compressor, window)
-        .and_then(|()| encoder::deflate(&mut compressor, level, data, &mut bytes, ending))
-        .map(|()| Piece::new(data, bytes));
-    locked().compressors.push(compressor);
-    locked().inputs.push(block.bytes);
-    // The writer may be gone after an error of its own.
-    let _ = sender.send(result);
+    COMPRESSOR.with_borrow_mut(|kept| {
+        // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
+        // a compressor of its own, so that its form depends on nothing else.
+        drop(kept.take_if(|_| !window.is_empty()));
+        let compressor = kept.get_or_insert_with(|| encoder::new_compress(level));
+        compressor.reset();
+        prime(compressor, window)?;
+        encoder::deflate(compressor, level, data, &mut bytes, ending)
+    })?;
+    Ok(Piece::new(data, bytes))
 }
 
 /// Lets the compressor refer to what came before. miniz cannot; its blocks stand alone and are some 1 % larger.

@@ -41,7 +41,9 @@ impl Decoders {
             METHOD_ZSTD => match &mut self.zstd {
                 Some(decoder) => decoder.reinit()?,
                 none => {
-                    none.insert(Decoder::new()?).set_parameter(DParameter::WindowLogMax(window_log.clamp(10, 31)))?
+                    let mut decoder = Decoder::new()?;
+                    decoder.set_parameter(DParameter::WindowLogMax(window_log.clamp(10, 31)))?;
+                    *none = Some(decoder);
                 }
             },
             _ => {}

@@ -115,13 +115,10 @@ impl Entry {
         ReadError::Overlap { name: shown(&self.name), other }
     }
 
-    fn mismatch(&self, what: &'static str) -> ReadError {
-        ReadError::HeaderMismatch { name: shown(&self.name), what }
-    }
-
     /// Fails with the first of what does not agree.
     fn agree<const N: usize>(&self, facts: [(bool, &'static str); N]) -> Result<(), ReadError> {
-        facts.into_iter().find(|(agrees, _)| !agrees).map_or(Ok(()), |(_, what)| Err(self.mismatch(what)))
+        let differs = |(_, what)| Err(ReadError::HeaderMismatch { name: shown(&self.name), what });
+        facts.into_iter().find(|(agrees, _)| !agrees).map_or(Ok(()), differs)
     }
 
     /// Reads the local header, checks that it says what the directory says, and leaves the source at the start of the data. Gives the
