@@ -13,7 +13,6 @@ use tokio::io::AsyncWrite;
 use tokio::runtime::Runtime;
 
 const SENTENCE: &[u8] = b"The quick brown fox jumps over the lazy dog. ";
-const KB: usize = 1024;
 
 /// Entries that all have the same data, each given in one call.
 struct Work {
@@ -66,17 +65,17 @@ fn compare_all(criterion: &mut Criterion) {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("bench.zip");
     for (name, parameter, work) in [
-        ("single_entry", "10KB", work(1, 10 * KB)),
-        ("single_entry", "100KB", work(1, 100 * KB)),
-        ("single_entry", "1MB", work(1, KB * KB)),
-        ("single_entry", "5MB", work(1, 5 * KB * KB)),
-        ("many_entries", "50x10KB", work(50, 10 * KB)),
+        ("single_entry", "10KB", work(1, 10 << 10)),
+        ("single_entry", "100KB", work(1, 100 << 10)),
+        ("single_entry", "1MB", work(1, 1 << 20)),
+        ("single_entry", "5MB", work(1, 5 << 20)),
+        ("many_entries", "50x10KB", work(50, 10 << 10)),
     ] {
         let open = async || AsyncStreamingZipWriter::new(&path).await;
         compare(criterion, (name, parameter, &work), || StreamingZipWriter::new(&path), open);
     }
     let open = async || Ok(AsyncStreamingZipWriter::from_writer(Vec::new()));
-    let in_memory = ("in_memory", "100KB", &work(1, 100 * KB));
+    let in_memory = ("in_memory", "100KB", &work(1, 100 << 10));
     compare(criterion, in_memory, || Ok(StreamingZipWriter::from_writer(Vec::new())), open);
 }
 

@@ -51,9 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             sync_times.push(write_sync(&sync_path, entries, &data)?);
             async_times.push(write_async(&async_path, entries, &data).await?);
         }
-        if std::fs::read(&sync_path)? != std::fs::read(&async_path)? {
-            return Err("the two writers made different archives".into());
-        }
+        assert!(std::fs::read(&sync_path)? == std::fs::read(&async_path)?, "the writers made different archives");
         // The first time warms up the file system and the caches.
         let (sync_s, async_s) = (median_s(&mut sync_times[1..]), median_s(&mut async_times[1..]));
         let megabytes = f64::from(u32::try_from(entries * ENTRY_BYTES)?) / 1e6;
