@@ -7,11 +7,6 @@ use std::path::PathBuf;
 
 use s_zip::{AsyncStreamingZipWriter, EntryOptions, StreamingZipReader};
 
-/// Peak resident memory of this process in KiB, where the system tells.
-fn peak_rss_kib() -> Option<u64> {
-    procfs::process::Process::myself().ok()?.status().ok()?.vmhwm
-}
-
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -28,8 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         writer.write_data(format!("{number},{}\n", number * number).as_bytes()).await?;
     }
 
-    let script = EntryOptions::new().unix_mode(0o755).comment("run me");
-    writer.start_entry_with_options("run.sh", script).await?;
+    writer.start_entry_with_options("run.sh", EntryOptions::new().unix_mode(0o755).comment("run me")).await?;
     writer.write_data(b"#!/bin/sh\necho done\n").await?;
 
     writer.set_comment("three entries")?;
@@ -41,9 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{:>8} bytes in {:>6}: {}", entry.uncompressed, entry.compressed, entry.name);
     }
     println!("{}: {} files read back, {} bytes", path.display(), tested.files, tested.bytes);
-    match peak_rss_kib() {
-        Some(kib) => println!("peak memory: {kib} KiB, most of which is the runtime's"),
-        None => println!("peak memory: this system does not tell"),
-    }
+    let peak = procfs::process::Process::myself().and_then(|own| own.status())?.vmhwm;
+    println!("peak memory: {} KiB, most of which is the runtime's", peak.unwrap_or_default());
     Ok(())
 }

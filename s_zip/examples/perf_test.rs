@@ -34,9 +34,9 @@ async fn write_async(path: &Path, entries: usize, data: &[u8]) -> Result<Duratio
     Ok(start.elapsed())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+fn median_s(times: &mut [Duration]) -> f64 {
     times.sort_unstable();
-    times[times.len() / 2]
+    times[times.len() / 2].as_secs_f64()
 }
 
 #[tokio::main]
@@ -47,19 +47,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("   MB    sync ms    async ms   sync MB/s   async MB/s  overhead");
     for entries in [5_usize, 10, 20] {
         let (mut sync_times, mut async_times) = (Vec::new(), Vec::new());
+        for _ in 0..=REPETITIONS {
+            sync_times.push(write_sync(&sync_path, entries, &data)?);
+            async_times.push(write_async(&async_path, entries, &data).await?);
+        }
+        assert!(std::fs::read(&sync_path)? == std::fs::read(&async_path)?, "the writers made different archives");
         // The first time warms up the file system and the caches.
-        for repetition in 0..=REPETITIONS {
-            let sync_time = write_sync(&sync_path, entries, &data)?;
-            let async_time = write_async(&async_path, entries, &data).await?;
-            if repetition > 0 {
-                sync_times.push(sync_time);
-                async_times.push(async_time);
-            }
-        }
-        if std::fs::read(&sync_path)? != std::fs::read(&async_path)? {
-            return Err("the two writers made different archives".into());
-        }
-        let (sync_s, async_s) = (median(sync_times).as_secs_f64(), median(async_times).as_secs_f64());
+        let (sync_s, async_s) = (median_s(&mut sync_times[1..]), median_s(&mut async_times[1..]));
         let megabytes = f64::from(u32::try_from(entries * ENTRY_BYTES)?) / 1e6;
         println!(
             "{entries:>5}  {:>9.2}  {:>10.2}  {:>10.0}  {:>11.0}  {:>+7.1}%",
@@ -70,8 +64,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
             (async_s / sync_s - 1.0) * 100.0,
         );
     }
-    println!(
-        "Medians of {REPETITIONS} runs in one process, sync always first: a look, not a verdict. The study gives those."
-    );
+    println!("Medians of {REPETITIONS} runs in one process, sync always first: a look, not a verdict.");
     Ok(())
 }

@@ -10,9 +10,8 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{self, JoinHandle};
 
 use crate::calls::{constructors, entry_calls};
-use crate::core::{Core, EntryKind, WHOLE_BYTES};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::core::{Admitted, Core, EntryKind, WHOLE_BYTES};
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
 
 /// Where an async writer compresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -71,6 +70,8 @@ pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
     pub(crate) job: Option<Job>,
     /// When the task was back after it last gave way; `None` before it is.
     pub(crate) turn: Option<Instant>,
+    /// By what `Offload` has gathered, an entry is open that does.
+    takes_data: bool,
 }
 
 constructors!(AsyncStreamingZipWriter<W: AsyncWrite, Unpin>, async .await);
@@ -85,6 +86,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             batch: Batch::default(),
             job: None,
             turn: None,
+            takes_data: false,
         }
     }
 
@@ -97,12 +99,14 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     entry_calls!(EntryKind::File, async .await);
 
     async fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
-        let name = self.core()?.admit(EntryKind::File, name, &options)?;
-        if data.len() <= WHOLE_BYTES {
-            return self.perform(Op::Add(name, options, data.len()), data).await;
+        let file = self.core()?.admit(EntryKind::File, name, options)?;
+        self.takes_data = data.len() > WHOLE_BYTES;
+        if !self.takes_data {
+            return self.perform(Op::Add(file, data.len()), data).await;
         }
-        self.perform(Op::Open(EntryKind::File, name, options), &[]).await?;
+        self.perform(Op::Open(file), &[]).await?;
         self.write_data(data).await?;
+        self.takes_data = false;
         self.perform(Op::Close, &[]).await
     }
 
@@ -122,10 +126,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// If the sink fails.
     pub async fn flush(&mut self) -> Result<()> {
-        self.core()?;
-        self.busy = true;
-        let result = self.flush_all().await;
-        self.leave(result)
+        self.settle(Op::Flush).await
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
@@ -133,16 +134,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// If the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
-        self.core()?;
-        self.perform(Op::Finish, &[]).await?;
-        self.settle_all().await?;
-        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-        while let Some(bytes) = core.rest() {
-            self.sink.write_all(bytes).await.map_err(Error::Sink)?;
-            let written = bytes.len();
-            core.take(written);
-        }
-        self.sink.flush().await.map_err(Error::Sink)?;
+        self.settle(Op::Finish).await?;
         Ok(self.sink)
     }
 
@@ -151,22 +143,26 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         match &mut self.core {
             Some(core) if !self.busy => {
                 core.check()?;
-                self.policy.check_runtime()?;
-                Ok(core)
+                match (self.policy, Handle::try_current().map(|handle| handle.runtime_flavor())) {
+                    (CompressionPolicy::BlockInPlace, Ok(RuntimeFlavor::CurrentThread)) => Err(Error::NeedsThreads),
+                    (CompressionPolicy::Offload, Err(_)) => Err(Error::NeedsRuntime),
+                    _ => Ok(core),
+                }
             }
             _ => Err(Error::Poisoned),
         }
     }
 
     /// A refusal leaves the writer usable; after a failed sink nobody knows what arrived.
-    fn leave<T>(&mut self, result: Result<T>) -> Result<T> {
+    fn leave(&mut self, result: Result<()>) -> Result<()> {
         self.busy = self.core.is_none() || matches!(result, Err(Error::Sink(_)));
         result
     }
 
     async fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
-        let name = self.core()?.admit(kind, name, &options)?;
-        self.perform(Op::Open(kind, name, options), &[]).await
+        let entry = self.core()?.admit(kind, name, options)?;
+        self.takes_data = kind == EntryKind::File;
+        self.perform(Op::Open(entry), &[]).await
     }
 
     async fn perform(&mut self, op: Op, data: &[u8]) -> Result<()> {
@@ -182,9 +178,10 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             CompressionPolicy::Inline => op.apply(core, data)?,
             CompressionPolicy::BlockInPlace => task::block_in_place(|| op.apply(core, data))?,
             CompressionPolicy::Offload => {
+                let at_once = matches!(op, Op::Flush | Op::Finish);
                 self.batch.ops.push(op);
                 self.batch.data.extend_from_slice(data);
-                if self.batch.is_full() {
+                if at_once || self.batch.is_full() {
                     self.start_job()?;
                 }
             }
@@ -194,7 +191,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
 
     /// Takes as much of `data` as the batch has room for.
     pub(crate) fn gather(&mut self, data: &[u8]) -> Result<usize> {
-        if !self.batch.opens_entry().unwrap_or_else(|| self.core.as_ref().is_some_and(|core| core.takes_data())) {
+        if !self.takes_data {
             return Err(Error::NoEntry);
         }
         let taken = data.len().min(OFFLOAD_BYTES - self.batch.data.len());
@@ -214,34 +211,36 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         Ok(())
     }
 
-    /// Has done all that was gathered, and sends what must leave the buffer.
-    async fn settle_all(&mut self) -> Result<()> {
-        if self.policy == CompressionPolicy::Offload {
-            self.start_job()?;
-        }
-        poll_fn(|context| self.poll_settled(context)).await
+    /// Does `op` after all that was gathered, sends everything to the sink and flushes that.
+    async fn settle(&mut self, op: Op) -> Result<()> {
+        self.core()?;
+        self.perform(op, &[]).await?;
+        self.busy = true;
+        let result = self.send_all().await;
+        self.leave(result)
     }
 
-    async fn flush_all(&mut self) -> Result<()> {
-        self.settle_all().await?;
+    async fn send_all(&mut self) -> Result<()> {
         let core = self.core.as_mut().ok_or(Error::Poisoned)?;
-        core.flush()?;
-        let ready = core.ready();
-        let bytes = ready.len();
-        self.sink.write_all(ready).await.map_err(Error::Sink)?;
-        core.take(bytes);
+        while !core.ready().is_empty() {
+            let ready = core.ready();
+            let bytes = ready.len();
+            self.sink.write_all(ready).await.map_err(Error::Sink)?;
+            core.take(bytes);
+        }
         self.sink.flush().await.map_err(Error::Sink)
     }
 }
 
 /// A call that was admitted.
 enum Op {
-    Open(EntryKind, Box<str>, EntryOptions),
+    Open(Admitted),
     /// A file with so many bytes, all there are.
-    Add(Box<str>, EntryOptions, usize),
+    Add(Admitted, usize),
     /// So many bytes for the open entry.
     Data(usize),
     Close,
+    Flush,
     Finish,
 }
 
@@ -249,17 +248,18 @@ impl Op {
     /// How much of the batch's data belongs to it.
     fn data_bytes(&self) -> usize {
         match self {
-            Op::Add(_, _, bytes) | Op::Data(bytes) => *bytes,
+            Op::Add(_, bytes) | Op::Data(bytes) => *bytes,
             _ => 0,
         }
     }
 
     fn apply(self, core: &mut Core, data: &[u8]) -> Result<()> {
         match self {
-            Op::Open(kind, name, options) => core.open(kind, name, options),
-            Op::Add(name, options, _) => core.add(name, options, data),
+            Op::Open(entry) => core.open(entry),
+            Op::Add(file, _) => core.add(file, data),
             Op::Data(_) => write_all(core, data),
             Op::Close => core.close(),
+            Op::Flush => core.flush(),
             Op::Finish => core.finish(),
         }
     }
@@ -289,15 +289,6 @@ impl Batch {
         }
     }
 
-    /// Whether data may follow what is gathered; `None` if nothing here decides.
-    fn opens_entry(&self) -> Option<bool> {
-        match self.ops.last()? {
-            Op::Open(kind, ..) => Some(*kind != EntryKind::Directory),
-            Op::Data(_) => Some(true),
-            Op::Add(..) | Op::Close | Op::Finish => Some(false),
-        }
-    }
-
     fn apply(&mut self, core: &mut Core) -> Result<()> {
         let mut data = self.data.as_slice();
         for op in self.ops.drain(..) {
@@ -323,17 +314,6 @@ pub(crate) fn write_all(core: &mut Core, mut data: &[u8]) -> Result<()> {
         }
         if data.is_empty() {
             return Ok(());
-        }
-    }
-}
-
-impl CompressionPolicy {
-    fn check_runtime(self) -> Result<()> {
-        let here = Handle::try_current().map(|handle| handle.runtime_flavor());
-        match (self, here) {
-            (CompressionPolicy::BlockInPlace, Ok(RuntimeFlavor::CurrentThread)) => Err(Error::NeedsThreads),
-            (CompressionPolicy::Offload, Err(_)) => Err(Error::NeedsRuntime),
-            _ => Ok(()),
         }
     }
 }

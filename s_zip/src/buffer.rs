@@ -55,13 +55,6 @@ impl Buffer {
             (self.start, self.end) = (0, 0);
         }
     }
-
-    /// Removes what stands behind `at`, and returns it.
-    pub fn split_off(&mut self, at: usize) -> Vec<u8> {
-        let tail = self.as_slice()[at..].to_vec();
-        self.truncate(at);
-        tail
-    }
 }
 
 impl From<Vec<u8>> for Buffer {

@@ -5,11 +5,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::buffer::Buffer;
-use crate::core::{Core, EntryKind, Piece, WHOLE_BYTES, stage};
+use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
 use crate::encoder::{Encoder, Ending};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
-use crate::writer;
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
 
 /// Compressed data that may wait for its turn unless another budget is given, in bytes.
 const BUDGET_BYTES: usize = 64 * 1024 * 1024;
@@ -52,10 +50,8 @@ pub struct ConcurrentZipWriter<W: Write> {
 #[must_use = "an entry is complete only after finish()"]
 pub struct EntryWriter<W: Write> {
     shared: Arc<Shared<W>>,
-    number: u64,
-    compression: Compression,
+    number: usize,
     encoder: Encoder,
-    begun: bool,
     /// Data that does not fill a block yet.
     staged: Vec<u8>,
     finished: bool,
@@ -74,7 +70,7 @@ struct State<W> {
     /// What was started and is not complete in the core, in order.
     places: VecDeque<Place>,
     /// The number of the first place.
-    first: u64,
+    first: usize,
     /// Bytes that wait in all places.
     waiting: usize,
     budget_bytes: usize,
@@ -84,7 +80,7 @@ struct State<W> {
 /// Where an entry stands in the archive.
 struct Place {
     /// How the core is to open it, until it has.
-    opening: Option<(EntryKind, Box<str>, EntryOptions)>,
+    opening: Option<Admitted>,
     pieces: VecDeque<Piece>,
     complete: bool,
 }
@@ -136,17 +132,18 @@ impl<W: Write> ConcurrentZipWriter<W> {
     /// # Errors
     /// As `start_entry`, and if an option is out of range or asks for another compression.
     pub fn start_entry_with_options(&self, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
+        self.start(EntryKind::Pieces, name, options)
+    }
+
+    /// A place at the end.
+    fn start(&self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<EntryWriter<W>> {
         let mut state = self.shared.lock();
-        let number = state.start(EntryKind::Pieces, name, options)?;
-        Ok(EntryWriter {
-            shared: Arc::clone(&self.shared),
-            number,
-            compression: state.core.options.compression,
-            encoder: state.spare.pop().unwrap_or_default(),
-            begun: false,
-            staged: Vec::new(),
-            finished: false,
-        })
+        let opening = Some(state.core.admit(kind, name, options)?);
+        let number = state.first + state.places.len();
+        state.places.push_back(Place { opening, pieces: VecDeque::new(), complete: false });
+        let mut encoder = state.spare.pop().unwrap_or_default();
+        encoder.begin(state.core.options.compression);
+        Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
     }
 
     /// Adds an entry whose data is all here, as [`StreamingZipWriter::add_entry`](crate::StreamingZipWriter::add_entry) does.
@@ -168,7 +165,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
             return entry.finish();
         }
         let mut bytes = Buffer::default();
-        entry.encoder.whole(entry.compression, data, &mut bytes)?;
+        entry.encoder.whole(data, &mut bytes)?;
         entry.hand_over(Some(Piece::new(data, bytes)), true)
     }
 
@@ -185,9 +182,7 @@ impl<W: Write> ConcurrentZipWriter<W> {
     /// # Errors
     /// As `add_directory`, and if an option is out of range.
     pub fn add_directory_with_options(&self, name: &str, options: EntryOptions) -> Result<()> {
-        let mut state = self.shared.lock();
-        let number = state.start(EntryKind::Directory, name, options)?;
-        self.shared.hand_over(state, number, None, true)
+        self.start(EntryKind::Directory, name, options)?.finish()
     }
 
     /// Sets the archive's comment of at most 65,535 bytes, written at its end.
@@ -214,7 +209,8 @@ impl<W: Write> ConcurrentZipWriter<W> {
             return Err(Error::OpenEntries);
         }
         let mut sink = state.sink.take().ok_or(Error::Poisoned)?;
-        writer::finish(&mut state.core, &mut sink)?;
+        state.core.finish()?;
+        writer::send_all(&mut state.core, &mut sink)?;
         Ok(sink)
     }
 }
@@ -225,12 +221,9 @@ impl<W: Write> EntryWriter<W> {
     /// # Errors
     /// If it breaks a promise of its options, or the sink fails.
     pub fn finish(mut self) -> Result<()> {
-        let last = if self.begun || !self.staged.is_empty() {
-            let staged = std::mem::take(&mut self.staged);
-            Some(self.compress(&staged, Ending::Finish)?)
-        } else {
-            None
-        };
+        let staged = std::mem::take(&mut self.staged);
+        let unfinished = self.encoder.begun || !staged.is_empty();
+        let last = unfinished.then(|| compress(&mut self.encoder, &staged, Ending::Finish)).transpose()?;
         self.hand_over(last, true)
     }
 
@@ -238,7 +231,7 @@ impl<W: Write> EntryWriter<W> {
         while !data.is_empty() {
             let mut staged = std::mem::take(&mut self.staged);
             let taken = stage(&mut staged, data, |block| {
-                let piece = self.compress(block, Ending::Open)?;
+                let piece = compress(&mut self.encoder, block, Ending::Open)?;
                 self.hand_over(Some(piece), false)
             });
             self.staged = staged;
@@ -247,95 +240,72 @@ impl<W: Write> EntryWriter<W> {
         Ok(())
     }
 
-    fn compress(&mut self, block: &[u8], ending: Ending) -> Result<Piece> {
-        let mut bytes = Buffer::default();
-        self.encoder.step(self.compression, &mut self.begun, block, &mut bytes, ending)?;
-        Ok(Piece::new(block, bytes))
-    }
-
+    /// Gives the archive some of the entry. Waits if too much is waiting already, and it is not this entry's turn.
     fn hand_over(&mut self, piece: Option<Piece>, complete: bool) -> Result<()> {
-        let mut state = self.shared.lock();
+        let has_to_wait = |state: &mut State<W>| {
+            let late = piece.is_some() && self.number != state.first;
+            late && state.waiting > state.budget_bytes && state.core.check().is_ok()
+        };
+        let Shared { moved, .. } = &*self.shared;
+        let mut state = moved.wait_while(self.shared.lock(), has_to_wait).unwrap_or_else(PoisonError::into_inner);
         if complete {
             self.finished = true;
             state.spare.push(std::mem::take(&mut self.encoder));
         }
-        self.shared.hand_over(state, self.number, piece, complete)
-    }
-}
-
-impl<W: Write> Shared<W> {
-    fn lock(&self) -> MutexGuard<'_, State<W>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts `piece` into its place, and whatever has its turn into the archive.
-    fn hand_over(
-        &self,
-        state: MutexGuard<'_, State<W>>,
-        number: u64,
-        piece: Option<Piece>,
-        complete: bool,
-    ) -> Result<()> {
-        let has_to_wait = |state: &mut State<W>| {
-            piece.is_some() && number != state.first && state.waiting > state.budget_bytes && state.core.check().is_ok()
-        };
-        let mut state = self.moved.wait_while(state, has_to_wait).unwrap_or_else(PoisonError::into_inner);
         state.core.check()?;
         let first = state.first;
-        let result = state.put(number, piece, complete);
-        if result.is_err() {
-            state.core.poisoned = true;
-        }
+        let result = state.put(self.number, piece, complete);
+        state.core.poisoned |= result.is_err();
         if result.is_err() || state.first != first {
-            self.moved.notify_all();
+            moved.notify_all();
         }
         result
     }
 }
 
-impl<W: Write> State<W> {
-    /// A place at the end.
-    fn start(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<u64> {
-        let name = self.core.admit(kind, name, &options)?;
-        self.places.push_back(Place { opening: Some((kind, name, options)), pieces: VecDeque::new(), complete: false });
-        Ok(self.first + self.places.len() as u64 - 1)
-    }
+fn compress(encoder: &mut Encoder, block: &[u8], ending: Ending) -> Result<Piece> {
+    let mut bytes = Buffer::default();
+    encoder.step(block, &mut bytes, ending)?;
+    Ok(Piece::new(block, bytes))
+}
 
-    fn put(&mut self, number: u64, piece: Option<Piece>, complete: bool) -> Result<()> {
-        let index = usize::try_from(number - self.first).unwrap_or(usize::MAX);
-        let Some(place) = self.places.get_mut(index) else { return Err(Error::NoEntry) };
-        self.waiting += piece.as_ref().map_or(0, |piece| piece.bytes.len());
+impl<W> Shared<W> {
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<W: Write> State<W> {
+    /// Puts `piece` into its place, and moves whatever has its turn to the core.
+    fn put(&mut self, number: usize, piece: Option<Piece>, complete: bool) -> Result<()> {
+        let State { core, sink, places, first, waiting, .. } = self;
+        let sink = sink.as_mut().ok_or(Error::Poisoned)?;
+        let place = &mut places[number - *first];
+        *waiting += piece.as_ref().map_or(0, |piece| piece.bytes.len());
         place.pieces.extend(piece);
         place.complete |= complete;
-        while self.go_on()? {}
-        Ok(())
-    }
-
-    /// Moves what the first place has to the core, and says whether the next one is the first now.
-    fn go_on(&mut self) -> Result<bool> {
-        let State { core, sink, places, waiting, .. } = self;
-        let sink = sink.as_mut().ok_or(Error::Poisoned)?;
-        let Some(place) = places.front_mut() else { return Ok(false) };
-        if let Some((kind, name, options)) = place.opening.take() {
-            core.open(kind, name, options)?;
-            writer::drain(core, sink)?;
-        }
-        while let Some(piece) = place.pieces.pop_front() {
-            *waiting -= piece.bytes.len();
-            core.write_piece(&piece)?;
-            // After the last piece, the header gets its sizes before anything leaves.
-            if !place.complete || !place.pieces.is_empty() {
+        while let Some(place) = places.front_mut() {
+            if let Some(entry) = place.opening.take() {
+                core.open(entry)?;
                 writer::drain(core, sink)?;
             }
+            while let Some(piece) = place.pieces.pop_front() {
+                *waiting -= piece.bytes.len();
+                core.write_piece(&piece)?;
+                // After the last piece, the header gets its sizes before anything leaves.
+                if !place.complete || !place.pieces.is_empty() {
+                    writer::drain(core, sink)?;
+                }
+            }
+            if !place.complete {
+                break;
+            }
+            core.close()?;
+            writer::drain(core, sink)?;
+            places.pop_front();
+            *first += 1;
         }
-        if !place.complete {
-            return Ok(false);
-        }
-        core.close()?;
-        writer::drain(core, sink)?;
-        places.pop_front();
-        self.first += 1;
-        Ok(true)
+        Ok(())
     }
 }
 

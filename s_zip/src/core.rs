@@ -9,15 +9,12 @@ use crc32fast::Hasher;
 
 use crate::buffer::Buffer;
 use crate::encoder::{BLOCK_BYTES, Encoder, Ending};
-use crate::error::{Error, Result};
 use crate::format::{Header, LIMIT_32, METHOD_DEFLATE, METHOD_STORED, put_end};
-use crate::name;
-use crate::options::{Compression, EntryOptions, WriterOptions};
 use crate::time::{DOS_EPOCH, DosDateTime};
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions, name};
 
 /// Up to so many bytes, an entry that comes whole is made in memory.
 pub(crate) const WHOLE_BYTES: usize = 4 * 1024 * 1024;
-const MAX_COMMENT_BYTES: usize = u16::MAX as usize;
 const REGULAR_FILE: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 
@@ -38,6 +35,8 @@ pub(crate) struct Core {
     entries: u64,
     names: HashSet<Box<str>>,
     comment: String,
+    /// The directory, once it is complete and does not fit the buffer.
+    last: Buffer,
     /// Where a header is made before it is written over its first form.
     scratch: Vec<u8>,
     /// What the sink holds may be anything: set before each write, and again after it if all is well.
@@ -51,6 +50,13 @@ pub(crate) enum EntryKind {
     /// A file whose data comes by [`write_piece`](Core::write_piece), as one Deflate stream.
     Pieces,
     Directory,
+}
+
+/// An entry that may be opened, with its name as the archive has it.
+pub(crate) struct Admitted {
+    kind: EntryKind,
+    name: Box<str>,
+    options: EntryOptions,
 }
 
 /// Some data of an entry, compressed elsewhere.
@@ -75,9 +81,6 @@ struct Open {
     /// The header can change no more: some of it may have gone to the sink.
     committed: bool,
     kind: EntryKind,
-    compression: Compression,
-    /// The compressor holds data of this entry.
-    begun: bool,
     crc: Hasher,
     size: Option<u64>,
     crc32: Option<u32>,
@@ -94,16 +97,14 @@ impl Core {
         if self.poisoned { Err(Error::Poisoned) } else { Ok(()) }
     }
 
-    /// Checks all that can be wrong with a new entry and takes its name; a refusal changes nothing. Gives the name as the archive has it.
-    pub fn admit(&mut self, kind: EntryKind, name: &str, options: &EntryOptions) -> Result<Box<str>> {
+    /// Checks all that can be wrong with a new entry and takes its name; a refusal changes nothing.
+    pub fn admit(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<Admitted> {
         self.check()?;
-        let slash = name.ends_with('/');
-        let name: Box<str> = match kind {
-            EntryKind::Directory if !slash => format!("{name}/").into(),
-            EntryKind::Directory => name.into(),
-            _ if slash && name.len() > 1 => return Err(Error::DirectoryName { name: name.to_owned() }),
-            _ => name.into(),
-        };
+        let (directory, slash) = (kind == EntryKind::Directory, name.ends_with('/'));
+        if slash && !directory && name.len() > 1 {
+            return Err(Error::DirectoryName { name: name.to_owned() });
+        }
+        let name: Box<str> = if directory && !slash { format!("{name}/").into() } else { name.into() };
         name::check(&name).map_err(|fault| Error::BadName { name: name::shown(&name), fault })?;
         check_text(&name)?;
         check_comment(&options.comment)?;
@@ -115,11 +116,11 @@ impl Core {
         if !self.names.insert(name.trim_end_matches('/').into()) {
             return Err(Error::DuplicateName { name: name.into() });
         }
-        Ok(name)
+        Ok(Admitted { kind, name, options })
     }
 
-    /// Closes the open entry and opens another, which was admitted.
-    pub fn open(&mut self, kind: EntryKind, name: Box<str>, options: EntryOptions) -> Result<()> {
+    /// Closes the open entry and opens another.
+    pub fn open(&mut self, Admitted { kind, name, options }: Admitted) -> Result<()> {
         self.check()?;
         self.close()?;
         let compression = options.compression.unwrap_or(self.options.compression);
@@ -148,13 +149,12 @@ impl Core {
         let header_at = self.out.len();
         self.put(|out| header.put_local(out));
         (header.compressed, header.uncompressed) = (0, 0);
+        self.encoder.begin(compression);
         self.open = Some(Open {
             header,
             header_at,
             committed: announced.is_some(),
             kind,
-            compression,
-            begun: false,
             crc: Hasher::new(),
             size: options.size,
             crc32: options.crc32,
@@ -170,24 +170,22 @@ impl Core {
     /// Takes some of `data`, one block at most, and says how much. Afterwards the buffer may be [full](Self::full).
     pub fn write(&mut self, data: &[u8]) -> Result<usize> {
         self.check()?;
-        if !self.takes_data() {
+        let Core { open: Some(open @ Open { kind: EntryKind::File, .. }), staged, encoder, out, .. } = self else {
             return Err(Error::NoEntry);
-        }
-        let mut staged = std::mem::take(&mut self.staged);
-        let taken = stage(&mut staged, data, |block| self.step(block, Ending::Open));
-        self.staged = staged;
-        let taken = taken?;
+        };
+        let taken = stage(staged, data, |block| open.compress(encoder, block, out, Ending::Open));
+        let taken = taken.inspect_err(|_| self.poisoned = true)?;
         // Now, so that it does not matter when the buffer is emptied.
         self.commit_if_large()?;
         Ok(taken)
     }
 
-    /// Adds a file that was admitted, with all its data: as nothing is sent meanwhile, its sizes are known in time.
-    pub fn add(&mut self, name: Box<str>, options: EntryOptions, data: &[u8]) -> Result<()> {
-        self.open(EntryKind::File, name, options)?;
-        if let Some(Open { header, crc, compression, .. }) = &mut self.open {
+    /// Adds a file with all its data: as nothing is sent meanwhile, its sizes are known in time.
+    pub fn add(&mut self, file: Admitted, data: &[u8]) -> Result<()> {
+        self.open(file)?;
+        if let Some(Open { header, crc, .. }) = &mut self.open {
             let before = self.out.len();
-            let result = self.encoder.whole(*compression, data, &mut self.out);
+            let result = self.encoder.whole(data, &mut self.out);
             header.compressed = (self.out.len() - before) as u64;
             header.uncompressed = data.len() as u64;
             crc.update(data);
@@ -213,10 +211,9 @@ impl Core {
         if self.takes_data() {
             self.commit()?;
             self.step_staged(Ending::Flush)?;
-        } else if self.open.is_some() {
-            self.close()?;
+            return Ok(());
         }
-        Ok(())
+        self.close()
     }
 
     /// The bytes that must go to the sink before more is written, if there are any.
@@ -241,6 +238,9 @@ impl Core {
     pub fn take(&mut self, bytes: usize) {
         self.out.remove_front(bytes);
         self.taken += bytes as u64;
+        if self.out.len() == 0 && self.last.len() > 0 {
+            self.out = std::mem::take(&mut self.last);
+        }
         if let Some(open) = &mut self.open
             && !open.committed
         {
@@ -255,52 +255,28 @@ impl Core {
         Ok(())
     }
 
-    /// Closes the open entry; what is left comes from [`rest`](Self::rest).
+    /// Closes the open entry and adds the directory: everything may go to the sink now.
     pub fn finish(&mut self) -> Result<()> {
         self.check()?;
         self.close()?;
         let directory_offset = self.taken + self.out.len() as u64;
-        let directory_bytes = self.central.len() as u64;
-        put_end(&mut self.central, self.entries, directory_offset, directory_bytes, &self.comment);
-        if self.out.len() + self.central.len() <= self.options.buffer_bytes {
-            self.out.extend_from_slice(&self.central);
-            self.central.clear();
+        let mut directory = std::mem::take(&mut self.central);
+        let directory_bytes = directory.len() as u64;
+        put_end(&mut directory, self.entries, directory_offset, directory_bytes, &self.comment);
+        if self.out.len() + directory.len() <= self.options.buffer_bytes {
+            self.out.extend_from_slice(&directory);
+        } else {
+            self.last = Buffer::from(directory);
+            self.take(0);
         }
         Ok(())
     }
 
-    /// The next bytes for the sink after [`finish`](Self::finish): at most twice some.
-    pub fn rest(&mut self) -> Option<&[u8]> {
-        if self.out.len() == 0 {
-            self.out = Buffer::from(std::mem::take(&mut self.central));
-        }
-        (self.out.len() > 0).then_some(self.out.as_slice())
-    }
-
-    /// Compresses one block of the open entry.
-    fn step(&mut self, block: &[u8], ending: Ending) -> Result<()> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        open.crc.update(block);
-        open.header.uncompressed += block.len() as u64;
-        if let Some(size) = open.size
-            && open.header.uncompressed > size
-        {
-            let got = format!("at least {} bytes", open.header.uncompressed);
-            self.poisoned = true;
-            return Err(broken(&open.header.name, format!("{size} bytes"), got));
-        }
-        let before = self.out.len();
-        let result = self.encoder.step(open.compression, &mut open.begun, block, &mut self.out, ending);
-        open.header.compressed += (self.out.len() - before) as u64;
-        result.inspect_err(|_| self.poisoned = true)
-    }
-
     fn step_staged(&mut self, ending: Ending) -> Result<()> {
-        let staged = std::mem::take(&mut self.staged);
-        let result = self.step(&staged, ending);
-        self.staged = staged;
-        self.staged.clear();
-        result
+        let Core { open: Some(open), staged, encoder, out, .. } = self else { return Ok(()) };
+        let result = open.compress(encoder, staged, out, ending);
+        staged.clear();
+        result.inspect_err(|_| self.poisoned = true)
     }
 
     /// Commits the open entry if it fills the buffer, whatever stands before it.
@@ -312,27 +288,22 @@ impl Core {
 
     /// Makes the open entry's header final before its data is complete: sizes and CRC will follow the data.
     fn commit(&mut self) -> Result<()> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        if open.committed {
+        let Core { open: Some(open @ Open { committed: false, .. }), encoder, out, scratch, .. } = self else {
             return Ok(());
-        }
+        };
         open.committed = true;
         open.header.descriptor = true;
-        if open.kind != EntryKind::File || open.compression != Compression::None {
-            self.rewrite_header();
-            return Ok(());
-        }
-        // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
-        open.compression = Compression::Deflate(0);
-        open.begun = false;
-        open.header.method = METHOD_DEFLATE;
         let start = open.header_at + open.header.local_len();
-        let stored = self.out.split_off(start);
-        self.rewrite_header();
-        let Core { encoder, out, open: Some(open), .. } = self else { return Ok(()) };
-        let mut blocks = stored.chunks(BLOCK_BYTES);
-        let result =
-            blocks.try_for_each(|block| encoder.step(open.compression, &mut open.begun, block, out, Ending::Open));
+        let mut stored = Vec::new();
+        if open.header.method == METHOD_STORED && open.kind == EntryKind::File {
+            // A stored entry must not have a descriptor: its data moves into stored blocks of Deflate.
+            open.header.method = METHOD_DEFLATE;
+            encoder.begin(Compression::Deflate(0));
+            stored = out.as_slice()[start..].to_vec();
+            out.truncate(start);
+        }
+        open.rewrite_header(out, scratch);
+        let result = stored.chunks(BLOCK_BYTES).try_for_each(|block| encoder.step(block, out, Ending::Open));
         open.header.compressed = (out.len() - start) as u64;
         result.inspect_err(|_| self.poisoned = true)
     }
@@ -344,63 +315,71 @@ impl Core {
         self.out.extend_from_slice(&self.scratch);
     }
 
-    fn rewrite_header(&mut self) {
-        let Some(open) = &self.open else { return };
-        self.scratch.clear();
-        open.header.put_local(&mut self.scratch);
-        let end = open.header_at + self.scratch.len();
-        self.out.as_mut_slice()[open.header_at..end].copy_from_slice(&self.scratch);
-    }
-
     /// Completes the open entry, if there is one, and enters it into the central directory.
     pub fn close(&mut self) -> Result<()> {
-        match &self.open {
-            None => return Ok(()),
-            Some(open) if open.kind == EntryKind::File && (open.begun || !self.staged.is_empty()) => {
-                self.step_staged(Ending::Finish)?;
-            }
-            Some(_) => {}
+        if self.takes_data() && (self.encoder.begun || !self.staged.is_empty()) {
+            self.step_staged(Ending::Finish)?;
         }
-        if let Some(open) = &mut self.open {
-            open.header.crc32 = open.crc.clone().finalize();
-            if let Err(error) = open.keeps_promise() {
-                self.poisoned = true;
-                return Err(error);
-            }
-            if open.header.uncompressed == 0 && !open.committed {
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        open.header.crc32 = open.crc.clone().finalize();
+        open.keeps_promise().inspect_err(|_| self.poisoned = true)?;
+        if !open.committed {
+            if open.header.uncompressed == 0 {
                 // Nothing at all takes less room than the two bytes of an empty Deflate stream.
                 open.header.method = METHOD_STORED;
                 open.header.compressed = 0;
                 self.out.truncate(open.header_at + open.header.local_len());
             }
+            open.rewrite_header(&mut self.out, &mut self.scratch);
         }
-        if self.open.as_ref().is_some_and(|open| !open.committed) {
-            self.rewrite_header();
+        if open.header.descriptor {
+            self.put(|out| open.header.put_descriptor(out));
         }
-        if let Some(open) = self.open.take() {
-            if open.header.descriptor {
-                self.put(|out| open.header.put_descriptor(out));
-            }
-            open.header.put_central(&mut self.central);
-            self.entries += 1;
-        }
+        open.header.put_central(&mut self.central);
+        self.entries += 1;
         Ok(())
     }
 }
 
 impl Open {
+    /// Compresses one block of the data.
+    fn compress(&mut self, encoder: &mut Encoder, block: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
+        self.crc.update(block);
+        self.header.uncompressed += block.len() as u64;
+        if let Some(size) = self.size
+            && self.header.uncompressed > size
+        {
+            let got = format!("at least {} bytes", self.header.uncompressed);
+            return Err(self.broken(format!("{size} bytes"), got));
+        }
+        let before = out.len();
+        let result = encoder.step(block, out, ending);
+        self.header.compressed += (out.len() - before) as u64;
+        result
+    }
+
+    fn rewrite_header(&self, out: &mut Buffer, scratch: &mut Vec<u8>) {
+        scratch.clear();
+        self.header.put_local(scratch);
+        out.as_mut_slice()[self.header_at..][..scratch.len()].copy_from_slice(scratch);
+    }
+
     /// Whether the data is what the options announced.
     fn keeps_promise(&self) -> Result<()> {
-        let Header { uncompressed, crc32, name, .. } = &self.header;
+        let Header { uncompressed, crc32, .. } = self.header;
         match (self.size, self.crc32) {
-            (Some(size), _) if size != *uncompressed => {
-                Err(broken(name, format!("{size} bytes"), format!("{uncompressed} bytes")))
+            (Some(size), _) if size != uncompressed => {
+                Err(self.broken(format!("{size} bytes"), format!("{uncompressed} bytes")))
             }
-            (_, Some(announced)) if announced != *crc32 => {
-                Err(broken(name, format!("CRC {announced:08x}"), format!("CRC {crc32:08x}")))
+            (_, Some(announced)) if announced != crc32 => {
+                Err(self.broken(format!("CRC {announced:08x}"), format!("CRC {crc32:08x}")))
             }
             _ => Ok(()),
         }
+    }
+
+    fn broken(&self, announced: String, got: String) -> Error {
+        Error::BrokenPromise { name: self.header.name.to_string(), announced, got }
     }
 }
 
@@ -419,18 +398,14 @@ pub(crate) fn stage(staged: &mut Vec<u8>, data: &[u8], step: impl FnOnce(&[u8]) 
     Ok(taken)
 }
 
-fn broken(name: &str, announced: String, got: String) -> Error {
-    Error::BrokenPromise { name: name.to_owned(), announced, got }
-}
-
 /// Names and comments stand near the end, where readers look for its signature.
 fn check_text(text: &str) -> Result<()> {
     if text.contains("PK\x05\x06") { Err(Error::EndInText) } else { Ok(()) }
 }
 
 fn check_comment(comment: &str) -> Result<()> {
-    match comment.len() {
-        0..=MAX_COMMENT_BYTES => check_text(comment),
-        bytes => Err(Error::LongComment { bytes }),
+    if comment.len() > usize::from(u16::MAX) {
+        return Err(Error::LongComment { bytes: comment.len() });
     }
+    check_text(comment)
 }

@@ -30,6 +30,9 @@ pub(crate) enum Ending {
 /// Compressors that exist already, one per method; making one costs some 300 KiB of fresh memory, resetting it a tenth of that time.
 #[derive(Default)]
 pub(crate) struct Encoder {
+    compression: Compression,
+    /// A compressor holds data of the open stream.
+    pub begun: bool,
     deflate: Option<(u32, Compress)>,
     #[cfg(feature = "libdeflate")]
     at_once: Option<(u32, Compressor)>,
@@ -38,23 +41,27 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
+    /// The next step begins a stream.
+    pub fn begin(&mut self, compression: Compression) {
+        (self.compression, self.begun) = (compression, false);
+    }
+
     /// Compresses all the `data` of an entry to the end of `out`, by the way that is best for it.
-    pub fn whole(&mut self, compression: Compression, data: &[u8], out: &mut Buffer) -> Result<()> {
+    pub fn whole(&mut self, data: &[u8], out: &mut Buffer) -> Result<()> {
         #[cfg(feature = "libdeflate")]
-        if let Compression::Deflate(level @ 1..) = compression
+        if let Compression::Deflate(level @ 1..) = self.compression
             && !repeats(data)
         {
             return self.deflate_at_once(level, data, out);
         }
-        let (last, mut begun) = (data.len().saturating_sub(1) / BLOCK_BYTES, false);
+        let last = data.len().saturating_sub(1) / BLOCK_BYTES;
         for (index, block) in data.chunks(BLOCK_BYTES).enumerate() {
             let ending = if index == last { Ending::Finish } else { Ending::Open };
-            self.step(compression, &mut begun, block, out, ending)?;
+            self.step(block, out, ending)?;
         }
         Ok(())
     }
 
-    /// Deflate of an entry that is there whole, by libdeflate.
     #[cfg(feature = "libdeflate")]
     fn deflate_at_once(&mut self, level: u32, data: &[u8], out: &mut Buffer) -> Result<()> {
         // Its levels 4 and 5 make a little more of text than the streaming compressor's do.
@@ -68,17 +75,10 @@ impl Encoder {
         Ok(())
     }
 
-    /// Compresses `input` to the end of `out`. A stream that was not `begun` begins; after its end none is.
-    pub fn step(
-        &mut self,
-        compression: Compression,
-        begun: &mut bool,
-        input: &[u8],
-        out: &mut Buffer,
-        ending: Ending,
-    ) -> Result<()> {
-        let first = !std::mem::replace(begun, ending != Ending::Finish);
-        match compression {
+    /// Compresses `input` to the end of `out`.
+    pub fn step(&mut self, input: &[u8], out: &mut Buffer, ending: Ending) -> Result<()> {
+        let first = !std::mem::replace(&mut self.begun, ending != Ending::Finish);
+        match self.compression {
             Compression::None => {
                 out.extend_from_slice(input);
                 Ok(())

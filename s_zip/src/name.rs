@@ -44,27 +44,19 @@ pub const MAX_PART_BYTES: usize = 255;
 pub fn check(name: &str) -> Result<(), NameFault> {
     let path = name.strip_suffix('/').unwrap_or(name);
     let bytes = path.as_bytes();
-    if path.is_empty() {
-        Err(NameFault::Empty)
-    } else if name.len() > MAX_NAME_BYTES {
-        Err(NameFault::TooLong)
-    } else if bytes.contains(&0) {
-        Err(NameFault::Nul)
-    } else if bytes.contains(&b'\\') {
-        Err(NameFault::Backslash)
-    } else if bytes[0] == b'/' {
-        Err(NameFault::Absolute)
-    } else if bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' {
-        Err(NameFault::Drive)
-    } else if path.split('/').any(|part| part == "..") {
-        Err(NameFault::ParentFolder)
-    } else if path.split('/').any(|part| part.is_empty() || part == ".") {
-        Err(NameFault::EmptyPart)
-    } else if path.split('/').any(|part| part.len() > MAX_PART_BYTES) {
-        Err(NameFault::LongPart)
-    } else {
-        Ok(())
-    }
+    let any_part = |is_bad: fn(&str) -> bool| path.split('/').any(is_bad);
+    let faults = [
+        (path.is_empty(), NameFault::Empty),
+        (name.len() > MAX_NAME_BYTES, NameFault::TooLong),
+        (bytes.contains(&0), NameFault::Nul),
+        (bytes.contains(&b'\\'), NameFault::Backslash),
+        (bytes.starts_with(b"/"), NameFault::Absolute),
+        (matches!(bytes, [b'a'..=b'z' | b'A'..=b'Z', b':', ..]), NameFault::Drive),
+        (any_part(|part| part == ".."), NameFault::ParentFolder),
+        (any_part(|part| part.is_empty() || part == "."), NameFault::EmptyPart),
+        (any_part(|part| part.len() > MAX_PART_BYTES), NameFault::LongPart),
+    ];
+    faults.into_iter().find(|(found, _)| *found).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
 /// Checks that Windows makes of `name` the file or folder that it says. Extraction asks on Windows only: elsewhere `12:30.log` is a name
@@ -75,16 +67,12 @@ pub fn check(name: &str) -> Result<(), NameFault> {
 pub fn check_windows(name: &str) -> Result<(), NameFault> {
     let other = |part: &str| {
         let stem = part.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
-        let device = match stem.as_str() {
-            "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" => true,
-            stem => ["COM", "LPT"].iter().any(|port| {
-                stem.strip_prefix(port).is_some_and(|number| {
-                    let mut digits = number.chars();
-                    digits.next().is_some_and(|digit| digit.is_ascii_digit() || "¹²³".contains(digit))
-                        && digits.next().is_none()
-                })
-            }),
-        };
+        let port = ["COM", "LPT"].iter().any(|port| {
+            let number = stem.strip_prefix(port).unwrap_or_default();
+            number.chars().count() == 1
+                && number.contains(|digit: char| digit.is_ascii_digit() || "¹²³".contains(digit))
+        });
+        let device = port || ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str());
         device || part.ends_with(['.', ' ']) || part.contains(|c: char| c < ' ' || "<>:\"|?*".contains(c))
     };
     if name.split('/').any(other) { Err(NameFault::Windows) } else { Ok(()) }

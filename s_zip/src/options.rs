@@ -3,9 +3,7 @@
 use std::time::SystemTime;
 
 use crate::error::{Error, Result};
-#[cfg(feature = "zstd")]
-use crate::format::METHOD_ZSTD;
-use crate::format::{METHOD_DEFLATE, METHOD_STORED};
+use crate::format;
 
 /// How data is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,10 +33,10 @@ impl Compression {
 
     pub(crate) fn method(self) -> u16 {
         match self {
-            Compression::None => METHOD_STORED,
-            Compression::Deflate(_) => METHOD_DEFLATE,
+            Compression::None => format::METHOD_STORED,
+            Compression::Deflate(_) => format::METHOD_DEFLATE,
             #[cfg(feature = "zstd")]
-            Compression::Zstd(_) => METHOD_ZSTD,
+            Compression::Zstd(_) => format::METHOD_ZSTD,
         }
     }
 }

@@ -4,11 +4,11 @@
 //! entry's Deflate stream on its own, primed with the 32 KiB before it, and the calling thread writes the pieces in order. How many
 //! threads work does not change a byte.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::num::NonZero;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
 use flate2::Compress;
@@ -16,11 +16,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::buffer::Buffer;
 use crate::calls::entry_calls;
-use crate::core::{Core, EntryKind, Piece};
+use crate::core::{Admitted, Core, EntryKind, Piece};
 use crate::encoder::{self, Ending};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
-use crate::writer;
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
 
 /// Bytes of an entry that one worker compresses at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
@@ -82,19 +80,18 @@ pub struct ParallelZipWriter<W: Write> {
     block: Block,
     /// The entry that was opened last does.
     takes_data: bool,
-    spare: Arc<Mutex<Spare>>,
+    /// Buffers that wait for their next block.
+    inputs: Vec<Vec<u8>>,
+    outputs: Vec<Buffer>,
 }
 
 enum Item {
-    Open(EntryKind, Box<str>, EntryOptions),
-    Piece { data_bytes: usize, receiver: Receiver<Result<Piece>> },
-}
-
-/// Whether to wait for a piece that is not ready.
-#[derive(Clone, Copy)]
-enum Wait {
-    Yes,
-    No,
+    Open(Admitted),
+    /// So many bytes of data, which come back with what became of them.
+    Piece {
+        data_bytes: usize,
+        receiver: Receiver<Result<(Piece, Vec<u8>)>>,
+    },
 }
 
 /// Data of one block, `window` bytes of which stand before it only to be referred to.
@@ -108,14 +105,6 @@ impl Block {
     fn data_bytes(&self) -> usize {
         self.bytes.len() - self.window
     }
-}
-
-/// Compressors and buffers that wait for their next block.
-#[derive(Default)]
-struct Spare {
-    compressors: Vec<Compress>,
-    outputs: Vec<Buffer>,
-    inputs: Vec<Vec<u8>>,
 }
 
 impl<W: Write> ParallelZipWriter<W> {
@@ -147,7 +136,8 @@ impl<W: Write> ParallelZipWriter<W> {
             under_way: 0,
             block: Block::default(),
             takes_data: false,
-            spare: Arc::default(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
         })
     }
 
@@ -186,8 +176,9 @@ impl<W: Write> ParallelZipWriter<W> {
     pub fn finish(mut self) -> Result<W> {
         self.core.check()?;
         self.end_entry()?;
-        while self.take_first(Wait::Yes)? {}
-        writer::finish(&mut self.core, &mut self.sink)?;
+        while self.take_first(true)? {}
+        self.core.finish()?;
+        writer::send_all(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
@@ -196,9 +187,9 @@ impl<W: Write> ParallelZipWriter<W> {
     }
 
     fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
-        let name = self.core.admit(kind, name, &options)?;
+        let entry = self.core.admit(kind, name, options)?;
         self.end_entry()?;
-        self.queue.push_back(Item::Open(kind, name, options));
+        self.queue.push_back(Item::Open(entry));
         self.takes_data = kind != EntryKind::Directory;
         self.settle()
     }
@@ -214,7 +205,8 @@ impl<W: Write> ParallelZipWriter<W> {
 
     /// Hands the block to the pool.
     fn send_block(&mut self, ending: Ending) -> Result<()> {
-        let mut next = Block { bytes: self.spare().inputs.pop().unwrap_or_default(), window: 0 };
+        let mut next = Block { bytes: self.inputs.pop().unwrap_or_default(), window: 0 };
+        next.bytes.clear();
         if ending == Ending::Flush {
             let window = self.block.bytes.len() - WINDOW_BYTES;
             next.bytes.extend_from_slice(&self.block.bytes[window..]);
@@ -222,8 +214,12 @@ impl<W: Write> ParallelZipWriter<W> {
         }
         let block = std::mem::replace(&mut self.block, next);
         let (sender, receiver) = sync_channel(1);
-        let (spare, level, data_bytes) = (Arc::clone(&self.spare), self.level, block.data_bytes());
-        self.pool.spawn(move || compress(block, level, ending, &spare, &sender));
+        let (bytes, level, data_bytes) = (self.outputs.pop().unwrap_or_default(), self.level, block.data_bytes());
+        self.pool.spawn(move || {
+            let piece = compress(&block, level, ending, bytes);
+            // The writer may be gone after an error of its own.
+            let _ = sender.send(piece.map(|piece| (piece, block.bytes)));
+        });
         self.queue.push_back(Item::Piece { data_bytes, receiver });
         self.under_way += data_bytes;
         self.settle()
@@ -234,75 +230,58 @@ impl<W: Write> ParallelZipWriter<W> {
         /// Entries without data cost memory, too.
         const ITEMS: usize = 16 * 1024;
         while self.under_way > self.budget_bytes || self.queue.len() > ITEMS {
-            self.take_first(Wait::Yes)?;
+            self.take_first(true)?;
         }
-        while self.take_first(Wait::No)? {}
+        while self.take_first(false)? {}
         Ok(())
     }
 
-    /// Moves the first item of the queue to the core, and says whether there was one that was ready.
-    fn take_first(&mut self, wait: Wait) -> Result<bool> {
-        let (data_bytes, piece) = match self.queue.pop_front() {
+    /// Moves the first item of the queue to the core, and says whether there was one. A piece that is not ready is none, unless to `wait` for.
+    fn take_first(&mut self, wait: bool) -> Result<bool> {
+        match self.queue.pop_front() {
             None => return Ok(false),
-            Some(Item::Open(kind, name, options)) => {
-                self.core.open(kind, name, options)?;
-                return self.drain().map(|()| true);
-            }
+            Some(Item::Open(entry)) => self.core.open(entry)?,
             Some(Item::Piece { data_bytes, receiver }) => {
-                let piece = match wait {
-                    Wait::Yes => receiver.recv().map_err(|_| TryRecvError::Disconnected),
-                    Wait::No => receiver.try_recv(),
+                let piece = match receiver.try_recv() {
+                    Err(TryRecvError::Empty) if wait => receiver.recv().ok(),
+                    Err(TryRecvError::Empty) => {
+                        self.queue.push_front(Item::Piece { data_bytes, receiver });
+                        return Ok(false);
+                    }
+                    received => received.ok(),
                 };
-                if piece.as_ref().is_err_and(|error| *error == TryRecvError::Empty) {
-                    self.queue.push_front(Item::Piece { data_bytes, receiver });
-                    return Ok(false);
-                }
-                (data_bytes, piece)
+                self.under_way -= data_bytes;
+                let piece = piece.unwrap_or_else(|| Err(Error::Workers("one of them panicked".into())));
+                let (mut piece, data) = piece.inspect_err(|_| self.core.poisoned = true)?;
+                self.core.write_piece(&piece)?;
+                piece.bytes.truncate(0);
+                self.outputs.push(piece.bytes);
+                self.inputs.push(data);
             }
-        };
-        self.under_way -= data_bytes;
-        let piece = piece.unwrap_or_else(|_| Err(Error::Workers("one of them panicked".into())));
-        let mut piece = piece.inspect_err(|_| self.core.poisoned = true)?;
-        self.core.write_piece(&piece)?;
-        piece.bytes.truncate(0);
-        self.spare().outputs.push(piece.bytes);
-        self.drain().map(|()| true)
-    }
-
-    fn drain(&mut self) -> Result<()> {
-        writer::drain(&mut self.core, &mut self.sink)
-    }
-
-    fn spare(&self) -> std::sync::MutexGuard<'_, Spare> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+        writer::drain(&mut self.core, &mut self.sink)?;
+        Ok(true)
     }
 }
 
+thread_local! {
+    /// The compressor of a worker. Workers have one writer, and so one level.
+    static COMPRESSOR: RefCell<Option<Compress>> = const { RefCell::new(None) };
+}
+
 /// What a worker does.
-fn compress(block: Block, level: u32, ending: Ending, spare: &Mutex<Spare>, sender: &SyncSender<Result<Piece>>) {
-    let locked = || spare.lock().unwrap_or_else(PoisonError::into_inner);
-    let (compressor, mut bytes) = {
-        let mut spare = locked();
-        (spare.compressors.pop(), spare.outputs.pop().unwrap_or_default())
-    };
-    // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
-    // a compressor of its own, so that its form depends on nothing else.
-    let compressor = compressor.filter(|_| block.window == 0);
-    let mut compressor = compressor.unwrap_or_else(|| encoder::new_compress(level));
-    compressor.reset();
+fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Result<Piece> {
     let (window, data) = block.bytes.split_at(block.window);
-    let result = prime(&mut compressor, window)
-        .and_then(|()| encoder::deflate(&mut compressor, level, data, &mut bytes, ending))
-        .map(|()| Piece::new(data, bytes));
-    {
-        let mut spare = locked();
-        spare.compressors.push(compressor);
-        let mut bytes = block.bytes;
-        bytes.clear();
-        spare.inputs.push(bytes);
-    }
-    // The writer may be gone after an error of its own.
-    let _ = sender.send(result);
+    COMPRESSOR.with_borrow_mut(|kept| {
+        // A dictionary set after a reset meets leftovers of the stream before, which change a byte now and then: a block that has one gets
+        // a compressor of its own, so that its form depends on nothing else.
+        drop(kept.take_if(|_| !window.is_empty()));
+        let compressor = kept.get_or_insert_with(|| encoder::new_compress(level));
+        compressor.reset();
+        prime(compressor, window)?;
+        encoder::deflate(compressor, level, data, &mut bytes, ending)
+    })?;
+    Ok(Piece::new(data, bytes))
 }
 
 /// Lets the compressor refer to what came before. miniz cannot; its blocks stand alone and are some 1 % larger.

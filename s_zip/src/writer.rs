@@ -6,8 +6,7 @@ use std::path::Path;
 
 use crate::calls::{constructors, entry_calls};
 use crate::core::{Core, EntryKind, WHOLE_BYTES};
-use crate::error::{Error, Result};
-use crate::options::{Compression, EntryOptions, WriterOptions};
+use crate::{Compression, EntryOptions, Error, Result, WriterOptions};
 
 /// Writes an archive to a sink from front to back: no seeking, no temporary files, memory that does not grow with the data.
 ///
@@ -39,15 +38,15 @@ impl<W: Write> StreamingZipWriter<W> {
     entry_calls!(EntryKind::File);
 
     fn add(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
-        let name = self.core.admit(EntryKind::File, name, &options)?;
+        let file = self.core.admit(EntryKind::File, name, options)?;
         if data.len() <= WHOLE_BYTES {
-            self.core.add(name, options, data)?;
+            self.core.add(file, data)?;
         } else {
-            self.core.open(EntryKind::File, name, options)?;
+            self.core.open(file)?;
             self.write_data(data)?;
             self.core.close()?;
         }
-        self.drain()
+        drain(&mut self.core, &mut self.sink)
     }
 
     /// Adds data to the open entry; how it is cut into calls makes no difference to the archive.
@@ -58,7 +57,7 @@ impl<W: Write> StreamingZipWriter<W> {
         loop {
             let taken = self.core.write(data)?;
             data = &data[taken..];
-            self.drain()?;
+            drain(&mut self.core, &mut self.sink)?;
             if data.is_empty() {
                 return Ok(());
             }
@@ -71,13 +70,7 @@ impl<W: Write> StreamingZipWriter<W> {
     /// If the sink fails.
     pub fn flush(&mut self) -> Result<()> {
         self.core.flush()?;
-        while !self.core.ready().is_empty() {
-            send_ready(&mut self.core, &mut self.sink)?;
-        }
-        self.core.poisoned = true;
-        self.sink.flush().map_err(Error::Sink)?;
-        self.core.poisoned = false;
-        Ok(())
+        send_all(&mut self.core, &mut self.sink)
     }
 
     /// Completes the archive, flushes the sink and gives it back.
@@ -85,7 +78,8 @@ impl<W: Write> StreamingZipWriter<W> {
     /// # Errors
     /// If the last entry breaks its promise or the sink fails.
     pub fn finish(mut self) -> Result<W> {
-        finish(&mut self.core, &mut self.sink)?;
+        self.core.finish()?;
+        send_all(&mut self.core, &mut self.sink)?;
         Ok(self.sink)
     }
 
@@ -94,13 +88,8 @@ impl<W: Write> StreamingZipWriter<W> {
     }
 
     fn open(&mut self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
-        let name = self.core.admit(kind, name, &options)?;
-        self.core.open(kind, name, options)?;
-        self.drain()
-    }
-
-    /// Empties the buffer as far as it must be.
-    fn drain(&mut self) -> Result<()> {
+        let entry = self.core.admit(kind, name, options)?;
+        self.core.open(entry)?;
         drain(&mut self.core, &mut self.sink)
     }
 }
@@ -123,15 +112,15 @@ fn send_ready(core: &mut Core, sink: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Completes the archive in `sink`.
-pub(crate) fn finish(core: &mut Core, sink: &mut impl Write) -> Result<()> {
-    core.finish()?;
-    while let Some(bytes) = core.rest() {
-        sink.write_all(bytes).map_err(Error::Sink)?;
-        let written = bytes.len();
-        core.take(written);
+/// Empties the core's buffer into `sink` and flushes that.
+pub(crate) fn send_all(core: &mut Core, sink: &mut impl Write) -> Result<()> {
+    while !core.ready().is_empty() {
+        send_ready(core, sink)?;
     }
-    sink.flush().map_err(Error::Sink)
+    core.poisoned = true;
+    sink.flush().map_err(Error::Sink)?;
+    core.poisoned = false;
+    Ok(())
 }
 
 /// Data for the open entry, so that `io::copy` and `write!` work.

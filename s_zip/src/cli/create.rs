@@ -16,12 +16,11 @@ use super::out::Out;
 use super::plan::{self, Item, Source};
 use super::terminal::complain;
 #[cfg(feature = "async")]
-use crate::async_writer::AsyncStreamingZipWriter;
+use crate::AsyncStreamingZipWriter;
 use crate::core::WHOLE_BYTES;
-use crate::options::{Compression, WriterOptions};
+use crate::{Compression, StreamingZipWriter, WriterOptions};
 #[cfg(feature = "parallel")]
-use crate::parallel::{ParallelOptions, ParallelZipWriter};
-use crate::writer::StreamingZipWriter;
+use crate::{ParallelOptions, ParallelZipWriter};
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;

@@ -88,14 +88,11 @@ impl Plan<'_> {
 
     /// A folder without a name is the current one: only what it holds is added.
     fn add_folder(&mut self, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
-        let prefix = if name.is_empty() {
-            name
-        } else {
-            let name = name + "/";
-            check(&name, &path.display().to_string())?;
-            self.items.push(Item { name: name.clone(), source: Source::Folder, options: self.options(metadata) });
-            name
-        };
+        let prefix = if name.is_empty() { name } else { name + "/" };
+        if !prefix.is_empty() {
+            check(&prefix, &path.display().to_string())?;
+            self.items.push(Item { name: prefix.clone(), source: Source::Folder, options: self.options(metadata) });
+        }
         let fail = || format!("cannot read the folder {}", path.display());
         let mut children: Vec<_> = fs::read_dir(path).and_then(Iterator::collect).with_context(fail)?;
         children.sort_unstable_by_key(fs::DirEntry::file_name);

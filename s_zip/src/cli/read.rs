@@ -20,38 +20,37 @@ type Reader = StreamingZipReader<BufReader<File>>;
 
 /// Prints a table of the entries.
 pub fn list(archive: &Archive) -> Result<(), Error> {
-    let reader = open(archive)?.map_err(|error| refused(archive, error))?;
+    let reader = open(archive)?;
     print(|out| table(out, reader.entries()).context("cannot write the list"))
 }
 
 /// Reads everything; damage is what it looks for, so that it is no failure to run.
 pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
-    match pass(archive, skip_bad, StreamingZipReader::test_with)? {
+    match pass(archive, skip_bad, StreamingZipReader::test_with) {
         Ok((summary, bad)) => {
             let (name, verdict) = (shown(archive), if bad == 0 { "whole" } else { "the rest is whole" });
             print(|out| writeln!(out, "{name}: {verdict}, {}", counts(summary)).context("cannot write the result"))?;
             Ok(exit(bad > 0))
         }
-        Err(error) if was_tested(&error) => {
-            complain(&format!("{:#}", refused(archive, error)));
+        Err(error) if error.downcast_ref().is_some_and(was_tested) => {
+            complain(&format!("{error:#}"));
             Ok(exit(true))
         }
-        Err(error) => Err(refused(archive, error)),
+        Err(error) => Err(error),
     }
 }
 
 /// Writes everything below the folder `into`.
 pub fn extract(archive: &Archive, into: &Path, skip_bad: bool) -> Result<ExitCode, Error> {
-    let result = pass(archive, skip_bad, |reader, options| {
+    let (summary, bad) = pass(archive, skip_bad, |reader, options| {
         *signals::cleanup() = Cleanup::Stop;
         let result = reader.extract_with(into, options.stop_by(&signals::STOP));
         *signals::cleanup() = Cleanup::Nothing;
+        if matches!(result, Err(ReadError::Stopped)) {
+            signals::die();
+        }
         result
     })?;
-    if matches!(result, Err(ReadError::Stopped)) {
-        signals::die();
-    }
-    let (summary, bad) = result.map_err(|error| refused(archive, error))?;
     let into = printable_path(into);
     print(|out| writeln!(out, "{} to {into}", counts(summary)).context("cannot write the result"))?;
     Ok(exit(bad > 0))
@@ -62,19 +61,19 @@ fn pass(
     archive: &Archive,
     skip_bad: bool,
     work: impl FnOnce(&mut Reader, ReadOptions<'_>) -> Result<Summary, ReadError>,
-) -> Result<Result<(Summary, u64), ReadError>, Error> {
+) -> Result<(Summary, u64), Error> {
     let mut bad = 0;
     let mut tell = |error| {
         bad += 1;
         complain(&format!("{:#}: left out", refused(archive, error)));
     };
     let options = if skip_bad { ReadOptions::new().skip_bad(&mut tell) } else { ReadOptions::new() };
-    let result = open(archive)?.and_then(|mut reader| work(&mut reader, options));
-    Ok(result.map(|summary| (summary, bad)))
+    let summary = work(&mut open(archive)?, options).map_err(|error| refused(archive, error))?;
+    Ok((summary, bad))
 }
 
 /// Opens the archive. What cannot be read from the middle is copied to an unnamed temporary file first.
-fn open(archive: &Archive) -> Result<Result<Reader, ReadError>, Error> {
+fn open(archive: &Archive) -> Result<Reader, Error> {
     let path = archive.file.as_path();
     let fail = || format!("cannot open {}", path.display());
     let file = if path == Path::new("-") {
@@ -87,7 +86,7 @@ fn open(archive: &Archive) -> Result<Result<Reader, ReadError>, Error> {
         let file = File::open(path).with_context(fail)?;
         if metadata.is_file() { file } else { spool(file, archive)? }
     };
-    Ok(StreamingZipReader::with_limits(BufReader::new(file), archive.limits()))
+    StreamingZipReader::with_limits(BufReader::new(file), archive.limits()).map_err(|error| refused(archive, error))
 }
 
 fn spool(from: impl Read, archive: &Archive) -> Result<File, Error> {

@@ -92,99 +92,93 @@ impl<'a> Pass<'a> {
         let StreamingZipReader { entries, limits, .. } = archive;
         let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
         limits.check(None, sum(|entry| entry.compressed), sum(|entry| entry.uncompressed))?;
+        // Checking all names takes the time of reading them a few times, however deep their folders are.
+        let (state, mut first) = (RandomState::new(), HashMap::with_capacity(entries.len()));
+        for entry in entries.iter().filter(|entry| check_name(entry).is_ok()) {
+            if let Some((_, hash)) = levels(&state, entry.path()).last() {
+                first.entry(hash).or_insert(entry);
+            }
+        }
         let mut bad = HashSet::new();
-        for (index, error) in faults(entries, limits) {
-            options.pass_over(error)?;
-            bad.insert(index);
+        for (index, entry) in entries.iter().enumerate() {
+            let place = || check_place(entry, &first, levels(&state, entry.path()));
+            if let Err(error) = check(entry, limits).and_then(|()| place()) {
+                options.pass_over(error)?;
+                bad.insert(index);
+            }
         }
         Ok(Pass { options, bad, buffer: vec![0; CHUNK_BYTES] })
     }
 
-    /// Has `visit` read every entry that is not bad; what it is given beside the entry reads it to its end.
+    /// Has `visit` read every entry that is not bad, to its end by [`pour`](Self::pour).
     pub fn run<R: Read + Seek>(
         mut self,
         archive: &mut StreamingZipReader<R>,
-        mut visit: impl FnMut(&mut EntryReader<'_, R>, &mut Pour<'_>) -> Result<(), ReadError>,
+        mut visit: impl FnMut(&mut EntryReader<'_, R>, &mut Self) -> Result<(), ReadError>,
     ) -> Result<Summary, ReadError> {
         let mut summary = Summary::default();
-        for index in (0..archive.entries.len()).filter(|index| !self.bad.contains(index)) {
-            let mut pour = Pour { buffer: &mut self.buffer, stop: self.options.stop };
-            match EntryReader::start(archive, index).and_then(|mut reader| visit(&mut reader, &mut pour)) {
-                Ok(()) => archive.entries.get(index).into_iter().for_each(|entry| summary.count(entry)),
+        for index in 0..archive.entries.len() {
+            if self.bad.contains(&index) {
+                continue;
+            }
+            match EntryReader::start(archive, index).and_then(|mut reader| visit(&mut reader, &mut self)) {
+                Ok(()) => summary.count(&archive.entries[index]),
                 Err(error) => self.options.pass_over(error)?,
             }
         }
         Ok(summary)
     }
-}
 
-/// Moves the data of an entry.
-pub(super) struct Pour<'a> {
-    buffer: &'a mut [u8],
-    stop: Option<&'a AtomicBool>,
-}
-
-impl Pour<'_> {
+    /// Moves the data of an entry.
     pub fn pour<R: Read + Seek>(
         &mut self,
         reader: &mut EntryReader<'_, R>,
         mut into: impl FnMut(&[u8]) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         loop {
-            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(ReadError::Stopped);
             }
-            match reader.step(self.buffer)? {
+            match reader.step(&mut self.buffer)? {
                 0 => return Ok(()),
-                bytes => into(self.buffer.get(..bytes).unwrap_or_default())?,
+                bytes => into(&self.buffer[..bytes])?,
             }
         }
     }
 }
 
-/// The entries that cannot be extracted, in order, each with the first reason. The time is that of reading all names a few times, however
-/// deep their folders are.
-fn faults(entries: &[Entry], limits: &Limits) -> Vec<(usize, ReadError)> {
-    let state = RandomState::new();
-    let mut first = HashMap::with_capacity(entries.len());
-    for (index, entry) in entries.iter().enumerate() {
-        if let (Ok(()), Some((_, hash))) = (check_name(entry), levels(&state, entry.path()).last()) {
-            first.entry(hash).or_insert(index);
-        }
+/// The first reason for which an entry cannot be extracted, whatever others there are.
+fn check(entry: &Entry, limits: &Limits) -> Result<(), ReadError> {
+    let name = || shown(&entry.name);
+    if entry.not_utf8 {
+        return Err(ReadError::NotUtf8 { name: name() });
     }
-    let taken = |index: usize, entry: &Entry| {
-        let path = entry.path();
-        levels(&state, path).find_map(|(end, hash)| {
-            let other = *first.get(&hash)?;
-            let found = entries.get(other)?;
-            let itself = end == path.len();
-            // A folder is named again by all that it holds, and may be by itself.
-            let harmless = found.is_directory() && (!itself || entry.is_directory());
-            if other == index || harmless || path.get(..end) != Some(found.path()) {
-                return None;
-            }
-            let (name, other) = (shown(found.path()), shown(&entry.name));
-            Some(if itself {
-                ReadError::DuplicateName { name: other }
-            } else {
-                ReadError::NameConflict { name, other }
-            })
-        })
-    };
-    let fault = |index: usize, entry: &Entry| {
-        let name = || shown(&entry.name);
-        if entry.not_utf8 {
-            return Some(ReadError::NotUtf8 { name: name() });
-        }
-        if let Err(fault) = check_name(entry) {
-            return Some(ReadError::BadName { name: name(), fault });
-        }
-        if let Some(kind) = entry.special_kind() {
-            return Some(ReadError::NotAFile { name: name(), kind });
-        }
-        entry.method(limits).err().or_else(|| taken(index, entry))
-    };
-    entries.iter().enumerate().filter_map(|(index, entry)| fault(index, entry).map(|error| (index, error))).collect()
+    check_name(entry).map_err(|fault| ReadError::BadName { name: name(), fault })?;
+    if let Some(kind) = entry.special_kind() {
+        return Err(ReadError::NotAFile { name: name(), kind });
+    }
+    entry.check_readable(limits)
+}
+
+/// Whether the entry has a path of its own, and only folders on the way to it; `first` is the first entry of each path, by its hash.
+fn check_place(
+    entry: &Entry,
+    first: &HashMap<u64, &Entry>,
+    mut levels: impl Iterator<Item = (usize, u64)>,
+) -> Result<(), ReadError> {
+    let path = entry.path();
+    let taken = levels.find_map(|(end, hash)| {
+        let other = *first.get(&hash)?;
+        let itself = end == path.len();
+        // A folder is named again by all that it holds, and may be by itself.
+        let harmless = other.is_directory() && (!itself || entry.is_directory());
+        (!std::ptr::eq(entry, other) && !harmless && path[..end] == *other.path()).then_some((other, itself))
+    });
+    match taken {
+        None => Ok(()),
+        Some((_, true)) => Err(ReadError::DuplicateName { name: shown(&entry.name) }),
+        Some((other, false)) => Err(ReadError::NameConflict { name: shown(other.path()), other: shown(&entry.name) }),
+    }
 }
 
 fn check_name(entry: &Entry) -> Result<(), NameFault> {

@@ -1,6 +1,8 @@
 //! A folder that is written to by its handle: whatever others put in its place meanwhile, nothing lands elsewhere.
 
-use std::fs::{self, File};
+#[cfg(not(unix))]
+use std::fs;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -17,7 +19,7 @@ pub(super) struct Dir(std::os::fd::OwnedFd);
 impl Dir {
     const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-    /// Opens a folder, or the one that a link leads to.
+    /// Opens a folder, or the one that a link leads to: the caller named it.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Dir(rustix::fs::open(path, Self::FOLDER, Mode::empty())?))
     }
@@ -123,10 +125,4 @@ impl Dir {
             let _ = self.remove(to);
         })
     }
-}
-
-/// Creates the folder that is extracted to, if it is missing, and opens it. It may be a link: the caller named it.
-pub(super) fn open_root(path: &Path) -> io::Result<Dir> {
-    fs::create_dir_all(path)?;
-    Dir::open(path)
 }

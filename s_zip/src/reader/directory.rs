@@ -3,25 +3,17 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use crate::format::{
-    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, LOCAL_HEADER_BYTES, ZIP64_END,
-    ZIP64_END_BYTES, ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
+    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, ZIP64_END, ZIP64_END_BYTES,
+    ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
 };
 use crate::name::shown;
 use crate::time::DosDateTime;
 
 use super::Limits;
-use super::entry::{Entry, Marks, read_fields};
+use super::entry::{Entry, FLAGS_ENCRYPTED, read_fields};
 use super::error::ReadError;
 use super::source::{Cursor, fill, gather, seek};
 use super::text;
-
-/// The directory and what follows it.
-pub(super) struct Directory {
-    pub entries: Vec<Entry>,
-    /// For each entry where it must have ended: the start of the next one in the file, or of the directory.
-    pub ceilings: Vec<u64>,
-    pub comment: Vec<u8>,
-}
 
 /// Where the directory is, by the end record and the ZIP64 end record.
 #[derive(Clone, Copy)]
@@ -39,14 +31,11 @@ struct End {
     comment: Vec<u8>,
 }
 
-/// Reads the directory and checks that it is consistent in itself and with the file's length.
-pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<Directory, ReadError> {
+/// Reads the directory and the comment of the archive, and checks that they are consistent in themselves and with the file's length.
+pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(Vec<Entry>, Vec<u8>), ReadError> {
     let length = source.seek(SeekFrom::End(0)).map_err(ReadError::Read)?;
     let end = find_end(source, length)?;
-    let (place, ends_at) = match find_zip64_end(source, &end)? {
-        Some(found) => found,
-        None => (end.place, end.at),
-    };
+    let (place, ends_at) = find_zip64_end(source, &end)?.unwrap_or((end.place, end.at));
     // Offsets count from the start of the file: something before the archive is fine as long as the offsets know of it.
     if place.offset.checked_add(place.bytes) != Some(ends_at) {
         return Err(ReadError::BadDirectory { what: "it does not end where the end record says" });
@@ -63,9 +52,9 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<Di
     }
     seek(source, place.offset)?;
     let bytes = gather(source, place.bytes, "the central directory")?;
-    let entries = parse(&bytes, place.entries)?;
-    let ceilings = lay_out(&entries, place.offset)?;
-    Ok(Directory { entries, ceilings, comment: end.comment })
+    let mut entries = parse(&bytes, place.entries)?;
+    lay_out(&mut entries, place.offset)?;
+    Ok((entries, end.comment))
 }
 
 /// The one end record whose comment reaches the end of the file.
@@ -75,12 +64,11 @@ fn find_end<R: Read + Seek>(source: &mut R, length: u64) -> Result<End, ReadErro
     seek(source, tail_at)?;
     let tail = gather(source, tail_bytes, "the end record")?;
     let mut found = None;
-    for (at, window) in tail.windows(4).enumerate().rev() {
-        if window != END.to_le_bytes() {
-            continue;
-        }
-        let Some(end) = tail.get(at..).and_then(|record| parse_end(record, tail_at + at as u64)) else { continue };
-        if found.replace(end).is_some() {
+    for (at, window) in tail.windows(4).enumerate() {
+        if window == END.to_le_bytes()
+            && let Some(end) = parse_end(&tail[at..], tail_at + at as u64)
+            && found.replace(end).is_some()
+        {
             return Err(ReadError::SeveralEnds);
         }
     }
@@ -90,13 +78,13 @@ fn find_end<R: Read + Seek>(source: &mut R, length: u64) -> Result<End, ReadErro
 
 /// An end record and whether it speaks of one disk; none if the comment does not reach the end exactly.
 fn parse_end(record: &[u8], at: u64) -> Option<(End, bool)> {
-    let mut cursor = Cursor::new(record);
-    cursor.u32()?;
+    let mut cursor = Cursor(record);
+    let [_signature] = cursor.u32s()?;
     let [disk, directory_disk, entries_here, entries] = cursor.u16s()?;
     let [bytes, offset] = cursor.u32s()?;
-    let comment_bytes = usize::from(cursor.u16()?);
-    let comment = cursor.rest();
-    if comment.len() != comment_bytes {
+    let [comment_bytes] = cursor.u16s()?;
+    let comment = cursor.0;
+    if comment.len() != usize::from(comment_bytes) {
         return None;
     }
     let unmarked = |value: u16| value != 0 && value != u16::MAX;
@@ -116,11 +104,10 @@ fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(P
     let mut locator = [0; ZIP64_LOCATOR_BYTES];
     seek(source, locator_at)?;
     fill(source, &mut locator, "the ZIP64 locator")?;
-    let mut cursor = Cursor::new(&locator);
-    if cursor.u32() != Some(ZIP64_LOCATOR) {
+    let mut cursor = Cursor(&locator);
+    let (Some([ZIP64_LOCATOR, disk]), Some([at]), Some([disks])) = (cursor.u32s(), cursor.u64s(), cursor.u32s()) else {
         return Ok(None);
-    }
-    let (Some(disk), Some(at), Some(disks)) = (cursor.u32(), cursor.u64(), cursor.u32()) else { return Ok(None) };
+    };
     // Some writers count no disks at all.
     if disk != 0 || disks > 1 {
         return unless_plain(ReadError::MultiDisk);
@@ -132,18 +119,17 @@ fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(P
     let mut record = [0; ZIP64_END_BYTES];
     seek(source, at)?;
     fill(source, &mut record, "the ZIP64 end record")?;
-    let mut cursor = Cursor::new(&record);
-    if cursor.u32() != Some(ZIP64_END) {
+    let mut cursor = Cursor(&record);
+    let (Some([ZIP64_END]), Some([size]), Some([_versions, disk, directory_disk])) =
+        (cursor.u32s(), cursor.u64s(), cursor.u32s())
+    else {
         return unless_plain(bad("there is no ZIP64 end record where the locator points"));
-    }
-    let size = cursor.u64().unwrap_or(0);
+    };
     if at.checked_add(12).and_then(|start| start.checked_add(size)) != Some(locator_at) {
         return Err(bad("the ZIP64 end record does not end at its locator"));
     }
-    cursor.u32();
-    let disks = (cursor.u32(), cursor.u32());
     let [here, entries, bytes, offset] = cursor.u64s().ok_or(bad("the ZIP64 end record is too short"))?;
-    if disks != (Some(0), Some(0)) || here != entries {
+    if disk != 0 || directory_disk != 0 || here != entries {
         return Err(ReadError::MultiDisk);
     }
     // Each number of the short record is either the mark or the same number.
@@ -161,11 +147,11 @@ fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(P
 fn parse(bytes: &[u8], count: u64) -> Result<Vec<Entry>, ReadError> {
     // The caller has held the count against the bytes that are there.
     let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
-    let mut cursor = Cursor::new(bytes);
+    let mut cursor = Cursor(bytes);
     for _ in 0..count {
         entries.push(parse_header(&mut cursor)?);
     }
-    if cursor.rest().is_empty() {
+    if cursor.0.is_empty() {
         Ok(entries)
     } else {
         Err(ReadError::BadDirectory { what: "it holds more than the entries that the end record counts" })
@@ -174,7 +160,7 @@ fn parse(bytes: &[u8], count: u64) -> Result<Vec<Entry>, ReadError> {
 
 fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
     const SHORT: ReadError = ReadError::BadDirectory { what: "an entry's header runs past its end" };
-    if cursor.u32().ok_or(SHORT)? != CENTRAL_HEADER {
+    if cursor.u32s().ok_or(SHORT)? != [CENTRAL_HEADER] {
         return Err(ReadError::BadDirectory { what: "an entry's header does not start with its signature" });
     }
     let [made_by, _needed, flags, method, dos_time, dos_date] = cursor.u16s().ok_or(SHORT)?;
@@ -190,8 +176,8 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
     let made_on_unix = matches!(made_by >> 8, 3 | 19);
     let (mut name, is_text) = text::decode(raw_name, utf8, made_on_unix);
     let (comment, _) = text::decode(raw_comment, utf8, made_on_unix);
-    let marks = Marks { uncompressed, compressed, offset, disk };
-    let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&name), what })?;
+    let fields = read_fields(extra, [uncompressed, compressed, offset], disk);
+    let fields = fields.map_err(|what| ReadError::BadField { name: shown(&name), what })?;
     if fields.disk != 0 {
         return Err(ReadError::MultiDisk);
     }
@@ -215,33 +201,26 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
         modified_unix,
         unix_mode: (made_on_unix && mode != 0).then_some(mode),
         offset: fields.offset,
-        encrypted: flags & super::entry::FLAGS_ENCRYPTED != 0,
+        encrypted: flags & FLAGS_ENCRYPTED != 0,
         flags,
-        name_bytes,
+        ceiling: 0,
     })
 }
 
-/// Checks by the least that each entry must occupy that none reaches into the next, and gives the place where each must have ended.
+/// Checks by the least that each entry must occupy that none reaches into the next, and enters the place where each must have ended.
 /// What an entry occupies exactly is known once its local header is read, and is held against that place.
-fn lay_out(entries: &[Entry], directory_at: u64) -> Result<Vec<u64>, ReadError> {
+fn lay_out(entries: &mut [Entry], directory_at: u64) -> Result<(), ReadError> {
     let mut order: Vec<(u64, usize)> = entries.iter().enumerate().map(|(index, entry)| (entry.offset, index)).collect();
     order.sort_unstable();
-    let mut ceilings = vec![directory_at; entries.len()];
-    let mut next: Option<usize> = None;
-    for (_, index) in order.into_iter().rev() {
-        let Some(entry) = entries.get(index) else { continue };
-        let follower = next.and_then(|next| entries.get(next));
-        let ceiling = follower.map_or(directory_at, |follower| follower.offset);
-        let least = LOCAL_HEADER_BYTES as u64 + u64::from(entry.name_bytes) + entry.least_descriptor();
-        let end = entry.offset.checked_add(least).and_then(|end| end.checked_add(entry.compressed));
-        if end.is_none_or(|end| end > ceiling) {
-            let of = |follower: &Entry| format!("the entry {:?}", shown(&follower.name));
+    let (mut ceiling, mut follower) = (directory_at, None);
+    for (offset, index) in order.into_iter().rev() {
+        let entry = &entries[index];
+        if entry.least_end(entry.raw_name().len() as u64).is_none_or(|end| end > ceiling) {
+            let of = |follower: usize| format!("the entry {:?}", shown(&entries[follower].name));
             return Err(entry.overlaps(follower.map_or_else(|| "the central directory".to_owned(), of)));
         }
-        if let Some(slot) = ceilings.get_mut(index) {
-            *slot = ceiling;
-        }
-        next = Some(index);
+        entries[index].ceiling = ceiling;
+        (ceiling, follower) = (offset, Some(index));
     }
-    Ok(ceilings)
+    Ok(())
 }

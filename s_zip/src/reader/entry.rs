@@ -9,7 +9,7 @@ use crate::format::{
 use crate::name::shown;
 
 use super::Limits;
-use super::decode::Method;
+use super::decode;
 use super::error::ReadError;
 use super::source::{Cursor, fill, gather, seek};
 
@@ -48,8 +48,8 @@ pub struct Entry {
     pub(super) not_utf8: bool,
     /// The name in the archive, where that is not the name in UTF-8.
     pub(super) raw_name: Option<Box<[u8]>>,
-    /// Bytes of the name in the archive.
-    pub(super) name_bytes: u16,
+    /// Where the entry must have ended: the start of the next one in the file, or of the directory.
+    pub(super) ceiling: u64,
 }
 
 impl Entry {
@@ -79,15 +79,20 @@ impl Entry {
         }
     }
 
-    /// How the data can be read, as far as the directory tells.
-    pub(super) fn method(&self, limits: &Limits) -> Result<Method, ReadError> {
+    /// The name as the archive has it.
+    pub(super) fn raw_name(&self) -> &[u8] {
+        self.raw_name.as_deref().unwrap_or(self.name.as_bytes())
+    }
+
+    /// Whether the data can be read, as far as the directory tells.
+    pub(super) fn check_readable(&self, limits: &Limits) -> Result<(), ReadError> {
         if self.encrypted {
             return Err(ReadError::Encrypted { name: shown(&self.name) });
         }
-        let unsupported = || ReadError::UnsupportedMethod { name: shown(&self.name), method: self.method };
-        let method = Method::of(self.method).ok_or_else(unsupported)?;
-        limits.check(Some(&self.name), self.compressed, self.uncompressed)?;
-        Ok(method)
+        if !decode::is_known(self.method) {
+            return Err(ReadError::UnsupportedMethod { name: shown(&self.name), method: self.method });
+        }
+        limits.check(Some(&self.name), self.compressed, self.uncompressed)
     }
 
     fn has_descriptor(&self) -> bool {
@@ -95,8 +100,14 @@ impl Entry {
     }
 
     /// Bytes of the shortest descriptor that may follow the data.
-    pub(super) fn least_descriptor(&self) -> u64 {
+    fn least_descriptor(&self) -> u64 {
         if self.has_descriptor() { 12 } else { 0 }
+    }
+
+    /// Where the entry ends at the earliest, if its local header has so many bytes of name and extra fields.
+    pub(super) fn least_end(&self, variable_bytes: u64) -> Option<u64> {
+        let beside = LOCAL_HEADER_BYTES as u64 + variable_bytes + self.least_descriptor();
+        self.offset.checked_add(beside)?.checked_add(self.compressed)
     }
 
     /// The error for an entry that reaches into `other`.
@@ -104,24 +115,21 @@ impl Entry {
         ReadError::Overlap { name: shown(&self.name), other }
     }
 
-    fn mismatch(&self, what: &'static str) -> ReadError {
-        ReadError::HeaderMismatch { name: shown(&self.name), what }
-    }
-
     /// Fails with the first of what does not agree.
     fn agree<const N: usize>(&self, facts: [(bool, &'static str); N]) -> Result<(), ReadError> {
-        facts.into_iter().find(|(agrees, _)| !agrees).map_or(Ok(()), |(_, what)| Err(self.mismatch(what)))
+        let differs = |(_, what)| Err(ReadError::HeaderMismatch { name: shown(&self.name), what });
+        facts.into_iter().find(|(agrees, _)| !agrees).map_or(Ok(()), differs)
     }
 
     /// Reads the local header, checks that it says what the directory says, and leaves the source at the start of the data. Gives the
-    /// place where the data ends.
-    pub(super) fn check_local<R: Read + Seek>(&self, source: &mut R, ceiling: u64) -> Result<u64, ReadError> {
+    /// bytes between the end of the data and whatever follows the entry.
+    pub(super) fn check_local<R: Read + Seek>(&self, source: &mut R) -> Result<u64, ReadError> {
         const SHORT: ReadError = ReadError::Truncated { what: "a local header" };
         seek(source, self.offset)?;
         let mut fixed = [0; LOCAL_HEADER_BYTES];
         fill(source, &mut fixed, "a local header")?;
-        let mut local = Cursor::new(&fixed);
-        let signature = local.u32().ok_or(SHORT)?;
+        let mut local = Cursor(&fixed);
+        let [signature] = local.u32s().ok_or(SHORT)?;
         // Time and date are taken from the directory.
         let [_needed, flags, method, _time, _date] = local.u16s().ok_or(SHORT)?;
         let [crc32, compressed, uncompressed] = local.u32s().ok_or(SHORT)?;
@@ -131,21 +139,17 @@ impl Entry {
             (signature == LOCAL_HEADER, "local header's signature"),
             (method == self.method, "method"),
             (flags & compared == self.flags & compared, "set of flags"),
-            (name_bytes == self.name_bytes, "name"),
+            (usize::from(name_bytes) == self.raw_name().len(), "name"),
         ])?;
         let rest = u64::from(name_bytes) + u64::from(extra_bytes);
-        let data_end = self.offset.checked_add(LOCAL_HEADER_BYTES as u64 + rest + self.least_descriptor());
-        let data_end = data_end.and_then(|end| end.checked_add(self.compressed));
-        let Some(end) = data_end.filter(|end| *end <= ceiling) else {
+        let Some(room) = self.least_end(rest).and_then(|end| self.ceiling.checked_sub(end)) else {
             return Err(self.overlaps("what follows it".to_owned()));
         };
         let rest = gather(source, rest, "a local header")?;
         let (name, extra) = rest.split_at_checked(name_bytes.into()).ok_or(SHORT)?;
-        if name != self.raw_name.as_deref().unwrap_or(self.name.as_bytes()) {
-            return Err(self.mismatch("name"));
-        }
-        let marks = Marks { uncompressed, compressed, offset: 0, disk: 0 };
-        let fields = read_fields(extra, marks).map_err(|what| ReadError::BadField { name: shown(&self.name), what })?;
+        self.agree([(name == self.raw_name(), "name")])?;
+        let fields = read_fields(extra, [uncompressed, compressed, 0], 0);
+        let fields = fields.map_err(|what| ReadError::BadField { name: shown(&self.name), what })?;
         // With a descriptor the header may leave out what it did not know yet.
         let unknown = self.has_descriptor();
         let agrees = |here: u64, there: u64| here == there || (unknown && here == 0);
@@ -156,7 +160,7 @@ impl Entry {
             (agrees(fields.uncompressed, self.uncompressed), "uncompressed size"),
             (unicode.is_none_or(|name| name == self.name), "Unicode name"),
         ])?;
-        Ok(end - self.least_descriptor())
+        Ok(room + self.least_descriptor())
     }
 
     /// Checks the descriptor, if there is one, right after the data: with or without signature, with sizes of 4 or 8 bytes.
@@ -166,32 +170,23 @@ impl Entry {
             return Ok(());
         }
         let bytes = gather(source, room.min(LONGEST), "a data descriptor")?;
-        let mut signed = Cursor::new(&bytes);
-        let signed = (signed.u32() == Some(DESCRIPTOR)).then_some(signed);
-        let fits = signed.is_some_and(|cursor| self.descriptor_agrees(cursor));
-        if fits || self.descriptor_agrees(Cursor::new(&bytes)) { Ok(()) } else { Err(self.mismatch("data descriptor")) }
+        let unsigned = Cursor(&bytes);
+        let mut cursor = unsigned;
+        let signed = cursor.u32s() == Some([DESCRIPTOR]);
+        let agrees = (signed && self.descriptor_agrees(cursor)) || self.descriptor_agrees(unsigned);
+        self.agree([(agrees, "data descriptor")])
     }
 
     fn descriptor_agrees(&self, mut cursor: Cursor<'_>) -> bool {
-        let sizes = (Some(self.compressed), Some(self.uncompressed));
-        let crc32 = cursor.u32();
-        let (mut narrow, mut wide) = (cursor, cursor);
-        crc32 == Some(self.crc32)
-            && ((wide.u64(), wide.u64()) == sizes
-                || (narrow.u32().map(u64::from), narrow.u32().map(u64::from)) == sizes)
+        let sizes = Some([self.compressed, self.uncompressed]);
+        let crc32 = cursor.u32s();
+        let mut narrow = cursor;
+        crc32 == Some([self.crc32])
+            && (cursor.u64s() == sizes || narrow.u32s().map(|sizes| sizes.map(u64::from)) == sizes)
     }
 }
 
-/// The numbers of a header that the ZIP64 field may hold instead.
-#[derive(Clone, Copy)]
-pub(super) struct Marks {
-    pub uncompressed: u32,
-    pub compressed: u32,
-    pub offset: u32,
-    pub disk: u16,
-}
-
-/// The same numbers with the ZIP64 field taken into account, the time and the name.
+/// The numbers of a header with the ZIP64 field taken into account, the time and the name.
 pub(super) struct Fields<'a> {
     pub uncompressed: u64,
     pub compressed: u64,
@@ -206,23 +201,20 @@ impl Fields<'_> {
     /// The name of the Unicode Path field, if it stands for the name that the header has.
     pub fn unicode_name(&self, raw_name: &[u8]) -> Option<&str> {
         let (version, rest) = self.path?.split_first()?;
-        let mut cursor = Cursor::new(rest);
-        let stands = *version == 1 && cursor.u32()? == crc32fast::hash(raw_name);
-        std::str::from_utf8(cursor.rest()).ok().filter(|_| stands)
+        let mut cursor = Cursor(rest);
+        let stands = *version == 1 && cursor.u32s()? == [crc32fast::hash(raw_name)];
+        std::str::from_utf8(cursor.0).ok().filter(|_| stands)
     }
 }
 
-/// Walks through the extra fields.
-pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields<'_>, &'static str> {
+/// Walks through the extra fields. `numbers` are the uncompressed size, the compressed size and the offset as the header has them, where its ZIP64
+/// field may stand in for them and for `disk`.
+pub(super) fn read_fields(extra: &[u8], numbers: [u32; 3], disk: u16) -> Result<Fields<'_>, &'static str> {
     let (mut wide, mut modified, mut path) = (None, None, None);
-    let mut cursor = Cursor::new(extra);
-    loop {
-        let rest = cursor.rest();
-        // Tools that align data pad this area with zeros.
-        if rest.len() < 4 && rest.iter().all(|byte| *byte == 0) {
-            break;
-        }
-        let (Some(id), Some(bytes)) = (cursor.u16(), cursor.u16()) else { return Err("it is cut off") };
+    let mut cursor = Cursor(extra);
+    // Tools that align data pad this area with zeros.
+    while cursor.0.len() >= 4 || cursor.0.iter().any(|byte| *byte != 0) {
+        let [id, bytes] = cursor.u16s().ok_or("it is cut off")?;
         let field = cursor.take(bytes.into()).ok_or("it is longer than the area of extra fields")?;
         match id {
             EXTRA_ZIP64 if wide.replace(field).is_some() => return Err("there are two ZIP64 fields"),
@@ -231,15 +223,17 @@ pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields<'_>, &'st
             _ => {}
         }
     }
-    let mut wide = Cursor::new(wide.unwrap_or_default());
+    let mut wide = Cursor(wide.unwrap_or_default());
     let mut number = |narrow: u32| match narrow {
-        u32::MAX => wide.u64().ok_or("the ZIP64 field lacks a number that the header says it has"),
+        u32::MAX => {
+            wide.u64s().map(|[number]| number).ok_or("the ZIP64 field lacks a number that the header says it has")
+        }
         narrow => Ok(narrow.into()),
     };
-    let (uncompressed, compressed, offset) =
-        (number(marks.uncompressed)?, number(marks.compressed)?, number(marks.offset)?);
-    let disk = match marks.disk {
-        u16::MAX => wide.u32().ok_or("the ZIP64 field lacks the disk number")?,
+    let [uncompressed, compressed, offset] = numbers;
+    let (uncompressed, compressed, offset) = (number(uncompressed)?, number(compressed)?, number(offset)?);
+    let disk = match disk {
+        u16::MAX => wide.u32s().map(|[disk]| disk).ok_or("the ZIP64 field lacks the disk number")?,
         disk => disk.into(),
     };
     Ok(Fields { uncompressed, compressed, offset, disk, modified, path })
@@ -248,6 +242,6 @@ pub(super) fn read_fields(extra: &[u8], marks: Marks) -> Result<Fields<'_>, &'st
 /// Bit 0 of the first byte says that the time of the last change follows.
 fn read_time(field: &[u8]) -> Option<i32> {
     let (flags, rest) = field.split_first()?;
-    let seconds = Cursor::new(rest).u32()?;
+    let [seconds] = Cursor(rest).u32s()?;
     (flags & 1 != 0).then_some(seconds.cast_signed())
 }

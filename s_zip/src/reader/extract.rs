@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::name::printable_path;
 
 use super::StreamingZipReader;
 use super::check::{Pass, ReadOptions, Summary, levels};
-use super::dir::{Dir, open_root};
+use super::dir::Dir;
 use super::entry::Entry;
 use super::error::ReadError;
 
@@ -23,18 +23,18 @@ pub(super) fn extract<R: Read + Seek>(
     options: ReadOptions<'_>,
 ) -> Result<Summary, ReadError> {
     let pass = Pass::begin(archive, options)?;
-    let root = open_root(into).map_err(|source| failed(into, source))?;
+    let root = fs::create_dir_all(into).and_then(|()| Dir::open(into)).map_err(|source| failed(into, source))?;
     let mut target = Target { path: into, root, state: RandomState::new(), created: HashSet::new(), last: None };
-    let summary = pass.run(archive, |reader, pour| {
+    let summary = pass.run(archive, |reader, pass| {
         let entry = reader.entry();
         let (modified, mode, path) = (entry.modified_unix, entry.unix_mode, entry.path().to_owned());
         if entry.is_directory() {
             target.folder(&path)?;
-            return pour.pour(reader, |_| Ok(()));
+            return pass.pour(reader, |_| Ok(()));
         }
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let mut partial = Partial::create(target.folder(folder)?, name, into.join(&path))?;
-        pour.pour(reader, |data| partial.write(data))?;
+        pass.pour(reader, |data| partial.write(data))?;
         partial.complete(modified, mode)
     })?;
     target.finish_folders(&archive.entries)?;
@@ -55,14 +55,11 @@ struct Target<'a> {
 impl Target<'_> {
     /// A folder below the root, with all above it; each is entered by its handle, so that none is a link.
     fn folder(&mut self, path: &str) -> Result<&Dir, ReadError> {
-        if path.is_empty() {
-            return Ok(&self.root);
-        }
         if self.last.as_ref().is_none_or(|(last, _)| last != path) {
             let mut here: Option<Dir> = None;
             let mut start = 0;
             for (end, hash) in levels(&self.state, path) {
-                let (above, name) = (here.as_ref().unwrap_or(&self.root), path.get(start..end).unwrap_or_default());
+                let (above, name) = (here.as_ref().unwrap_or(&self.root), &path[start..end]);
                 let entered = match above.enter(name) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {
                         self.created.insert(hash);
@@ -71,7 +68,7 @@ impl Target<'_> {
                     result => result,
                 };
                 here = Some(entered.map_err(|source| {
-                    let path = self.path.join(path.get(..end).unwrap_or_default());
+                    let path = self.path.join(&path[..end]);
                     match source.kind() {
                         io::ErrorKind::NotADirectory => ReadError::NotAFolder { path: printable_path(&path) },
                         _ => failed(&path, source),
@@ -111,54 +108,42 @@ struct Partial<'a> {
     temporary: String,
     name: &'a str,
     path: PathBuf,
-    file: Option<File>,
+    file: File,
+    complete: bool,
 }
 
 impl<'a> Partial<'a> {
     /// Creates a file that is to have a name where there is nothing, not even a link.
     fn create(dir: &'a Dir, name: &'a str, path: PathBuf) -> Result<Self, ReadError> {
-        /// Names that others guessed.
-        const TRIES: usize = 8;
         if dir.holds(name) {
             return Err(ReadError::AlreadyExists { path: printable_path(&path) });
         }
-        let mut result = Err(io::ErrorKind::AlreadyExists.into());
-        for _ in 0..TRIES {
-            let temporary = format!(".s_zip-{:016x}.part", RandomState::new().build_hasher().finish());
-            result = dir.create(&temporary).map(|file| (temporary, file));
-            if !matches!(&result, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
-                break;
-            }
-        }
-        let (temporary, file) = result.map_err(|source| failed(&path, source))?;
-        Ok(Partial { dir, temporary, name, path, file: Some(file) })
+        let temporary = format!(".s_zip-{:016x}.part", RandomState::new().build_hasher().finish());
+        let file = dir.create(&temporary).map_err(|source| failed(&path, source))?;
+        Ok(Partial { dir, temporary, name, path, file, complete: false })
     }
 
     fn write(&mut self, data: &[u8]) -> Result<(), ReadError> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        file.write_all(data).map_err(|source| failed(&self.path, source))
+        self.file.write_all(data).map_err(|source| failed(&self.path, source))
     }
 
     fn complete(mut self, modified: i64, mode: Option<u32>) -> Result<(), ReadError> {
-        let Some(file) = &self.file else { return Ok(()) };
         // A mode without write permission would do no harm here: the file is open already.
-        let result = set_modified(file, modified).and_then(|()| set_mode(file, Some(mode.unwrap_or(0o644))));
-        match result.and_then(|()| self.dir.rename(&self.temporary, self.name)) {
-            Ok(()) => self.file = None,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(ReadError::AlreadyExists { path: printable_path(&self.path) });
-            }
-            Err(source) => return Err(failed(&self.path, source)),
-        }
+        let result = set_modified(&self.file, modified)
+            .and_then(|()| set_mode(&self.file, Some(mode.unwrap_or(0o644))))
+            .and_then(|()| self.dir.rename(&self.temporary, self.name));
+        result.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => ReadError::AlreadyExists { path: printable_path(&self.path) },
+            _ => failed(&self.path, error),
+        })?;
+        self.complete = true;
         Ok(())
     }
 }
 
 impl Drop for Partial<'_> {
     fn drop(&mut self) {
-        if let Some(file) = self.file.take() {
-            // Some systems do not remove open files.
-            drop(file);
+        if !self.complete {
             // The error that led here says more than a failure to clean up.
             let _ = self.dir.remove(&self.temporary);
         }

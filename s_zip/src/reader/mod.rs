@@ -44,8 +44,6 @@ pub struct StreamingZipReader<R: Read + Seek> {
     source: R,
     limits: Limits,
     entries: Vec<Entry>,
-    /// For each entry where it must have ended.
-    ceilings: Vec<u64>,
     comment: Vec<u8>,
     /// Compressed data on its way to the decoder.
     input: Vec<u8>,
@@ -86,9 +84,8 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// # Errors
     /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
     pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
-        let directory::Directory { entries, ceilings, comment } = directory::read(&mut source, &limits)?;
-        let (input, decoders) = (Vec::new(), Decoders::default());
-        Ok(StreamingZipReader { source, limits, entries, ceilings, comment, input, decoders })
+        let (entries, comment) = directory::read(&mut source, &limits)?;
+        Ok(StreamingZipReader { source, limits, entries, comment, input: Vec::new(), decoders: Decoders::default() })
     }
 
     /// The entries in the order of the directory.
@@ -125,7 +122,7 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// # Errors
     /// As of [`test`](Self::test), but for what the options let pass.
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        Pass::begin(self, options)?.run(self, |reader, pour| pour.pour(reader, |_| Ok(())))
+        Pass::begin(self, options)?.run(self, |reader, pass| pass.pour(reader, |_| Ok(())))
     }
 
     /// Extracts everything to the folder `into`, which is created if it is missing.

@@ -29,58 +29,27 @@ pub(super) fn gather<R: Read>(source: &mut R, bytes: u64, what: &'static str) ->
 
 /// A place in bytes that may end anywhere; every step is checked against that end. Numbers are little-endian.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a>(&'a [u8]);
+pub(super) struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Cursor(bytes)
-    }
-
-    pub fn rest(&self) -> &'a [u8] {
-        self.0
-    }
-
     pub fn take(&mut self, bytes: usize) -> Option<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(bytes)?;
-        self.0 = tail;
-        Some(head)
-    }
-
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, tail) = self.0.split_first_chunk::<N>()?;
-        self.0 = tail;
-        Some(*head)
+        self.0.split_off(..bytes)
     }
 
     pub fn u16s<const N: usize>(&mut self) -> Option<[u16; N]> {
-        several(|| self.u16())
+        self.numbers(u16::from_le_bytes)
     }
 
     pub fn u32s<const N: usize>(&mut self) -> Option<[u32; N]> {
-        several(|| self.u32())
+        self.numbers(u32::from_le_bytes)
     }
 
     pub fn u64s<const N: usize>(&mut self) -> Option<[u64; N]> {
-        several(|| self.u64())
+        self.numbers(u64::from_le_bytes)
     }
 
-    pub fn u16(&mut self) -> Option<u16> {
-        self.array().map(u16::from_le_bytes)
+    fn numbers<T, const BYTES: usize, const N: usize>(&mut self, from: fn([u8; BYTES]) -> T) -> Option<[T; N]> {
+        let (numbers, _) = self.take(N * BYTES)?.as_chunks();
+        numbers.first_chunk().map(|numbers| numbers.map(from))
     }
-
-    pub fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    pub fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_le_bytes)
-    }
-}
-
-fn several<T: Copy + Default, const N: usize>(mut next: impl FnMut() -> Option<T>) -> Option<[T; N]> {
-    let mut numbers = [T::default(); N];
-    for number in &mut numbers {
-        *number = next()?;
-    }
-    Some(numbers)
 }

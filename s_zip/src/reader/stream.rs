@@ -5,13 +5,13 @@ use std::io::{self, Read, Seek};
 use crc32fast::Hasher;
 
 use crate::error::Cause;
+use crate::format::METHOD_STORED;
 use crate::name::shown;
 
 use super::StreamingZipReader;
-use super::decode::Method;
 use super::entry::Entry;
 use super::error::ReadError;
-use super::source::CHUNK_BYTES;
+use super::source::{CHUNK_BYTES, fill};
 
 /// The uncompressed data of one entry.
 ///
@@ -20,7 +20,6 @@ use super::source::CHUNK_BYTES;
 pub struct EntryReader<'a, R: Read + Seek> {
     archive: &'a mut StreamingZipReader<R>,
     index: usize,
-    method: Method,
     crc: Hasher,
     /// Uncompressed bytes so far.
     produced: u64,
@@ -43,23 +42,21 @@ enum State {
 
 impl<'a, R: Read + Seek> EntryReader<'a, R> {
     pub(super) fn start(archive: &'a mut StreamingZipReader<R>, index: usize) -> Result<Self, ReadError> {
-        let entries = archive.entries.len();
-        let (Some(entry), Some(ceiling)) = (archive.entries.get(index), archive.ceilings.get(index)) else {
-            return Err(ReadError::NoSuchEntry { index, entries });
+        let Some(entry) = archive.entries.get(index) else {
+            return Err(ReadError::NoSuchEntry { index, entries: archive.entries.len() });
         };
-        let method = entry.method(&archive.limits)?;
-        let data_end = entry.check_local(&mut archive.source, *ceiling)?;
-        if method == Method::Stored && entry.compressed != entry.uncompressed {
+        entry.check_readable(&archive.limits)?;
+        let room = entry.check_local(&mut archive.source)?;
+        if entry.method == METHOD_STORED && entry.compressed != entry.uncompressed {
             let (declared, found) = (entry.uncompressed, entry.compressed);
             return Err(ReadError::SizeMismatch { name: shown(&entry.name), declared, found });
         }
-        let begun = archive.decoders.begin(method, archive.limits.window_log);
+        let begun = archive.decoders.begin(entry.method, archive.limits.window_log);
         begun.map_err(|source| ReadError::BadData { name: shown(&entry.name), source })?;
-        let (unread, room) = (entry.compressed, ceiling.saturating_sub(data_end));
+        let unread = entry.compressed;
         Ok(EntryReader {
             archive,
             index,
-            method,
             crc: Hasher::new(),
             produced: 0,
             unread,
@@ -79,12 +76,10 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
     /// As `Read::read`, with the error as it is.
     pub(super) fn step(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         match self.state {
-            State::Done => return Ok(0),
-            State::Failed => return Err(self.bad_data("an earlier read of it failed")),
-            State::Open if buffer.is_empty() => return Ok(0),
-            State::Open => {}
+            State::Failed => Err(self.bad_data("an earlier read of it failed")),
+            State::Open if !buffer.is_empty() => self.decode(buffer).inspect_err(|_| self.state = State::Failed),
+            _ => Ok(0),
         }
-        self.decode(buffer).inspect_err(|_| self.state = State::Failed)
     }
 
     /// Decodes until there is something, and on to the end of the stream once all declared bytes are there.
@@ -94,19 +89,13 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
         loop {
             self.refill()?;
             let left = declared.saturating_sub(self.produced);
+            // A stream that has more than declared writes to this byte instead.
             let mut probe = [0];
-            let room = usize::try_from(left).unwrap_or(usize::MAX);
-            let output = match buffer.get_mut(got..) {
-                Some(rest) if left > 0 => {
-                    let room = room.min(rest.len());
-                    rest.get_mut(..room).unwrap_or_default()
-                }
-                // A stream that has more than declared writes to this byte instead.
-                _ => &mut probe[..],
-            };
-            let archive = &mut *self.archive;
-            let input = archive.input.get(self.start..self.end).unwrap_or_default();
-            let step = archive.decoders.step(self.method, input, output, self.unread == 0);
+            let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+            let output = if left > 0 { &mut buffer[..room] } else { &mut probe[..] };
+            let StreamingZipReader { entries, input, decoders, .. } = &mut *self.archive;
+            let input = &input[self.start..self.end];
+            let step = decoders.step(entries[self.index].method, input, output, self.unread == 0);
             let step = step.map_err(|source| self.bad_data(source))?;
             self.start = self.start.saturating_add(step.read);
             if step.written > 0 {
@@ -114,7 +103,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
                     let (name, found) = (shown(&self.entry().name), declared.saturating_add(1));
                     return Err(ReadError::SizeMismatch { name, declared, found });
                 }
-                self.crc.update(output.get(..step.written).unwrap_or_default());
+                self.crc.update(&output[..step.written]);
                 self.produced = self.produced.saturating_add(step.written as u64);
                 got += step.written;
             }
@@ -142,17 +131,9 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
         if archive.input.len() < wanted {
             archive.input.resize(wanted, 0);
         }
-        let room = archive.input.get_mut(..wanted).unwrap_or_default();
-        let bytes = loop {
-            match archive.source.read(room) {
-                Ok(0) => return Err(ReadError::Truncated { what: "an entry's data" }),
-                Ok(bytes) => break bytes.min(wanted),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(ReadError::Read(error)),
-            }
-        };
-        (self.start, self.end) = (0, bytes);
-        self.unread = self.unread.saturating_sub(bytes as u64);
+        fill(&mut archive.source, &mut archive.input[..wanted], "an entry's data")?;
+        (self.start, self.end) = (0, wanted);
+        self.unread -= wanted as u64;
         Ok(())
     }
 
@@ -162,8 +143,8 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
             return Err(self.bad_data("there are bytes after the end of the compressed stream"));
         }
         let found = self.crc.clone().finalize();
-        let archive = &mut *self.archive;
-        let Some(entry) = archive.entries.get(self.index) else { return Ok(()) };
+        let StreamingZipReader { entries, source, .. } = &mut *self.archive;
+        let entry = &entries[self.index];
         let name = || shown(&entry.name);
         if self.produced != entry.uncompressed {
             return Err(ReadError::SizeMismatch { name: name(), declared: entry.uncompressed, found: self.produced });
@@ -171,7 +152,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
         if found != entry.crc32 {
             return Err(ReadError::CrcMismatch { name: name(), declared: entry.crc32, found });
         }
-        entry.check_descriptor(&mut archive.source, self.room)
+        entry.check_descriptor(source, self.room)
     }
 
     fn bad_data(&self, source: impl Into<Cause>) -> ReadError {

@@ -21,10 +21,7 @@ pub(super) fn decode(bytes: &[u8], utf8: bool, made_on_unix: bool) -> (String, b
 }
 
 fn decode_437(byte: u8) -> char {
-    match byte.checked_sub(0x80) {
-        Some(upper) => UPPER_437.get(usize::from(upper)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
-        None => char::from(byte),
-    }
+    if byte.is_ascii() { char::from(byte) } else { UPPER_437[usize::from(byte - 0x80)] }
 }
 
 #[cfg(test)]
