@@ -9,8 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::any::{assert_poisoned, fail_everywhere, written};
-use common::calls::{Call, Data, any_kind, noise, text};
+use common::any::{fail_everywhere, written};
+use common::archive::parse;
+use common::calls::{Call, noise, text};
+use common::oracle::check_content;
+use common::plans::uniform_plan;
+use common::readers;
 use common::sinks::{Fault, Manner, Sink};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
@@ -28,63 +32,54 @@ fn write(options: ParallelOptions, calls: &[Call]) -> Vec<u8> {
     written(|sink| Box::new(open(sink, options)), calls)
 }
 
-/// Calls for an entry per piece of data, cut into chunks, with a directory in between.
+/// Calls for an entry per piece of data, cut into chunks.
 fn entries(data: &[Vec<u8>], chunk: usize) -> Vec<Call<'_>> {
     let mut calls = Vec::new();
     for (index, data) in data.iter().enumerate() {
-        let options = EntryOptions::new()
-            .modified_unix(1_700_000_000 + i64::try_from(index).unwrap())
-            .unix_mode(0o600)
-            .comment("ü");
-        // Every other entry keeps a promise.
-        let promise = options.clone().size(data.len() as u64).crc32(crc32fast::hash(data));
-        calls.push(Call::Start(format!("entry {index}"), if index % 2 == 0 { options } else { promise }));
+        calls.push(Call::Start(format!("entry {index}"), EntryOptions::new()));
         calls.extend(data.chunks(chunk).map(Call::Data));
-        if index == 1 {
-            calls.push(Call::Directory("folder".to_owned(), EntryOptions::new()));
-        }
     }
-    calls.push(Call::Comment("the whole"));
     calls
 }
 
 fn check(data: &[Vec<u8>], bytes: &[u8]) {
-    let archive = common::archive::parse(bytes);
-    let files: Vec<_> = archive.entries.iter().filter(|entry| !entry.name.ends_with('/')).collect();
-    assert_eq!(files.len(), data.len());
-    for (index, (entry, data)) in files.iter().zip(data).enumerate() {
-        assert_eq!(entry.name, format!("entry {index}"));
-        assert!(entry.data == *data, "{}", entry.name);
-        assert_eq!(entry.method, if data.is_empty() { 0 } else { 8 }, "{}", entry.name);
-    }
-    common::readers::agree(bytes, &archive);
+    let archive = parse(bytes);
+    assert!(archive.entries.iter().map(|entry| &entry.data).eq(data));
+    readers::agree(bytes, &archive);
 }
 
 /// Nothing, one block, many blocks, exact multiples, and one byte more or less.
-fn data() -> impl Strategy<Value = Vec<Data>> {
+fn len() -> impl Strategy<Value = usize> {
     let exact = (0..4_usize, -1..=1_isize).prop_map(|(blocks, odd)| (blocks * BLOCK_BYTES).saturating_add_signed(odd));
-    let len = prop_oneof![1 => Just(0_usize), 4 => 0..20_000_usize, 2 => exact, 1 => 0..4 * BLOCK_BYTES];
-    let one = (any_kind(), len, any::<u64>()).prop_map(|(kind, len, seed)| Data { kind, len, seed });
-    prop::collection::vec(one, 0..6)
+    prop_oneof![1 => Just(0_usize), 4 => 0..20_000_usize, 2 => exact, 1 => 0..4 * BLOCK_BYTES]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn threads_budget_and_chunks_do_not_change_a_byte(
-        data in data(),
-        level in 0..=9_u32,
+    fn threads_budget_and_cuts_do_not_change_a_byte(
+        (plan, level) in uniform_plan(len()),
         budget in 1..3_000_000_usize,
-        chunk in prop_oneof![1000..5000_usize, 60_000..1_000_000_usize],
+        cuts in any::<[u64; 2]>(),
     ) {
-        let data: Vec<Vec<u8>> = data.iter().map(Data::bytes).collect();
-        let wanted = write(options(1).level(level), &entries(&data, 10_000));
-        check(&data, &wanted);
+        let data = plan.data();
+        let wanted = write(options(1).level(level), &plan.calls(&data, cuts[0]));
+        let archive = parse(&wanted);
+        check_content(&plan, &data, &archive);
+        readers::agree(&wanted, &archive);
         for jobs in [1, 2, 4] {
-            let got = write(options(jobs).level(level).budget_bytes(budget), &entries(&data, chunk));
+            let got = write(options(jobs).level(level).budget_bytes(budget), &plan.calls(&data, cuts[1]));
             prop_assert!(got == wanted, "{} threads", jobs);
         }
+    }
+}
+
+#[test]
+fn an_entry_of_one_block_needs_no_descriptor_and_one_of_four_does() {
+    for (len, descriptor) in [(BLOCK_BYTES, false), (4 * BLOCK_BYTES, true)] {
+        let bytes = write(options(2), &entries(&[text(len, 2)], BLOCK_BYTES));
+        assert_eq!(parse(&bytes).entries[0].descriptor, descriptor, "{len}");
     }
 }
 
@@ -146,31 +141,6 @@ fn a_sink_may_fail_anywhere() {
     let ends = [1, 30, wanted.len() - 30, wanted.len() - 1];
     let limits: Vec<usize> = (0..wanted.len()).step_by(wanted.len() / 20).chain(ends).collect();
     fail_everywhere(|sink| Box::new(open(sink, options(2).budget_bytes(1))), (&calls, &wanted), &manners, &limits);
-}
-
-#[test]
-fn a_broken_promise_is_an_error_and_poisons() {
-    let data = noise(600_000, 1);
-    let (size, crc32) = (data.len() as u64, crc32fast::hash(&data));
-    let plain = EntryOptions::new;
-    let broken = [plain().size(size + 1), plain().size(size - 1), plain().size(0), plain().crc32(!crc32)];
-    for promise in broken {
-        let mut writer = open(&Sink::new(Manner::GOOD), options(2));
-        writer.start_entry_with_options("broken", promise).unwrap();
-        let mut result = writer.write_data(&data);
-        // It shows once the pieces come back, at the latest at the end.
-        for index in 0..1000 {
-            if result.is_ok() {
-                result = writer.start_entry(&format!("{index}"));
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
-        assert!(matches!(&result, Err(Error::BrokenPromise { name, .. }) if name == "broken"), "{result:?}");
-        assert_poisoned(Box::new(writer));
-    }
-    let mut writer = ParallelZipWriter::from_writer(Vec::new(), options(2)).unwrap();
-    writer.start_entry_with_options("broken", plain().size(3)).unwrap();
-    assert!(matches!(writer.finish(), Err(Error::BrokenPromise { .. })));
 }
 
 /// Counts what arrives, slowly.

@@ -1,9 +1,8 @@
-//! Random sequences of calls, and both writers driven by them.
+//! Archives as sequences of calls to a writer.
 
-use std::io::Write;
-
-use proptest::prelude::{Just, Strategy, prop_oneof};
-use s_zip::{Compression, EntryOptions, Result, StreamingZipWriter, WriterOptions};
+#[cfg(feature = "async")]
+use s_zip::Result;
+use s_zip::{Compression, EntryOptions, WriterOptions};
 
 use super::forged::numbers::Numbers;
 
@@ -17,10 +16,9 @@ pub struct Plan {
 }
 
 #[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Item {
-    pub name: &'static str,
-    pub directory: bool,
+    /// A folder's ends in a slash.
+    pub name: String,
     pub compression: Option<Compression>,
     pub modified: Option<i64>,
     pub mode: Option<u32>,
@@ -30,8 +28,8 @@ pub struct Item {
     pub data: Data,
     /// Given by `add_entry`, and then not flushed.
     pub whole: bool,
-    /// In 256ths of the data: where to flush.
-    pub flush: Option<u8>,
+    /// In 256ths of the data, in order: where to flush.
+    pub flushes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +44,8 @@ pub enum Kind {
     Zeros,
     Text,
     Noise,
+    /// Those of the format.
+    Signatures,
 }
 
 /// One call to a writer.
@@ -70,15 +70,12 @@ impl Data {
                     bytes.extend_from_slice(words[numbers.below(words.len())].as_bytes());
                 }
                 Kind::Noise => bytes.extend_from_slice(&numbers.next().to_le_bytes()),
+                Kind::Signatures => bytes.extend_from_slice(b"PK\x07\x08PK\x03\x04PK\x01\x02PK\x05\x06"),
             }
         }
         bytes.truncate(self.len);
         bytes
     }
-}
-
-pub fn any_kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)]
 }
 
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -90,12 +87,26 @@ pub fn text(len: usize, seed: u64) -> Vec<u8> {
 }
 
 impl Item {
-    /// Every item has a name of its own.
-    pub fn full_name(&self, index: usize) -> String {
-        format!("{index}{}", self.name)
+    pub fn new(name: impl Into<String>, kind: Kind, len: usize) -> Self {
+        Item {
+            name: name.into(),
+            compression: None,
+            modified: None,
+            mode: None,
+            comment: String::new(),
+            promises_size: false,
+            promises_crc: false,
+            data: Data { kind, len, seed: 1 },
+            whole: false,
+            flushes: Vec::new(),
+        }
     }
 
-    fn options(&self, data: &[u8]) -> EntryOptions {
+    pub fn is_folder(&self) -> bool {
+        self.name.ends_with('/')
+    }
+
+    pub fn options(&self, data: &[u8]) -> EntryOptions {
         let mut options = EntryOptions::new().comment(self.comment.as_str());
         if let Some(compression) = self.compression {
             options = options.compression(compression);
@@ -123,7 +134,7 @@ impl Plan {
 
     /// The data of each item.
     pub fn data(&self) -> Vec<Vec<u8>> {
-        self.items.iter().map(|item| if item.directory { Vec::new() } else { item.data.bytes() }).collect()
+        self.items.iter().map(|item| item.data.bytes()).collect()
     }
 
     /// The calls, the data cut as `cuts` says; where there is a flush is the plan's own.
@@ -131,8 +142,10 @@ impl Plan {
         let mut numbers = Numbers::new(cuts);
         let mut calls = Vec::new();
         for (index, (item, data)) in self.items.iter().zip(data).enumerate() {
-            let (name, options) = (item.full_name(index), item.options(data));
-            if item.directory {
+            let (name, options) = (item.name.clone(), item.options(data));
+            if let Some(folder) = name.strip_suffix('/') {
+                // The slash may be left out.
+                let name = if index % 2 == 0 { folder.to_owned() } else { name };
                 calls.push(Call::Directory(name, options));
                 continue;
             }
@@ -141,13 +154,14 @@ impl Plan {
                 continue;
             }
             calls.push(Call::Start(name, options));
-            let flush_at = item.flush.map_or(data.len(), |part| data.len() * usize::from(part) / 256);
-            let (before, after) = data.split_at(flush_at);
-            cut(before, &mut numbers, &mut calls);
-            if item.flush.is_some() {
+            let mut done = 0;
+            for flush in &item.flushes {
+                let at = data.len() * usize::from(*flush) / 256;
+                cut(&data[done..at], &mut numbers, &mut calls);
                 calls.push(Call::Flush);
+                done = at;
             }
-            cut(after, &mut numbers, &mut calls);
+            cut(&data[done..], &mut numbers, &mut calls);
             if index == self.items.len() / 2 {
                 calls.push(Call::Comment("replaced later"));
             }
@@ -166,14 +180,6 @@ fn cut<'a>(mut data: &'a [u8], numbers: &mut Numbers, calls: &mut Vec<Call<'a>>)
     }
 }
 
-pub fn write_sync(options: WriterOptions, calls: &[Call]) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer_with_options(Vec::new(), options).unwrap();
-    for call in calls {
-        apply(&mut writer, call).unwrap();
-    }
-    writer.finish().unwrap()
-}
-
 /// Makes a call, with what stands for a flush and, behind the others, what waits.
 macro_rules! make {
     ($writer:ident, $call:expr, $flush:expr $(, $dot:tt $wait:tt)?) => {
@@ -189,22 +195,7 @@ macro_rules! make {
         }
     };
 }
-#[cfg(feature = "parallel")]
 pub(crate) use make;
-
-pub fn apply<W: Write>(writer: &mut StreamingZipWriter<W>, call: &Call) -> Result<()> {
-    make!(writer, call, writer.flush())
-}
-
-#[cfg(feature = "async")]
-pub async fn write_async(options: WriterOptions, policy: s_zip::CompressionPolicy, calls: &[Call<'_>]) -> Vec<u8> {
-    let writer = s_zip::AsyncStreamingZipWriter::from_writer_with_options(Vec::new(), options).unwrap();
-    let mut writer = writer.compression_policy(policy);
-    for call in calls {
-        apply_async(&mut writer, call).await.unwrap();
-    }
-    writer.finish().await.unwrap()
-}
 
 #[cfg(feature = "async")]
 pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
