@@ -46,33 +46,24 @@ pub enum By {
 
 impl By {
     /// The writers that make the same bytes, under every policy.
-    pub const ALL: &[By] = &[
-        By::Sync,
+    pub fn all() -> Vec<By> {
+        let mut all = vec![By::Sync];
         #[cfg(feature = "async")]
-        By::Async(POLICIES[0]),
-        #[cfg(feature = "async")]
-        By::Async(POLICIES[1]),
-        #[cfg(feature = "async")]
-        By::Async(POLICIES[2]),
-        #[cfg(feature = "async")]
-        By::AsyncWrite(POLICIES[0]),
-        #[cfg(feature = "async")]
-        By::AsyncWrite(POLICIES[1]),
-        #[cfg(feature = "async")]
-        By::AsyncWrite(POLICIES[2]),
-    ];
+        all.extend(POLICIES.iter().flat_map(|policy| [By::Async(*policy), By::AsyncWrite(*policy)]));
+        all
+    }
 
     /// All of those, and the parallel one.
-    pub fn every() -> impl Iterator<Item = By> {
+    pub fn every() -> Vec<By> {
+        let mut every = By::all();
         #[cfg(feature = "parallel")]
-        return By::ALL.iter().copied().chain([By::Parallel]);
-        #[cfg(not(feature = "parallel"))]
-        return By::ALL.iter().copied();
+        every.push(By::Parallel);
+        every
     }
 
     /// Whether it has one compression for all entries, and no flush.
     pub fn is_uniform(self) -> bool {
-        !By::ALL.contains(&self)
+        !By::all().contains(&self)
     }
 
     pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
@@ -82,8 +73,8 @@ impl By {
             #[cfg(feature = "async")]
             By::Async(policy) | By::AsyncWrite(policy) => {
                 let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options).unwrap();
-                let writer = writer.compression_policy(policy);
-                if let By::Async(_) = self { Box::new(Awaited(writer)) } else { Box::new(Polled(Awaited(writer))) }
+                let polled = matches!(self, By::AsyncWrite(_));
+                Box::new(Awaited { writer: writer.compression_policy(policy), polled })
             }
             #[cfg(feature = "parallel")]
             By::Parallel => {
@@ -133,7 +124,11 @@ impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
 }
 
 #[cfg(feature = "async")]
-pub struct Awaited(pub AsyncStreamingZipWriter<Sink>);
+pub struct Awaited {
+    pub writer: AsyncStreamingZipWriter<Sink>,
+    /// Whether it takes its data as `AsyncWrite`.
+    pub polled: bool,
+}
 
 #[cfg(feature = "async")]
 static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads);
@@ -141,32 +136,18 @@ static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads)
 #[cfg(feature = "async")]
 impl AnyWriter for Awaited {
     fn call(&mut self, call: &Call) -> Result<()> {
-        RUNTIME.block_on(apply_async(&mut self.0, call))
-    }
-
-    fn end(self: Box<Self>) -> Result<()> {
-        RUNTIME.block_on(self.0.finish()).map(drop)
-    }
-}
-
-/// Takes its data as `AsyncWrite`.
-#[cfg(feature = "async")]
-struct Polled(Awaited);
-
-#[cfg(feature = "async")]
-impl AnyWriter for Polled {
-    fn call(&mut self, call: &Call) -> Result<()> {
-        let Call::Data(data) = call else { return self.0.call(call) };
-        if data.is_empty() {
-            // Nobody asks for anything then.
-            return self.0.call(call);
+        match call {
+            // Without data nobody would ask for anything.
+            Call::Data(data) if self.polled && !data.is_empty() => {
+                let written = RUNTIME.block_on(tokio::io::copy(&mut &**data, &mut self.writer));
+                written.map(drop).map_err(|error| *error.into_inner().unwrap().downcast().unwrap())
+            }
+            _ => RUNTIME.block_on(apply_async(&mut self.writer, call)),
         }
-        let written = RUNTIME.block_on(tokio::io::copy(&mut &**data, &mut self.0.0));
-        written.map(drop).map_err(|error| *error.into_inner().unwrap().downcast().unwrap())
     }
 
     fn end(self: Box<Self>) -> Result<()> {
-        Box::new(self.0).end()
+        RUNTIME.block_on(self.writer.finish()).map(drop)
     }
 }
 

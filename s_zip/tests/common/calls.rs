@@ -102,6 +102,15 @@ impl Item {
         }
     }
 
+    pub fn stored(self) -> Self {
+        Item { compression: Some(Compression::None), ..self }
+    }
+
+    /// Its size and CRC are said before.
+    pub fn announced(self) -> Self {
+        Item { promises_size: true, promises_crc: true, ..self }
+    }
+
     pub fn is_folder(&self) -> bool {
         self.name.ends_with('/')
     }
@@ -137,9 +146,9 @@ impl Plan {
         self.items.iter().map(|item| item.data.bytes()).collect()
     }
 
-    /// The calls, the data cut as `cuts` says; where there is a flush is the plan's own.
+    /// The calls, the data cut as `cuts` says, with 0 not at all; where there is a flush is the plan's own.
     pub fn calls<'a>(&'a self, data: &'a [Vec<u8>], cuts: u64) -> Vec<Call<'a>> {
-        let mut numbers = Numbers::new(cuts);
+        let mut numbers = (cuts > 0).then(|| Numbers::new(cuts));
         let mut calls = Vec::new();
         for (index, (item, data)) in self.items.iter().zip(data).enumerate() {
             let (name, options) = (item.name.clone(), item.options(data));
@@ -171,12 +180,15 @@ impl Plan {
     }
 }
 
-fn cut<'a>(mut data: &'a [u8], numbers: &mut Numbers, calls: &mut Vec<Call<'a>>) {
+fn cut<'a>(mut data: &'a [u8], numbers: &mut Option<Numbers>, calls: &mut Vec<Call<'a>>) {
     while !data.is_empty() {
-        let most = [0, 2, 5000, 65_536, 65_537, 200_000, 600_000][numbers.below(7)];
-        let len = if most == 65_536 { most } else { numbers.below(most + 1) }.min(data.len());
-        calls.push(Call::Data(&data[..len]));
-        data = &data[len..];
+        let len = numbers.as_mut().map_or(data.len(), |numbers| {
+            let most = [0, 2, 5000, 65_536, 65_537, 200_000, 600_000][numbers.below(7)];
+            if most == 65_536 { most } else { numbers.below(most + 1) }
+        });
+        let (piece, rest) = data.split_at(len.min(data.len()));
+        calls.push(Call::Data(piece));
+        data = rest;
     }
 }
 
@@ -214,59 +226,44 @@ pub fn zstandard(level: u32) -> Option<Compression> {
     return Some(level).and(None);
 }
 
-/// An archive of some two KB with a bit of everything, flushed at different places.
+/// The calls of a plan that lives as long as the tests.
+fn calls_of(items: Vec<Item>, comment: &str) -> Vec<Call<'static>> {
+    let plan = Plan { compression: Compression::Deflate(6), buffer_bytes: 0, items, comment: comment.to_owned() };
+    let data = plan.data().leak();
+    Box::leak(Box::new(plan)).calls(data, 0)
+}
+
+/// An archive of some two KB with a bit of everything, flushed at different places. From the fourth on, entries choose a compression.
 pub fn small_mixture() -> Vec<Call<'static>> {
-    let text: &[u8] = b"Sphinx of black quartz, judge my vow. ";
-    let noise: &[u8] = noise(400, 7).leak();
-    let stored = || EntryOptions::new().compression(Compression::None);
-    let mut calls = vec![
-        Call::Directory("folder".to_owned(), EntryOptions::new().unix_mode(0o700)),
-        Call::Start("folder/text".to_owned(), EntryOptions::new().modified_unix(1_700_000_000)),
-        Call::Data(text),
-        Call::Flush,
-        Call::Data(&text[..20]),
-        Call::Start("empty".to_owned(), EntryOptions::new()),
-        Call::Flush,
-        Call::Add("whole".to_owned(), text, EntryOptions::new()),
-        Call::Start("stored".to_owned(), stored().comment("ü")),
-        Call::Data(noise),
-        Call::Start("announced".to_owned(), stored().size(400).crc32(crc32fast::hash(noise))),
-        Call::Data(&noise[..100]),
-        Call::Flush,
-        Call::Data(&noise[100..]),
-        Call::Comment("the whole"),
+    let flushed = |flush, item: Item| Item { flushes: vec![flush], ..item };
+    let mut items = vec![
+        Item { mode: Some(0o700), ..Item::new("folder/", Kind::Text, 0) },
+        Item { modified: Some(1_700_000_000), ..flushed(170, Item::new("folder/text", Kind::Text, 60)) },
+        flushed(0, Item::new("empty", Kind::Text, 0)),
+        Item { whole: true, ..Item::new("whole", Kind::Text, 40) },
+        Item { comment: "ü".to_owned(), ..Item::new("stored", Kind::Noise, 400).stored() },
+        flushed(64, Item::new("announced", Kind::Noise, 400).stored().announced()),
     ];
-    if let Some(compression) = zstandard(1) {
-        calls.extend([
-            Call::Start("zstandard".to_owned(), EntryOptions::new().compression(compression)),
-            Call::Data(text),
-            Call::Flush,
-            Call::Data(noise),
-        ]);
-    }
-    calls
+    items.extend(zstandard(1).map(|compression| {
+        let item = flushed(25, Item::new("zstandard", Kind::Noise, 440));
+        Item { compression: Some(compression), ..item }
+    }));
+    calls_of(items, "the whole")
 }
 
 /// An archive of some 620 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
 pub fn large_mixture() -> Vec<Call<'static>> {
-    let noise: &[u8] = noise(150_000, 8).leak();
-    let stored = || EntryOptions::new().compression(Compression::None);
-    vec![
-        Call::Start("deflated".to_owned(), EntryOptions::new().compression(Compression::Deflate(1))),
-        Call::Data(noise),
-        Call::Data(&noise[..60_000]),
-        // 60,000 bytes are staged and come out when the entry is closed.
-        Call::Directory("folder".to_owned(), EntryOptions::new()),
-        Call::Start("stored".to_owned(), stored()),
-        Call::Data(noise),
-        Call::Start("announced".to_owned(), stored().size(100_000).crc32(crc32fast::hash(&noise[..100_000]))),
-        Call::Data(&noise[..50_000]),
-        Call::Flush,
-        Call::Data(&noise[50_000..100_000]),
-        Call::Add("whole".to_owned(), noise, EntryOptions::new()),
-        Call::Start("last".to_owned(), EntryOptions::new()),
-        Call::Data(b"small"),
-    ]
+    let deflated = Item::new("deflated", Kind::Noise, 210_000);
+    let items = vec![
+        // Bytes of it are staged and come out when the entry is closed.
+        Item { compression: Some(Compression::Deflate(1)), ..deflated },
+        Item::new("folder/", Kind::Text, 0),
+        Item::new("stored", Kind::Noise, 150_000).stored(),
+        Item { flushes: vec![128], ..Item::new("announced", Kind::Noise, 100_000).stored().announced() },
+        Item { whole: true, ..Item::new("whole", Kind::Noise, 150_000) },
+        Item::new("last", Kind::Text, 5),
+    ];
+    calls_of(items, "")
 }
 
 /// The options with which the mixtures are written.

@@ -13,8 +13,6 @@ pub enum Fault {
     Error,
     /// Takes nothing, without an error.
     Zero,
-    /// Is never ready again; async only.
-    Never,
 }
 
 /// How a sink behaves.
@@ -90,20 +88,28 @@ impl Sink {
 }
 
 impl State {
-    /// `None`: never ready again.
-    fn write(&mut self, data: &[u8]) -> Option<io::Result<usize>> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let room = self.manner.limit - self.bytes.len();
         if room == 0 && !data.is_empty() {
             return match self.manner.fault {
-                Fault::Error => Some(Err(io::Error::new(io::ErrorKind::StorageFull, "the sink is full"))),
-                Fault::Zero => Some(Ok(0)),
-                Fault::Never => None,
+                Fault::Error => Err(io::Error::new(io::ErrorKind::StorageFull, "the sink is full")),
+                Fault::Zero => Ok(0),
             };
         }
         let taken = data.len().min(room).min(self.manner.most);
         self.bytes.extend_from_slice(&data[..taken]);
         self.writes += 1;
-        Some(Ok(taken))
+        Ok(taken)
+    }
+
+    /// Whether this poll finds the sink busy; if so, it wakes the task at once.
+    fn is_busy(&mut self, context: &Context) -> bool {
+        self.calls += 1;
+        let busy = self.manner.pending_every > 0 && self.calls.is_multiple_of(self.manner.pending_every);
+        if busy {
+            context.waker().wake_by_ref();
+        }
+        busy
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -122,7 +128,7 @@ impl Write for Sink {
         if state.manner.interrupts && state.calls % 2 == 1 {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        state.write(data).unwrap()
+        state.write(data)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -130,25 +136,10 @@ impl Write for Sink {
     }
 }
 
-impl State {
-    /// Whether this poll finds the sink busy; if so, it wakes the task at once.
-    fn is_busy(&mut self, context: &Context) -> bool {
-        self.calls += 1;
-        let busy = self.manner.pending_every > 0 && self.calls.is_multiple_of(self.manner.pending_every);
-        if busy {
-            context.waker().wake_by_ref();
-        }
-        busy
-    }
-}
-
 impl AsyncWrite for Sink {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let mut state = self.state();
-        if state.is_busy(context) {
-            return Poll::Pending;
-        }
-        state.write(data).map_or(Poll::Pending, Poll::Ready)
+        if state.is_busy(context) { Poll::Pending } else { Poll::Ready(state.write(data)) }
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -8,7 +8,6 @@ use crate::common::calls::{Item, Kind, Plan};
 
 /// More than the writers' buffer: the local header is sent before the entry's sizes are known.
 const LARGE: usize = 300_000;
-const STORED: Option<Compression> = Some(Compression::None);
 
 /// Every layout, small ones first, and who writes it.
 pub fn all() -> Vec<(&'static str, By, Plan)> {
@@ -18,9 +17,9 @@ pub fn all() -> Vec<(&'static str, By, Plan)> {
         ("small-deflate", vec![file("notes.txt", Text, 5000)]),
         ("small-stored", vec![stored("notes.txt", Text, 5000)]),
         ("stored-unknown", vec![stored("noise", Noise, LARGE)]),
-        ("stored-announced", vec![announced(stored("noise", Noise, LARGE))]),
+        ("stored-announced", vec![stored("noise", Noise, LARGE).announced()]),
         ("deflate-large", vec![file("noise", Noise, LARGE)]),
-        ("deflate-large-announced", vec![announced(file("noise", Noise, LARGE))]),
+        ("deflate-large-announced", vec![file("noise", Noise, LARGE).announced()]),
         ("mixed", (0..300).map(mixed).collect()),
         ("folders", folders()),
         ("names-and-comments", names_and_comments()),
@@ -60,15 +59,11 @@ fn folder(name: &str) -> Item {
 }
 
 fn stored(name: impl Into<String>, kind: Kind, len: usize) -> Item {
-    Item { compression: STORED, ..file(name, kind, len) }
+    file(name, kind, len).stored()
 }
 
 fn deflated(level: u32, item: Item) -> Item {
     Item { compression: Some(Compression::Deflate(level)), ..item }
-}
-
-fn announced(item: Item) -> Item {
-    Item { promises_size: true, promises_crc: true, ..item }
 }
 
 fn noted(comment: &str, item: Item) -> Item {
@@ -82,7 +77,7 @@ fn mixed(index: usize) -> Item {
         0 => file(name, Text, index * 37),
         1 => stored(name, Noise, index * 11),
         2 => file(name, Text, 0),
-        3 => announced(file(name, Noise, 3000)),
+        3 => file(name, Noise, 3000).announced(),
         4 if index % 50 == 4 => file(name, Noise, 210_000),
         4 => deflated(1, file(name, Text, 20_000)),
         _ if index % 50 == 5 => stored(name, Noise, 210_000),
@@ -146,7 +141,7 @@ fn flushes() -> Vec<Item> {
         flushed(&[150], stored("stored", Noise, 5000)),
         flushed(&[0], file("empty", Text, 0)),
         flushed(&[0, 0], stored("twice", Text, 0)),
-        flushed(&[0], announced(stored("announced", Text, 5000))),
+        flushed(&[0], stored("announced", Text, 5000).announced()),
         file("after", Text, 100),
     ]
 }
@@ -156,10 +151,10 @@ fn whole() -> Vec<Item> {
         file("empty", Text, 0),
         Item { modified: Some(1_709_251_199), mode: Some(0o755), ..noted("ä", file("small", Text, 5000)) },
         file("large", Noise, LARGE),
-        announced(file("announced", Text, LARGE)),
+        file("announced", Text, LARGE).announced(),
         file("zeros", Zeros, LARGE),
         stored("stored", Noise, LARGE),
-        announced(stored("stored, announced", Noise, LARGE)),
+        stored("stored, announced", Noise, LARGE).announced(),
         file("streamed", Noise, (4 << 20) + 1),
     ];
     let levels = (0..=9).map(|level| deflated(level, file(format!("level-{level}"), Text, LARGE)));
@@ -190,7 +185,7 @@ fn parallel() -> Vec<Item> {
         folder("ä/"),
         file("ä/one block", Text, 262_144),
         file("ä/a byte more", Noise, 262_145),
-        announced(file("announced", Text, 1_000_000)),
+        file("announced", Text, 1_000_000).announced(),
     ];
     items.into_iter().chain((0..100).map(|index| file(format!("small/{index}"), Text, index * 97))).collect()
 }

@@ -51,7 +51,7 @@ fn every_layout_is_what_was_planned_from_every_writer() {
         let data = plan.data();
         if *by == By::Sync {
             oracle::check(plan, &data, parsed);
-            for by in By::ALL {
+            for by in By::all() {
                 assert!(by.write(plan.options(), &plan.calls(&data, 1)) == *bytes, "{name} differs under {by:?}");
             }
         } else {

@@ -1,8 +1,8 @@
 //! Other programs: found, run, and their answers compared.
 
 use std::env;
-use std::fmt::{Debug, Write as _};
-use std::io::Write as _;
+use std::fmt::Debug;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -63,35 +63,13 @@ pub fn run(program: &Path, arguments: &[&str], input: &[u8]) -> Outcome {
     Outcome { success: output.status.success(), stdout: output.stdout, story }
 }
 
-/// What went wrong; tells it at the end, so that one run names every archive that a program refuses.
-pub struct Faults {
-    program: &'static str,
-    text: String,
-}
-
-impl Faults {
-    pub fn of(program: &'static str) -> Self {
-        Faults { program, text: String::new() }
-    }
-
-    pub fn check(&mut self, right: bool, archive: &str, what: &str) {
-        if !right {
-            let _ = writeln!(self.text, "- {archive}: {what}");
-        }
-    }
-
-    /// Compares two lists and tells the first difference.
-    pub fn compare<T: PartialEq + Debug>(&mut self, got: &[T], wanted: &[T], archive: &str, what: &str) {
-        let first = got.iter().zip(wanted).position(|(got, wanted)| got != wanted);
-        let at = first.unwrap_or(got.len().min(wanted.len()));
-        let counts = format!("{} of {}", got.len(), wanted.len());
-        let difference = format!("{what}: number {at} is {:?}, not {:?} ({counts})", got.get(at), wanted.get(at));
-        self.check(got == wanted, archive, &difference);
-    }
-
-    /// # Panics
-    /// If something went wrong.
-    pub fn tell(self) {
-        assert!(self.text.is_empty(), "{}:\n{}", self.program, self.text);
-    }
+/// Compares two lists and tells the first difference.
+///
+/// # Panics
+/// If they differ.
+pub fn assert_same<T: PartialEq + Debug>(got: &[T], wanted: &[T], what: &str) {
+    let first = got.iter().zip(wanted).position(|(got, wanted)| got != wanted);
+    let at = first.unwrap_or(got.len().min(wanted.len()));
+    let counts = format!("{} of {}", got.len(), wanted.len());
+    assert!(got == wanted, "{what}: number {at} is {:?}, not {:?} ({counts})", got.get(at), wanted.get(at));
 }

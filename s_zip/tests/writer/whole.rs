@@ -42,7 +42,7 @@ fn above_the_limit_it_is_streamed() {
     for compression in [Compression::Deflate(1), Compression::None] {
         let options = || EntryOptions::new().compression(compression);
         let wanted = By::Sync.write(WriterOptions::new(), &stream(&data, options()));
-        for by in By::ALL {
+        for by in By::all() {
             assert!(by.write(WriterOptions::new(), &add(&data, options())) == wanted, "{by:?}");
         }
         let fits = only_entry(&add(&data[1..], options()));
