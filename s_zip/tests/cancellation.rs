@@ -60,8 +60,8 @@ fn a_future_may_be_dropped_at_every_await() {
     let wanted = By::Sync.write(small_buffer(), &calls);
     for policy in POLICIES {
         let mut dropped = 0;
-        for (pending_every, most) in [(2, 20_000), (2, usize::MAX), (3, 50_000)] {
-            let manner = Manner { most, pending_every, ..Manner::GOOD };
+        for (pause_every, most) in [(2, 20_000), (2, usize::MAX), (3, 50_000)] {
+            let manner = Manner { most, pause_every, ..Manner::GOOD };
             for index in 0..=calls.len() {
                 let mut polls = 1;
                 while !drop_at(&calls, &wanted, manner, policy, index, polls) {

@@ -15,7 +15,7 @@ use common::calls::{Call, noise, text};
 use common::oracle::check_content;
 use common::plans::uniform_plan;
 use common::readers;
-use common::sinks::{Fault, Manner, Sink};
+use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
 use s_zip::parallel::BLOCK_BYTES;
 use s_zip::{Compression, EntryOptions, Error, ParallelOptions, ParallelZipWriter};
@@ -138,8 +138,8 @@ fn a_sink_may_fail_anywhere() {
     let wanted = write(options(2), &calls);
     let manners = [
         Manner::GOOD,
-        Manner { most: 1000, interrupts: true, ..Manner::GOOD },
-        Manner { fault: Fault::Zero, ..Manner::GOOD },
+        Manner { most: 1000, pause_every: 2, ..Manner::GOOD },
+        Manner { takes_nothing: true, ..Manner::GOOD },
     ];
     let ends = [1, 30, wanted.len() - 30, wanted.len() - 1];
     let limits: Vec<usize> = (0..wanted.len()).step_by(wanted.len() / 20).chain(ends).collect();

@@ -47,18 +47,20 @@ pub enum By {
 impl By {
     /// The writers that make the same bytes, under every policy.
     pub fn all() -> Vec<By> {
-        let mut all = vec![By::Sync];
         #[cfg(feature = "async")]
-        all.extend(POLICIES.iter().flat_map(|policy| [By::Async(*policy), By::AsyncWrite(*policy)]));
-        all
+        let awaited = POLICIES.into_iter().flat_map(|policy| [By::Async(policy), By::AsyncWrite(policy)]);
+        #[cfg(not(feature = "async"))]
+        let awaited = [];
+        [By::Sync].into_iter().chain(awaited).collect()
     }
 
     /// All of those, and the parallel one.
     pub fn every() -> Vec<By> {
-        let mut every = By::all();
-        #[cfg(feature = "parallel")]
-        every.push(By::Parallel);
-        every
+        let parallel: &[By] = &[
+            #[cfg(feature = "parallel")]
+            By::Parallel,
+        ];
+        [&By::all(), parallel].concat()
     }
 
     /// Whether it has one compression for all entries, and no flush.

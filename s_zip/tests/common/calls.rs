@@ -256,7 +256,7 @@ pub fn large_mixture() -> Vec<Call<'static>> {
     let deflated = Item::new("deflated", Kind::Noise, 210_000);
     let items = vec![
         // Bytes of it are staged and come out when the entry is closed.
-        Item { compression: Some(Compression::Deflate(1)), ..deflated },
+        Item { compression: Some(Compression::Deflate(0)), ..deflated },
         Item::new("folder/", Kind::Text, 0),
         Item::new("stored", Kind::Noise, 150_000).stored(),
         Item { flushes: vec![128], ..Item::new("announced", Kind::Noise, 100_000).stored().announced() },

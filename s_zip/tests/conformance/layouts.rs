@@ -11,7 +11,7 @@ const LARGE: usize = 300_000;
 
 /// Every layout, small ones first, and who writes it.
 pub fn all() -> Vec<(&'static str, By, Plan)> {
-    let mut layouts = vec![
+    let layouts = [
         ("empty", Vec::new()),
         ("empty-entry", vec![file("nothing", Text, 0)]),
         ("small-deflate", vec![file("notes.txt", Text, 5000)]),
@@ -31,9 +31,9 @@ pub fn all() -> Vec<(&'static str, By, Plan)> {
         ("many-65535", many(65_535)),
         ("many-65536", many(65_536)),
         ("many-70000", many(70_000)),
+        #[cfg(feature = "zstd")]
+        ("zstd", zstd()),
     ];
-    #[cfg(feature = "zstd")]
-    layouts.push(("zstd", zstd()));
     let plan = |items, comment: &str| Plan {
         compression: Compression::Deflate(6),
         buffer_bytes: 128 * 1024,

@@ -8,16 +8,16 @@ use s_zip::{EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::{By, assert_poisoned, fail_everywhere};
 use crate::common::calls::{Call, large_mixture, noise, small_buffer, small_mixture};
-use crate::common::sinks::{Fault, Manner, Sink};
+use crate::common::sinks::{Manner, Sink};
 
-/// Every kind of fault and write; a sync sink is always ready, an async one never interrupted.
+/// Every kind of fault and write.
 const MANNERS: [Manner; 6] = [
     Manner::GOOD,
     Manner { most: 1, ..Manner::GOOD },
-    Manner { most: 3, interrupts: true, ..Manner::GOOD },
-    Manner { most: 100, pending_every: 2, ..Manner::GOOD },
-    Manner { fault: Fault::Zero, ..Manner::GOOD },
-    Manner { fault: Fault::Zero, most: 5000, ..Manner::GOOD },
+    Manner { most: 3, pause_every: 2, ..Manner::GOOD },
+    Manner { most: 100, pause_every: 2, ..Manner::GOOD },
+    Manner { takes_nothing: true, ..Manner::GOOD },
+    Manner { takes_nothing: true, most: 5000, ..Manner::GOOD },
 ];
 
 fn every_writer_fails(calls: &[Call], manners: &[Manner], step: impl Fn(By) -> usize) {
