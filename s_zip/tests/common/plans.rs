@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use s_zip::Compression;
 
-use super::calls::{Data, Item, Kind, Plan};
+use super::calls::{Data, Item, Kind, Plan, zstandard};
 
 /// With entries that each may have a compression of their own, and flushes.
 pub fn plan() -> impl Strategy<Value = Plan> {
@@ -18,10 +18,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         1 => 0..=300_000_usize,
     ];
     let deflate = (0_u32..=9).prop_map(Compression::Deflate);
-    #[cfg(feature = "zstd")]
-    let zstd = (1..=6_u32).prop_map(Compression::Zstd);
-    #[cfg(not(feature = "zstd"))]
-    let zstd = Just(Compression::None);
+    let zstd = (1..=6_u32).prop_map(|level| zstandard(level).unwrap_or(Compression::None));
     let compression = prop_oneof![2 => Just(Compression::None), 4 => deflate, 1 => zstd].boxed();
     let flushes = prop_oneof![6 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 1..3)];
     let item =
