@@ -43,13 +43,22 @@ fn a_large_entry_takes_one_write_per_full_buffer_however_small_its_pieces() {
 }
 
 #[test]
-fn the_last_block_that_the_buffer_takes_needs_no_descriptor() {
-    for (bytes, fits) in [(131_071, true), (131_072, false), (131_073, false)] {
-        let noise = noise(bytes, 2);
-        let stored = EntryOptions::new().compression(Compression::None);
+fn what_the_buffer_takes_needs_no_descriptor() {
+    let (noise, text) = (noise(131_073, 2), text(300_000, 1));
+    for (compression, data, descriptor) in [
+        (Compression::None, &noise[..131_071], false),
+        // The last block that it takes is not full.
+        (Compression::None, &noise[..131_072], true),
+        (Compression::None, &noise, true),
+        (Compression::Deflate(0), &text, true),
+        (Compression::Deflate(1), &text, false),
+        (Compression::Deflate(9), &text, false),
+    ] {
+        let start = Call::Start("edge".to_owned(), EntryOptions::new().compression(compression));
         let after = Call::Start("after".to_owned(), EntryOptions::new());
-        let calls = [Call::Start("edge".to_owned(), stored), Call::Data(&noise), after];
+        let calls = [start, Call::Data(data), after];
         let entry = parse(&By::Sync.write(WriterOptions::new(), &calls)).entries.remove(0);
-        assert_eq!((entry.descriptor, entry.method), (!fits, if fits { 0 } else { 8 }), "{bytes}");
+        let method = if compression == Compression::None && !descriptor { 0 } else { 8 };
+        assert_eq!((entry.descriptor, entry.method), (descriptor, method), "{compression:?}, {} bytes", data.len());
     }
 }
