@@ -7,82 +7,50 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use common::calls::{Data, Kind, any_kind, noise};
+use common::any::By;
+use common::archive::parse;
+use common::calls::{Item, Kind, Plan, noise};
+use common::oracle::WHOLE_BYTES;
+use common::plans::uniform_plan;
 use common::sinks::{Manner, Sink};
 use proptest::prelude::*;
-use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result, StreamingZipWriter};
+use s_zip::{Compression, ConcurrentZipWriter, EntryOptions, Error, Result, WriterOptions};
 
 /// Longer than any call takes that has nothing to wait for.
 const A_WHILE: Duration = Duration::from_millis(200);
 const TOO_LONG: Duration = Duration::from_mins(1);
 
-#[derive(Debug, Clone)]
-struct Item {
-    data: Data,
-    directory: bool,
-    /// Given by `add_entry`.
-    whole: bool,
-    chunk: usize,
-}
-
-fn options(index: usize, data: &[u8]) -> EntryOptions {
-    let plain = EntryOptions::new().modified_unix(1_700_000_000).unix_mode(0o600).comment("ü");
-    if index.is_multiple_of(2) { plain } else { plain.size(data.len() as u64).crc32(crc32fast::hash(data)) }
-}
-
-/// Makes the calls for an entry up to where a file that is not added whole takes its data, and gives what the start of one gives.
-macro_rules! begin {
-    ($writer:ident, $index:ident, $item:ident, $data:ident) => {{
-        let (name, options) = (format!("{}", $index), options($index, $data));
-        if $item.directory {
-            $writer.add_directory(&name).map(|()| None)
-        } else if $item.whole {
-            $writer.add_entry_with_options(&name, $data, options).map(|()| None)
-        } else {
-            $writer.start_entry_with_options(&name, options).map(Some)
-        }
-    }};
-}
-
-fn one_after_another(level: u32, items: &[Item], data: &[Vec<u8>]) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer_with_compression(Vec::new(), level).unwrap();
-    for (index, (item, data)) in items.iter().zip(data).enumerate() {
-        if let Some(()) = begin!(writer, index, item, data).unwrap() {
-            writer.write_data(data).unwrap();
-        }
-    }
-    writer.set_comment("the whole").unwrap();
-    writer.finish().unwrap()
+fn one_after_another(plan: &Plan, data: &[Vec<u8>]) -> Vec<u8> {
+    By::Sync.write(WriterOptions::new().compression(plan.compression), &plan.calls(data, 0))
 }
 
 /// Each entry on a thread of its own; those that are added whole start when the calling thread comes to them.
-fn all_at_once(level: u32, budget: usize, items: &[Item], data: &[Vec<u8>]) -> Vec<u8> {
+fn all_at_once((plan, level): (&Plan, u32), data: &[Vec<u8>], budget: usize, chunk: usize) -> Vec<u8> {
     let writer = ConcurrentZipWriter::from_writer_with_compression(Vec::new(), level).unwrap().budget_bytes(budget);
     thread::scope(|scope| {
-        for (index, (item, data)) in items.iter().zip(data).enumerate() {
-            if let Some(mut entry) = begin!(writer, index, item, data).unwrap() {
+        for (item, data) in plan.items.iter().zip(data) {
+            let (name, options) = (&item.name, item.options(data));
+            if item.is_folder() {
+                writer.add_directory_with_options(name, options).unwrap();
+            } else if item.whole {
+                writer.add_entry_with_options(name, data, options).unwrap();
+            } else {
+                let mut entry = writer.start_entry_with_options(name, options).unwrap();
                 scope.spawn(move || {
-                    data.chunks(item.chunk).for_each(|chunk| entry.write_all(chunk).unwrap());
+                    data.chunks(chunk).for_each(|chunk| entry.write_all(chunk).unwrap());
                     entry.finish().unwrap();
                 });
             }
         }
     });
-    writer.set_comment("the whole").unwrap();
+    writer.set_comment(&*plan.comment).unwrap();
     writer.finish().unwrap()
 }
 
-fn item() -> impl Strategy<Value = Item> {
-    // Nothing, some of a block, whole blocks and a byte more or less, more than the output buffer.
+/// Nothing, some of a block, whole blocks and a byte more or less, more than the output buffer.
+fn len() -> impl Strategy<Value = usize> {
     let blocks = (0..5_usize, -1..=1_isize).prop_map(|(blocks, odd)| (blocks * 65_536).saturating_add_signed(odd));
-    let len = prop_oneof![1 => Just(0_usize), 4 => 0..30_000_usize, 3 => blocks, 1 => 0..400_000_usize];
-    let chunk = prop_oneof![1_000..5_000_usize, 60_000..1_000_000_usize];
-    (any_kind(), len, any::<u64>(), chunk, 0..10_u8).prop_map(|(kind, len, seed, chunk, manner)| Item {
-        data: Data { kind, len, seed },
-        directory: manner == 0,
-        whole: manner < 4,
-        chunk,
-    })
+    prop_oneof![1 => Just(0_usize), 4 => 0..30_000_usize, 3 => blocks, 1 => 0..400_000_usize]
 }
 
 proptest! {
@@ -90,27 +58,28 @@ proptest! {
 
     #[test]
     fn the_archive_is_that_of_the_sync_writer(
-        items in prop::collection::vec(item(), 0..8),
-        level in prop_oneof![0..=9_u32, Just(6)],
+        (plan, level) in uniform_plan(len()),
         budget in prop_oneof![Just(0_usize), 0..2_000_000_usize],
+        chunk in prop_oneof![1_000..5_000_usize, 60_000..1_000_000_usize],
     ) {
-        let data: Vec<Vec<u8>> = items.iter().map(|item| if item.directory { Vec::new() } else { item.data.bytes() }).collect();
-        let wanted = one_after_another(level, &items, &data);
-        common::readers::agree(&wanted, &common::archive::parse(&wanted));
-        prop_assert!(all_at_once(level, budget, &items, &data) == wanted);
+        let data = plan.data();
+        let wanted = one_after_another(&plan, &data);
+        common::readers::agree(&wanted, &parse(&wanted));
+        prop_assert!(all_at_once((&plan, level), &data, budget, chunk) == wanted);
     }
 }
 
 #[test]
 fn more_than_is_compressed_whole_is_streamed() {
-    let data = Data { kind: Kind::Zeros, len: (4 << 20) + 1, seed: 0 };
-    let items = [Item { data, directory: false, whole: true, chunk: 1 }];
-    let data = [data.bytes()];
-    assert!(all_at_once(1, 0, &items, &data) == one_after_another(1, &items, &data));
+    let item = Item { whole: true, ..Item::new("large", Kind::Zeros, WHOLE_BYTES + 1) };
+    let comment = String::new();
+    let plan = Plan { compression: Compression::Deflate(1), buffer_bytes: 1, items: vec![item], comment };
+    let data = plan.data();
+    assert!(all_at_once((&plan, 1), &data, 0, 1) == one_after_another(&plan, &data));
 }
 
 fn names(bytes: &[u8]) -> Vec<String> {
-    common::archive::parse(bytes).entries.iter().map(|entry| entry.name.clone()).collect()
+    parse(bytes).entries.iter().map(|entry| entry.name.clone()).collect()
 }
 
 #[test]

@@ -182,24 +182,14 @@ const fn entry(kind: DataKind, bytes: usize) -> Shape {
     Shape::entries(kind, bytes, 1)
 }
 
-/// So many entries of a megabyte.
-const fn megabytes(kind: DataKind, entries: u64) -> Shape {
-    Shape::entries(kind, MIB, entries)
-}
-
 /// Entries of so many pieces of 64 KiB.
 const fn streamed(pieces: u64, entries: u64) -> Shape {
-    Shape { repeat: pieces, entries, ..entry(Pattern, 64 * KIB) }
+    Shape::entries(Pattern, 64 * KIB, entries).times(pieces)
 }
 
 /// One entry of so many times the same 2 MiB of log text; repeats lie further apart than Deflate looks back.
 const fn large(repeat: u64, call_bytes: usize) -> Shape {
-    Shape { repeat, ..Shape::calls(Log, 2 * MIB, call_bytes) }
-}
-
-/// One entry of 5 GiB.
-const fn entry_5g(kind: DataKind) -> Shape {
-    Shape { repeat: 5 * 1024, ..entry(kind, MIB) }
+    Shape::calls(Log, 2 * MIB, call_bytes).times(repeat)
 }
 
 const ENTRY_5M: Shape = entry(Pattern, 5 * MIB);
@@ -335,15 +325,15 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     archive("perf_10k", (Tmpfs, 100), entry(Pattern, 10 * KIB), SIZES),
     archive("perf_100k", (Tmpfs, 100), ENTRY_100K, SIZES),
     archive("perf_1m", (Tmpfs, 80), entry(Pattern, MIB), SIZES),
-    archive("perf_5m", (Tmpfs, 45), megabytes(Pattern, 5), ARMS_PERF_5M),
-    archive("perf_10m", (Tmpfs, 24), megabytes(Pattern, 10), SIZES),
-    archive("perf_20m", (Tmpfs, 11), megabytes(Pattern, 20), ARMS_PERF_20M),
+    archive("perf_5m", (Tmpfs, 45), Shape::entries(Pattern, MIB, 5), ARMS_PERF_5M),
+    archive("perf_10m", (Tmpfs, 24), Shape::entries(Pattern, MIB, 10), SIZES),
+    archive("perf_20m", (Tmpfs, 11), Shape::entries(Pattern, MIB, 20), ARMS_PERF_20M),
     perf_test("perf_10k_miniz", 100, entry(Letter, 10 * KIB), PERF_TEST),
     perf_test("perf_100k_miniz", 100, entry(Letter, 100 * KIB), PERF_TEST),
     perf_test("perf_1m_miniz", 80, entry(Letter, MIB), PERF_TEST),
-    perf_test("perf_5m_miniz", 14, megabytes(Letter, 5), PERF_TEST),
-    perf_test("perf_10m_miniz", 7, megabytes(Letter, 10), PERF_TEST),
-    perf_test("perf_20m_miniz", 4, megabytes(Letter, 20), PERF_TEST),
+    perf_test("perf_5m_miniz", 14, Shape::entries(Letter, MIB, 5), PERF_TEST),
+    perf_test("perf_10m_miniz", 7, Shape::entries(Letter, MIB, 10), PERF_TEST),
+    perf_test("perf_20m_miniz", 4, Shape::entries(Letter, MIB, 20), PERF_TEST),
     file("rss_5m", streamed(80, 1), STREAMED),
     file("rss_10m", streamed(160, 1), ARMS_RSS_10M),
     file("rss_100m", streamed(1_600, 1), STREAMED),
@@ -368,8 +358,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
     archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
     archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
-    archive("zip64_5g", (Tail, 1), entry_5g(Pattern), &[smoke_full(1.9, "best_sync best_async_offload")]),
-    archive("zip64_5g_disk", (Disk, 1), entry_5g(Random), &[full(120.0, "best_async")]),
+    archive(
+        "zip64_5g",
+        (Tail, 1),
+        entry(Pattern, MIB).times(5 * 1024),
+        &[smoke_full(1.9, "best_sync best_async_offload")],
+    ),
+    archive("zip64_5g_disk", (Disk, 1), entry(Random, MIB).times(5 * 1024), &[full(120.0, "best_async")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 3 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),

@@ -31,6 +31,12 @@ impl Shape {
         Shape { call_bytes, ..Shape::entries(kind, bytes, 1) }
     }
 
+    /// The same with so many times the unit in each entry.
+    #[must_use]
+    pub const fn times(self, repeat: u64) -> Self {
+        Shape { repeat, ..self }
+    }
+
     /// Data bytes of an archive.
     pub const fn bytes(&self) -> u64 {
         self.entry_bytes() * self.entries

@@ -3,7 +3,7 @@
 //!
 //! An archive of E entries so takes 33 E + 8 writes and E + 2 seeks.
 
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
 
 use anyhow::{Result, ensure};
 use s_zip::format::{CENTRAL_HEADER, DESCRIPTOR, END, LOCAL_HEADER};
@@ -14,15 +14,6 @@ use crate::input::Input;
 
 /// Compressed data waits in memory up to this size.
 const THRESHOLD_BYTES: usize = 1 << 20;
-
-/// How the compressors of an archive come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoders {
-    /// A new one for each entry, as published.
-    Fresh,
-    /// One, started anew for each entry.
-    Reused,
-}
 
 /// An entry as far as it is written.
 #[derive(Default)]
@@ -79,22 +70,17 @@ macro_rules! write_archive {
     }};
 }
 
-/// Writes the archive of `input` and gives the sink back.
+/// Writes the archive of `input` and gives the sink back. The compressor of an entry is made of the one before.
 pub fn write_sync<S: Write + Seek, E: SyncEncoder>(
     input: &Input,
     mut sink: S,
-    make: impl Fn() -> E,
-    encoders: Encoders,
+    make: impl Fn(Option<E>) -> io::Result<E>,
 ) -> Result<S> {
-    let mut kept: Option<E> = None;
-    let next = |kept: Option<E>| match kept {
-        Some(mut encoder) if encoders == Encoders::Reused => encoder.restart().map(|()| encoder),
-        _ => Ok(make()),
-    };
-    write_archive!(input, sink, next(kept.take())?, |encoder| kept = Some(encoder), end, put)
+    let mut used = None;
+    write_archive!(input, sink, make(used.take())?, |encoder| used = Some(encoder), end, put)
 }
 
-/// The same, awaiting each operation.
+/// The same, awaiting each operation, with a new compressor for each entry.
 pub async fn write_async<S: AsyncWrite + AsyncSeek + Unpin, E: AsyncEncoder>(
     input: &Input,
     mut sink: S,

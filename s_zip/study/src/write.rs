@@ -17,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::cases::{Arm, Drive};
 use crate::encoders::{AsyncEncoder, Buffered, Disguised, LEVEL, SyncEncoder, async_encoder, flate2_encoder};
 use crate::input::Input;
-use crate::mirror::{self, Encoders};
+use crate::mirror;
 use crate::own::{self, write_entries};
 use crate::place::{Archive, Place};
 use crate::sinks::{Counted, Counting, Operations, Slow, Tail, Tracked};
@@ -27,8 +27,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// One archive by a sync arm.
 fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {
-    const FRESH: Encoders = Encoders::Fresh;
-    let boxed = || -> Box<dyn SyncEncoder> { Box::new(flate2_encoder()) };
+    let boxed = |_| -> io::Result<Box<dyn SyncEncoder>> { Ok(Box::new(flate2_encoder())) };
     match arm {
         #[cfg(feature = "miniz")]
         Arm::OriginalSync => {
@@ -38,14 +37,17 @@ fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<
         Arm::LaterSync => {
             write_entries!(input, published_later::StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?)
         }
-        Arm::Sync => mirror::write_sync(input, sink, boxed, FRESH),
-        Arm::SyncStatic => mirror::write_sync(input, sink, flate2_encoder, FRESH),
-        Arm::SyncReused => mirror::write_sync(input, sink, boxed, Encoders::Reused),
-        Arm::SyncBuffer8k => mirror::write_sync(input, sink, || Buffered::new(8 * 1024), FRESH),
-        Arm::SyncBuffer32k => mirror::write_sync(input, sink, || Buffered::new(32 * 1024), FRESH),
+        Arm::Sync => mirror::write_sync(input, sink, boxed),
+        Arm::SyncStatic => mirror::write_sync(input, sink, |_| Ok(flate2_encoder())),
+        Arm::SyncReused => mirror::write_sync(input, sink, |used: Option<Box<dyn SyncEncoder>>| match used {
+            Some(mut encoder) => encoder.restart().map(|()| encoder),
+            None => boxed(None),
+        }),
+        Arm::SyncBuffer8k => mirror::write_sync(input, sink, |_| Ok(Buffered::new(8 * 1024))),
+        Arm::SyncBuffer32k => mirror::write_sync(input, sink, |_| Ok(Buffered::new(32 * 1024))),
         Arm::SyncBuffered => {
             let sink = Tracked::new(BufWriter::with_capacity(BUFFER_BYTES, sink));
-            let buffered = mirror::write_sync(input, sink, boxed, FRESH)?.sink;
+            let buffered = mirror::write_sync(input, sink, boxed)?.sink;
             Ok(buffered.into_inner().map_err(IntoInnerError::into_error)?)
         }
         Arm::BestSync => write_entries!(input, StreamingZipWriter::from_writer_with_compression(sink, LEVEL)?),
@@ -166,8 +168,10 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
             Product::of(file, |_| Archive::File(path.to_owned()))
         }
         Place::Memory => Product::of(sync_arm(arm, input, Counted::new(Cursor::new(Vec::new())))?, vector),
-        Place::Tail => Product::of(sync_arm(arm, input, Tracked::new(Tail::default()))?, tail),
-        Place::Slow(delay) => Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, slow),
+        Place::Tail => Product::of(sync_arm(arm, input, Tracked::new(Tail::default()))?, Archive::Tail),
+        Place::Slow(delay) => {
+            Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, |slow| Archive::Memory(slow.bytes))
+        }
         Place::Pipe => {
             let (reader, sender) = pipe()?;
             // The sink, and with it the sender, is gone after this line, which is what ends the reader.
@@ -193,8 +197,11 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
                 Product { archive: Archive::File(path.to_owned()), operations }
             }
             Place::Memory => Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector),
-            Place::Tail => Product::of(async_arm(arm, input, Tracked::new(Tail::default())).await?, tail),
-            Place::Slow(delay) => Product::of(async_arm(arm, input, Tracked::new(Slow::new(delay))).await?, slow),
+            Place::Tail => Product::of(async_arm(arm, input, Tracked::new(Tail::default())).await?, Archive::Tail),
+            Place::Slow(delay) => {
+                let sink = async_arm(arm, input, Tracked::new(Slow::new(delay))).await?;
+                Product::of(sink, |slow| Archive::Memory(slow.bytes))
+            }
             Place::Pipe => {
                 let (reader, sender) = pipe()?;
                 let sender = Tracked::new(Sender::from_owned_fd(sender.into())?);
@@ -214,14 +221,6 @@ fn in_a_task(input: Arc<Input>, place: Place, driver: &Driver) -> Result<Product
 
 fn vector(bytes: Cursor<Vec<u8>>) -> Archive {
     Archive::Memory(bytes.into_inner())
-}
-
-fn tail(tail: Tail) -> Archive {
-    Archive::Tail(tail)
-}
-
-fn slow(sink: Slow) -> Archive {
-    Archive::Memory(sink.bytes)
 }
 
 /// A pipe, and a thread that reads what arrives.

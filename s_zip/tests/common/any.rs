@@ -1,6 +1,15 @@
 //! Any writer behind one face: calls are made and waited for. And what every writer does when its sink fails.
 
 #[cfg(feature = "async")]
+use std::{
+    pin::pin,
+    sync::Arc,
+    sync::mpsc::{SyncSender, sync_channel},
+    task::{Context, Poll, Wake, Waker},
+    time::Duration,
+};
+
+#[cfg(feature = "async")]
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy};
 use s_zip::{EntryOptions, Error, Result, StreamingZipWriter, WriterOptions};
 #[cfg(feature = "async")]
@@ -8,9 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 
 #[cfg(feature = "async")]
 use super::calls::apply_async;
-#[cfg(feature = "parallel")]
-use super::calls::make;
-use super::calls::{Call, apply};
+use super::calls::{Call, make};
 use super::sinks::{Manner, Sink};
 
 #[cfg(feature = "async")]
@@ -21,10 +28,6 @@ pub const POLICIES: [CompressionPolicy; 3] =
 pub trait AnyWriter {
     fn call(&mut self, call: &Call) -> Result<()>;
     fn end(self: Box<Self>) -> Result<()>;
-    /// Whether it can be flushed before its end.
-    fn flushes(&self) -> bool {
-        true
-    }
 }
 
 /// Which writer.
@@ -43,28 +46,26 @@ pub enum By {
 
 impl By {
     /// The writers that make the same bytes, under every policy.
-    pub const ALL: &[By] = &[
-        By::Sync,
+    pub fn all() -> Vec<By> {
         #[cfg(feature = "async")]
-        By::Async(POLICIES[0]),
-        #[cfg(feature = "async")]
-        By::Async(POLICIES[1]),
-        #[cfg(feature = "async")]
-        By::Async(POLICIES[2]),
-        #[cfg(feature = "async")]
-        By::AsyncWrite(POLICIES[0]),
-        #[cfg(feature = "async")]
-        By::AsyncWrite(POLICIES[1]),
-        #[cfg(feature = "async")]
-        By::AsyncWrite(POLICIES[2]),
-    ];
+        let awaited = POLICIES.into_iter().flat_map(|policy| [By::Async(policy), By::AsyncWrite(policy)]);
+        #[cfg(not(feature = "async"))]
+        let awaited = [];
+        [By::Sync].into_iter().chain(awaited).collect()
+    }
 
     /// All of those, and the parallel one.
-    pub fn every() -> impl Iterator<Item = By> {
-        #[cfg(feature = "parallel")]
-        return By::ALL.iter().copied().chain([By::Parallel]);
-        #[cfg(not(feature = "parallel"))]
-        return By::ALL.iter().copied();
+    pub fn every() -> Vec<By> {
+        let parallel: &[By] = &[
+            #[cfg(feature = "parallel")]
+            By::Parallel,
+        ];
+        [&By::all(), parallel].concat()
+    }
+
+    /// Whether it has one compression for all entries, and no flush.
+    pub fn is_uniform(self) -> bool {
+        !By::all().contains(&self)
     }
 
     pub fn open(self, sink: &Sink, options: WriterOptions) -> Box<dyn AnyWriter> {
@@ -74,8 +75,8 @@ impl By {
             #[cfg(feature = "async")]
             By::Async(policy) | By::AsyncWrite(policy) => {
                 let writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options).unwrap();
-                let writer = writer.compression_policy(policy);
-                if let By::Async(_) = self { Box::new(Awaited(writer)) } else { Box::new(Polled(Awaited(writer))) }
+                let polled = matches!(self, By::AsyncWrite(_));
+                Box::new(Awaited { writer: writer.compression_policy(policy), polled })
             }
             #[cfg(feature = "parallel")]
             By::Parallel => {
@@ -104,7 +105,7 @@ pub fn written(open: impl FnOnce(&Sink) -> Box<dyn AnyWriter>, calls: &[Call]) -
 
 impl AnyWriter for StreamingZipWriter<Sink> {
     fn call(&mut self, call: &Call) -> Result<()> {
-        apply(self, call)
+        make!(self, call, self.flush())
     }
 
     fn end(self: Box<Self>) -> Result<()> {
@@ -115,20 +116,21 @@ impl AnyWriter for StreamingZipWriter<Sink> {
 #[cfg(feature = "parallel")]
 impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
     fn call(&mut self, call: &Call) -> Result<()> {
-        make!(self, call, panic!("this writer has no flush"))
+        // It has no flush; like one, this fails only if the writer is lost.
+        make!(self, call, self.set_comment(""))
     }
 
     fn end(self: Box<Self>) -> Result<()> {
         self.finish().map(drop)
     }
-
-    fn flushes(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(feature = "async")]
-pub struct Awaited(pub AsyncStreamingZipWriter<Sink>);
+pub struct Awaited {
+    pub writer: AsyncStreamingZipWriter<Sink>,
+    /// Whether it takes its data as `AsyncWrite`.
+    pub polled: bool,
+}
 
 #[cfg(feature = "async")]
 static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads);
@@ -136,32 +138,18 @@ static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads)
 #[cfg(feature = "async")]
 impl AnyWriter for Awaited {
     fn call(&mut self, call: &Call) -> Result<()> {
-        RUNTIME.block_on(apply_async(&mut self.0, call))
-    }
-
-    fn end(self: Box<Self>) -> Result<()> {
-        RUNTIME.block_on(self.0.finish()).map(drop)
-    }
-}
-
-/// Takes its data as `AsyncWrite`.
-#[cfg(feature = "async")]
-struct Polled(Awaited);
-
-#[cfg(feature = "async")]
-impl AnyWriter for Polled {
-    fn call(&mut self, call: &Call) -> Result<()> {
-        let Call::Data(data) = call else { return self.0.call(call) };
-        if data.is_empty() {
-            // Nobody asks for anything then.
-            return self.0.call(call);
+        match call {
+            // Without data nobody would ask for anything.
+            Call::Data(data) if self.polled && !data.is_empty() => {
+                let written = RUNTIME.block_on(tokio::io::copy(&mut &**data, &mut self.writer));
+                written.map(drop).map_err(|error| *error.into_inner().unwrap().downcast().unwrap())
+            }
+            _ => RUNTIME.block_on(apply_async(&mut self.writer, call)),
         }
-        let written = RUNTIME.block_on(tokio::io::copy(&mut &**data, &mut self.0.0));
-        written.map(drop).map_err(|error| *error.into_inner().unwrap().downcast().unwrap())
     }
 
     fn end(self: Box<Self>) -> Result<()> {
-        Box::new(self.0).end()
+        RUNTIME.block_on(self.writer.finish()).map(drop)
     }
 }
 
@@ -170,14 +158,48 @@ pub fn threads() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap()
 }
 
+/// Rings for the thread that polls.
+#[cfg(feature = "async")]
+struct Bell(SyncSender<()>);
+
+#[cfg(feature = "async")]
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // Once is enough.
+        let _ = self.0.try_send(());
+    }
+}
+
+/// Polls a future at most `polls` times, each after a wake-up, then drops it. `None`: it was not done by then.
+#[cfg(feature = "async")]
+pub fn poll_times<T>(future: impl Future<Output = T>, polls: usize) -> Option<T> {
+    let (bell, rings) = sync_channel(1);
+    let waker = Waker::from(Arc::new(Bell(bell)));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    for poll in 0..polls {
+        if poll > 0 {
+            rings.recv_timeout(Duration::from_secs(20)).expect("a pending future wakes its task");
+        }
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Runs a future without a runtime.
+#[cfg(feature = "async")]
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    poll_times(future, usize::MAX).unwrap()
+}
+
 pub fn assert_poisoned(mut writer: Box<dyn AnyWriter>) {
     let start = Call::Start("later".to_owned(), EntryOptions::new());
     let directory = Call::Directory("later".to_owned(), EntryOptions::new());
     let add = Call::Add("later".to_owned(), b"later", EntryOptions::new());
     for call in [start, directory, add, Call::Data(b"later"), Call::Data(b""), Call::Flush, Call::Comment("later")] {
-        if writer.flushes() || !matches!(call, Call::Flush) {
-            assert!(matches!(writer.call(&call), Err(Error::Poisoned)));
-        }
+        assert!(matches!(writer.call(&call), Err(Error::Poisoned)));
     }
     assert!(matches!(writer.end(), Err(Error::Poisoned)));
 }

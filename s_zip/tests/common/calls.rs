@@ -1,9 +1,8 @@
-//! Random sequences of calls, and both writers driven by them.
+//! Archives as sequences of calls to a writer.
 
-use std::io::Write;
-
-use proptest::prelude::{Just, Strategy, prop_oneof};
-use s_zip::{Compression, EntryOptions, Result, StreamingZipWriter, WriterOptions};
+#[cfg(feature = "async")]
+use s_zip::Result;
+use s_zip::{Compression, EntryOptions, WriterOptions};
 
 use super::forged::numbers::Numbers;
 
@@ -17,10 +16,9 @@ pub struct Plan {
 }
 
 #[derive(Debug, Clone)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Item {
-    pub name: &'static str,
-    pub directory: bool,
+    /// A folder's ends in a slash.
+    pub name: String,
     pub compression: Option<Compression>,
     pub modified: Option<i64>,
     pub mode: Option<u32>,
@@ -30,8 +28,8 @@ pub struct Item {
     pub data: Data,
     /// Given by `add_entry`, and then not flushed.
     pub whole: bool,
-    /// In 256ths of the data: where to flush.
-    pub flush: Option<u8>,
+    /// In 256ths of the data, in order: where to flush.
+    pub flushes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +44,8 @@ pub enum Kind {
     Zeros,
     Text,
     Noise,
+    /// Those of the format.
+    Signatures,
 }
 
 /// One call to a writer.
@@ -70,15 +70,12 @@ impl Data {
                     bytes.extend_from_slice(words[numbers.below(words.len())].as_bytes());
                 }
                 Kind::Noise => bytes.extend_from_slice(&numbers.next().to_le_bytes()),
+                Kind::Signatures => bytes.extend_from_slice(b"PK\x07\x08PK\x03\x04PK\x01\x02PK\x05\x06"),
             }
         }
         bytes.truncate(self.len);
         bytes
     }
-}
-
-pub fn any_kind() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Zeros), Just(Kind::Text), Just(Kind::Noise)]
 }
 
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -90,12 +87,35 @@ pub fn text(len: usize, seed: u64) -> Vec<u8> {
 }
 
 impl Item {
-    /// Every item has a name of its own.
-    pub fn full_name(&self, index: usize) -> String {
-        format!("{index}{}", self.name)
+    pub fn new(name: impl Into<String>, kind: Kind, len: usize) -> Self {
+        Item {
+            name: name.into(),
+            compression: None,
+            modified: None,
+            mode: None,
+            comment: String::new(),
+            promises_size: false,
+            promises_crc: false,
+            data: Data { kind, len, seed: 1 },
+            whole: false,
+            flushes: Vec::new(),
+        }
     }
 
-    fn options(&self, data: &[u8]) -> EntryOptions {
+    pub fn stored(self) -> Self {
+        Item { compression: Some(Compression::None), ..self }
+    }
+
+    /// Its size and CRC are said before.
+    pub fn announced(self) -> Self {
+        Item { promises_size: true, promises_crc: true, ..self }
+    }
+
+    pub fn is_folder(&self) -> bool {
+        self.name.ends_with('/')
+    }
+
+    pub fn options(&self, data: &[u8]) -> EntryOptions {
         let mut options = EntryOptions::new().comment(self.comment.as_str());
         if let Some(compression) = self.compression {
             options = options.compression(compression);
@@ -123,16 +143,18 @@ impl Plan {
 
     /// The data of each item.
     pub fn data(&self) -> Vec<Vec<u8>> {
-        self.items.iter().map(|item| if item.directory { Vec::new() } else { item.data.bytes() }).collect()
+        self.items.iter().map(|item| item.data.bytes()).collect()
     }
 
-    /// The calls, the data cut as `cuts` says; where there is a flush is the plan's own.
+    /// The calls, the data cut as `cuts` says, with 0 not at all; where there is a flush is the plan's own.
     pub fn calls<'a>(&'a self, data: &'a [Vec<u8>], cuts: u64) -> Vec<Call<'a>> {
-        let mut numbers = Numbers::new(cuts);
+        let mut numbers = (cuts > 0).then(|| Numbers::new(cuts));
         let mut calls = Vec::new();
         for (index, (item, data)) in self.items.iter().zip(data).enumerate() {
-            let (name, options) = (item.full_name(index), item.options(data));
-            if item.directory {
+            let (name, options) = (item.name.clone(), item.options(data));
+            if let Some(folder) = name.strip_suffix('/') {
+                // The slash may be left out.
+                let name = if index % 2 == 0 { folder.to_owned() } else { name };
                 calls.push(Call::Directory(name, options));
                 continue;
             }
@@ -141,13 +163,14 @@ impl Plan {
                 continue;
             }
             calls.push(Call::Start(name, options));
-            let flush_at = item.flush.map_or(data.len(), |part| data.len() * usize::from(part) / 256);
-            let (before, after) = data.split_at(flush_at);
-            cut(before, &mut numbers, &mut calls);
-            if item.flush.is_some() {
+            let mut done = 0;
+            for flush in &item.flushes {
+                let at = data.len() * usize::from(*flush) / 256;
+                cut(&data[done..at], &mut numbers, &mut calls);
                 calls.push(Call::Flush);
+                done = at;
             }
-            cut(after, &mut numbers, &mut calls);
+            cut(&data[done..], &mut numbers, &mut calls);
             if index == self.items.len() / 2 {
                 calls.push(Call::Comment("replaced later"));
             }
@@ -157,21 +180,16 @@ impl Plan {
     }
 }
 
-fn cut<'a>(mut data: &'a [u8], numbers: &mut Numbers, calls: &mut Vec<Call<'a>>) {
+fn cut<'a>(mut data: &'a [u8], numbers: &mut Option<Numbers>, calls: &mut Vec<Call<'a>>) {
     while !data.is_empty() {
-        let most = [0, 2, 5000, 65_536, 65_537, 200_000, 600_000][numbers.below(7)];
-        let len = if most == 65_536 { most } else { numbers.below(most + 1) }.min(data.len());
-        calls.push(Call::Data(&data[..len]));
-        data = &data[len..];
+        let len = numbers.as_mut().map_or(data.len(), |numbers| {
+            let most = [0, 2, 5000, 65_536, 65_537, 200_000, 600_000][numbers.below(7)];
+            if most == 65_536 { most } else { numbers.below(most + 1) }
+        });
+        let (piece, rest) = data.split_at(len.min(data.len()));
+        calls.push(Call::Data(piece));
+        data = rest;
     }
-}
-
-pub fn write_sync(options: WriterOptions, calls: &[Call]) -> Vec<u8> {
-    let mut writer = StreamingZipWriter::from_writer_with_options(Vec::new(), options).unwrap();
-    for call in calls {
-        apply(&mut writer, call).unwrap();
-    }
-    writer.finish().unwrap()
 }
 
 /// Makes a call, with what stands for a flush and, behind the others, what waits.
@@ -189,22 +207,7 @@ macro_rules! make {
         }
     };
 }
-#[cfg(feature = "parallel")]
 pub(crate) use make;
-
-pub fn apply<W: Write>(writer: &mut StreamingZipWriter<W>, call: &Call) -> Result<()> {
-    make!(writer, call, writer.flush())
-}
-
-#[cfg(feature = "async")]
-pub async fn write_async(options: WriterOptions, policy: s_zip::CompressionPolicy, calls: &[Call<'_>]) -> Vec<u8> {
-    let writer = s_zip::AsyncStreamingZipWriter::from_writer_with_options(Vec::new(), options).unwrap();
-    let mut writer = writer.compression_policy(policy);
-    for call in calls {
-        apply_async(&mut writer, call).await.unwrap();
-    }
-    writer.finish().await.unwrap()
-}
 
 #[cfg(feature = "async")]
 pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
@@ -223,59 +226,44 @@ pub fn zstandard(level: u32) -> Option<Compression> {
     return Some(level).and(None);
 }
 
-/// An archive of some two KB with a bit of everything, flushed at different places.
+/// The calls of a plan that lives as long as the tests.
+fn calls_of(items: Vec<Item>, comment: &str) -> Vec<Call<'static>> {
+    let plan = Plan { compression: Compression::Deflate(6), buffer_bytes: 0, items, comment: comment.to_owned() };
+    let data = plan.data().leak();
+    Box::leak(Box::new(plan)).calls(data, 0)
+}
+
+/// An archive of some two KB with a bit of everything, flushed at different places. From the fourth on, entries choose a compression.
 pub fn small_mixture() -> Vec<Call<'static>> {
-    let text: &[u8] = b"Sphinx of black quartz, judge my vow. ";
-    let noise: &[u8] = noise(400, 7).leak();
-    let stored = || EntryOptions::new().compression(Compression::None);
-    let mut calls = vec![
-        Call::Directory("folder".to_owned(), EntryOptions::new().unix_mode(0o700)),
-        Call::Start("folder/text".to_owned(), EntryOptions::new().modified_unix(1_700_000_000)),
-        Call::Data(text),
-        Call::Flush,
-        Call::Data(&text[..20]),
-        Call::Start("empty".to_owned(), EntryOptions::new()),
-        Call::Flush,
-        Call::Add("whole".to_owned(), text, EntryOptions::new()),
-        Call::Start("stored".to_owned(), stored().comment("ü")),
-        Call::Data(noise),
-        Call::Start("announced".to_owned(), stored().size(400).crc32(crc32fast::hash(noise))),
-        Call::Data(&noise[..100]),
-        Call::Flush,
-        Call::Data(&noise[100..]),
-        Call::Comment("the whole"),
+    let flushed = |flush, item: Item| Item { flushes: vec![flush], ..item };
+    let mut items = vec![
+        Item { mode: Some(0o700), ..Item::new("folder/", Kind::Text, 0) },
+        Item { modified: Some(1_700_000_000), ..flushed(170, Item::new("folder/text", Kind::Text, 60)) },
+        flushed(0, Item::new("empty", Kind::Text, 0)),
+        Item { whole: true, ..Item::new("whole", Kind::Text, 40) },
+        Item { comment: "ü".to_owned(), ..Item::new("stored", Kind::Noise, 400).stored() },
+        flushed(64, Item::new("announced", Kind::Noise, 400).stored().announced()),
     ];
-    if let Some(compression) = zstandard(1) {
-        calls.extend([
-            Call::Start("zstandard".to_owned(), EntryOptions::new().compression(compression)),
-            Call::Data(text),
-            Call::Flush,
-            Call::Data(noise),
-        ]);
-    }
-    calls
+    items.extend(zstandard(1).map(|compression| {
+        let item = flushed(25, Item::new("zstandard", Kind::Noise, 440));
+        Item { compression: Some(compression), ..item }
+    }));
+    calls_of(items, "the whole")
 }
 
 /// An archive of some 620 KB in few calls, so that every kind of call meets a full buffer of 64 KiB.
 pub fn large_mixture() -> Vec<Call<'static>> {
-    let noise: &[u8] = noise(150_000, 8).leak();
-    let stored = || EntryOptions::new().compression(Compression::None);
-    vec![
-        Call::Start("deflated".to_owned(), EntryOptions::new().compression(Compression::Deflate(1))),
-        Call::Data(noise),
-        Call::Data(&noise[..60_000]),
-        // 60,000 bytes are staged and come out when the entry is closed.
-        Call::Directory("folder".to_owned(), EntryOptions::new()),
-        Call::Start("stored".to_owned(), stored()),
-        Call::Data(noise),
-        Call::Start("announced".to_owned(), stored().size(100_000).crc32(crc32fast::hash(&noise[..100_000]))),
-        Call::Data(&noise[..50_000]),
-        Call::Flush,
-        Call::Data(&noise[50_000..100_000]),
-        Call::Add("whole".to_owned(), noise, EntryOptions::new()),
-        Call::Start("last".to_owned(), EntryOptions::new()),
-        Call::Data(b"small"),
-    ]
+    let deflated = Item::new("deflated", Kind::Noise, 210_000);
+    let items = vec![
+        // Bytes of it are staged and come out when the entry is closed.
+        Item { compression: Some(Compression::Deflate(0)), ..deflated },
+        Item::new("folder/", Kind::Text, 0),
+        Item::new("stored", Kind::Noise, 150_000).stored(),
+        Item { flushes: vec![128], ..Item::new("announced", Kind::Noise, 100_000).stored().announced() },
+        Item { whole: true, ..Item::new("whole", Kind::Noise, 150_000) },
+        Item::new("last", Kind::Text, 5),
+    ];
+    calls_of(items, "")
 }
 
 /// The options with which the mixtures are written.

@@ -5,5 +5,7 @@ pub mod any;
 pub mod archive;
 pub mod calls;
 pub mod forged;
+pub mod oracle;
+pub mod plans;
 pub mod readers;
 pub mod sinks;

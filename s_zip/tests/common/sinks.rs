@@ -7,39 +7,22 @@ use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 
-/// What a sink does once its limit is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    Error,
-    /// Takes nothing, without an error.
-    Zero,
-    /// Is never ready again; async only.
-    Never,
-}
-
 /// How a sink behaves.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     pub limit: usize,
-    pub fault: Fault,
+    /// At its limit it takes nothing, without an error.
+    pub takes_nothing: bool,
     /// The most that one write takes.
     pub most: usize,
-    /// Every second write is interrupted by a signal; sync only.
-    pub interrupts: bool,
-    /// Every so many polls the sink is not ready; async only. 0: always ready.
-    pub pending_every: usize,
+    /// Every so many calls it is interrupted by a signal if sync, not ready if async. 0: never.
+    pub pause_every: usize,
     pub flush_fails: bool,
 }
 
 impl Manner {
-    pub const GOOD: Manner = Manner {
-        limit: usize::MAX,
-        fault: Fault::Error,
-        most: usize::MAX,
-        interrupts: false,
-        pending_every: 0,
-        flush_fails: false,
-    };
+    pub const GOOD: Manner =
+        Manner { limit: usize::MAX, takes_nothing: false, most: usize::MAX, pause_every: 0, flush_fails: false };
 }
 
 #[derive(Debug)]
@@ -90,20 +73,31 @@ impl Sink {
 }
 
 impl State {
-    /// `None`: never ready again.
-    fn write(&mut self, data: &[u8]) -> Option<io::Result<usize>> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let room = self.manner.limit - self.bytes.len();
         if room == 0 && !data.is_empty() {
-            return match self.manner.fault {
-                Fault::Error => Some(Err(io::Error::new(io::ErrorKind::StorageFull, "the sink is full"))),
-                Fault::Zero => Some(Ok(0)),
-                Fault::Never => None,
-            };
+            let full = io::Error::new(io::ErrorKind::StorageFull, "the sink is full");
+            return if self.manner.takes_nothing { Ok(0) } else { Err(full) };
         }
         let taken = data.len().min(room).min(self.manner.most);
         self.bytes.extend_from_slice(&data[..taken]);
         self.writes += 1;
-        Some(Ok(taken))
+        Ok(taken)
+    }
+
+    /// Whether this call finds the sink busy.
+    fn is_busy(&mut self) -> bool {
+        self.calls += 1;
+        self.manner.pause_every > 0 && self.calls.is_multiple_of(self.manner.pause_every)
+    }
+
+    /// The same of a poll; if so, it wakes the task at once.
+    fn poll<T>(&mut self, context: &Context, act: impl FnOnce(&mut Self) -> T) -> Poll<T> {
+        if self.is_busy() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(act(self))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -118,11 +112,7 @@ impl State {
 impl Write for Sink {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let mut state = self.state();
-        state.calls += 1;
-        if state.manner.interrupts && state.calls % 2 == 1 {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        state.write(data).unwrap()
+        if state.is_busy() { Err(io::ErrorKind::Interrupted.into()) } else { state.write(data) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -130,30 +120,13 @@ impl Write for Sink {
     }
 }
 
-impl State {
-    /// Whether this poll finds the sink busy; if so, it wakes the task at once.
-    fn is_busy(&mut self, context: &Context) -> bool {
-        self.calls += 1;
-        let busy = self.manner.pending_every > 0 && self.calls.is_multiple_of(self.manner.pending_every);
-        if busy {
-            context.waker().wake_by_ref();
-        }
-        busy
-    }
-}
-
 impl AsyncWrite for Sink {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        let mut state = self.state();
-        if state.is_busy(context) {
-            return Poll::Pending;
-        }
-        state.write(data).map_or(Poll::Pending, Poll::Ready)
+        self.state().poll(context, |state| state.write(data))
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut state = self.state();
-        if state.is_busy(context) { Poll::Pending } else { Poll::Ready(state.flush()) }
+        self.state().poll(context, State::flush)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,11 +1,10 @@
 //! Other programs: found, run, and their answers compared.
 
 use std::env;
-use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::Debug;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 
 /// Where a program is, by the first of its names on PATH. `None`, said aloud, if there is none.
@@ -25,16 +24,6 @@ pub fn find(names: &[&str], package: &str) -> Option<PathBuf> {
     found
 }
 
-/// A program in an environment that leaves it no choice of language, time zone or options.
-pub fn command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.envs([("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("GOTOOLCHAIN", "local"), ("GOFLAGS", "")]);
-    for name in ["UNZIP", "UNZIPOPT", "ZIP", "ZIPOPT", "ZIPINFO", "JAVA_TOOL_OPTIONS", "PYTHONPATH"] {
-        command.env_remove(name);
-    }
-    command
-}
-
 /// What a run left behind.
 pub struct Outcome {
     pub success: bool,
@@ -44,77 +33,43 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn new(output: Output) -> Self {
-        let shown =
-            |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(2000)]).trim().replace('\n', "\n    ");
-        let story = format!("{}\n    {}\n    {}", output.status, shown(&output.stderr), shown(&output.stdout));
-        Outcome { success: output.status.success(), stdout: output.stdout, story }
-    }
-
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 }
 
-/// Runs a program without input.
+/// Runs a program with `input` in a pipe, in an environment that leaves it no choice of language, time zone or options.
 ///
 /// # Panics
 /// If it cannot be started.
-pub fn run(program: &Path, arguments: &[&OsStr]) -> Outcome {
-    Outcome::new(command(program).args(arguments).stdin(Stdio::null()).output().unwrap())
-}
-
-/// Runs a program with `input` in a pipe.
-///
-/// # Panics
-/// If it cannot be started.
-pub fn run_with_pipe(program: &Path, arguments: &[&str], input: &[u8]) -> Outcome {
-    let mut command = command(program);
+pub fn run(program: &Path, arguments: &[&str], input: &[u8]) -> Outcome {
+    let mut command = Command::new(program);
+    command.envs([("LC_ALL", "C.UTF-8"), ("TZ", "UTC"), ("GOTOOLCHAIN", "local"), ("GOFLAGS", "")]);
+    for name in ["UNZIP", "UNZIPOPT", "ZIP", "ZIPOPT", "ZIPINFO", "JAVA_TOOL_OPTIONS", "PYTHONPATH"] {
+        command.env_remove(name);
+    }
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    thread::scope(|scope| {
+    let output = thread::scope(|scope| {
         // It may stop reading at the directory, which is no failure; what it made of the data is compared.
         scope.spawn(move || {
             let _ = pipe.write_all(input);
         });
-        Outcome::new(child.wait_with_output().unwrap())
-    })
+        child.wait_with_output().unwrap()
+    });
+    let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(2000)]).trim().replace('\n', "\n    ");
+    let story = format!("{}\n    {}\n    {}", output.status, shown(&output.stderr), shown(&output.stdout));
+    Outcome { success: output.status.success(), stdout: output.stdout, story }
 }
 
-/// What went wrong; tells it at the end, so that one run names every archive that a program refuses.
-pub struct Faults {
-    program: &'static str,
-    text: String,
-    count: usize,
-}
-
-impl Faults {
-    pub fn of(program: &'static str) -> Self {
-        Faults { program, text: String::new(), count: 0 }
-    }
-
-    pub fn check(&mut self, right: bool, archive: &str, what: impl FnOnce() -> String) {
-        if !right {
-            self.count += 1;
-            let _ = writeln!(self.text, "- {archive}: {}", what());
-        }
-    }
-
-    /// Compares two lists and tells the first difference.
-    pub fn compare(&mut self, got: &[String], wanted: &[String], archive: &str, what: &str) {
-        let first = got.iter().zip(wanted).position(|(got, wanted)| got != wanted);
-        let at = first.unwrap_or(got.len().min(wanted.len()));
-        self.check(got == wanted, archive, || {
-            let (got_count, wanted_count) = (got.len(), wanted.len());
-            let (got, wanted) = (got.get(at), wanted.get(at));
-            format!("{what}: number {at} is {got:?}, not {wanted:?} ({got_count} of {wanted_count})")
-        });
-    }
-
-    /// # Panics
-    /// If something went wrong.
-    pub fn tell(self) {
-        assert!(self.count == 0, "{}: {} faults\n{}", self.program, self.count, self.text);
-    }
+/// Compares two lists and tells the first difference.
+///
+/// # Panics
+/// If they differ.
+pub fn assert_same<T: PartialEq + Debug>(got: &[T], wanted: &[T], what: &str) {
+    let first = got.iter().zip(wanted).position(|(got, wanted)| got != wanted);
+    let at = first.unwrap_or(got.len().min(wanted.len()));
+    let counts = format!("{} of {}", got.len(), wanted.len());
+    assert!(got == wanted, "{what}: number {at} is {:?}, not {:?} ({counts})", got.get(at), wanted.get(at));
 }

@@ -1,19 +1,19 @@
 //! What each program is asked, and what it has to answer.
 
-use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
-use crate::layouts::{Entry, Layout};
-use crate::programs::{Faults, find, run, run_with_pipe};
+use s_zip::time::DosDateTime;
+
+use crate::common::archive::Entry;
+use crate::programs::{assert_same, find, run};
 use crate::{ARCHIVES, Archive};
 
 /// An archive of more entries is one of many empty ones, not worth a file each.
-pub const MOST_FILES: usize = 1000;
+const MOST_FILES: usize = 1000;
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
 
 fn hex(text: &str) -> String {
@@ -23,218 +23,171 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// Name, size and CRC.
-fn facts(entry: &Entry) -> String {
-    format!("{}\t{}\t{:08x}", hex(&entry.name), entry.data.len(), crc32fast::hash(&entry.data))
+/// Name, size and CRC of every entry.
+fn facts(archive: &Archive) -> Vec<String> {
+    archive.parsed.entries.iter().map(entry_facts).collect()
 }
 
-fn all_data(layout: &Layout) -> Vec<u8> {
-    layout.entries.iter().flat_map(|entry| entry.data.iter().copied()).collect()
+fn entry_facts(entry: &Entry) -> String {
+    format!("{}\t{}\t{:08x}", hex(&entry.name), entry.data.len(), entry.crc32)
 }
 
-fn names(layout: &Layout) -> Vec<String> {
-    layout.entries.iter().map(|entry| entry.name.clone()).collect()
+/// Everything that Python can tell.
+fn all_facts(archive: &Archive) -> Vec<String> {
+    let fact = |entry: &Entry| {
+        let Entry { mode, time, date, comment, method, descriptor, .. } = entry;
+        let day = format!("{:04}-{:02}-{:02}", 1980 + (date >> 9), date >> 5 & 15, date & 31);
+        let clock = format!("{:02}:{:02}:{:02}", time >> 11, time >> 5 & 63, (time & 31) * 2);
+        let (comment, descriptor) = (hex(comment), u8::from(*descriptor));
+        format!("{}\t{mode:o}\t{day} {clock}\t{comment}\t{method}\t{descriptor}", entry_facts(entry))
+    };
+    let comment = format!("comment\t{}", hex(&archive.parsed.comment));
+    [comment].into_iter().chain(archive.parsed.entries.iter().map(fact)).collect()
+}
+
+fn all_data(archive: &Archive) -> Vec<u8> {
+    archive.parsed.entries.iter().flat_map(|entry| entry.data.iter().copied()).collect()
+}
+
+fn has_zstd(archive: &Archive) -> bool {
+    archive.parsed.entries.iter().any(|entry| entry.method == 93)
 }
 
 /// Archives of methods that every reader knows.
 fn common() -> impl Iterator<Item = &'static Archive> {
-    ARCHIVES.iter().filter(|archive| !archive.layout.has_method(93))
+    ARCHIVES.iter().filter(|archive| !has_zstd(archive))
 }
 
 /// `unzip -t`, `unzip -p`, and files as `unzip` leaves them.
 #[test]
 fn unzip_tests_prints_and_extracts_every_layout() {
     let Some(unzip) = find(&["unzip"], "unzip") else { return };
-    let mut faults = Faults::of("unzip");
-    for Archive { layout, path, .. } in common() {
-        let path = path.as_os_str();
-        let tested = run(&unzip, &["-tqq".as_ref(), path]);
-        if layout.entries.is_empty() {
+    for archive in common() {
+        let Archive { name, path, parsed, .. } = archive;
+        let tested = run(&unzip, &["-tqq", path], b"");
+        if parsed.entries.is_empty() {
             // It warns of an archive without entries and has nothing more to say.
-            faults.check(tested.story.contains("zipfile is empty"), &layout.name, || tested.story.clone());
+            assert!(tested.story.contains("zipfile is empty"), "{name}: {}", tested.story);
             continue;
         }
-        faults.check(tested.success && tested.stdout.is_empty(), &layout.name, || tested.story.clone());
-        let printed = run(&unzip, &["-p".as_ref(), path]);
-        let right = printed.success && printed.stdout == all_data(layout);
-        faults.check(right, &layout.name, || format!("-p prints something else: {}", printed.story));
-        if layout.entries.len() <= MOST_FILES {
-            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("unzip-{}", std::process::id()));
-            let extracted = run(&unzip, &["-qq".as_ref(), path, "-d".as_ref(), folder.as_os_str()]);
-            faults.check(extracted.success, &layout.name, || extracted.story.clone());
-            for entry in &layout.entries {
-                let fault = extracted_fault(&folder.join(&entry.name), entry);
-                faults
-                    .check(fault.is_none(), &layout.name, || format!("{}: {}", entry.name, fault.unwrap_or_default()));
+        assert!(tested.success && tested.stdout.is_empty(), "{name}: {}", tested.story);
+        let printed = run(&unzip, &["-p", path], b"");
+        assert!(printed.success && printed.stdout == all_data(archive), "{name}: {}", printed.story);
+        if parsed.entries.len() <= MOST_FILES {
+            let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            let extracted = run(&unzip, &["-qq", path, "-d", folder.path().to_str().unwrap()], b"");
+            assert!(extracted.success, "{name}: {}", extracted.story);
+            for entry in &parsed.entries {
+                assert_extracted(&folder.path().join(&entry.name), entry);
             }
-            fs::remove_dir_all(&folder).unwrap();
         }
     }
-    faults.tell();
 }
 
-/// What is wrong with the file that an entry became.
-fn extracted_fault(path: &Path, entry: &Entry) -> Option<String> {
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) => return Some(error.to_string()),
-    };
-    let modified = metadata.modified().unwrap();
-    let modified = match modified.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_secs()).unwrap(),
-        Err(before) => -i64::try_from(before.duration().as_secs()).unwrap(),
-    };
-    let mode = metadata.permissions().mode();
-    if mode != entry.mode {
-        Some(format!("mode {mode:o}, not {:o}", entry.mode))
-    } else if modified != entry.modified {
-        Some(format!("modified {modified}, not {}", entry.modified))
-    } else if metadata.is_file() && fs::read(path).unwrap() != entry.data {
-        Some("other data".to_owned())
-    } else {
-        None
-    }
+/// That a file is what its entry says.
+fn assert_extracted(path: &Path, entry: &Entry) {
+    let metadata = fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    // unzip does not trust a time before 1970 and takes the DOS date.
+    let seconds = entry.unix_seconds.and_then(|seconds| u64::try_from(seconds).ok());
+    let dos = DosDateTime { time: entry.time, date: entry.date }.to_unix();
+    let modified = UNIX_EPOCH + Duration::from_secs(seconds.unwrap_or(dos.try_into().unwrap()));
+    assert_eq!(metadata.permissions().mode(), entry.mode, "{}: mode", path.display());
+    assert_eq!(metadata.modified().unwrap(), modified, "{}: time", path.display());
+    assert!(metadata.is_dir() || fs::read(path).unwrap() == entry.data, "{}: other data", path.display());
 }
 
-/// `zip -T`.
+/// `zip -T`, which runs unzip.
 #[test]
 fn zip_tests_every_layout() {
     let (Some(zip), Some(_)) = (find(&["zip"], "zip"), find(&["unzip"], "unzip")) else { return };
-    let mut faults = Faults::of("zip");
     // Without entries it has "nothing to do".
-    for Archive { layout, path, .. } in common().filter(|archive| !archive.layout.entries.is_empty()) {
-        let tested = run(&zip, &["-T".as_ref(), path.as_os_str()]);
-        faults.check(tested.success, &layout.name, || tested.story.clone());
+    for archive in common().filter(|archive| !archive.parsed.entries.is_empty()) {
+        let tested = run(&zip, &["-T", &archive.path], b"");
+        assert!(tested.success, "{}: {}", archive.name, tested.story);
     }
-    faults.tell();
 }
 
-/// Python's `zipfile`: everything that it can tell. A method that it does not know it can still list.
+/// Python's `zipfile`. A method that it does not know it can still list.
 #[test]
 fn python_reads_all_that_every_layout_says() {
     let Some(python) = find(&["python3"], "python3") else { return };
-    let mut faults = Faults::of("Python");
-    let answers = interview(&python, &["-I", &format!("{SOURCES}/check.py")], ARCHIVES.iter(), &mut faults);
-    for Archive { layout, path, .. } in ARCHIVES.iter() {
-        let mut wanted = vec![format!("comment\t{}", hex(&layout.comment))];
-        wanted.extend(layout.entries.iter().map(|entry| {
-            let Entry { mode, date, comment, method, descriptor, .. } = entry;
-            let (comment, descriptor) = (hex(comment), u8::from(*descriptor));
-            format!("{}\t{mode:o}\t{date}\t{comment}\t{method}\t{descriptor}", facts(entry))
-        }));
-        let got = answers.get(&path.display().to_string()).map_or(&[][..], Vec::as_slice);
-        faults.compare(got, &wanted, &layout.name, "zipfile");
-    }
-    faults.tell();
+    interview(&python, &["-I", &format!("{SOURCES}/check.py")], ARCHIVES.iter().collect(), &[""], all_facts);
 }
 
 /// The JDK: `ZipInputStream` and `ZipFile`.
 #[test]
 fn java_reads_every_layout_as_a_stream_and_as_a_file() {
     let Some(java) = find(&["java"], "default-jdk-headless") else { return };
-    compare_facts("Java", &java, &[&format!("{SOURCES}/Check.java")], &["stream ", "file "]);
+    interview(&java, &[&format!("{SOURCES}/Check.java")], common().collect(), &["stream ", "file "], facts);
 }
 
 /// Go's `archive/zip`.
 #[test]
 fn go_reads_every_layout() {
     let Some(go) = find(&["go"], "golang-go") else { return };
-    compare_facts("Go", &go, &["run", &format!("{SOURCES}/check.go")], &[""]);
+    interview(&go, &["run", &format!("{SOURCES}/check.go")], common().collect(), &[""], facts);
 }
 
-/// Has a check program read archives in its ways, each of which is what its heading has before the path.
-fn compare_facts(name: &'static str, program: &Path, arguments: &[&str], ways: &[&str]) {
-    let mut faults = Faults::of(name);
-    let answers = interview(program, arguments, common(), &mut faults);
-    for Archive { layout, path, .. } in common() {
-        for way in ways {
-            let got = answers.get(&format!("{way}{}", path.display())).map_or(&[][..], Vec::as_slice);
-            faults.compare(got, &layout.entries.iter().map(facts).collect::<Vec<_>>(), &layout.name, way);
-        }
-    }
-    faults.tell();
-}
-
-/// Has one of the check programs read archives, and gives its lines by the heading above them.
-fn interview<'a>(
+/// Has a check program read archives in its ways, each of which is what its heading has before the path, and compares all it says.
+fn interview(
     program: &Path,
     arguments: &[&str],
-    archives: impl Iterator<Item = &'a Archive>,
-    faults: &mut Faults,
-) -> HashMap<String, Vec<String>> {
-    let mut all: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
-    all.extend(archives.map(|archive| archive.path.as_os_str()));
-    let outcome = run(program, &all);
-    faults.check(outcome.success, "all", || outcome.story.clone());
-    let mut answers: HashMap<String, Vec<String>> = HashMap::new();
-    let mut heading = String::new();
-    for line in outcome.text().lines() {
-        match line.strip_prefix("# ") {
-            Some(new) => new.clone_into(&mut heading),
-            None => answers.entry(heading.clone()).or_default().push(line.to_owned()),
+    archives: Vec<&Archive>,
+    ways: &[&str],
+    facts: impl Fn(&Archive) -> Vec<String>,
+) {
+    let paths: Vec<&str> = archives.iter().map(|archive| archive.path.as_str()).collect();
+    let outcome = run(program, &[arguments, &paths].concat(), b"");
+    assert!(outcome.success, "{}", outcome.story);
+    let text = outcome.text();
+    let mut answers = text.split_terminator("# ").skip(1);
+    for archive in archives {
+        for way in ways {
+            let wanted = [vec![format!("{way}{}", archive.path)], facts(archive)].concat();
+            let got: Vec<String> = answers.next().unwrap_or_default().lines().map(str::to_owned).collect();
+            assert_same(&got, &wanted, archive.name);
         }
-        if heading.is_empty() {
-            continue;
-        }
-        answers.entry(heading.clone()).or_default();
     }
-    answers
 }
 
-/// bsdtar with a file, which it reads from the end.
+/// bsdtar with a file, which it reads from the end, and with a pipe, which it reads from the front.
 #[test]
-fn bsdtar_reads_every_layout_from_a_file() {
-    bsdtar("bsdtar with a file", |program, flags, archive| run(program, &[flags.as_ref(), archive.path.as_os_str()]));
-}
-
-/// bsdtar with a pipe, which it reads from the front.
-#[test]
-fn bsdtar_reads_every_layout_from_a_pipe() {
-    bsdtar("bsdtar with a pipe", |program, flags, archive| run_with_pipe(program, &[flags, "-"], &archive.bytes));
-}
-
-fn bsdtar(what: &'static str, read: impl Fn(&Path, &str, &Archive) -> crate::programs::Outcome) {
+fn bsdtar_reads_every_layout_from_a_file_and_from_a_pipe() {
     let Some(bsdtar) = find(&["bsdtar"], "libarchive-tools") else { return };
-    let mut faults = Faults::of(what);
     for archive in ARCHIVES.iter() {
-        let layout = &archive.layout;
-        let listed = read(&bsdtar, "-tf", archive);
-        faults.check(listed.success, &layout.name, || listed.story.clone());
-        let lines: Vec<_> = listed.text().lines().map(str::to_owned).collect();
-        faults.compare(&lines, &names(layout), &layout.name, "names");
-        let printed = read(&bsdtar, "-xOf", archive);
-        let right = printed.success && printed.stdout == all_data(layout);
-        // libarchive may be built without Zstandard, and has it from a stream only where the local header has the size.
-        let zstd = ["nsupported", "Truncated zstd file body"].iter().any(|text| printed.story.contains(text));
-        let unknown = layout.has_method(93) && zstd;
-        faults.check(right || unknown, &layout.name, || format!("data: {}", printed.story));
+        let names: Vec<&str> = archive.parsed.entries.iter().map(|entry| entry.name.as_str()).collect();
+        for (source, input) in [(archive.path.as_str(), &[][..]), ("-", &archive.bytes)] {
+            let what = format!("{} from {source}", archive.name);
+            let listed = run(&bsdtar, &["-tf", source], input);
+            assert!(listed.success, "{what}: {}", listed.story);
+            assert_same(&listed.text().lines().collect::<Vec<_>>(), &names, &what);
+            let printed = run(&bsdtar, &["-xOf", source], input);
+            let right = printed.success && printed.stdout == all_data(archive);
+            // libarchive may be built without Zstandard, and has it from a stream only where the local header has the size.
+            let zstd = ["nsupported", "Truncated zstd file body"].iter().any(|text| printed.story.contains(text));
+            assert!(right || has_zstd(archive) && zstd, "{what}: {}", printed.story);
+        }
     }
-    faults.tell();
 }
 
 /// `7z t`, and the list with sizes and CRC.
 #[test]
 fn seven_zip_tests_and_lists_every_layout() {
     let Some(program) = find(&["7z", "7zz", "7za"], "7zip") else { return };
-    let mut faults = Faults::of("7z");
-    for Archive { layout, path, .. } in ARCHIVES.iter() {
-        let tested = run(&program, &["t".as_ref(), "-bd".as_ref(), path.as_os_str()]);
-        let unknown = layout.has_method(93) && tested.story.contains("nsupported Method");
-        faults.check((tested.success && !tested.story.contains("WARNING")) || unknown, &layout.name, || {
-            tested.story.clone()
-        });
-        let flags = ["l", "-slt", "-ba", "-sccUTF-8"].map(OsStr::new);
-        let listed = run(&program, &[&flags[..], &[path.as_os_str()]].concat());
-        let wanted: Vec<_> = layout.entries.iter().map(seven_zip_facts).collect();
-        faults.compare(&seven_zip_list(&listed.text()), &wanted, &layout.name, "list");
+    for archive in ARCHIVES.iter() {
+        let tested = run(&program, &["t", "-bd", &archive.path], b"");
+        let unknown = has_zstd(archive) && tested.story.contains("nsupported Method");
+        let right = tested.success && !tested.story.contains("WARNING");
+        assert!(right || unknown, "{}: {}", archive.name, tested.story);
+        let listed = run(&program, &["l", "-slt", "-ba", "-sccUTF-8", &archive.path], b"");
+        let wanted: Vec<_> = archive.parsed.entries.iter().map(seven_zip_facts).collect();
+        assert_same(&seven_zip_list(&listed.text()), &wanted, archive.name);
     }
-    faults.tell();
 }
 
 /// Folders have no slash in its list.
 fn seven_zip_facts(entry: &Entry) -> String {
-    let crc = crc32fast::hash(&entry.data);
-    format!("{}\t{}\t{crc:08X}", entry.name.trim_end_matches('/'), entry.data.len())
+    format!("{}\t{}\t{:08X}", entry.name.trim_end_matches('/'), entry.data.len(), entry.crc32)
 }
 
 /// Path, size and CRC from blocks of `Key = value`.

@@ -1,7 +1,7 @@
 //! What extraction writes, and where it does not.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use s_zip::reader::Summary;
@@ -29,20 +29,18 @@ impl Place {
 
     /// Everything in the outer folder, in order.
     fn list(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        list(self.outer.path(), self.outer.path(), &mut found);
+        let (mut found, mut folders) = (Vec::new(), vec![self.outer.path().to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for item in fs::read_dir(folder).unwrap() {
+                let path = item.unwrap().path();
+                found.push(path.strip_prefix(&self.outer).unwrap().to_str().unwrap().to_owned());
+                if path.symlink_metadata().unwrap().is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
         found.sort();
         found
-    }
-}
-
-fn list(root: &Path, folder: &Path, found: &mut Vec<String>) {
-    for item in fs::read_dir(folder).unwrap() {
-        let path = item.unwrap().path();
-        found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
-        if path.symlink_metadata().unwrap().is_dir() {
-            list(root, &path, found);
-        }
     }
 }
 

@@ -7,22 +7,22 @@ use s_zip::CompressionPolicy::{BlockInPlace, Offload};
 use s_zip::{EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::{By, assert_poisoned, fail_everywhere};
-use crate::common::calls::{Call, large_mixture, noise, small_buffer, small_mixture, write_sync};
-use crate::common::sinks::{Fault, Manner, Sink};
+use crate::common::calls::{Call, large_mixture, noise, small_buffer, small_mixture};
+use crate::common::sinks::{Manner, Sink};
 
-/// Every kind of fault and write; a sync sink is always ready, an async one never interrupted.
+/// Every kind of fault and write.
 const MANNERS: [Manner; 6] = [
     Manner::GOOD,
     Manner { most: 1, ..Manner::GOOD },
-    Manner { most: 3, interrupts: true, ..Manner::GOOD },
-    Manner { most: 100, pending_every: 2, ..Manner::GOOD },
-    Manner { fault: Fault::Zero, ..Manner::GOOD },
-    Manner { fault: Fault::Zero, most: 5000, ..Manner::GOOD },
+    Manner { most: 3, pause_every: 2, ..Manner::GOOD },
+    Manner { most: 100, pause_every: 2, ..Manner::GOOD },
+    Manner { takes_nothing: true, ..Manner::GOOD },
+    Manner { takes_nothing: true, most: 5000, ..Manner::GOOD },
 ];
 
 fn every_writer_fails(calls: &[Call], manners: &[Manner], step: impl Fn(By) -> usize) {
-    let wanted = write_sync(small_buffer(), calls);
-    for &by in By::ALL {
+    let wanted = By::Sync.write(small_buffer(), calls);
+    for by in By::all() {
         let limits: Vec<usize> = (0..wanted.len()).step_by(step(by)).collect();
         fail_everywhere(|sink| by.open(sink, small_buffer()), (calls, &wanted), manners, &limits);
     }
@@ -31,7 +31,7 @@ fn every_writer_fails(calls: &[Call], manners: &[Manner], step: impl Fn(By) -> u
 #[test]
 fn a_sink_may_fail_at_every_byte_of_a_small_archive() {
     let calls = small_mixture();
-    let len = write_sync(small_buffer(), &calls).len();
+    let len = By::Sync.write(small_buffer(), &calls).len();
     assert!((1000..4000).contains(&len), "{len}");
     every_writer_fails(&calls, &MANNERS, |by| match by {
         #[cfg(feature = "async")]
@@ -52,7 +52,7 @@ fn a_failing_flush_of_the_sink_poisons() {
         let start = Call::Start("a".to_owned(), EntryOptions::new());
         let mut writer = by.open(&sink, WriterOptions::new());
         writer.call(&start).unwrap();
-        if writer.flushes() {
+        if !by.is_uniform() {
             assert!(matches!(writer.call(&Call::Flush), Err(Error::Sink(_))), "{by:?}");
             assert_poisoned(writer);
         }

@@ -3,8 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod failures;
-mod oracle;
-mod plans;
 #[cfg(feature = "async")]
 mod policies;
 mod promises;

@@ -3,28 +3,15 @@
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 use tokio::runtime::Builder;
 
-use crate::common::any::{POLICIES, threads};
-use crate::common::calls::{Call, noise, small_buffer, small_mixture, write_async, write_sync};
-use crate::common::sinks::{Manner, Sink};
-
-/// Runs a future without any runtime.
-fn without_runtime<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    for _ in 0..1_000_000 {
-        if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-    }
-    panic!("it never completes");
-}
+use crate::common::any::{By, POLICIES, run, threads};
+use crate::common::calls::{Call, apply_async, noise, small_buffer, small_mixture};
 
 fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
     AsyncStreamingZipWriter::from_writer(Vec::new()).compression_policy(policy)
 }
 
 fn one_entry(data: &[u8]) -> Vec<u8> {
-    write_sync(WriterOptions::new(), &[Call::Start("a".to_owned(), EntryOptions::new()), Call::Data(data)])
+    By::Sync.write(WriterOptions::new(), &[Call::Start("a".to_owned(), EntryOptions::new()), Call::Data(data)])
 }
 
 #[test]
@@ -49,7 +36,7 @@ fn a_call_that_lacked_threads_can_be_repeated_where_there_are_some() {
 #[test]
 fn offloading_outside_a_runtime_is_an_error_of_every_call() {
     let mut writer = writer(CompressionPolicy::Offload);
-    without_runtime(async {
+    run(async {
         assert!(matches!(writer.start_entry("a").await, Err(Error::NeedsRuntime)));
         assert!(matches!(writer.add_directory("d").await, Err(Error::NeedsRuntime)));
         assert!(matches!(writer.write_data(b"abc").await, Err(Error::NeedsRuntime)));
@@ -64,7 +51,7 @@ fn data_that_lacked_a_runtime_is_not_written_twice() {
     let mut writer = writer(CompressionPolicy::Offload);
     let runtime = threads();
     runtime.block_on(writer.start_entry("a")).unwrap();
-    without_runtime(async {
+    run(async {
         assert!(matches!(writer.write_data(&noise).await, Err(Error::NeedsRuntime)));
     });
     let archive = runtime.block_on(async {
@@ -76,41 +63,36 @@ fn data_that_lacked_a_runtime_is_not_written_twice() {
 
 #[test]
 fn a_policy_works_on_what_it_needs_no_more_of() {
-    let calls = small_mixture();
-    let wanted = write_sync(small_buffer(), &calls);
+    async fn mixture(policy: CompressionPolicy) -> Vec<u8> {
+        let writer = AsyncStreamingZipWriter::from_writer_with_options(Vec::new(), small_buffer()).unwrap();
+        let mut writer = writer.compression_policy(policy);
+        for call in &small_mixture() {
+            apply_async(&mut writer, call).await.unwrap();
+        }
+        writer.finish().await.unwrap()
+    }
+
+    let wanted = By::Sync.write(small_buffer(), &small_mixture());
     for policy in [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace] {
-        assert!(without_runtime(write_async(small_buffer(), policy, &calls)) == wanted, "{policy:?}");
+        assert!(run(mixture(policy)) == wanted, "{policy:?} without a runtime");
     }
     let runtime = Builder::new_current_thread().build().unwrap();
     for policy in [CompressionPolicy::Inline, CompressionPolicy::Offload] {
-        assert!(runtime.block_on(write_async(small_buffer(), policy, &calls)) == wanted, "{policy:?}");
+        assert!(runtime.block_on(mixture(policy)) == wanted, "{policy:?} on one thread");
     }
-}
-
-#[test]
-fn writers_and_their_futures_move_between_threads() {
-    fn assert_send<T: Send>(_: &T) {}
-    let sink = || Sink::new(Manner::GOOD);
-    assert_send(&StreamingZipWriter::from_writer(sink()));
-    let mut writer = AsyncStreamingZipWriter::from_writer(sink());
-    assert_send(&writer);
-    assert_send(&writer.start_entry("a"));
-    assert_send(&writer.add_directory("a"));
-    assert_send(&writer.write_data(b"a"));
-    assert_send(&writer.flush());
-    assert_send(&writer.finish());
-    #[cfg(feature = "parallel")]
-    assert_send(&s_zip::ParallelZipWriter::from_writer(sink(), s_zip::ParallelOptions::new()).unwrap());
-}
-
-#[test]
-fn writing_in_a_spawned_task_gives_the_same_bytes() {
-    let wanted = write_sync(small_buffer(), &small_mixture());
+    let runtime = threads();
     for policy in POLICIES {
-        let runtime = threads();
-        let task = runtime.spawn(async move { write_async(small_buffer(), policy, &small_mixture()).await });
-        assert!(runtime.block_on(task).unwrap() == wanted, "{policy:?}");
+        assert!(runtime.block_on(runtime.spawn(mixture(policy))).unwrap() == wanted, "{policy:?} in a task");
     }
+}
+
+/// The async one and its futures do, too, or they could not be spawned.
+#[test]
+fn writers_move_between_threads() {
+    fn assert_send<T: Send>(_: &T) {}
+    assert_send(&StreamingZipWriter::from_writer(Vec::new()));
+    #[cfg(feature = "parallel")]
+    assert_send(&s_zip::ParallelZipWriter::from_writer(Vec::new(), s_zip::ParallelOptions::new()).unwrap());
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! Sizes and CRCs announced and not kept.
 
+use std::thread;
+use std::time::Duration;
+
 use s_zip::{Compression, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 
 use crate::common::any::{By, assert_poisoned};
 use crate::common::calls::{Call, noise, zstandard};
 use crate::common::sinks::{Manner, Sink};
 
-fn methods() -> Vec<Compression> {
-    let always = [Compression::None, Compression::Deflate(0), Compression::Deflate(1), Compression::Deflate(6)];
-    always.into_iter().chain(zstandard(1)).collect()
+fn methods(by: By) -> Vec<Compression> {
+    let always = [Compression::Deflate(6), Compression::None, Compression::Deflate(0), Compression::Deflate(1)];
+    always.into_iter().chain(zstandard(1)).take(if by.is_uniform() { 1 } else { usize::MAX }).collect()
 }
 
 /// Options that promise something else than `data`.
@@ -29,9 +32,9 @@ fn broken(data: &[u8]) -> Vec<EntryOptions> {
 }
 
 /// For every method, length and broken promise: the calls, which must fail at some point before or in the directory.
-fn broken_calls(data: &[u8]) -> Vec<Vec<Call<'_>>> {
+fn broken_calls(data: &[u8], by: By) -> Vec<Vec<Call<'_>>> {
     let mut all = Vec::new();
-    for method in methods() {
+    for method in methods(by) {
         for len in [0, 10, 70_000, data.len()] {
             for options in broken(&data[..len]) {
                 let (name, data, options) = ("broken".to_owned(), &data[..len], options.compression(method));
@@ -55,12 +58,23 @@ fn assert_broken(error: &Error) {
 
 #[test]
 fn a_broken_promise_is_an_error_and_poisons() {
-    let noise = noise(200_000, 3);
-    for by in By::ALL {
-        for calls in broken_calls(&noise) {
+    let noise = noise(600_000, 3);
+    for by in By::every() {
+        // More than a block of the parallel writer.
+        let data = &noise[..if by.is_uniform() { 600_000 } else { 200_000 }];
+        for mut calls in broken_calls(data, by) {
             let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());
-            // A policy that gathers calls finds out at the flush.
-            let error = calls.iter().chain([&Call::Flush]).find_map(|call| writer.call(call).err());
+            if by.is_uniform() {
+                // It finds out once its threads are through.
+                calls.extend((0..1000).map(|index| Call::Start(format!("{index}"), EntryOptions::new())));
+            } else {
+                // A policy that gathers calls finds out at the flush.
+                calls.push(Call::Flush);
+            }
+            let error = calls.iter().enumerate().find_map(|(index, call)| {
+                thread::sleep(Duration::from_millis(u64::from(index > 5)));
+                writer.call(call).err()
+            });
             assert_broken(&error.unwrap_or_else(|| panic!("{by:?} keeps a broken promise")));
             assert_poisoned(writer);
         }
@@ -69,10 +83,12 @@ fn a_broken_promise_is_an_error_and_poisons() {
 
 #[test]
 fn a_promise_broken_by_the_last_entry_fails_the_end() {
-    let mut writer = StreamingZipWriter::from_writer(Vec::new());
-    writer.start_entry_with_options("broken", EntryOptions::new().size(4)).unwrap();
-    writer.write_data(b"abc").unwrap();
-    assert_broken(&writer.finish().unwrap_err());
+    for by in By::every() {
+        let mut writer = by.open(&Sink::new(Manner::GOOD), WriterOptions::new());
+        writer.call(&Call::Start("broken".to_owned(), EntryOptions::new().size(4))).unwrap();
+        writer.call(&Call::Data(b"abc")).unwrap();
+        assert_broken(&writer.end().unwrap_err());
+    }
 }
 
 #[test]

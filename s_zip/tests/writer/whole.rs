@@ -4,11 +4,9 @@ use s_zip::{Compression, EntryOptions, Error, WriterOptions};
 
 use crate::common::any::By;
 use crate::common::archive::{Entry, parse};
-use crate::common::calls::{Call, noise, text, write_sync};
+use crate::common::calls::{Call, noise, text};
+use crate::common::oracle::WHOLE_BYTES;
 use crate::common::sinks::{Manner, Sink};
-
-/// The most that is not streamed.
-const WHOLE_BYTES: usize = 4 << 20;
 
 fn add(data: &[u8], options: EntryOptions) -> Vec<Call<'_>> {
     vec![Call::Add("a".to_owned(), data, options)]
@@ -19,7 +17,7 @@ fn stream(data: &[u8], options: EntryOptions) -> Vec<Call<'_>> {
 }
 
 fn only_entry(calls: &[Call]) -> Entry {
-    parse(&write_sync(WriterOptions::new(), calls)).entries.remove(0)
+    parse(&By::Sync.write(WriterOptions::new(), calls)).entries.remove(0)
 }
 
 #[test]
@@ -43,8 +41,8 @@ fn above_the_limit_it_is_streamed() {
     let data = text(WHOLE_BYTES + 1, 1);
     for compression in [Compression::Deflate(1), Compression::None] {
         let options = || EntryOptions::new().compression(compression);
-        let wanted = write_sync(WriterOptions::new(), &stream(&data, options()));
-        for by in By::ALL {
+        let wanted = By::Sync.write(WriterOptions::new(), &stream(&data, options()));
+        for by in By::all() {
             assert!(by.write(WriterOptions::new(), &add(&data, options())) == wanted, "{by:?}");
         }
         let fits = only_entry(&add(&data[1..], options()));

@@ -42,10 +42,13 @@ pub fn mutate(seed: u64, corpus: &[Vec<u8>]) -> Vec<u8> {
                 let end = random.below(bytes.len() + 1);
                 bytes.truncate(end);
             }
-            8 => splice(&mut random, &mut bytes, None),
+            8 => {
+                let from = bytes.clone();
+                splice(&mut random, &mut bytes, &from);
+            }
             9 => {
-                let other = random.pick(corpus).cloned();
-                splice(&mut random, &mut bytes, other);
+                let from = random.pick(corpus).map_or(&[][..], Vec::as_slice);
+                splice(&mut random, &mut bytes, from);
             }
             10 => fix_checksums(&mut bytes),
             _ => fix_offsets(&mut bytes),
@@ -116,8 +119,7 @@ fn set_field(random: &mut Numbers, bytes: &mut [u8]) {
 }
 
 /// Replaces a range of the archive by, or puts before it, a range of another archive or of itself.
-fn splice(random: &mut Numbers, bytes: &mut Vec<u8>, other: Option<Vec<u8>>) {
-    let from = other.unwrap_or_else(|| bytes.clone());
+fn splice(random: &mut Numbers, bytes: &mut Vec<u8>, from: &[u8]) {
     let start = random.below(from.len());
     let end = (start + random.below(200)).min(from.len());
     let at = random.below(bytes.len() + 1);
@@ -129,16 +131,9 @@ fn splice(random: &mut Numbers, bytes: &mut Vec<u8>, other: Option<Vec<u8>>) {
 
 /// Where signatures stand, and which.
 fn headers(bytes: &[u8]) -> Vec<(usize, u32)> {
-    let mut found = Vec::new();
-    for (at, window) in bytes.windows(4).enumerate() {
-        if let [b'P', b'K', third, fourth] = *window {
-            let signature = u32::from_le_bytes([b'P', b'K', third, fourth]);
-            if SIGNATURES.contains(&signature) {
-                found.push((at, signature));
-            }
-        }
-    }
-    found
+    let signature = |window: &[u8]| u32::from_le_bytes(window.try_into().unwrap_or_default());
+    let all = bytes.windows(4).map(signature).enumerate();
+    all.filter(|(_, signature)| SIGNATURES.contains(signature)).collect()
 }
 
 /// Makes the CRC of stored entries right, in the local header and in that of the directory which points to it.
@@ -169,18 +164,20 @@ fn fix_offsets(bytes: &mut [u8]) {
     let stop = wide.unwrap_or(end);
     let count = of(CENTRAL_HEADER).count();
     let size = stop.saturating_sub(directory);
-    put(bytes, end + 8, &count.to_le_bytes(), 2);
-    put(bytes, end + 10, &count.to_le_bytes(), 2);
-    put(bytes, end + 12, &size.to_le_bytes(), 4);
-    put(bytes, end + 16, &directory.to_le_bytes(), 4);
     let comment = bytes.len().saturating_sub(end + 22);
-    put(bytes, end + 20, &comment.to_le_bytes(), 2);
+    let mut fields = vec![
+        (end + 8, count, 2),
+        (end + 10, count, 2),
+        (end + 12, size, 4),
+        (end + 16, directory, 4),
+        (end + 20, comment, 2),
+    ];
     if let (Some(wide), Some(locator)) = (wide, of(ZIP64_LOCATOR).next_back()) {
-        put(bytes, wide + 24, &count.to_le_bytes(), 8);
-        put(bytes, wide + 32, &count.to_le_bytes(), 8);
-        put(bytes, wide + 40, &size.to_le_bytes(), 8);
-        put(bytes, wide + 48, &directory.to_le_bytes(), 8);
-        put(bytes, locator + 8, &wide.to_le_bytes(), 8);
+        fields.extend([(24, count), (32, count), (40, size), (48, directory)].map(|(at, value)| (wide + at, value, 8)));
+        fields.push((locator + 8, wide, 8));
+    }
+    for (at, value, width) in fields {
+        put(bytes, at, &value.to_le_bytes(), width);
     }
 }
 

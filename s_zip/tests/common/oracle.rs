@@ -1,61 +1,72 @@
 //! What a plan must become.
 
-use crate::common::archive::{Archive, Entry, parse};
-use crate::common::calls::{Item, Kind, Plan};
 use s_zip::Compression;
+
+use super::archive::{Archive, Entry};
+use super::calls::{Item, Kind, Plan};
+
+/// The most that `add_entry` does not stream.
+pub const WHOLE_BYTES: usize = 4 << 20;
 
 /// Checks an archive against its plan, byte by byte.
 ///
 /// # Panics
 /// If they differ.
-pub fn check(plan: &Plan, data: &[Vec<u8>], bytes: &[u8]) -> Archive {
-    let archive = parse(bytes);
+pub fn check(plan: &Plan, data: &[Vec<u8>], archive: &Archive) {
+    check_content(plan, data, archive);
+    for (item, entry) in plan.items.iter().zip(&archive.entries) {
+        check_layout(plan, item, entry);
+    }
+}
+
+/// What holds whichever writer made it.
+///
+/// # Panics
+/// As [`check`].
+pub fn check_content(plan: &Plan, data: &[Vec<u8>], archive: &Archive) {
     assert_eq!((archive.entries.len(), &archive.comment), (plan.items.len(), &plan.comment));
-    for (index, (item, entry)) in plan.items.iter().zip(&archive.entries).enumerate() {
-        let name = item.full_name(index) + if item.directory { "/" } else { "" };
-        assert_eq!((&entry.name, &entry.comment), (&name, &item.comment));
-        assert!(entry.data == data[index], "{name}: its data is what was written");
-        let kind = if item.directory { 0o040_755 } else { 0o100_644 };
+    for ((item, data), entry) in plan.items.iter().zip(data).zip(&archive.entries) {
+        let name = &item.name;
+        assert_eq!((&entry.name, &entry.comment), (name, &item.comment));
+        assert!(entry.data == *data, "{name}: its data is what was written");
+        let kind = if item.is_folder() { 0o040_755 } else { 0o100_644 };
         assert_eq!(entry.mode, item.mode.map_or(kind, |mode| kind & 0o170_000 | mode), "{name}");
         assert_eq!((entry.time, entry.date), dos(item.modified.unwrap_or(0)), "{name}");
         assert_eq!(entry.unix_seconds, item.modified.and_then(|seconds| i32::try_from(seconds).ok()), "{name}");
-        check_layout(plan, item, entry);
+        let method = match item.compression.unwrap_or(plan.compression) {
+            _ if entry.payload.is_empty() => 0,
+            Compression::None if entry.descriptor => 8,
+            Compression::Deflate(_) => 8,
+            #[cfg(feature = "zstd")]
+            Compression::Zstd(_) => 93,
+            _ => 0,
+        };
+        assert_eq!(entry.method, method, "{name}");
     }
-    archive
 }
 
-/// The method and the place of sizes follow from what is known of the entry in time.
+/// The place of sizes follows from what is known of the entry in time.
 fn check_layout(plan: &Plan, item: &Item, entry: &Entry) {
     let name = &entry.name;
-    let buffer = plan.options_buffer();
+    let (buffer, len) = (plan.buffer_bytes.clamp(64 * 1024, 256 * 1024), entry.data.len());
     let wanted = item.compression.unwrap_or(plan.compression);
-    if item.directory {
-        assert_eq!((entry.method, entry.descriptor, entry.payload.len()), (0, false, 0), "{name}");
-        return;
-    }
     let promised = wanted == Compression::None && item.promises_size && item.promises_crc;
     // Three blocks are as much as a compressor may hold back.
-    let fits = item.flush.is_none() && entry.data.len() + entry.data.len() / 8 + name.len() + 100 < buffer;
-    let exceeds = item.data.kind == Kind::Noise && entry.data.len() > buffer + 65_536 + held_back(wanted);
-    if promised {
+    let fits = len + len / 8 + name.len() + 100 < buffer;
+    let exceeds = item.data.kind == Kind::Noise && len > buffer + 65_536 + held_back(wanted);
+    if item.is_folder() {
+        assert_eq!((entry.descriptor, entry.payload.len()), (false, 0), "{name}");
+    } else if promised {
         assert!(!entry.descriptor && entry.method == 0, "{name}: announced with size and CRC");
-    } else if item.flush.is_some() {
+    } else if !item.flushes.is_empty() {
         assert!(entry.descriptor, "{name}: flushed before it was complete");
     } else if entry.data.is_empty() {
         assert_eq!((entry.method, entry.descriptor), (0, false), "{name}: empty");
-    } else if fits || item.whole {
+    } else if fits || item.whole && len <= WHOLE_BYTES {
         assert!(!entry.descriptor, "{name}: fits the buffer, or came whole");
     } else if exceeds {
         assert!(entry.descriptor, "{name}: is larger than the buffer");
     }
-    let method = match wanted {
-        Compression::None if entry.descriptor => 8,
-        Compression::Deflate(_) => 8,
-        #[cfg(feature = "zstd")]
-        Compression::Zstd(_) => 93,
-        _ => 0,
-    };
-    assert_eq!(entry.method, if entry.payload.is_empty() { 0 } else { method }, "{name}");
 }
 
 /// The most that a compressor keeps back of noise: zstd a block of its own, Deflate two windows.
@@ -65,12 +76,6 @@ fn held_back(compression: Compression) -> usize {
         #[cfg(feature = "zstd")]
         Compression::Zstd(_) => 131_072,
         _ => 0,
-    }
-}
-
-impl Plan {
-    fn options_buffer(&self) -> usize {
-        self.buffer_bytes.clamp(64 * 1024, 256 * 1024)
     }
 }
 
