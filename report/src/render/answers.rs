@@ -32,14 +32,21 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
         anchor(study, "")
     );
     for (heading, sentence) in verdicts(view, claim) {
-        let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), prose(&sentence));
+        let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), linked(view, &sentence));
     }
     for (role, named) in [(Role::Why, "Why"), (Role::Do, "What to do"), (Role::Flips, "Exceptions")] {
         if let Some(sentence) = said(view, role) {
-            let _ = writeln!(out, "- **{named}.** {}", prose(&sentence));
+            let _ = writeln!(out, "- **{named}.** {}", linked(view, &sentence));
         }
     }
     Some(out)
+}
+
+/// A sentence as Markdown, with the claims that it names in parentheses as links.
+fn linked(view: &StudyView, sentence: &str) -> String {
+    view.judged.claims.iter().fold(prose(sentence), |said, JudgedClaim { id, .. }| {
+        said.replace(&format!("({id})"), &format!("({})", link(&view.judged.study, id, EVIDENCE)))
+    })
 }
 
 /// "As published: holds", and what is said of it, for both forms.
@@ -70,11 +77,18 @@ pub fn claim_of(view: &StudyView) -> Option<&JudgedClaim> {
     view.judged.claim(&view.page.document.as_ref()?.claim)
 }
 
+/// The verdict on what holds in one part of its test and not in another.
+pub const NOT_EVERYWHERE: &str = "does not hold everywhere";
+
+/// Whether it holds in one part of its test and not in another.
+pub fn holds_in_part(found: &Judged) -> bool {
+    found.verdict.count() == Count::DoesNotHold && found.rows.iter().any(|row| row.verdict.count() == Count::Holds)
+}
+
 /// The verdict to somebody who has not read how there come to be so many.
 fn in_words(found: &Judged) -> String {
-    let holds_somewhere = found.rows.iter().any(|row| row.verdict.count() == Count::Holds);
     match found.verdict {
-        verdict if verdict.count() == Count::DoesNotHold && holds_somewhere => "does not hold everywhere".to_owned(),
+        _ if holds_in_part(found) => NOT_EVERYWHERE.to_owned(),
         Verdict::Happens | Verdict::TheCause => "holds".to_owned(),
         Verdict::Opposite => "the opposite holds".to_owned(),
         Verdict::DoesNotHappen | Verdict::NotTheCause | Verdict::NotBetter => "does not hold".to_owned(),
@@ -172,7 +186,7 @@ fn change(estimate: &Estimate, of: &str) -> String {
 /// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
     let mut table = Table::new(
-        "Study | >Claims | >As published: hold | >do not | >undecided | >no verdict | >Fair: hold | >do not | >undecided | >no verdict",
+        "Study | >Claims | >Published: hold | >Published: do not | >Published: undecided | >Published: no verdict | >Fair: hold | >Fair: do not | >Fair: undecided | >Fair: no verdict",
     );
     for Counted { name, claims, counts } in counted(studies) {
         let name = match name {
@@ -199,8 +213,8 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
         |(study, states): (_, [usize; 3])| format!("{study} {} of {}", states[0], states.iter().sum::<usize>());
     let by_study = controls.map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
-        " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} were inconclusive for noise. \
-         Noise leaves claims undecided, it decides none: an effect must exceed it, and \u{201c}the same\u{201d} needs the whole interval inside the margin."
+        " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} were themselves too noisy to pass or fail. \
+         What such a control guards is decided only where its effect exceeds that noise, and \u{201c}the same\u{201d} only where the whole interval lies inside the margin."
     );
     format!(
         "{}\n\u{201c}Does not hold everywhere\u{201d} and \u{201c}the opposite holds\u{201d} count as do not. No verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. \

@@ -14,6 +14,8 @@ use crate::view::StudyView;
 
 /// A longer reason stands in the evidence.
 const LONGEST_REASON: usize = 70;
+/// Longer words for a part of a test stand there, too.
+const LONGEST_PART: usize = 70;
 
 /// The section of a study.
 pub fn section(view: &StudyView) -> String {
@@ -65,31 +67,24 @@ fn found(form: &JudgedForm) -> String {
         reason if reason.is_empty() || reason.chars().count() > LONGEST_REASON => String::new(),
         reason => format!(" ({})", cell(&reason)),
     };
-    format!("**{}**{reason}{said}", found.verdict)
+    let verdict = if answers::holds_in_part(found) { answers::NOT_EVERYWHERE } else { found.verdict.into_str() };
+    format!("**{verdict}**{reason}{said}")
 }
 
-/// The figure without what stands in the evidence (blocks, part and scenario), but with how many tests it stands for, and which of them it is where they ask different things.
+/// The figure without what stands in the evidence (blocks and scenario), but with how many tests it stands for, and the words of the one that decided.
 fn figure(found: &Judged) -> Option<String> {
-    let figure = found.deciding_row().and_then(figures::short)?;
+    let row = found.deciding_row()?;
+    let figure = figures::short(row)?;
     let of = match found.rows.as_slice() {
         [] | [_] => String::new(),
-        rows if rows.iter().all(|row| row.verdict == found.verdict) => format!(" (one of {})", rows.len()),
-        rows => format!(" (the worst of {}{})", rows.len(), which(found)),
+        rows if rows.iter().all(|row| row.verdict == found.verdict) => format!("one of {}", rows.len()),
+        rows => format!("the worst of {}", rows.len()),
     };
+    // Its set-up in parentheses stands in the evidence, as do longer words.
+    let words = row.part.split(" (").next().filter(|words| words.chars().count() <= LONGEST_PART).unwrap_or_default();
+    let of = [of, cell(words)].into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>().join(": ");
+    let of = if of.is_empty() { of } else { format!(" ({of})") };
     Some(figures::marked(text(&figure) + &of, found.mark))
-}
-
-/// ": the share is constant", of parts with words of their own: those of the one that decided, without its set-up in parentheses.
-fn which(found: &Judged) -> String {
-    let Some(row) = found.deciding_row().filter(|row| found.rows.iter().any(|other| other.part != row.part)) else {
-        return String::new();
-    };
-    let words = row.part.split(" (").next().unwrap_or_default();
-    if words.is_empty() || words.chars().count() > LONGEST_REASON {
-        String::new()
-    } else {
-        format!(": {}", cell(words))
-    }
 }
 
 /// The causes of both forms, said once where they are the same.
