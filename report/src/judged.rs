@@ -230,6 +230,23 @@ impl Judged {
         self.rows.iter().find(|row| row.verdict == self.verdict).or_else(|| self.rows.first())
     }
 
+    /// The verdict in words; of what holds in one part and not in another it says that.
+    pub fn in_words(&self) -> &'static str {
+        let holds_in_part = || self.rows.iter().any(|row| row.verdict.count() == Count::Holds);
+        if self.verdict.count() == Count::DoesNotHold && holds_in_part() {
+            "does not hold everywhere"
+        } else {
+            self.verdict.into_str()
+        }
+    }
+
+    /// The words of its only part, without its set-up in parentheses, if they are no more than `longest` characters; else empty.
+    pub fn part_in_words(&self, longest: usize) -> &str {
+        let words = self.rows.first().and_then(|row| row.part.split(" (").next()).unwrap_or_default();
+        let is_only = self.rows.iter().all(|row| row.part == self.rows[0].part);
+        if is_only && words.chars().count() <= longest { words } else { "" }
+    }
+
     /// Whether it was decided: a cause of something else is not stated.
     pub fn is_decided(&self) -> bool {
         matches!(self.verdict.count(), Count::Holds | Count::DoesNotHold)

@@ -2,7 +2,10 @@
 //!
 //! Sentences come from page.toml, each with the verdicts that it rests on, so that none can say what the tables do not.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+
+use strum::VariantArray as _;
 
 use super::markdown::{Table, cell, prose};
 use super::parts::{Counted, EVIDENCE, controls, counted, link};
@@ -10,11 +13,14 @@ use crate::claims::Form;
 use crate::figures;
 use crate::fmt::{self, anchor};
 use crate::host;
-use crate::judged::{Count, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::judged::{Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Document, Role, When};
 use crate::rounds::letter;
 use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
+
+/// A longer set-up stands in the evidence alone.
+const LONGEST_PART: usize = 60;
 
 /// An answer per study that quotes a document; `report` is the document with the studies, empty for this one.
 pub fn all(studies: &[StudyView], report: &str) -> String {
@@ -32,6 +38,7 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
         anchor(study, "")
     );
     for (heading, sentence) in verdicts(view, claim) {
+        let heading = prose(&heading);
         let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), linked(view, &sentence));
     }
     for (role, named) in [(Role::Why, "Why"), (Role::Do, "What to do"), (Role::Flips, "Exceptions")] {
@@ -52,12 +59,13 @@ fn linked(view: &StudyView, sentence: &str) -> String {
 /// "As published: holds", and what is said of it, for both forms.
 pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] {
     [(Form::Published, Role::Published), (Form::Fair, Role::Fair)].map(|(form, role)| {
-        let verdict = match claim.form(form) {
-            JudgedForm::Absent(_) => "does not apply".to_owned(),
-            JudgedForm::Judged(found) => in_words(found),
+        let (part, verdict) = match claim.form(form) {
+            JudgedForm::Absent(_) => ("", "does not apply".to_owned()),
+            JudgedForm::Judged(found) => (found.part_in_words(LONGEST_PART), in_words(found)),
         };
+        let part = if part.is_empty() { String::new() } else { format!(" ({part})") };
         let sentences = said(view, role).into_iter().chain(elsewhere(view, &claim.id, form));
-        (format!("{}: {verdict}", fmt::capitalised(form.in_words())), sentences.collect::<Vec<_>>().join(" "))
+        (format!("{}{part}: {verdict}", fmt::capitalised(form.in_words())), sentences.collect::<Vec<_>>().join(" "))
     })
 }
 
@@ -77,18 +85,11 @@ pub fn claim_of(view: &StudyView) -> Option<&JudgedClaim> {
     view.judged.claim(&view.page.document.as_ref()?.claim)
 }
 
-/// The verdict on what holds in one part of its test and not in another.
-pub const NOT_EVERYWHERE: &str = "does not hold everywhere";
-
-/// Whether it holds in one part of its test and not in another.
-pub fn holds_in_part(found: &Judged) -> bool {
-    found.verdict.count() == Count::DoesNotHold && found.rows.iter().any(|row| row.verdict.count() == Count::Holds)
-}
-
 /// The verdict to somebody who has not read how there come to be so many.
 fn in_words(found: &Judged) -> String {
+    let words = found.in_words();
     match found.verdict {
-        _ if holds_in_part(found) => NOT_EVERYWHERE.to_owned(),
+        verdict if words != verdict.into_str() => words.to_owned(),
         Verdict::Happens | Verdict::TheCause => "holds".to_owned(),
         Verdict::Opposite => "the opposite holds".to_owned(),
         Verdict::DoesNotHappen | Verdict::NotTheCause | Verdict::NotBetter => "does not hold".to_owned(),
@@ -186,7 +187,7 @@ fn change(estimate: &Estimate, of: &str) -> String {
 /// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
     let mut table = Table::new(
-        "Study | >Claims | >Published: hold | >Published: do not | >Published: undecided | >Published: no verdict | >Fair: hold | >Fair: do not | >Fair: undecided | >Fair: no verdict",
+        "Study | >Claims | >Published: hold | >Published: do not hold | >Published: undecided | >Published: no verdict | >Fair: hold | >Fair: do not hold | >Fair: undecided | >Fair: no verdict",
     );
     for Counted { name, claims, counts } in counted(studies) {
         let name = match name {
@@ -205,6 +206,21 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
         let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
         format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
     });
+    let others: BTreeSet<usize> =
+        studies.iter().flat_map(|view| &view.origin.elsewhere).map(|(host, _)| *host).collect();
+    let differ = studies.iter().any(|view| {
+        claim_of(view)
+            .is_some_and(|claim| Form::VARIANTS.iter().any(|form| !elsewhere(view, &claim.id, *form).is_empty()))
+    });
+    let others = match (others.len(), differ) {
+        (0, _) => String::new(),
+        (count, true) => {
+            format!(" Other machines that were measured: {count}; what one of them decides otherwise, the answers say.")
+        }
+        (count, false) => {
+            format!(" Other machines that were measured: {count}; none decides one of these answers otherwise.")
+        }
+    };
     let controls = here.map(|view| (&view.judged.study, controls(&view.judged)));
     let [passed, failed, open] =
         [0, 1, 2].map(|state| controls.clone().map(|(_, states)| states[state]).sum::<usize>());
@@ -217,8 +233,8 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
          What such a control guards is decided only where its effect exceeds that noise, and \u{201c}the same\u{201d} only where the whole interval lies inside the margin."
     );
     format!(
-        "{}\n\u{201c}Does not hold everywhere\u{201d} and \u{201c}the opposite holds\u{201d} count as do not. No verdict: the form makes no sense, was not measured in this profile, or cannot be tested on this machine. \
-         Undecided includes *invalid*, where a control failed, it mattered which side went first, or our rewrite and the authors' code disagree.{machine}{controls}\n",
+        "{}\n\u{201c}Does not hold everywhere\u{201d} and \u{201c}the opposite holds\u{201d} count as do not hold. No verdict: the claim has no such form, was not measured in this profile, or cannot be tested on this machine. \
+         Undecided includes *invalid*, where a control failed, it mattered which side went first, or our rewrite and the authors' code disagree.{machine}{others}{controls}\n",
         table.render()
     )
 }

@@ -129,8 +129,8 @@ fn verdict(form: &JudgedForm) -> String {
     match form {
         JudgedForm::Absent(reason) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
         JudgedForm::Judged(found) => match reason(found) {
-            reason if reason.is_empty() => format!("**{}**", found.verdict),
-            reason => format!("**{}** ({})", found.verdict, prose(&reason)),
+            reason if reason.is_empty() => format!("**{}**", found.in_words()),
+            reason => format!("**{}** ({})", found.in_words(), prose(&reason)),
         },
     }
 }

@@ -67,8 +67,7 @@ fn found(form: &JudgedForm) -> String {
         reason if reason.is_empty() || reason.chars().count() > LONGEST_REASON => String::new(),
         reason => format!(" ({})", cell(&reason)),
     };
-    let verdict = if answers::holds_in_part(found) { answers::NOT_EVERYWHERE } else { found.verdict.into_str() };
-    format!("**{verdict}**{reason}{said}")
+    format!("**{}**{reason}{said}", found.in_words())
 }
 
 /// The figure without what stands in the evidence (blocks and scenario), but with how many tests it stands for, and the words of the one that decided.
