@@ -104,11 +104,11 @@ fn elsewhere(view: &StudyView) -> String {
         for (form, found) in claim.forms() {
             let on = |judged: &JudgedStudy| {
                 or_nothing(judged.claim(&claim.id).and_then(|other| other.form(form).judged()), |found| {
-                    found.verdict.to_string()
+                    found.in_words().to_owned()
                 })
             };
             let mut cells =
-                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.verdict.to_string()];
+                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.in_words().to_owned()];
             cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
             table.row(cells);
         }
