@@ -186,19 +186,18 @@ fn change(estimate: &Estimate, of: &str) -> String {
 
 /// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
-    let mut table = Table::new(
-        "Study | >Claims | >Published: hold | >Published: do not hold | >Published: undecided | >Published: no verdict | >Fair: hold | >Fair: do not hold | >Fair: undecided | >Fair: no verdict",
-    );
+    let mut table = Table::new("Study | Form | >Claims | >hold | >do not hold | >undecided | >no verdict");
     for Counted { name, claims, counts } in counted(studies) {
         let name = match name {
             "all" => name.to_owned(),
             study => format!("[{}]({report}#{})", cell(study), anchor(study, "")),
         };
-        let of_form = |Counts { holds, does_not_hold, undecided, not_judged, absent, .. }: Counts| {
-            [holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string())
-        };
-        let cells = [name, claims.to_string()].into_iter().chain(counts.into_iter().flat_map(of_form));
-        table.row(cells.collect::<Vec<_>>());
+        for (form, Counts { holds, does_not_hold, undecided, not_judged, absent, .. }) in
+            Form::VARIANTS.iter().zip(counts)
+        {
+            let counts = [claims, holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string());
+            table.row([name.clone(), form.in_words().to_owned()].into_iter().chain(counts).collect::<Vec<_>>());
+        }
     }
     let here = studies.iter().filter(|view| view.origin.is_first_host());
     let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
