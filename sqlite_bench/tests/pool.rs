@@ -319,6 +319,8 @@ fn a_process_that_is_killed_or_drops_its_pool_and_ends_loses_no_acknowledged_wri
         let found: BTreeSet<i64> = pool.read_blocking(ids).unwrap().into_iter().collect();
         let lost = acknowledged.difference(&found).count();
         assert_eq!(lost, 0, "of {} acknowledged writes", acknowledged.len());
+        // Of one that was not killed all is there, and nothing else.
+        assert!(kill_after != usize::MAX || found.range(from..).copied().eq(from..to));
         assert_eq!(pool.read_blocking(integrity).unwrap(), "ok");
         pool.close_blocking().unwrap();
     }
