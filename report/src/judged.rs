@@ -82,6 +82,12 @@ impl Row {
     pub fn has_figure(&self) -> bool {
         self.estimate.is_some() || !self.sides.is_empty()
     }
+
+    /// The words of its part, without the set-up in parentheses, which stands in the evidence as longer words than `longest` characters do;
+    /// else empty.
+    pub fn part_in_words(&self, longest: usize) -> &str {
+        self.part.split(" (").next().filter(|words| words.chars().count() <= longest).unwrap_or_default()
+    }
 }
 
 /// Absolute value of one arm in a row.
@@ -240,11 +246,10 @@ impl Judged {
         }
     }
 
-    /// The words of its only part, without its set-up in parentheses, if they are no more than `longest` characters; else empty.
+    /// The words of its only part, as [`Row::part_in_words`]; empty if there are several.
     pub fn part_in_words(&self, longest: usize) -> &str {
-        let words = self.rows.first().and_then(|row| row.part.split(" (").next()).unwrap_or_default();
-        let is_only = self.rows.iter().all(|row| row.part == self.rows[0].part);
-        if is_only && words.chars().count() <= longest { words } else { "" }
+        let first = self.rows.first().filter(|first| self.rows.iter().all(|row| row.part == first.part));
+        first.map_or("", |row| row.part_in_words(longest))
     }
 
     /// Whether it was decided: a cause of something else is not stated.

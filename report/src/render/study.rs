@@ -12,10 +12,8 @@ use crate::fmt::anchor;
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::view::StudyView;
 
-/// A longer reason stands in the evidence.
-const LONGEST_REASON: usize = 70;
-/// Longer words for a part of a test stand there, too.
-const LONGEST_PART: usize = 70;
+/// A longer reason, or longer words for a part of a test, stand in the evidence.
+const LONGEST: usize = 70;
 
 /// The section of a study.
 pub fn section(view: &StudyView) -> String {
@@ -64,7 +62,7 @@ fn found(form: &JudgedForm) -> String {
     };
     let said = figure(found).map(|figure| format!(": {figure}")).unwrap_or_default();
     let reason = match reason(found) {
-        reason if reason.is_empty() || reason.chars().count() > LONGEST_REASON => String::new(),
+        reason if reason.is_empty() || reason.chars().count() > LONGEST => String::new(),
         reason => format!(" ({})", cell(&reason)),
     };
     format!("**{}**{reason}{said}", found.in_words())
@@ -79,9 +77,11 @@ fn figure(found: &Judged) -> Option<String> {
         rows if rows.iter().all(|row| row.verdict == found.verdict) => format!("one of {}", rows.len()),
         rows => format!("the worst of {}", rows.len()),
     };
-    // Its set-up in parentheses stands in the evidence, as do longer words.
-    let words = row.part.split(" (").next().filter(|words| words.chars().count() <= LONGEST_PART).unwrap_or_default();
-    let of = [of, cell(words)].into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>().join(": ");
+    let of = [of, cell(row.part_in_words(LONGEST))]
+        .into_iter()
+        .filter(|said| !said.is_empty())
+        .collect::<Vec<_>>()
+        .join(": ");
     let of = if of.is_empty() { of } else { format!(" ({of})") };
     Some(figures::marked(text(&figure) + &of, found.mark))
 }
