@@ -446,7 +446,7 @@ fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
     let claim = duets().claim(&duet_claim());
     assert_eq!((claim.verdict, n(&claim)), (Holds, Some(12)));
     assert!((claim.rows[0].sides[0].median - 0.0105).abs() < 1e-4, "{:?}", claim.rows[0].sides);
-    // Up to the margin of 2 % it does not, on either side.
+    // Up to the margin of 2 % it does not, on either side, nor up to a tenth of a larger effect.
     for (first, verdict, reason) in [
         (1.015, Holds, ""),
         (1.0 / 1.015, Holds, ""),
@@ -456,6 +456,8 @@ fn a_duet_gives_one_ratio_per_process_and_is_invalid_if_going_first_matters() {
         let claim = Samples::default().duet("a~b", &near(1.05, 0.005, 12), first).claim(&duet_claim());
         assert_eq!((claim.verdict, claim.reason.as_str()), (verdict, reason), "{first}");
     }
+    let large = |first| Samples::default().duet("a~b", &near(2.0, 0.005, 12), first).verdict(&duet_claim());
+    assert_eq!((large(1.05), large(1.1)), (Holds, Invalid));
 }
 
 #[test]

@@ -367,7 +367,16 @@ fn going_first_matters_only_when_its_interval_is_wholly_beyond_the_margin() {
         (between(-0.05, -limit), false),
         (Interval { level: 1.0, ..between(0.03, 0.05) }, false),
     ] {
-        assert_eq!(rules::order_matters(&first, 0.02), matters, "{first:?}");
+        assert_eq!(rules::order_matters(&first, 0.0, 0.02), matters, "{first:?}");
+    }
+}
+
+#[test]
+fn of_a_large_effect_a_tenth_may_depend_on_who_goes_first() {
+    let first = between(0.045, 0.05);
+    // On the scale of logarithms, in either direction.
+    for (effect, matters) in [(0.4, true), (-0.4, true), (0.46, false), (-0.46, false)] {
+        assert_eq!(rules::order_matters(&first, effect, 0.02), matters, "{effect}");
     }
 }
 

@@ -107,13 +107,13 @@ const fn scenario(name: &'static str, setting: Setting, arms: &'static [Arms]) -
 #[rustfmt::skip] // a row per line
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // The published cells at as many streams as get a batch within the window, in duets.
-    scenario("d1_r10k_c100", window(1, 10_000, 100), &[always(9.5, "sync_p1~async_p1"), full(1.7, "async sync")]),
-    scenario("d10_r5k_c100", window(10, 5_000, 100), &[measured(8.0, "sync_p1~async_p1"), full(1.7, "async sync")]),
-    scenario("d100_r100_c1000", window(100, 100, 1_000), &[measured(5.0, "sync_p1~async_p1")]),
-    scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(3.9, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
+    scenario("d1_r10k_c100", window(1, 10_000, 100), &[always(12.0, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    scenario("d10_r5k_c100", window(10, 5_000, 100), &[measured(9.9, "sync_p1~async_p1"), full(1.7, "async sync")]),
+    scenario("d100_r100_c1000", window(100, 100, 1_000), &[measured(4.1, "sync_p1~async_p1")]),
+    scenario("d1_r10k_c10", window(1, 10_000, 10), &[measured(4.3, "sync_p1~async_p1 sync_p1~sync_p1@aa"), full(1.6, "async sync")]),
     scenario("d10_r10k_c10", window(10, 10_000, 10), &[full(2.7, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d100_r10k_c10", window(100, 10_000, 10), &[measured(3.8, "sync_p1~async_p1"), full(1.6, "async sync")]),
-    scenario("d1_r1k_c10", window(1, 1_000, 10), &[measured(3.5, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    scenario("d100_r10k_c10", window(100, 10_000, 10), &[measured(3.5, "sync_p1~async_p1"), full(1.6, "async sync")]),
+    scenario("d1_r1k_c10", window(1, 1_000, 10), &[measured(3.7, "sync_p1~async_p1"), full(1.6, "async sync")]),
     scenario("d10_r1k_c10", window(10, 1_000, 10), &[measured(2.3, "sync_p1~async_p1"), full(1.6, "async sync")]),
     scenario("d1_r1k_c1000", window(1, 1_000, 1_000), &[full(17.0, "sync_p1~async_p1"), full(2.3, "async sync")]),
     // And at the published ones.
@@ -125,14 +125,14 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d100_r10k_c1000", window(100, 10_000, 1_000), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[full(18.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     // One request.
-    scenario("single_d1_r10k", single(1_000, 10_000, 100), &[always(0.45, "async sync sync@aa sync@slow sync_prefetch"), measured(3.0, "sync~async sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
+    scenario("single_d1_r10k", single(1_000, 10_000, 100), &[always(0.45, "async sync sync@aa sync@slow sync_prefetch"), measured(5.0, "sync~async"), full(5.4, "sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
     scenario("single_d1_r10k_drops", whole(1_000, 10_000, 1, 100), &[measured(0.45, "async sync")]),
     scenario("single_d1_r1k", single(1_000, 1_000, 100), &[measured(0.35, "async sync"), measured(1.6, "sync~async")]),
     scenario("single_d10_r5k", single(10_000, 5_000, 25), &[measured(0.45, "async sync sync@aa sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
     scenario("single_d10_r1k", single(10_000, 1_000, 25), &[measured(0.45, "async sync")]),
     scenario("single_d10_r10k", single(10_000, 10_000, 25), &[measured(0.76, "async sync"), full(2.0, "sync~async")]),
     scenario("single_d100_r1k", single(100_000, 1_000, 5), &[measured(0.7, "async sync sync@aa"), originals(0.7, "async sync"), originals(106.0, "original_async original_sync")]),
-    scenario("single_d100_r10k", single(100_000, 10_000, 5), &[measured(0.7, "async sync"), measured(2.6, "sync~async")]),
+    scenario("single_d100_r10k", single(100_000, 10_000, 5), &[measured(0.7, "async sync"), measured(3.5, "sync~async")]),
     // Below saturation and far beyond it, each request to its end.
     scenario("short_10ms", whole(10_000, 1_000, 20, 20), &[measured(0.42, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),
     scenario("short_1ms", whole(1_000, 1_000, 200, 20), &[measured(1.4, "async sync sync@slow async_p1 sync_p1 sync_p1@aa")]),

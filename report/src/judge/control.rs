@@ -118,10 +118,10 @@ fn copies(evidence: Evidence<'_>, control: &ControlCase, own: &Yield) -> Vec<(u6
     }
 }
 
-/// What is wrong with the order of the arms in duets: who goes first must not matter by more than the margin.
+/// What is wrong with the order of the arms in duets: who goes first must not matter by more than the margin and a tenth of the effect.
 ///
 /// The effect of order is half of the difference between the two orders, per process; it counts if its interval lies wholly beyond
-/// the margin, on either side. A process in which one arm always goes first shows none, and does not show that there is none either.
+/// both, on either side. A process in which one arm always goes first shows none, and does not show that there is none either.
 pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f64) -> Option<String> {
     if !quantity.is_duet() {
         return None;
@@ -138,8 +138,9 @@ pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f
             return Some(format!("in {scenario} one arm goes first in all pairs of {unknown} of {} duets", ran.len()));
         }
         let first = estimate(&effects, CONFIDENCE)?;
+        let effect = estimate(&evidence.gather(quantity, scenario).values(), CONFIDENCE).map_or(0.0, |found| found.point);
         let percent = first.point.abs().exp_m1() * 100.0;
-        rules::order_matters(&first, margin)
+        rules::order_matters(&first, effect, margin)
             .then(|| format!("in {scenario} the arm that goes first differs by {percent:.1} %"))
     })
 }

@@ -235,6 +235,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     rows("controls_300100", 300_100).arms(&[measured(0.06, "sync sync@aa sync@slow")]),
     file("accepted_2000100", Accepted, 2_000_100).arms(&[
         always(0.54, "sync"),
+        measured(0.54, "sync@aa"),
         smoke(0.54, "sync_unshared"),
         always(0.68, "async sync_pipelined"),
         smoke(0.68, "async_multi_thread"),
