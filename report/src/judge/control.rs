@@ -138,7 +138,8 @@ pub(super) fn order_fault(evidence: Evidence<'_>, quantity: &Quantity, margin: f
             return Some(format!("in {scenario} one arm goes first in all pairs of {unknown} of {} duets", ran.len()));
         }
         let first = estimate(&effects, CONFIDENCE)?;
-        let effect = estimate(&evidence.gather(quantity, scenario).values(), CONFIDENCE).map_or(0.0, |found| found.point);
+        let effect =
+            estimate(&evidence.gather(quantity, scenario).values(), CONFIDENCE).map_or(0.0, |found| found.point);
         let percent = first.point.abs().exp_m1() * 100.0;
         rules::order_matters(&first, effect, margin)
             .then(|| format!("in {scenario} the arm that goes first differs by {percent:.1} %"))
