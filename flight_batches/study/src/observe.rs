@@ -171,8 +171,8 @@ impl Bench {
         self.describe(&delivery, &mut metrics);
         if let Some((before, after)) = before.zip(after) {
             let requests = self.setting.requests;
-            // Requests that run to their end may do so before the last has begun.
-            let want = if self.setting.extent == Extent::Whole { (requests * 9).div_ceil(10) } else { requests };
+            // Requests that run to their end may do so before the last has begun, most of all where a server sleeps on the threads that accept them.
+            let want = if self.setting.extent == Extent::Whole { (requests * 3).div_ceil(4) } else { requests };
             let most = after.most_streams;
             ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
             metrics.put("streams_count", most as f64);
