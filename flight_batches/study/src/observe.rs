@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use flight_batches::load::{Connections, Delivery, Extent, Load, quantile_s};
+use flight_batches::produce::Mode;
 use flight_batches::stats::{Process, Stats};
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::Ticket;
@@ -171,8 +172,13 @@ impl Bench {
         self.describe(&delivery, &mut metrics);
         if let Some((before, after)) = before.zip(after) {
             let requests = self.setting.requests;
-            // Requests that run to their end may do so before the last has begun, most of all where a server sleeps on the threads that accept them.
-            let want = if self.setting.extent == Extent::Whole { (requests * 3).div_ceil(4) } else { requests };
+            // Requests that run to their end may do so before the last has begun, most of all where the server sleeps on the threads that
+            // accept them: 34 to 40 of 40 were seen.
+            let want = match (self.setting.extent, self.subject) {
+                (Extent::Window { .. }, _) => requests,
+                (Extent::Whole, Subject::Ours(Mode::SleepInPoll, ..)) => (requests * 3).div_ceil(4),
+                (Extent::Whole, _) => (requests * 9).div_ceil(10),
+            };
             let most = after.most_streams;
             ensure!(most >= want, "only {most} of {requests} streams were in flight at once");
             metrics.put("streams_count", most as f64);
