@@ -117,7 +117,7 @@ fn planted_in(study: &JudgedStudy) -> &JudgedControl {
 fn a_planted_effect_must_be_found_at_its_size_unless_noise_hides_it_or_no_copies_show_the_noise() {
     use ControlState::{CouldNotTell, Failed, Passed};
     let no_floor = "no noise floor: no A/A control measured the noise";
-    let outside = "the planted 1.1 lies outside of the 99 % interval";
+    let outside = "the planted 1.1 is off the 99 % interval";
     for (slow, spread, has_copies, state, reason) in [
         (1.10, 0.01, true, Passed, ""),
         (1.30, 0.01, true, Failed, outside),

@@ -93,7 +93,7 @@ fn planted(
     let found = format!("99 % interval [{:.3}, {:.3}]", wide.lo, wide.hi);
     let state = rules::planted(estimate, wide, margin, floor, size);
     let reason = match state {
-        ControlState::Failed => format!("the planted {size} lies outside of the {found}"),
+        ControlState::Failed => format!("the planted {size} is off the {found} by more than half the margin"),
         // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out undecided by
         // the same noise, and larger ones are not touched by it.
         ControlState::CouldNotTell => {

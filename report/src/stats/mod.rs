@@ -13,7 +13,7 @@ pub use signed_rank::{Interval, estimate, median_estimate};
 
 /// Confidence of every interval that judges.
 pub const CONFIDENCE: f64 = 0.95;
-/// Confidence of the interval that must contain a planted size: a true one may miss it once in a hundred runs, not in twenty.
+/// Confidence of the interval that must lie at a planted size: a true one may miss it once in a hundred runs, not in twenty.
 pub const PLANTED_CONFIDENCE: f64 = 0.99;
 
 /// The median; the mean of the middle two if their number is even, which is not a number between opposite infinities; `None` of nothing.

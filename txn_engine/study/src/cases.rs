@@ -185,6 +185,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         measured(0.06, "sync sync@aa"),
         measured(0.07, "async"),
         measured(0.29, COSTLY),
+        measured(0.29, "sync_pipelined_as_published"),
         originals(0.29, ENGINES_AS_PUBLISHED),
         originals(0.6, THEIRS),
     ]),
