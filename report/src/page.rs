@@ -73,6 +73,8 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, VariantArray)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// Whether to quote it, in a sentence.
+    Short,
     /// Whether the claim holds in its authors' set-up, and how far.
     Published,
     /// Whether it holds at equal work and resources.

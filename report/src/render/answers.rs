@@ -37,6 +37,9 @@ fn answer(view: &StudyView, report: &str) -> Option<String> {
         "### [{heading}]({report}#{})\n\n> \u{201c}{quote}\u{201d} — {author}, [{title}]({url}), {year}\n\n",
         anchor(study, "")
     );
+    if let Some(sentence) = said(view, Role::Short) {
+        let _ = writeln!(out, "**In short.** {}\n", linked(view, &sentence));
+    }
     for (heading, sentence) in verdicts(view, claim) {
         let heading = prose(&heading);
         let _ = writeln!(out, "- **{heading}** ({}). {}", link(study, &claim.id, EVIDENCE), linked(view, &sentence));

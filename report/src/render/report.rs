@@ -7,18 +7,17 @@ use crate::supplement::{MARK, Supplement};
 use crate::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
-const THREATS: [&str; 7] = [
+const THREATS: [&str; 6] = [
     "The runs were made in a virtual machine: other guests take processor time (steal) and share caches, memory bandwidth and disk. Pairs of \
      neighbouring runs and the A/A floor guard against that; a verdict of *undecided* is what is left when they cannot.",
     "There are few cores. Threads and tasks that would run side by side on a larger machine take turns here, and what is won by more cores \
      is understated. MACHINES.md names the machine.",
     "The verdicts are those of one host, with one kernel, one compiler and one C library; what other hosts say of the same claims stands beside \
-     them in MACHINES.md. Nothing here says how an effect changes with another processor.",
+     them in MACHINES.md. Nothing here, no interval either, says how an effect changes with another processor, input or version.",
     "The code is written anew, so this replicates the published claims and does not reproduce the published measurements: a difference may \
      come from our code as well as from their method.",
     "Frequency scaling and hyper-threads are not under our control in a virtual machine; what could be read of them stands in MACHINES.md.",
     "Inputs are generated, from two or three seeds. They have the published shape, not the variety of real data.",
-    "The interval of a claim says how sure its figure is on this machine at this time. It does not cover a change of machine, input or version.",
 ];
 
 /// The report over the studies that have been measured, in the order given.

@@ -25,9 +25,13 @@ pub fn answers(studies: &[StudyView]) -> String {
     for view in studies {
         let Some(claim) = answers::claim_of(view) else { continue };
         let _ = writeln!(text, "{}", view.page.title);
-        let verdicts = answers::verdicts(view, claim).map(|(heading, sentence)| format!("{heading}. {sentence}"));
+        let verdicts = answers::verdicts(view, claim);
+        let lines = match answers::said(view, Role::Short) {
+            Some(short) => vec![verdicts.map(|(heading, _)| heading).join(". ") + ".", short],
+            None => verdicts.map(|(heading, sentence)| format!("{heading}. {sentence}")).to_vec(),
+        };
         let advice = answers::said(view, Role::Do).map(|sentence| format!("Do: {sentence}"));
-        for line in verdicts.into_iter().chain(advice) {
+        for line in lines.into_iter().chain(advice) {
             text.push_str("  ");
             push_wrapped(&mut text, &line.replace('`', ""), 4);
         }
