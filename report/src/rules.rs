@@ -51,18 +51,18 @@ pub enum Verdict {
     #[default]
     #[strum(serialize = "not measured")]
     NotMeasured,
-    /// The interval allows more than one answer, but all of it lies outside of the claimed size.
+    /// The interval allows more than one answer, but all of it lies outside of the claimed size, and by more than the floor.
     #[strum(serialize = "undecided, but not the published size")]
     UndecidedNotTheSize,
     /// The interval allows more than one answer.
     Undecided,
-    /// The effect is there, wholly below the claimed size.
+    /// The effect is there, wholly below the claimed size, and by more than the floor.
     #[strum(serialize = "holds, smaller")]
     HoldsSmaller,
-    /// There, wholly above the claimed size.
+    /// There, wholly above the claimed size, and by more than the floor.
     #[strum(serialize = "holds, larger")]
     HoldsLarger,
-    /// There; the interval straddles an end of the claimed size.
+    /// There; the interval straddles an end of the claimed size, or the estimate is no further from it than the floor.
     #[strum(serialize = "holds, size open")]
     HoldsSizeOpen,
     /// It is as claimed: the effect is there, and of the claimed size where one is claimed; the value lies in the range; nothing differs.
@@ -130,8 +130,14 @@ impl Band {
         estimate.lo >= self.lo && estimate.hi <= self.hi
     }
 
-    fn excludes(self, estimate: &Interval) -> bool {
-        estimate.hi < self.lo || estimate.lo > self.hi
+    /// Whether the interval lies below the band, and the estimate so far below that two copies of one program would not.
+    fn is_above(self, estimate: &Interval, beyond: f64) -> bool {
+        estimate.hi < self.lo && estimate.point * beyond < self.lo
+    }
+
+    /// The same on the other side.
+    fn is_below(self, estimate: &Interval, beyond: f64) -> bool {
+        estimate.lo > self.hi && estimate.point / beyond > self.hi
     }
 }
 
@@ -140,7 +146,8 @@ pub fn computable(estimate: &Interval) -> bool {
     estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
 }
 
-/// A claimed difference: a ratio above 1 as the claim states it. A floor below the margin counts as the margin.
+/// A claimed difference: a ratio above 1 as the claim states it. A floor below the margin counts as the margin. Both stand between "there"
+/// and "not there", and between "of the claimed size" and "of another".
 pub fn ratio(estimate: &Interval, margin: f64, floor: f64, size: Option<Band>) -> Verdict {
     let beyond = 1.0 + floor.max(margin);
     let none = Band::negligible(margin);
@@ -148,8 +155,8 @@ pub fn ratio(estimate: &Interval, margin: f64, floor: f64, size: Option<Band>) -
         Verdict::Undecided
     } else if estimate.lo > none.hi && estimate.point > beyond {
         match size {
-            Some(band) if estimate.hi < band.lo => Verdict::HoldsSmaller,
-            Some(band) if estimate.lo > band.hi => Verdict::HoldsLarger,
+            Some(band) if band.is_above(estimate, beyond) => Verdict::HoldsSmaller,
+            Some(band) if band.is_below(estimate, beyond) => Verdict::HoldsLarger,
             Some(band) if !band.contains(estimate) => Verdict::HoldsSizeOpen,
             _ => Verdict::Holds,
         }
@@ -159,7 +166,7 @@ pub fn ratio(estimate: &Interval, margin: f64, floor: f64, size: Option<Band>) -
         Verdict::NoDifference
     } else if estimate.hi < none.hi {
         Verdict::NotBetter
-    } else if size.is_some_and(|band| band.excludes(estimate)) {
+    } else if size.is_some_and(|band| band.is_above(estimate, beyond) || band.is_below(estimate, beyond)) {
         Verdict::UndecidedNotTheSize
     } else {
         Verdict::Undecided

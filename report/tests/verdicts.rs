@@ -90,13 +90,42 @@ mod ratio {
             (between(1.25, 1.5), Holds),
             (between(down(1.25), 1.5), HoldsSizeOpen),
             (between(1.25, up(1.5)), HoldsSizeOpen),
-            (between(1.13, down(1.25)), HoldsSmaller),
-            (between(1.13, 1.25), HoldsSizeOpen),
-            (between(up(1.5), 1.9), HoldsLarger),
-            (between(1.5, 1.9), HoldsSizeOpen),
-            (between(1.1, 1.9), HoldsSizeOpen),
+            (of(1.14, 1.13, down(1.25)), HoldsSmaller),
+            (of(1.14, 1.13, 1.25), HoldsSizeOpen),
+            (of(1.8, up(1.5), 1.9), HoldsLarger),
+            (of(1.8, 1.5, 1.9), HoldsSizeOpen),
+            (between(1.13, 1.9), HoldsSizeOpen),
         ];
-        expect(MARGIN, FLOOR, SIZE, &cases);
+        expect(MARGIN, MARGIN, SIZE, &cases);
+    }
+
+    #[test]
+    fn it_is_another_size_only_if_the_estimate_is_further_from_it_than_the_floor() {
+        // The ends of the band are 1.25 * 1.125 and 1.5.
+        let band = Some(Band { lo: 1.40625, hi: 1.5 });
+        let cases = [
+            (of(down(1.25), 1.2, 1.3), HoldsSmaller),
+            (of(1.25, 1.2, 1.3), HoldsSizeOpen),
+            (of(up(1.6875), 1.6, 1.8), HoldsLarger),
+            (of(1.6875, 1.6, 1.8), HoldsSizeOpen),
+            (of(1.25, 1.0, 1.3), Undecided),
+            (of(down(1.25), 1.0, 1.3), UndecidedNotTheSize),
+        ];
+        expect(MARGIN, FLOOR, band, &cases);
+    }
+
+    proptest! {
+        /// What the floor is for: rounds that differ by no more than two copies of one program do contradict each other in no size.
+        #[test]
+        fn rounds_that_differ_by_the_floor_never_contradict_each_other_in_the_size(
+            (point, apart, half, floor) in (1.01..3.0f64, 0.0..1.0f64, 0.0..0.3f64, 0.0..0.3f64),
+            (lo, width) in (1.05..2.0f64, 0.0..1.0f64),
+        ) {
+            let band = Some(Band { lo, hi: lo + width });
+            let judged = |point: f64| rules::ratio(&of(point, point / (1.0 + half), point * (1.0 + half)), 0.0, floor, band);
+            let found = [judged(point), judged(point * (1.0 + floor).powf(apart))];
+            prop_assert!(!(found.contains(&Holds) && (found.contains(&HoldsSmaller) || found.contains(&HoldsLarger))), "{found:?}");
+        }
     }
 
     #[test]
@@ -107,14 +136,15 @@ mod ratio {
             (between(0.7, 1.05), NotBetter),
             (between(0.97, 1.3), Undecided),
             (between(0.97, 1.25), Undecided),
-            (between(0.97, down(1.25)), UndecidedNotTheSize),
+            (of(1.1, 0.97, down(1.25)), UndecidedNotTheSize),
             // Beyond the margin as a whole, and not beyond the floor.
-            (of(1.12, 1.07, 1.2), UndecidedNotTheSize),
+            (of(1.11, 1.07, 1.2), UndecidedNotTheSize),
         ];
         expect(MARGIN, FLOOR, SIZE, &cases);
-        // Above a small size, and below the floor of a noisy machine.
+        // Above a small size, and by more than the floor or not.
         let small = Some(Band { lo: 1.07, hi: 1.125 });
-        expect(MARGIN, 0.5, small, &[(between(up(1.125), 1.3), UndecidedNotTheSize), (between(1.125, 1.3), Undecided)]);
+        expect(MARGIN, 0.5, small, &[(of(1.25, up(1.125), 1.3), Undecided), (of(1.25, 1.0, 1.3), Undecided)]);
+        expect(MARGIN, MARGIN, small, &[(of(1.25, up(1.125), 1.3), HoldsLarger)]);
     }
 
     #[test]
