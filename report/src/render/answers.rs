@@ -78,7 +78,13 @@ fn elsewhere(view: &StudyView, id: &str, form: Form) -> Vec<String> {
     let others = view.origin.elsewhere.iter().filter_map(|(host, study)| {
         let found = study.claim(id)?.form(form).judged()?;
         let differs = found.is_decided() && here != Some(found.verdict.count());
-        differs.then(|| format!("On another machine (host {}): {}.", letter(*host), in_words(found)))
+        let part = match found.deciding_row().map(|row| (row.part_in_words(LONGEST_PART), row.verdict)) {
+            Some((part, verdict)) if !part.is_empty() && verdict.into_str() != in_words(found) => {
+                format!(" ({part}: {verdict})")
+            }
+            _ => String::new(),
+        };
+        differs.then(|| format!("On another machine (host {}): {}{part}.", letter(*host), in_words(found)))
     });
     others.collect()
 }
@@ -149,8 +155,9 @@ fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
         };
         let estimate = estimate.filter(|estimate| estimate.point.is_finite())?;
         Some(match what {
-            What::Longer => longer(&estimate),
-            What::Change | What::Theirs | What::Ours => change(&estimate, ""),
+            What::Theirs | What::Ours if estimate.point < 2.0 => change(&estimate, ""),
+            What::Longer | What::Theirs | What::Ours => longer(&estimate),
+            What::Change => change(&estimate, ""),
             What::Time => change(&estimate, " time"),
             What::Number => figures::spoken(row)?,
             What::Blocks => figures::met(&estimate),
@@ -187,20 +194,21 @@ fn change(estimate: &Estimate, of: &str) -> String {
     format!("{} % {}{of} ({interval})", size(point), word(point))
 }
 
-/// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; and where that was measured.
+/// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; what that means; and where it was measured.
 pub fn tally(studies: &[StudyView], report: &str) -> String {
-    let mut table = Table::new("Study | Form | >Claims | >hold | >do not hold | >undecided | >no verdict");
+    let mut table = Table::new("Study | >Claims | As published | Fair");
     for Counted { name, claims, counts } in counted(studies) {
         let name = match name {
             "all" => name.to_owned(),
             study => format!("[{}]({report}#{})", cell(study), anchor(study, "")),
         };
-        for (form, Counts { holds, does_not_hold, undecided, not_judged, absent, .. }) in
-            Form::VARIANTS.iter().zip(counts)
-        {
-            let counts = [claims, holds, does_not_hold, undecided, not_judged + absent].map(|count| count.to_string());
-            table.row([name.clone(), form.in_words().to_owned()].into_iter().chain(counts).collect::<Vec<_>>());
-        }
+        let counts = counts.map(|Counts { holds, does_not_hold, undecided, not_judged, absent, .. }| {
+            format!(
+                "{holds} hold, {does_not_hold} do not, {undecided} undecided, {} without verdict",
+                not_judged + absent
+            )
+        });
+        table.row([name, claims.to_string()].into_iter().chain(counts).collect::<Vec<_>>());
     }
     let here = studies.iter().filter(|view| view.origin.is_first_host());
     let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
@@ -216,11 +224,13 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
     });
     let others = match (others.len(), differ) {
         (0, _) => String::new(),
-        (count, true) => {
-            format!(" Other machines that were measured: {count}; what one of them decides otherwise, the answers say.")
-        }
-        (count, false) => {
-            format!(" Other machines that were measured: {count}; none decides one of these answers otherwise.")
+        (count, differs) => {
+            let says = if differs {
+                "where one decides otherwise, the answer says so"
+            } else {
+                "none decides one of these answers otherwise"
+            };
+            format!(" Measured on {} as well: {says}.", fmt::plural(count, "other machine", "other machines"))
         }
     };
     let controls = here.map(|view| (&view.judged.study, controls(&view.judged)));
@@ -231,12 +241,12 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
         |(study, states): (_, [usize; 3])| format!("{study} {} of {}", states[0], states.iter().sum::<usize>());
     let by_study = controls.map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
-        " Of {all}, {passed} passed ({by_study}), {failed} failed, {open} were themselves too noisy to pass or fail. \
-         What such a control guards is decided only where its effect exceeds that noise, and \u{201c}the same\u{201d} only where the whole interval lies inside the margin."
+        " Of {all} (an arm against its own copy, plain or slowed), {passed} passed ({by_study}), {failed} failed, {open} were too noisy to tell. \
+         A claim that such a control guards holds only if its effect is larger than that noise."
     );
     format!(
-        "{}\n\u{201c}Does not hold everywhere\u{201d} and \u{201c}the opposite holds\u{201d} count as do not hold. No verdict: the claim has no such form, was not measured in this profile, or cannot be tested on this machine. \
-         Undecided includes *invalid*, where a control failed, it mattered which side went first, or our rewrite and the authors' code disagree.{machine}{others}{controls}\n",
+        "{}\nA claim whose opposite holds, or that holds in some settings only, counts as \u{201c}do not\u{201d}. Undecided: the interval allows both answers, a control failed, or our rewrite and the authors' code disagree. \
+         Without verdict: it makes sense in the other form only, was not measured in this profile, or cannot be tested on this machine.{machine}{others}{controls}\n",
         table.render()
     )
 }
