@@ -203,6 +203,28 @@ fn every_archive_of_the_list_gets_its_answer() {
 }
 
 #[test]
+fn a_directory_for_which_there_is_no_memory_is_refused_in_a_line() {
+    let folder = TempDir::new().unwrap();
+    // By what the parser needs the first fits into the address space, the second hardly, and the last in no way.
+    for entries in [100_000, 260_000, 400_000] {
+        let mut writer = s_zip::StreamingZipWriter::new(folder.path().join("a.zip")).unwrap();
+        (0..entries).for_each(|index| writer.add_entry(&format!("{index:x}"), b"").unwrap());
+        writer.finish().unwrap();
+        for (command, code) in [("list", 2), ("test", 1)] {
+            let (output, _) = run(folder.path(), &[command, "a.zip"]);
+            let err = String::from_utf8(output.stderr).unwrap();
+            let refused = output.status.code() == Some(code) && err.lines().count() == 1 && err.contains("of memory");
+            assert!(
+                refused || (output.status.success() && err.is_empty()),
+                "{command} {entries}: {:?}, {err}",
+                output.status
+            );
+            assert_eq!(refused, entries > 200_000, "{command} {entries}: {err}");
+        }
+    }
+}
+
+#[test]
 fn what_zip_packs_from_a_pipe_is_a_file() {
     let folder = TempDir::new().unwrap();
     let zipped = Command::new("sh").args(["-c", "echo hi | zip -q p.zip -"]).current_dir(&folder).status().unwrap();

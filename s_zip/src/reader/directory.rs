@@ -50,11 +50,35 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(V
     if place.bytes > limits.directory_bytes {
         return Err(ReadError::DirectoryTooLarge { bytes: place.bytes, limit: limits.directory_bytes });
     }
+    let afford = |bytes: u64| afford(bytes).map_err(|bytes| ReadError::NoMemory { entries: place.entries, bytes });
+    afford(place.bytes)?;
     seek(source, place.offset)?;
     let bytes = gather(source, place.bytes, "the central directory")?;
+    afford(needed(&bytes, place.entries))?;
     let mut entries = parse(&bytes, place.entries)?;
     lay_out(&mut entries, place.offset)?;
     Ok((entries, end.comment))
+}
+
+/// Bytes of memory for the entries of a directory, beside the directory itself; not much less, nor much more.
+fn needed(directory: &[u8], entries: u64) -> u64 {
+    // Its place by offset and by name, and what allocations round up.
+    const BESIDE_ENTRY: usize = 80;
+    let texts = (directory.len() as u64).saturating_sub(entries.saturating_mul(CENTRAL_HEADER_BYTES as u64));
+    // A byte of code page 437 is up to three of UTF-8, and then the name stands as in the archive, too.
+    let foreign = 2 * directory.iter().filter(|byte| !byte.is_ascii()).count() as u64;
+    let raw = foreign.min(texts);
+    entries.saturating_mul((size_of::<Entry>() + BESIDE_ENTRY) as u64) + texts + foreign + raw
+}
+
+/// Whether there are so many bytes of memory, or how many there would have to be. An allocation that fails later, one of many small ones,
+/// aborts the program.
+fn afford(bytes: u64) -> Result<(), u64> {
+    let mut all: Vec<u8> = Vec::new();
+    let fits = usize::try_from(bytes).is_ok_and(|bytes| all.try_reserve_exact(bytes).is_ok());
+    // Or the compiler may leave out what nobody looks at.
+    std::hint::black_box(&all);
+    if fits { Ok(()) } else { Err(bytes) }
 }
 
 /// The one end record whose comment reaches the end of the file.

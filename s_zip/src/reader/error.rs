@@ -41,6 +41,9 @@ pub enum ReadError {
     /// A larger central directory than [`Limits::directory_bytes`](super::Limits::directory_bytes).
     #[error("the central directory has {bytes} bytes, the limit is {limit}: raise Limits::directory_bytes to read it")]
     DirectoryTooLarge { bytes: u64, limit: u64 },
+    /// The directory is within the limits, and the system has no memory for it.
+    #[error("the directory of {entries} entries needs {bytes} bytes of memory, more than there is")]
+    NoMemory { entries: u64, bytes: u64 },
     /// More data than [`Limits::bytes`](super::Limits::bytes), by what the directory declares; without a name in all entries together.
     #[error("{} unpacks to {bytes} bytes, the limit is {limit}: raise Limits::bytes to read it", subject(.name.as_deref()))]
     TooLarge { name: Option<String>, bytes: u64, limit: u64 },

@@ -13,11 +13,14 @@ const UPPER_437: [char; 128] = [
 /// Text as a header holds it, and whether it is what the header says that it is: bytes that are marked as UTF-8 and are not become
 /// replacement characters. Programs on Unix write the bytes that they find, which are UTF-8 today, and do not mark them.
 pub(super) fn decode(bytes: &[u8], utf8: bool, made_on_unix: bool) -> (String, bool) {
-    match std::str::from_utf8(bytes) {
+    let (mut text, is_text): (String, bool) = match std::str::from_utf8(bytes) {
         Ok(text) if utf8 || made_on_unix || bytes.is_ascii() => (text.to_owned(), true),
         Err(_) if utf8 => (String::from_utf8_lossy(bytes).into_owned(), false),
         _ => (bytes.iter().map(|byte| decode_437(*byte)).collect(), true),
-    }
+    };
+    // There may be a million of them.
+    text.shrink_to_fit();
+    (text, is_text)
 }
 
 fn decode_437(byte: u8) -> char {
