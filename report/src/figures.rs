@@ -1,7 +1,7 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::fmt::{self, Unit};
-use crate::judged::{Estimate, Judged, Range, Row, Scale, Side, Verdict};
+use crate::judged::{Counts, Estimate, Judged, Range, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -211,6 +211,11 @@ pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String
 /// A figure with its mark apart, which would otherwise read as a part of its last number.
 pub fn marked(figure: String, mark: &str) -> String {
     if mark.is_empty() { figure } else { format!("{figure} {mark}") }
+}
+
+/// "3 hold, 1 not, 3 open".
+pub fn count_in_words(Counts { holds, does_not_hold, undecided, .. }: &Counts) -> String {
+    format!("{holds} hold, {does_not_hold} not, {undecided} open")
 }
 
 /// The floor as a percentage, or `-` for a quantity that has none.

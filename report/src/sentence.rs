@@ -36,6 +36,8 @@ pub enum What {
     Change,
     /// "2.6 % more time (1.3 less to 9.8 more)": the same of times.
     Time,
+    /// "20 % less time (18 to 23)": the second side against the first.
+    Against,
     /// "4.0 (3.0 to 4.9)".
     Number,
     /// "8 of 8": blocks in which an outcome was as claimed.
@@ -102,7 +104,7 @@ mod tests {
             ("{T2.fair.longer", "lacks its '}'"),
             ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
             ("{T2.unfair.longer}", "published or fair"),
-            ("{T2.fair.shorter}", "longer, change, time, number, blocks, verdict, theirs or ours"),
+            ("{T2.fair.shorter}", "longer, change, time, against, number, blocks, verdict, theirs or ours"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

@@ -13,7 +13,7 @@ use crate::claims::Form;
 use crate::figures;
 use crate::fmt::{self, anchor};
 use crate::host;
-use crate::judged::{Counts, Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
+use crate::judged::{Estimate, Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::page::{Answer, Document, Role, When};
 use crate::rounds::letter;
 use crate::sentence::{Piece, Sentence, What};
@@ -159,6 +159,10 @@ fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
             What::Longer | What::Theirs | What::Ours => longer(&estimate),
             What::Change => change(&estimate, ""),
             What::Time => change(&estimate, " time"),
+            What::Against => {
+                let Estimate { point, lo, hi, .. } = estimate;
+                change(&Estimate { point: 1.0 / point, lo: 1.0 / hi, hi: 1.0 / lo, ..estimate }, " time")
+            }
             What::Number => figures::spoken(row)?,
             What::Blocks => figures::met(&estimate),
             What::Verdict => row.verdict.to_string(),
@@ -194,22 +198,34 @@ fn change(estimate: &Estimate, of: &str) -> String {
     format!("{} % {}{of} ({interval})", size(point), word(point))
 }
 
-/// Per study how many claims hold, do not, are undecided, or have no verdict, in both forms; what that means; and where it was measured.
-pub fn tally(studies: &[StudyView], report: &str) -> String {
-    let mut table = Table::new("Study | >Claims | As published | Fair");
-    for Counted { name, claims, counts } in counted(studies) {
-        let name = match name {
-            "all" => name.to_owned(),
-            study => format!("[{}]({report}#{})", cell(study), anchor(study, "")),
+/// A row per study: the verdicts on what is quoted of it, how many of its claims hold, do not and are open in both forms, and its controls.
+pub fn overview(studies: &[StudyView], report: &str) -> String {
+    let mut table =
+        Table::new("Study | Its sentence, as published | Fair | All claims, as published | Fair | Controls passed");
+    for (index, Counted { name, claims, counts }) in counted(studies).into_iter().enumerate() {
+        let of = studies.get(index).map_or(studies, std::slice::from_ref);
+        let name = match of {
+            [view] => format!("[{}]({report}#{})", cell(name), anchor(&view.judged.study, "")),
+            _ => name.to_owned(),
         };
-        let counts = counts.map(|Counts { holds, does_not_hold, undecided, not_judged, absent, .. }| {
-            format!(
-                "{holds} hold, {does_not_hold} do not, {undecided} undecided, {} without verdict",
-                not_judged + absent
-            )
-        });
-        table.row([name, claims.to_string()].into_iter().chain(counts).collect::<Vec<_>>());
+        let verdict = |form| match of {
+            [view] => claim_of(view).and_then(|claim| claim.form(form).judged()).map_or_else(String::new, in_words),
+            _ => String::new(),
+        };
+        let [passed, failed, open] = of
+            .iter()
+            .map(|view| controls(&view.judged))
+            .fold([0; 3], |sum, states| std::array::from_fn(|state| sum[state] + states[state]));
+        let counts = counts.map(|count| format!("{} of {claims}", figures::count_in_words(&count)));
+        let [published, fair] = [Form::Published, Form::Fair].map(verdict);
+        let [all_published, all_fair] = counts;
+        table.row([name, published, fair, all_published, all_fair, format!("{passed} of {}", passed + failed + open)]);
     }
+    table.render()
+}
+
+/// What the counts mean, and where that was measured.
+pub fn tally(studies: &[StudyView]) -> String {
     let here = studies.iter().filter(|view| view.origin.is_first_host());
     let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
     let machine = here.clone().next().map_or_else(String::new, |view| {
@@ -233,21 +249,16 @@ pub fn tally(studies: &[StudyView], report: &str) -> String {
             format!(" Measured on {} as well: {says}.", fmt::plural(count, "other machine", "other machines"))
         }
     };
-    let controls = here.map(|view| (&view.judged.study, controls(&view.judged)));
     let [passed, failed, open] =
-        [0, 1, 2].map(|state| controls.clone().map(|(_, states)| states[state]).sum::<usize>());
+        [0, 1, 2].map(|state| here.clone().map(|view| controls(&view.judged)[state]).sum::<usize>());
     let all = fmt::plural(passed + failed + open, "control", "controls");
-    let of_study =
-        |(study, states): (_, [usize; 3])| format!("{study} {} of {}", states[0], states.iter().sum::<usize>());
-    let by_study = controls.map(of_study).collect::<Vec<_>>().join(", ");
     let controls = format!(
-        " Of {all} (an arm against its own copy, plain or slowed), {passed} passed ({by_study}), {failed} failed, {open} were too noisy to tell. \
-         A claim that such a control guards holds only if its effect is larger than that noise."
+        " Of {all} (an arm against its own copy, plain or slowed), {passed} passed, {failed} failed and {open} were too noisy to tell: \
+         what such a noisy one guards holds only by an effect that is larger than the noise."
     );
     format!(
-        "{}\nA claim whose opposite holds, or that holds in some settings only, counts as \u{201c}do not\u{201d}. Undecided: the interval allows both answers, a control failed, or our rewrite and the authors' code disagree. \
-         Without verdict: it makes sense in the other form only, was not measured in this profile, or cannot be tested on this machine.{machine}{others}{controls}\n",
-        table.render()
+        "In the table \u{201c}open\u{201d} is undecided: the interval allows both answers, a control failed, or our rewrite and the authors' code disagree. \u{201c}Not\u{201d} includes claims whose opposite holds, or that hold in some settings only. \
+         The others have no verdict: they make sense in the other form only, were not measured in this profile, or cannot be tested on this machine.{machine}{others}{controls}\n"
     )
 }
 

@@ -54,7 +54,9 @@ fn ended(mut page: String) -> String {
 /// What stands between the marks of other documents, by name: `answers`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     let chart = "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n";
-    let answers = [&answers::all(studies, REPORT), &answers::tally(studies, REPORT), chart].join("\n");
+    let answers =
+        [&answers::overview(studies, REPORT), &answers::all(studies, REPORT), &answers::tally(studies), chart]
+            .join("\n");
     let mut blocks = BTreeMap::from([("answers".to_owned(), answers)]);
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
         blocks.insert(format!("goals-{}", view.judged.study), goals::table(view));

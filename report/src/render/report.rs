@@ -34,13 +34,14 @@ fn head(studies: &[StudyView]) -> String {
     let last = ["[Threats to all of them](#threats-to-all-of-them)", "[Rebuild this file](#rebuild-this-file)"];
     let contents = std::iter::once("[Answers](#answers)".to_owned()).chain(studies.iter().map(of_study));
     let contents = bullets(contents.chain(last.map(str::to_owned)));
-    let (answers, tally) = (answers::all(studies, ""), answers::tally(studies, ""));
+    let (overview, answers, tally) =
+        (answers::overview(studies, ""), answers::all(studies, ""), answers::tally(studies));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          Every claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and [fair](docs/GLOSSARY.md), at equal work \
          and equal resources. A ratio is the first arm's figure over the second's, with its exact interval and both medians; it is that of paired runs, and need not be the ratio of the medians. What each verdict says: [GLOSSARY](docs/GLOSSARY.md#verdicts). How we \
          measure: [METHODOLOGY](docs/METHODOLOGY.md). Can this run be trusted: [TRUST](docs/evidence/TRUST.md). On what machines: \
-         [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{answers}\n{tally}\n"
+         [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{overview}\n{answers}\n{tally}\n"
     )
 }
 

@@ -39,8 +39,8 @@ pub fn answers(studies: &[StudyView]) -> String {
     let _ = writeln!(text, "\n{:<16}{:>7}{:>30}{:>30}", "", "claims", "as published", "fair");
     for Counted { name, claims, counts } in counted(studies) {
         let _ = write!(text, "{name:<16}{claims:>7}");
-        for Counts { holds, does_not_hold, undecided, .. } in counts {
-            let _ = write!(text, "{:>30}", format!("{holds} hold, {does_not_hold} not, {undecided} open"));
+        for count in &counts {
+            let _ = write!(text, "{:>30}", figures::count_in_words(count));
         }
         text.push('\n');
     }
