@@ -41,7 +41,7 @@ $(MEASURE): measure-%: $(TOOLS) ## Measure one study; an interrupted measurement
 	@scripts/measure.sh $* $(PLAN_FLAG)
 
 $(CLAIMS): claim-%: $(TOOLS) ## Measure one claim, as claim-T2, and print its verdict; the report takes no note of it
-	@scripts/measure.sh "$$(grep -lx 'id = "$*"' */study/claims.toml | cut -d / -f 1)" --profile quick --claim $* $(PLAN_FLAG)
+	@scripts/measure.sh "$$(grep -lx 'id = "$*"' */study/claims.toml | cut -d / -f 1)" --profile $(PROFILE) --claim $* $(PLAN_FLAG)
 
 originals: setup ## Run the authors' own code beside our mirrors of it, then write REPORT.md (ORIGINALS_FROM=DIR: local clones)
 	@scripts/originals.sh $(STUDIES)

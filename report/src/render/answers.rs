@@ -200,8 +200,9 @@ fn change(estimate: &Estimate, of: &str) -> String {
 
 /// A row per study: the verdicts on what is quoted of it, how many of its claims hold, do not and are open in both forms, and its controls.
 pub fn overview(studies: &[StudyView], report: &str) -> String {
-    let mut table =
-        Table::new("Study | Its sentence, as published | Fair | All claims, as published | Fair | Controls passed");
+    let mut table = Table::new(
+        "Study | This sentence, as published | This sentence, fair | All claims, as published | All claims, fair | Controls",
+    );
     for (index, Counted { name, claims, counts }) in counted(studies).into_iter().enumerate() {
         let of = studies.get(index).map_or(studies, std::slice::from_ref);
         let name = match of {
@@ -219,7 +220,14 @@ pub fn overview(studies: &[StudyView], report: &str) -> String {
         let counts = counts.map(|count| format!("{} of {claims}", figures::count_in_words(&count)));
         let [published, fair] = [Form::Published, Form::Fair].map(verdict);
         let [all_published, all_fair] = counts;
-        table.row([name, published, fair, all_published, all_fair, format!("{passed} of {}", passed + failed + open)]);
+        table.row([
+            name,
+            published,
+            fair,
+            all_published,
+            all_fair,
+            format!("{passed} passed, {failed} failed, {open} too noisy"),
+        ]);
     }
     table.render()
 }
@@ -253,8 +261,8 @@ pub fn tally(studies: &[StudyView]) -> String {
         [0, 1, 2].map(|state| here.clone().map(|view| controls(&view.judged)[state]).sum::<usize>());
     let all = fmt::plural(passed + failed + open, "control", "controls");
     let controls = format!(
-        " Of {all} (an arm against its own copy, plain or slowed), {passed} passed, {failed} failed and {open} were too noisy to tell: \
-         what such a noisy one guards holds only by an effect that is larger than the noise."
+        " Of {all} (an arm against its own copy, plain or slowed), {passed} passed, {failed} failed and {open} were too noisy to tell; \
+         a claim that depends on one of these holds only if its effect is larger than that noise."
     );
     format!(
         "In the table \u{201c}open\u{201d} is undecided: the interval allows both answers, a control failed, or our rewrite and the authors' code disagree. \u{201c}Not\u{201d} includes claims whose opposite holds, or that hold in some settings only. \
