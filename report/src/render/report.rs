@@ -39,7 +39,7 @@ fn head(studies: &[StudyView]) -> String {
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          Every claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and [fair](docs/GLOSSARY.md), at equal work \
-         and equal resources. A ratio is the first arm's figure over the second's, with its exact interval and both medians; it is that of paired runs, and need not be the ratio of the medians. What each verdict says: [GLOSSARY](docs/GLOSSARY.md#verdicts). How we \
+         and equal resources. A ratio is the first arm's figure over the second's, with its exact interval and both medians; it is that of paired runs, and need not be the ratio of the medians. The crates' READMEs describe the arms. What each verdict says: [GLOSSARY](docs/GLOSSARY.md#verdicts). How we \
          measure: [METHODOLOGY](docs/METHODOLOGY.md). Can this run be trusted: [TRUST](docs/evidence/TRUST.md). On what machines: \
          [MACHINES](docs/evidence/MACHINES.md).\n\n## Answers\n\n{overview}\n{answers}\n{tally}\n"
     )

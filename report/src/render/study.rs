@@ -8,8 +8,8 @@ use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
 use crate::charts;
 use crate::claims::Form;
 use crate::figures;
-use crate::fmt::anchor;
-use crate::judged::{Judged, JudgedClaim, JudgedForm};
+use crate::fmt::{self, anchor};
+use crate::judged::{Judged, JudgedClaim, JudgedForm, Verdict};
 use crate::view::StudyView;
 
 /// A longer reason, or longer words for a part of a test, stand in the evidence.
@@ -77,13 +77,18 @@ fn figure(found: &Judged) -> Option<String> {
         rows if rows.iter().all(|row| row.verdict == found.verdict) => format!("one of {}", rows.len()),
         rows => format!("the worst of {}", rows.len()),
     };
-    let of = [of, cell(row.part_in_words(LONGEST))]
-        .into_iter()
-        .filter(|said| !said.is_empty())
-        .collect::<Vec<_>>()
-        .join(": ");
+    let of = joined([of, cell(row.part_in_words(LONGEST))], ": ");
+    // Why an interval that leaves out 1 decides nothing all the same.
+    let leaves_out_1 = figures::shown(row).is_some_and(|found| found.lo > 1.0 || found.hi < 1.0);
+    let margin = row.margin.filter(|_| row.verdict == Verdict::Undecided && leaves_out_1);
+    let margin = margin.map_or_else(String::new, |margin| format!("margin {}", fmt::percent(margin)));
+    let of = joined([of, margin], ", ");
     let of = if of.is_empty() { of } else { format!(" ({of})") };
     Some(figures::marked(text(&figure) + &of, found.mark))
+}
+
+fn joined(said: [String; 2], by: &str) -> String {
+    said.into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>().join(by)
 }
 
 /// The causes of both forms, said once where they are the same.
