@@ -159,10 +159,7 @@ fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
             What::Longer | What::Theirs | What::Ours => longer(&estimate),
             What::Change => change(&estimate, ""),
             What::Time => change(&estimate, " time"),
-            What::Against => {
-                let Estimate { point, lo, hi, .. } = estimate;
-                change(&Estimate { point: 1.0 / point, lo: 1.0 / hi, hi: 1.0 / lo, ..estimate }, " time")
-            }
+            What::Against => change(&inverse(&estimate), " time"),
             What::Number => figures::spoken(row)?,
             What::Blocks => figures::met(&estimate),
             What::Verdict => row.verdict.to_string(),
@@ -171,10 +168,14 @@ fn filled(view: &StudyView, sentence: &Sentence) -> Option<String> {
     sentence.pieces.iter().map(said).collect()
 }
 
+/// The ratio of the second side to the first.
+fn inverse(estimate: &Estimate) -> Estimate {
+    Estimate { point: 1.0 / estimate.point, lo: 1.0 / estimate.hi, hi: 1.0 / estimate.lo, ..*estimate }
+}
+
 /// "29 % longer (17 to 37)", "16 times as long (14 to 18)": the larger side over the smaller, with the interval.
 fn longer(estimate: &Estimate) -> String {
-    let Estimate { point, lo, hi, .. } = *estimate;
-    let (point, lo, hi) = if point < 1.0 { (1.0 / point, 1.0 / hi, 1.0 / lo) } else { (point, lo, hi) };
+    let Estimate { point, lo, hi, .. } = if estimate.point < 1.0 { inverse(estimate) } else { *estimate };
     let (said, words): (fn(f64) -> String, _) = if point < 2.0 {
         (|x| fmt::number((x - 1.0) * 100.0, 2), " % longer")
     } else {
@@ -203,31 +204,19 @@ pub fn overview(studies: &[StudyView], report: &str) -> String {
     let mut table = Table::new(
         "Study | This sentence, as published | This sentence, fair | All claims, as published | All claims, fair | Controls",
     );
-    for (index, Counted { name, claims, counts }) in counted(studies).into_iter().enumerate() {
-        let of = studies.get(index).map_or(studies, std::slice::from_ref);
-        let name = match of {
-            [view] => format!("[{}]({report}#{})", cell(name), anchor(&view.judged.study, "")),
-            _ => name.to_owned(),
+    for Counted { name, views, claims, counts } in counted(studies) {
+        let [published, fair] = counts.map(|count| format!("{} of {claims}", figures::count_in_words(&count)));
+        let [passed, failed, open] = controls(views.iter().map(|view| &view.judged));
+        let controls = format!("{passed} passed, {failed} failed, {open} too noisy");
+        let (name, [quoted_published, quoted_fair]) = match views {
+            [view] => {
+                let verdict = |form| claim_of(view)?.form(form).judged().map(in_words);
+                let name = format!("[{}]({report}#{})", cell(name), anchor(name, ""));
+                (name, [Form::Published, Form::Fair].map(|form| verdict(form).unwrap_or_default()))
+            }
+            _ => (name.to_owned(), Default::default()),
         };
-        let verdict = |form| match of {
-            [view] => claim_of(view).and_then(|claim| claim.form(form).judged()).map_or_else(String::new, in_words),
-            _ => String::new(),
-        };
-        let [passed, failed, open] = of
-            .iter()
-            .map(|view| controls(&view.judged))
-            .fold([0; 3], |sum, states| std::array::from_fn(|state| sum[state] + states[state]));
-        let counts = counts.map(|count| format!("{} of {claims}", figures::count_in_words(&count)));
-        let [published, fair] = [Form::Published, Form::Fair].map(verdict);
-        let [all_published, all_fair] = counts;
-        table.row([
-            name,
-            published,
-            fair,
-            all_published,
-            all_fair,
-            format!("{passed} passed, {failed} failed, {open} too noisy"),
-        ]);
+        table.row([name, quoted_published, quoted_fair, published, fair, controls]);
     }
     table.render()
 }
@@ -246,19 +235,16 @@ pub fn tally(studies: &[StudyView]) -> String {
         claim_of(view)
             .is_some_and(|claim| Form::VARIANTS.iter().any(|form| !elsewhere(view, &claim.id, *form).is_empty()))
     });
-    let others = match (others.len(), differ) {
-        (0, _) => String::new(),
-        (count, differs) => {
-            let says = if differs {
-                "where one decides otherwise, the answer says so"
-            } else {
-                "none decides one of these answers otherwise"
-            };
-            format!(" Measured on {} as well: {says}.", fmt::plural(count, "other machine", "other machines"))
-        }
+    let says = if differ {
+        "where one decides otherwise, the answer says so"
+    } else {
+        "none decides one of these answers otherwise"
     };
-    let [passed, failed, open] =
-        [0, 1, 2].map(|state| here.clone().map(|view| controls(&view.judged)[state]).sum::<usize>());
+    let others = match others.len() {
+        0 => String::new(),
+        count => format!(" Measured on {} as well: {says}.", fmt::plural(count, "other machine", "other machines")),
+    };
+    let [passed, failed, open] = controls(here.map(|view| &view.judged));
     let all = fmt::plural(passed + failed + open, "control", "controls");
     let controls = format!(
         " Of {all} (an arm against its own copy, plain or slowed), {passed} passed, {failed} failed and {open} were too noisy to tell; \
@@ -280,5 +266,7 @@ mod tests {
         assert_eq!(said(1.13, 0.966, 1.28, ""), "13 % more (3.4 less to 28 more)");
         assert_eq!(said(0.83, 0.71, 0.96, " time"), "17 % less time (4.0 to 29)");
         assert_eq!(said(1.5, 1.25, 1.75, ""), "50 % more (25 to 75)");
+        let against = inverse(&Estimate { point: 1.25, lo: 1.217, hi: 1.298, n: 12, level: 0.042 });
+        assert_eq!(change(&against, " time"), "20 % less time (18 to 23)");
     }
 }

@@ -60,27 +60,31 @@ pub fn supplements(view: &StudyView) -> String {
     })
 }
 
-/// How many controls of a study passed, failed and could not tell.
-pub fn controls(judged: &JudgedStudy) -> [usize; 3] {
+/// How many controls of these studies passed, failed and could not tell.
+pub fn controls<'a>(studies: impl Iterator<Item = &'a JudgedStudy> + Clone) -> [usize; 3] {
+    let controls = studies.flat_map(|study| &study.controls);
     [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
-        .map(|state| judged.controls.iter().filter(|control| control.state == state).count())
+        .map(|state| controls.clone().filter(|control| control.state == state).count())
 }
 
 /// What becomes of the claims of a study, or of all.
 pub struct Counted<'a> {
     /// The study, or "all".
     pub name: &'a str,
+    /// It, or all.
+    pub views: &'a [StudyView],
     pub claims: usize,
     /// As published, then fair.
     pub counts: [Counts; 2],
 }
 
 /// Counts the claims of each study, and of all if there are several.
-pub fn counted(studies: &[StudyView]) -> Vec<Counted<'_>> {
-    let count = |name, views: &'_ [StudyView]| {
+pub fn counted<'a>(studies: &'a [StudyView]) -> Vec<Counted<'a>> {
+    let count = |name: &'a str, views: &'a [StudyView]| {
         let claims = || views.iter().flat_map(|view| &view.judged.claims);
         Counted {
             name,
+            views,
             claims: claims().count(),
             counts: [Form::Published, Form::Fair].map(|form| Counts::of(claims(), form)),
         }

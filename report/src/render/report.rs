@@ -55,7 +55,7 @@ fn commands(studies: &[StudyView]) -> String {
         let study = code(&judged.study);
         row(study.clone(), &judged.folder, code(&judged.profile), judged.plan_seed, &judged.plan_hash);
         for Supplement { folder, profile, plan_seed, plan_hash, .. } in supplements {
-            let profile = format!("{}, for figures marked †", code(profile));
+            let profile = format!("{}, for figures marked {MARK}", code(profile));
             row(format!("{study} {MARK}"), folder, profile, *plan_seed, plan_hash);
         }
     }

@@ -37,7 +37,7 @@ pub fn answers(studies: &[StudyView]) -> String {
         }
     }
     let _ = writeln!(text, "\n{:<16}{:>7}{:>30}{:>30}", "", "claims", "as published", "fair");
-    for Counted { name, claims, counts } in counted(studies) {
+    for Counted { name, claims, counts, .. } in counted(studies) {
         let _ = write!(text, "{name:<16}{claims:>7}");
         for count in &counts {
             let _ = write!(text, "{:>30}", figures::count_in_words(count));

@@ -133,7 +133,7 @@ fn controls(judged: &JudgedStudy) -> String {
             result(control),
         ]);
     }
-    let [passed, failed, open] = parts::controls(judged);
+    let [passed, failed, open] = parts::controls(std::iter::once(judged));
     let all = plural(passed + failed + open, "control", "controls");
     let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
     let open = if open == 0 { String::new() } else { format!(", {open} could not tell") };

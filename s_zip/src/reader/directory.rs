@@ -50,11 +50,10 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(V
     if place.bytes > limits.directory_bytes {
         return Err(ReadError::DirectoryTooLarge { bytes: place.bytes, limit: limits.directory_bytes });
     }
-    let afford = |bytes: u64| afford(bytes).map_err(|bytes| ReadError::NoMemory { entries: place.entries, bytes });
-    afford(place.bytes)?;
+    afford(place.bytes, place.entries)?;
     seek(source, place.offset)?;
     let bytes = gather(source, place.bytes, "the central directory")?;
-    afford(needed(&bytes, place.entries))?;
+    afford(needed(&bytes, place.entries), place.entries)?;
     let mut entries = parse(&bytes, place.entries)?;
     lay_out(&mut entries, place.offset)?;
     Ok((entries, end.comment))
@@ -71,14 +70,13 @@ fn needed(directory: &[u8], entries: u64) -> u64 {
     entries.saturating_mul((size_of::<Entry>() + BESIDE_ENTRY) as u64) + texts + foreign + raw
 }
 
-/// Whether there are so many bytes of memory, or how many there would have to be. An allocation that fails later, one of many small ones,
-/// aborts the program.
-fn afford(bytes: u64) -> Result<(), u64> {
+/// Whether there are so many bytes of memory for a directory. An allocation that fails later, one of many small ones, aborts the program.
+fn afford(bytes: u64, entries: u64) -> Result<(), ReadError> {
     let mut all: Vec<u8> = Vec::new();
     let fits = usize::try_from(bytes).is_ok_and(|bytes| all.try_reserve_exact(bytes).is_ok());
     // Or the compiler may leave out what nobody looks at.
     std::hint::black_box(&all);
-    if fits { Ok(()) } else { Err(bytes) }
+    if fits { Ok(()) } else { Err(ReadError::NoMemory { entries, bytes }) }
 }
 
 /// The one end record whose comment reaches the end of the file.
