@@ -169,8 +169,15 @@ fn sides_behind(row: &Row) -> String {
     match (&row.scale, row.sides.as_slice()) {
         (Scale::Slope { range: Some(range), .. }, _) => format!(", {}", ends(range)),
         (Scale::Value { .. } | Scale::Slope { .. }, _) | (_, []) => String::new(),
-        (_, [a, b]) => format!("; {} against {}", side_value(a), side_value(b)),
-        _ => format!("; {}", named_sides(row)),
+        _ => format!("; {}", sides(row)),
+    }
+}
+
+/// The medians in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
+pub fn sides(row: &Row) -> String {
+    match row.sides.as_slice() {
+        [a, b] => format!("{} against {}", side_value(a), side_value(b)),
+        _ => named_sides(row),
     }
 }
 
@@ -223,9 +230,9 @@ pub fn floor(row: &Row) -> String {
     or_nothing(row.floor, fmt::percent)
 }
 
-/// The coverage of the interval: 0.039 is "96.1 %"; `-` for a single figure.
-pub fn coverage(row: &Row) -> String {
-    or_nothing(row.estimate.filter(has_interval), |estimate| fmt::percent(1.0 - estimate.level))
+/// The coverage of the interval: 0.039 is "96.1 %"; `None` for a single figure.
+pub fn coverage(estimate: &Estimate) -> Option<String> {
+    has_interval(estimate).then(|| fmt::percent(1.0 - estimate.level))
 }
 
 /// "1 failed run", "3 failed runs".

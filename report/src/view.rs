@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, JudgedClaim, JudgedStudy, Row, Scale};
 use crate::machine::Machine;
-use crate::page::{Chart, Page};
+use crate::page::{Chart, ChartKind, Page};
 use crate::rounds::Origin;
 use crate::supplement::{self, Supplement};
 
@@ -64,10 +64,11 @@ impl StudyView {
         (!parts.is_empty()).then(|| parts.join(" "))
     }
 
-    /// Whether anything that a chart shows was run.
-    pub fn ran(&self, chart: &Chart) -> bool {
-        let ran = |scenario: &String| chart.arms.iter().any(|arm| !self.data.samples(scenario, arm).is_empty());
-        chart.scenarios.iter().any(ran)
+    /// Whether enough of what a chart shows was run: of lines, two scenarios.
+    pub fn can_draw(&self, chart: &Chart) -> bool {
+        let ran = |scenario: &&String| chart.arms.iter().any(|arm| !self.data.samples(scenario, arm).is_empty());
+        let needed = if chart.kind == ChartKind::Lines { 2 } else { 1 };
+        chart.scenarios.iter().filter(ran).count() >= needed
     }
 
     /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.

@@ -112,7 +112,7 @@ fn a_round_is_alike_to_every_other_one_of_its_host() {
     }
     let (page, []) = rendered(temp.path(), []);
     let host_of = |stamp: &str| {
-        let row = page.lines().find(|line| line.starts_with(&format!("| `toy/{stamp}-quick` |")));
+        let row = page.lines().find(|line| line.starts_with(&format!("| [{stamp}-quick](")));
         row.and_then(|row| row.split(" | ").nth(1)).map(str::to_owned)
     };
     assert_eq!([FIRST, SECOND, THIRD].map(host_of), ["B", "A", "A"].map(|host| Some(host.to_owned())), "{page}");
@@ -167,5 +167,6 @@ fn every_round_says_what_else_went_on() {
     let (page, []) = rendered(temp.path(), []);
     let row = page.lines().find(|line| line.contains("| decides |")).expect("its round is listed");
     let probes = "0.700 % | 1.50 ns | 9,000 MB/s | 4.00 µs | 12.0 µs";
-    assert_eq!(row, format!("| `toy/{FIRST}-quick` | A | decides | 9 of 9 | {probes} |"));
+    let round = format!("[{FIRST}-quick](../../results/toy/{FIRST}-quick)");
+    assert_eq!(row, format!("| {round} | A | decides | 9 of 9 | {probes} |"));
 }

@@ -162,6 +162,17 @@ fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
 }
 
 #[test]
+fn lines_through_a_single_scenario_are_not_drawn_but_named() {
+    let mut view = fixture::view();
+    let mut data = Dataset::default();
+    data.extend(&view.data, |scenario, _| !scenario.starts_with("hold_") || scenario == "hold_1s");
+    view.data = data;
+    assert!(!charts::all(std::slice::from_ref(&view)).contains_key("made_up-holds.svg"));
+    let page = report_md(&[view]);
+    assert!(page.contains("a single point of it was run: The slowest reads against the hold."), "{page}");
+}
+
+#[test]
 fn a_single_run_is_marked_where_it_stands_beside_medians() {
     let mut view = fixture::view();
     let first = view.data.samples("rows_100100", "sync")[0].clone();
@@ -174,7 +185,8 @@ fn a_single_run_is_marked_where_it_stands_beside_medians() {
     let marked: Vec<&&str> = table.iter().filter(|line| line.contains("¹ |")).collect();
     assert_eq!(marked.len(), 1, "{table:#?}");
     assert!(marked[0].starts_with("| 100,100 |"), "{marked:?}");
-    assert!(table.contains(&"¹ A single run; the other figures are medians."), "{table:#?}");
+    let note = "¹ A single run (behind a row's name: all of its figures); the others are medians.";
+    assert!(table.contains(&note), "{table:#?}");
     assert!(!report_md(&[fixture::view()]).contains('¹'));
 }
 
@@ -342,7 +354,7 @@ fn a_figure_names_its_arms_interval_blocks_and_absolute_values_in_as_many_digits
     let no_figure = "no figure (failed runs) [no lower bound, no upper bound]";
     for (said, expected) in [
         (said(&closed), "async ÷ sync 1.312 [1.280, 1.354], n = 12; 1.75 s against 1.34 s"),
-        (coverage(&closed), "95.8 %"),
+        (coverage(&closed.estimate.expect("it has one")).expect("it has an interval"), "95.8 %"),
         (floor(&closed), "5 %"),
         (estimate(&of(2.0, 1.5, f64::INFINITY)), "2.00 [1.50, no upper bound]"),
         (estimate(&of(0.5, 0.0, 0.7)), "0.50 [no lower bound, 0.70]"),

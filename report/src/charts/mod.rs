@@ -20,7 +20,7 @@ pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies))]);
     for view in studies {
         charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view)));
-        for chart in view.page.chart.iter().filter(|chart| view.ran(chart)) {
+        for chart in view.page.chart.iter().filter(|chart| view.can_draw(chart)) {
             charts.insert(chart.file_name(&view.judged.study), draw(view, chart));
         }
     }

@@ -4,10 +4,10 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, bullets, cell, code, headed, prose, text};
+use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
 use super::parts::{elsewhere, link, original, reason, some, supplements};
 use super::{GENERATED, table};
-use crate::claims::Form;
+use crate::claims::{Form, Further};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
 use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
@@ -42,7 +42,7 @@ pub fn page(view: &StudyView) -> String {
 }
 
 fn charts(view: &StudyView) -> String {
-    let (drawn, empty): (Vec<&Chart>, Vec<_>) = view.page.chart.iter().partition(|chart| view.ran(chart));
+    let (drawn, empty): (Vec<&Chart>, Vec<_>) = view.page.chart.iter().partition(|chart| view.can_draw(chart));
     let mut out = String::new();
     for chart in drawn {
         // Brackets would end the alternative text early.
@@ -51,7 +51,7 @@ fn charts(view: &StudyView) -> String {
     }
     if !empty.is_empty() {
         let titles: Vec<String> = empty.iter().map(|chart| prose(&chart.title)).collect();
-        let _ = write!(out, "Not drawn, because nothing of it was run: {}.\n\n", titles.join("; "));
+        let _ = write!(out, "Not drawn, because none or a single point of it was run: {}.\n\n", titles.join("; "));
     }
     out
 }
@@ -65,25 +65,26 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         let _ = write!(out, " {}: {}.", fmt::capitalised(form.in_words()), verdict(claim.form(*form)));
     }
     let _ = write!(out, " To measure it again: `make claim-{id}`.\n\n");
-    for test in &claim.further {
+    let of_further = |test: &Further<JudgedForm>| {
         let text = prose(test.text.trim_end_matches('.'));
-        let _ = writeln!(out, "- Further test {}, not counted: {text}. {}.", prose(&test.id), verdict(&test.form));
-    }
-    if !claim.further.is_empty() {
-        out.push('\n');
-    }
+        format!("- Further test {}, not counted: {text}. {}.\n", prose(&test.id), verdict(&test.form))
+    };
+    let mut remarks: Vec<String> = claim.further.iter().map(of_further).collect();
     let further = claim.further.iter().filter_map(|test| Some((test.id.as_str(), test.form.judged()?)));
     let judged: Vec<(&str, &Judged)> =
         claim.forms().map(|(form, found)| (form.in_words(), found)).chain(further).collect();
-    if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
-        for (label, found) in &judged {
-            if let Some(part) = only_part(found) {
-                let _ = writeln!(out, "- {}: {}.", prose(label), prose(part));
-            }
-        }
-        out.push('\n');
-        out.push_str(&rows(&judged));
-        out.push('\n');
+    let rows = if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
+        rows(&judged)
+    } else {
+        String::new()
+    };
+    if !rows.is_empty() {
+        let of_part =
+            |(label, found): &(&str, &Judged)| Some(format!("- {}: {}.\n", prose(label), prose(only_part(found)?)));
+        remarks.extend(judged.iter().filter_map(of_part));
+    }
+    for part in [remarks.concat(), rows].iter().filter(|part| !part.is_empty()) {
+        let _ = writeln!(out, "{part}");
     }
     for (label, found) in &judged {
         out.push_str(&mirrors(view, claim, label, found));
@@ -99,29 +100,27 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
     if found.mirrors.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(
-        "Scenario | Published | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Where | Do they agree?",
-    );
+    let mut table =
+        Table::new("Scenario | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Host | Do they agree?");
     for mirror in &found.mirrors {
-        let host = mirror.at.as_ref().map_or(view.origin.host, |(_, host)| *host);
+        let here = (view.judged.folder.clone(), view.origin.host);
+        let (folder, host) = mirror.at.as_ref().unwrap_or(&here);
         let scenario = code(&mirror.scenario);
         let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
         let is_told = only_part(found).is_some() || mirror.part.is_empty();
         table.row([
             if is_told { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
-            original(claim),
             text(&figures::times(&mirror.theirs)),
             text(&figures::times(&mirror.ours)),
             text(&figures::times(&mirror.apart)),
             mirror.apart.n.to_string(),
-            mirror.at.as_ref().map_or_else(
-                || format!("host {}", letter(host)),
-                |(folder, _)| format!("host {}, {}", letter(host), code(&format!("results/{folder}"))),
-            ),
+            format!("[{}](../../results/{folder})", letter(*host)),
             mirror.state.into_str().to_owned(),
         ]);
     }
-    format!("The authors' own code ({}), by the same measure:\n\n{}\n", prose(label), table.render())
+    let (label, published) = (prose(label), original(claim));
+    let published = published.trim_end_matches('.');
+    format!("The authors' own code ({label}), by the same measure; published: {published}.\n\n{}\n", table.render())
 }
 
 /// "**holds**", with the reason where there is one; of an absent form the reason alone.
@@ -143,18 +142,17 @@ fn only_part(found: &Judged) -> Option<&str> {
 
 /// The evidence, each row with the form or further test that it belongs to.
 fn rows(judged: &[(&str, &Judged)]) -> String {
-    let mut table = Table::new("Test | Scenario | What | Ours | Blocks | >Coverage | Medians | >Floor | Verdict");
+    let mut table = Table::new("Test | Scenario | What | Ours | Blocks (coverage) | Medians | >Floor | Verdict");
     for (label, found) in judged {
         for row in &found.rows {
             let is_told = only_part(found).is_some() || row.part.is_empty();
             table.row([
                 if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
                 code(&row.scenario),
-                text(&figures::what(&row.scale)),
+                breakable(&figures::what(&row.scale)),
                 figures::marked(text(&figures::estimate(row)), found.mark),
                 blocks(row),
-                figures::coverage(row),
-                some(text(&figures::named_sides(row))),
+                some(text(&figures::sides(row))),
                 figures::floor(row),
                 // A figure of a partial measurement is not judged.
                 if found.mark.is_empty() { row.verdict.into_str() } else { NOTHING }.to_owned(),
@@ -164,9 +162,12 @@ fn rows(judged: &[(&str, &Judged)]) -> String {
     table.render()
 }
 
-/// n with the failed runs among them.
+/// "12 (96.1 %)", with the failed runs among them.
 fn blocks(row: &Row) -> String {
-    let count = or_nothing(row.estimate.as_ref(), figures::sample_size);
+    let count = or_nothing(row.estimate.as_ref(), |estimate| match figures::coverage(estimate) {
+        Some(coverage) => format!("{} ({coverage})", estimate.n),
+        None => figures::sample_size(estimate),
+    });
     if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
 }
 

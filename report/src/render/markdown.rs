@@ -5,6 +5,9 @@ use crate::figures::NOTHING;
 /// A tilde that cannot strike text out; not every reader of Markdown knows `\~`.
 const TILDE: &str = "&#126;";
 
+/// The longest name that does not break.
+const LONG: usize = 24;
+
 /// Text that Markdown must print as it is: what would be a tag, a cell, a line or an emphasis is made harmless.
 pub fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
@@ -22,6 +25,12 @@ pub fn text(raw: &str) -> String {
         }
     }
     out
+}
+
+/// Text whose long names may break behind an underscore, so that they do not make a table wider than the page.
+pub fn breakable(raw: &str) -> String {
+    let part = |word: &str| if word.len() > LONG { word.replace('_', "_<wbr>") } else { word.to_owned() };
+    text(raw).split(' ').map(part).collect::<Vec<_>>().join(" ")
 }
 
 /// Text between backticks, for names of arms, scenarios, metrics and files.
@@ -111,6 +120,10 @@ mod tests {
     fn pipes_tags_and_line_breaks_cannot_break_a_table() {
         assert_eq!(text("a|b <script>\nc~d *e"), "a\\|b &lt;script&gt; c&#126;d \\*e");
         assert_eq!(cell("a | `x<y|z` <b>"), "a \\| `x<y\\|z` &lt;b&gt;");
+        assert_eq!(
+            breakable("a_b < sync_pipelined_as_published"),
+            "a_b &lt; sync_<wbr>pipelined_<wbr>as_<wbr>published"
+        );
         let mut table = Table::new("one | >two");
         table.row(["x".to_owned()]);
         assert_eq!(table.render(), "| one | two |\n| --- | --: |\n| x |  |\n");

@@ -45,11 +45,20 @@ fn head(studies: &[StudyView]) -> String {
     )
 }
 
+/// As many digits of a hash as tell two plans apart; verdicts.json has all.
+const HASH_DIGITS: usize = 12;
+
 /// The commands, and the raw data that they read.
 fn commands(studies: &[StudyView]) -> String {
-    let mut table = Table::new("Study | Raw samples | Profile | >Seed of the plan | Hash of the plan (SHA-256)");
+    let mut table = Table::new("Study | Raw samples | Profile | >Seed of the plan | Hash of the plan");
     let mut row = |study: String, folder: &str, profile: String, seed: u64, hash: &str| {
-        table.row([study, code(&format!("results/{folder}")), profile, seed.to_string(), code(hash)]);
+        table.row([
+            study,
+            code(&format!("results/{folder}")),
+            profile,
+            seed.to_string(),
+            code(hash.get(..HASH_DIGITS).unwrap_or(hash)),
+        ]);
     };
     for StudyView { judged, supplements, .. } in studies {
         let study = code(&judged.study);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::markdown::{Table, cell, prose};
 use crate::claims::Better;
-use crate::figures::{NOTHING, or_nothing};
+use crate::figures::{self, NOTHING, or_nothing};
 use crate::page::Column;
 use crate::view::StudyView;
 use crate::{fmt, page, stats};
@@ -16,6 +16,8 @@ const SINGLE: &str = "¹";
 
 struct Entry {
     text: String,
+    /// The mark of a figure from another measurement.
+    mark: &'static str,
     blocks: usize,
 }
 
@@ -43,16 +45,22 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let headings = columns.iter().map(|at| format!(">{}", cell(&layout.column[*at].header)));
     let mut table = Table::with(std::iter::once(cell(&layout.row_header)).chain(headings));
     for row in shown {
-        let said = |entry: &Entry| entry.text.clone() + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
+        let marks = |entry: &Entry| entry.mark.to_owned() + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
+        let of_row: Vec<String> = entries[row].iter().flatten().map(marks).collect();
+        // What all figures of a row share stands once, behind its name.
+        let shared = of_row.iter().all(|mark| *mark == of_row[0]).then(|| of_row[0].as_str());
+        let said = |entry: &Entry| entry.text.clone() + &shared.map_or_else(|| marks(entry), |_| String::new());
         let cell_of = |at: &usize| match &layout.column[*at].values {
             Some(printed) => or_nothing(printed.get(row), |printed| cell(printed)),
             None => or_nothing(entries[row][*at].as_ref(), said),
         };
-        let label = cell(&layout.row[row].label);
+        let label = figures::marked(cell(&layout.row[row].label), shared.unwrap_or_default());
         table.row(std::iter::once(label).chain(columns.iter().map(cell_of)).collect::<Vec<_>>());
     }
     let runs = match (has_single, is_marked) {
-        (_, true) => format!("{SINGLE} A single run; the other figures are medians.\n\n"),
+        (_, true) => {
+            format!("{SINGLE} A single run (behind a row's name: all of its figures); the others are medians.\n\n")
+        }
         (true, false) => "Every figure of ours is a single run.\n\n".to_owned(),
         (false, _) => String::new(),
     };
@@ -132,7 +140,7 @@ fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column
         (print(judged.filter(|_| median.is_finite()).unwrap_or(median), column.digits), blocks)
     };
     let arms: Vec<&str> = arm.into_iter().chain(column.best.iter().flatten().map(String::as_str)).collect();
-    Some(Entry { text: text + view.mark(scenario, &arms), blocks })
+    Some(Entry { text, mark: view.mark(scenario, &arms), blocks })
 }
 
 /// The metric of a column whose ratio is one of two arms and nothing else.

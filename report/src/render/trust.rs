@@ -41,7 +41,7 @@ fn sources(origin: &Origin) -> String {
     for source in &origin.rounds {
         let figure = |name: &str| or_nothing(source.machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
         let mut cells = vec![
-            code(&source.folder),
+            format!("[{}](../../results/{})", source.folder.rsplit('/').next().unwrap_or_default(), source.folder),
             letter(source.host),
             source.part.to_owned(),
             format!("{} of {}", source.blocks.0, source.blocks.1),
@@ -118,14 +118,12 @@ fn controls(judged: &JudgedStudy) -> String {
     if judged.controls.is_empty() {
         return "This study has no controls.\n\n".to_owned();
     }
-    let mut table = Table::new("Control | Kind | Scenario | Measured | >Planted | >Floor | >Layouts, sd | Result");
+    let mut table = Table::new("Control | Measured | >Planted | >Floor | >Layouts, sd | Result");
     let (missing, measured): (Vec<&JudgedControl>, Vec<&JudgedControl>) =
         judged.controls.iter().partition(|control| control.state == ControlState::NotMeasured);
     for control in measured {
         table.row([
             cell(&control.id),
-            if control.planted.is_some() { "planted" } else { "A/A" }.to_owned(),
-            code(&control.row.scenario),
             or_nothing(figures::figure(&control.row), |figure| text(&figure)),
             or_nothing(control.planted, |planted| fmt::number(planted, 3)),
             figures::floor(&control.row),
@@ -254,7 +252,7 @@ fn rounds(judged: &JudgedStudy) -> String {
         _ => format!("Another, {position}"),
     };
     let names = rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({}) |", name(at), round.profile));
-    let mut table = Table::new(&format!("Claim | Form | {}", names.collect::<String>()));
+    let mut table = Table::new(&format!("Claim | Form | {} Do they agree?", names.collect::<String>()));
     for repeat in &rounds.repeats {
         let mut cells = vec![link(&judged.study, &repeat.claim, ""), repeat.form.in_words().to_owned()];
         cells.extend(repeat.verdicts.iter().map(|verdict| or_nothing(*verdict, |verdict| verdict.to_string())));
