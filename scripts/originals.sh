@@ -82,7 +82,7 @@ main() {
     log=$CARGO_TARGET_DIR/originals-$study.log list=$CARGO_TARGET_DIR/originals-$study.tsv
     : >"$log"
     if ! bring_all; then say "error: $study: $problem"; failed=1; continue; fi
-    if [ ! -s "$list" ]; then say "$study: its authors' code is a locked dependency, which make report-$study measures"; continue; fi
+    [ -s "$list" ] || say "$study: its authors' code is a locked dependency"
     [ -z "$fetch" ] || continue
     code=0
     AWAIT_OR_NOT_ORIGINALS=$folder "$SCRIPTS/measure.sh" "$study" --profile originals || code=$?

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
-use study_kit::{Arms, Scenario, always, full, measured, smoke, smoke_full};
+use study_kit::{Arms, Scenario, always, full, measured, originals, smoke, smoke_full};
 
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::input::Shape;
@@ -231,6 +231,7 @@ const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
     measured(0.56, "async~async_current_thread"),
     measured(0.13, "sync~sync@aa"),
     measured(0.08, "sync async"),
+    originals(0.32, "async~sync original_async~original_sync"),
 ];
 const ARMS_MEMORY_100K: &[Arms] = &[
     smoke(0.02, "best_sync best_async"),
@@ -281,8 +282,12 @@ const ARMS_TICKER: &[Arms] = &[
 const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
 const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
-const PERF_TEST: &[Arms] =
-    &[measured(0.14, "sync sync@aa async_buffered original_sync"), measured(0.17, "async original_async")];
+const PERF_TEST: &[Arms] = &[
+    measured(0.14, "sync sync@aa async_buffered original_sync"),
+    measured(0.17, "async original_async"),
+    originals(0.14, "sync original_sync"),
+    originals(0.17, "async original_async"),
+];
 const ASYNC: &[Arms] = &[measured(0.04, "async sync")];
 const STREAMED: &[Arms] = &[measured(0.04, "empty sync async best_sync best_async")];
 const CALLS: &[Arms] = &[
