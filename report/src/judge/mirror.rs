@@ -56,8 +56,8 @@ fn quotients(theirs: &Yield, ours: &Yield) -> Yield {
     Yield { pairs: both.collect(), ..Yield::default() }
 }
 
-/// Adds what a round of the authors' own code on `host` says of tests whose own round, by `claims`, did not run it, unless a newer one
-/// of this host did, and drops what it contradicts.
+/// Adds what a round of the authors' own code on `host` says of the tests of `claims`, unless a newer one of this host did, and drops what it
+/// contradicts.
 pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>, folder: &str, host: usize) {
     let there = |id: &str, form: Form| -> Vec<Mirror> {
         let asked = originals.claims.asked(id, form).filter(|_| originals.claims.mirror_as(claims, id, form));
@@ -65,7 +65,7 @@ pub fn mirrors(study: &mut JudgedStudy, claims: &Claims, originals: Evidence<'_>
         asked.into_iter().flat_map(|asked| of(originals, asked)).map(there).collect()
     };
     let is_new =
-        |found: &Judged| found.mirrors.iter().all(|mirror| mirror.at.as_ref().is_some_and(|(_, of)| *of != host));
+        |found: &Judged| found.mirrors.iter().all(|mirror| mirror.at.as_ref().is_none_or(|(_, of)| *of != host));
     for judged in &mut study.claims {
         for test in &mut judged.further {
             if let Some(found) = test.form.judged_mut().filter(|found| is_new(found)) {
