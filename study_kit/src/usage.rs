@@ -130,6 +130,18 @@ pub fn map_blocks() {
     }
 }
 
+/// Makes glibc keep every block that is freed, whichever thread has it, as a process does that does its work over and over. To be called before
+/// there are other threads.
+pub fn keep_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: sets parameters of the allocator and touches no memory of ours.
+    unsafe {
+        nix::libc::mallopt(nix::libc::M_ARENA_MAX, 1);
+        nix::libc::mallopt(nix::libc::M_MMAP_MAX, 0);
+        nix::libc::mallopt(nix::libc::M_TRIM_THRESHOLD, i32::MAX);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

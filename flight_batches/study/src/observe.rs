@@ -11,11 +11,11 @@ use flight_batches::stats::{Process, Stats};
 use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::Ticket;
 use study_kit::server::Server;
-use study_kit::usage::{kib, map_blocks, settle_allocator};
+use study_kit::usage::{keep_blocks, kib, map_blocks, settle_allocator};
 use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns};
 use tokio::runtime::Runtime;
 
-use crate::cases::{self, Setting, Subject};
+use crate::cases::{self, Answer, Setting, Subject};
 use crate::{loopback, servers};
 
 /// Connections that share the streams.
@@ -39,7 +39,7 @@ impl Study for FlightBatches {
     }
 
     fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
-        settle_allocator();
+        allocate_for(case.setting.answer);
         let (setting, subject) = (case.setting, cases::subject(case.arm)?);
         let mut metrics = settings(setting);
         let Some(server) = servers::start(subject, setting, case.seed)? else {
@@ -66,11 +66,7 @@ impl Study for FlightBatches {
 
     /// Each turn has streams of its own to a server that stays. Of a window counts what 100 MB took.
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
-        settle_allocator();
-        if case.setting.keeps {
-            // A client that reads one answer has no memory left over from another.
-            map_blocks();
-        }
+        allocate_for(case.setting.answer);
         let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
         let bench = Bench::new(case, server.context("there is no such server on this machine")?)?;
         Ok(Box::new(move || {
@@ -91,6 +87,15 @@ impl Study for FlightBatches {
             return if loopback::serve().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         flight_batches::cli::run(arguments.iter().cloned())
+    }
+}
+
+/// Sets the allocator up for what the client does with an answer.
+fn allocate_for(answer: Answer) {
+    match answer {
+        Answer::Dropped => settle_allocator(),
+        Answer::Fresh => map_blocks(),
+        Answer::Reused => keep_blocks(),
     }
 }
 
@@ -130,16 +135,30 @@ struct Bench {
 impl Bench {
     fn new(case: &TestCase<'_, Setting>, server: Server) -> Result<Self> {
         let setting = case.setting;
-        let &Setting { rows, requests, extent, delay_us, batches, keeps, .. } = setting;
+        let &Setting { rows, requests, extent, delay_us, batches, answer, .. } = setting;
         let ticket = Ticket { records_per_batch: rows, batch_generation_delay: f64::from(delay_us) * 1e-6, batches };
         // The first batch of a table is that of a table which has no other.
         let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;
         let first = table.batch(0, rows);
         let digest = format!("{rows}x{}", checksum(&first));
         let runtime = Runtime::new().context("no runtime can be started")?;
+        let keeps = answer != Answer::Dropped;
         let load = Load { ticket, requests, extent, first: Some(first), patience: PATIENCE, keeps };
         let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
-        Ok(Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server })
+        let bench =
+            Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server };
+        if answer == Answer::Reused {
+            bench.warm_up()?;
+        }
+        Ok(bench)
+    }
+
+    /// The same once without a delay, as the original does.
+    fn warm_up(&self) -> Result<()> {
+        let ticket = Ticket { batch_generation_delay: 0.0, ..self.load.ticket };
+        let delivery = self.runtime.block_on(Load { ticket, ..self.load.clone() }.run(&self.connections));
+        ensure!(delivery.failures.is_empty(), "the request before failed: {:?}", delivery.failures);
+        Ok(())
     }
 
     /// Puts the load on the server once.
