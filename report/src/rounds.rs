@@ -1,4 +1,4 @@
-//! Which rounds are shown: of every study one that decides, and what is compared with it; all of one host.
+//! Which rounds are shown: of every study one that decides, and what is compared with it, of the host of its newest round.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const COMPARED: usize = 3;
 pub struct Shown<'a> {
     /// The most powerful whole round.
     pub decides: &'a Folder,
-    /// Its host, 0 for that of the newest round over all studies.
+    /// Its host, 0 for that of most studies.
     pub host: usize,
     /// Other whole rounds of the host by the same claims, the newest first.
     pub others: Vec<&'a Folder>,
@@ -35,7 +35,7 @@ pub struct Shown<'a> {
 /// Where the figures of a study come from, for the report.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
-    /// The host of what is shown, 0 for that of the newest round over all studies.
+    /// The host of what is shown, 0 for that of most studies.
     pub host: usize,
     /// Every round that has a part in it.
     pub rounds: Vec<Source>,
@@ -44,7 +44,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Whether it is of the host of the newest round over all studies, which the others are shown with.
+    /// Whether it is of the host that most studies are shown from.
     pub fn is_first_host(&self) -> bool {
         self.host == 0
     }
@@ -104,6 +104,15 @@ pub fn choose(folders: &[Folder]) -> Vec<Shown<'_>> {
         placed.push((host, folder));
     }
     let studies: BTreeSet<&str> = folders.iter().map(|folder| folder.meta.study.as_str()).collect();
+    // The first host is that of most studies, of several the one with the newest round.
+    let newest = |study: &&str| placed.iter().find(|(_, folder)| folder.meta.study == **study && folder.is_whole());
+    let shown_from: Vec<usize> = studies.iter().filter_map(newest).map(|(host, _)| *host).collect();
+    let studies_of = |host: usize| shown_from.iter().filter(|from| **from == host).count();
+    let mut order: Vec<usize> = (0..hosts.len()).collect();
+    order.sort_by_key(|host| Reverse(studies_of(*host)));
+    for (host, _) in &mut placed {
+        *host = order.iter().position(|other| other == host).unwrap_or(*host);
+    }
     let of = |study: &str| -> Vec<(usize, &Folder)> {
         placed.iter().filter(|(_, folder)| folder.meta.study == study).copied().collect()
     };
@@ -115,15 +124,10 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
     let whole = |host: usize| -> Vec<&'a Folder> {
         folders.iter().filter(|(of, folder)| *of == host && folder.is_whole()).map(|(_, folder)| *folder).collect()
     };
-    // Rounds answer the question that the newest of the host asks; those before it may have been asked another one.
-    let deciding = |host: usize| {
-        let rounds = whole(host);
-        let newest = *rounds.first()?;
-        most_powerful(rounds.into_iter().filter(|folder| folder.claims.ask_as(&newest.claims)))
-    };
+    // The newest says of which host, and which question is asked: those before it may have been asked another one.
+    let (host, newest) = *folders.iter().find(|(_, folder)| folder.is_whole())?;
+    let decides = most_powerful(whole(host).into_iter().filter(|folder| folder.claims.ask_as(&newest.claims)))?;
     let hosts: BTreeSet<usize> = folders.iter().map(|(host, _)| *host).collect();
-    let elsewhere = || hosts.iter().filter_map(|&host| Some((host, deciding(host)?))).max_by_key(|(_, at)| power(at));
-    let (host, decides) = deciding(0).map(|folder| (0, folder)).or_else(elsewhere)?;
     let asks = |folder: &&Folder| folder.claims.ask_as(&decides.claims);
     let others = whole(host).into_iter().filter(|folder| !std::ptr::eq(*folder, decides) && asks(folder));
     let of_host = || folders.iter().filter(|(of, _)| *of == host).map(|(_, folder)| *folder);

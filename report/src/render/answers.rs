@@ -229,6 +229,11 @@ pub fn tally(studies: &[StudyView]) -> String {
         let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
         format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
     });
+    let apart = studies.iter().filter(|view| !view.origin.is_first_host()).map(|view| {
+        let (study, runs) = (&view.judged.study, fmt::plural(view.judged.runs, "run", "runs"));
+        format!(" `{study}`: {runs} on {}.", cell(&host::in_words(&view.machine)))
+    });
+    let machine = machine + &apart.collect::<String>();
     let others: BTreeSet<usize> =
         studies.iter().flat_map(|view| &view.origin.elsewhere).map(|(host, _)| *host).collect();
     let differ = studies.iter().any(|view| {
@@ -244,7 +249,7 @@ pub fn tally(studies: &[StudyView]) -> String {
         0 => String::new(),
         count => format!(" Measured on {} as well: {says}.", fmt::plural(count, "other machine", "other machines")),
     };
-    let [passed, failed, open] = controls(here.map(|view| &view.judged));
+    let [passed, failed, open] = controls(studies.iter().map(|view| &view.judged));
     let all = fmt::plural(passed + failed + open, "control", "controls");
     let controls = format!(
         " Of {all} (an arm against its own copy, plain or slowed), {passed} passed, {failed} failed and {open} were too noisy to tell; \
