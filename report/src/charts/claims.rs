@@ -47,15 +47,12 @@ impl Line<'_> {
     }
 }
 
-/// Draws the chart of a study, or over several: those of the first host. What has no ratio is named at its foot.
+/// Draws the chart of a study, or over several. What has no ratio is named at its foot, and who was measured on another host than most.
 pub fn draw(studies: &[StudyView]) -> String {
     let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
-    // No picture mixes hosts.
-    let (here, elsewhere): (Vec<&StudyView>, Vec<&StudyView>) =
-        studies.iter().partition(|view| studies.len() == 1 || view.origin.is_first_host());
     let (lines, without): (Vec<Line>, Vec<Line>) =
-        here.into_iter().flat_map(lines_of).partition(|line| line.found().count() > 0);
+        studies.iter().flat_map(lines_of).partition(|line| line.found().count() > 0);
     if lines.is_empty() {
         let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
@@ -78,7 +75,8 @@ pub fn draw(studies: &[StudyView]) -> String {
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    y = absent(&mut canvas, bottom + 30.0, &without, &elsewhere);
+    let elsewhere = studies.iter().filter(|view| studies.len() > 1 && !view.origin.is_first_host());
+    y = remarks(&mut canvas, bottom + 30.0, &without, elsewhere);
     let description = lines.iter().map(described).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
@@ -205,11 +203,15 @@ fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
 }
 
 /// Names the claims that have no ratio, and the studies that were measured elsewhere, at the foot of the card.
-fn absent(canvas: &mut Canvas, mut y: f64, without: &[Line], elsewhere: &[&StudyView]) -> f64 {
+fn remarks<'a>(
+    canvas: &mut Canvas,
+    mut y: f64,
+    without: &[Line],
+    elsewhere: impl Iterator<Item = &'a StudyView>,
+) -> f64 {
     let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
     let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
-    let elsewhere =
-        elsewhere.iter().map(|view| format!("Measured on another host, and not drawn: {}.", view.judged.study));
+    let elsewhere = elsewhere.map(|view| format!("Measured on another host than the rest: {}.", view.judged.study));
     let sentences = Some(missing).filter(|_| !ids.is_empty()).into_iter().chain(elsewhere);
     for line in sentences.flat_map(|sentence| wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING)) {
         y += 16.0;
