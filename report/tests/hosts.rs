@@ -160,6 +160,19 @@ fn the_newest_round_says_which_host_comes_first_and_a_study_without_one_there_is
 }
 
 #[test]
+fn the_host_of_most_studies_comes_first_and_each_is_shown_from_that_of_its_newest_round() {
+    let temp = temporary();
+    Toy::default().seal(temp.path(), FIRST, usual);
+    Toy { study: "joy", ..Toy::default() }.seal(temp.path(), FIRST, usual);
+    Toy { study: "boy", ..slower() }.seal(temp.path(), SECOND, usual);
+    let (page, []) = rendered(temp.path(), []);
+    assert!(page.contains("`boy` was measured on host B, not on A") && !page.contains("`toy` was measured"), "{page}");
+    Toy { study: "joy", ..slower() }.seal(temp.path(), THIRD, usual);
+    let (page, []) = rendered(temp.path(), []);
+    assert!(page.contains("`toy` was measured on host B, not on A") && !page.contains("`joy` was measured"), "{page}");
+}
+
+#[test]
 fn every_round_says_what_else_went_on() {
     let temp = temporary();
     Toy::default().seal(temp.path(), FIRST, usual);
