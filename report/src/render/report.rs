@@ -12,7 +12,7 @@ const THREATS: [&str; 6] = [
      neighbouring runs and the A/A floor guard against that; a verdict of *undecided* is what is left when they cannot.",
     "There are few cores. Threads and tasks that would run side by side on a larger machine take turns here, and what is won by more cores \
      is understated. MACHINES.md names the machine.",
-    "The verdicts are those of one host, with one kernel, one compiler and one C library; what other hosts say of the same claims stands beside \
+    "The verdicts of a study are those of one host, with one kernel, one compiler and one C library; what other hosts say of the same claims stands beside \
      them in MACHINES.md. Nothing here says how an effect changes with another processor, input or version.",
     "The code is written anew, so this replicates the published claims and does not reproduce the published measurements: a difference may \
      come from our code as well as from their method.",
