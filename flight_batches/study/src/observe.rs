@@ -59,9 +59,9 @@ impl Study for FlightBatches {
         Ok(observation)
     }
 
-    /// More of few streams at a short delay, which are soon under way and differ most from window to window.
+    /// More of single requests at a short delay, which differ most from one to the next and are soon over.
     fn pairs(setting: &Setting, _: &str) -> usize {
-        if setting.requests <= 10 && setting.delay_us <= 1_000 { 4 } else { 2 }
+        if setting.requests == 1 && setting.delay_us <= 1_000 { 4 } else { 2 }
     }
 
     /// Each turn has streams of its own to a server that stays. Of a window counts what 100 MB took.

@@ -218,7 +218,7 @@ const ARMS_ENTRIES_50: &[Arms] = &[
     ),
     always(0.08, "async async_current_thread async_static"),
     always(0.68, "async~sync"),
-    always(0.13, "sync~sync@aa"),
+    always(0.06, "sync~sync@aa"),
     smoke(0.13, "sync@slow~sync"),
     measured(
         0.13,
@@ -235,8 +235,7 @@ const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
 ];
 const ARMS_MEMORY_100K: &[Arms] = &[
     smoke(0.02, "best_sync best_async"),
-    measured(0.13, "sync~async"),
-    measured(0.05, "sync_buffer_32k~sync_buffer_8k best_async~best_sync sync~sync@aa"),
+    measured(0.02, "sync~async sync_buffer_32k~sync_buffer_8k best_async~best_sync sync~sync@aa"),
     measured(0.02, "sync async"),
 ];
 const ARMS_MEMORY_MINIZ: &[Arms] = &[
@@ -251,9 +250,9 @@ const ARMS_MEMORY_5M: &[Arms] = &[
     measured(0.1, "sync_buffer_8k~sync_buffer_8k@aa"),
 ];
 const ARMS_PERF_5M: &[Arms] =
-    &[smoke(0.37, "sync async sync@aa sync@slow"), measured(0.15, "async_buffered sync_buffered sync_buffered@aa")];
+    &[smoke(0.37, "sync async sync@aa sync@slow"), measured(0.09, "async_buffered sync_buffered sync_buffered@aa")];
 const ARMS_PERF_20M: &[Arms] = &[
-    measured(0.14, "sync async_buffered sync_buffered sync_buffered@aa sync@aa sync@slow best_sync best_async"),
+    measured(0.1, "sync async_buffered sync_buffered sync_buffered@aa sync@aa sync@slow best_sync best_async"),
     measured(0.36, "async"),
 ];
 const ARMS_RSS_10M: &[Arms] = &[always(0.02, "empty sync async best_sync best_async"), measured(0.02, "sync@aa")];
@@ -283,7 +282,7 @@ const OWN: &[Arms] = &[always(0.11, "best_sync best_async")];
 const FIFTY: &[Arms] = &[measured(0.68, "async~sync"), measured(0.14, "async_buffered~sync_buffered")];
 const SIZES: &[Arms] = &[measured(0.07, "async_buffered sync_buffered sync_buffered@aa")];
 const PERF_TEST: &[Arms] = &[
-    measured(0.14, "sync sync@aa async_buffered original_sync"),
+    measured(0.1, "sync sync@aa async_buffered original_sync"),
     measured(0.17, "async original_async"),
     originals(0.14, "sync original_sync"),
     originals(0.17, "async original_async"),
@@ -347,7 +346,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     miniz(file("rss_5m_miniz", streamed(80, 1), ASYNC)),
     miniz(file("rss_10m_miniz", streamed(160, 1), ASYNC)),
     miniz(file("rss_100m_miniz", streamed(1_600, 1), ASYNC)),
-    miniz(file("rss_500m_miniz", streamed(8_000, 1), &[measured(1.0, "async sync")])),
+    miniz(file("rss_500m_miniz", streamed(8_000, 1), &[measured(0.92, "async sync")])),
     miniz(file("rss_10g_miniz", streamed(40_000, 4), &[full(8.0, "async sync")])),
     file("calls_1", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1),
     miniz(file("calls_1_miniz", Shape::calls(Pattern, 4 * KIB, 1), ARMS_CALLS_1_MINIZ)),

@@ -103,7 +103,7 @@ const OPEN: &str = "direct spawn_blocking tokio_rusqlite wal_threads";
 /// Every scenario.
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
-    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.2, EVERY_ARM)]),
+    Scenario::new("hold_100ms", closed(ms(100), ms(3_000)), &[measured(3.15, EVERY_ARM)]),
     Scenario::built("variant-tuned", "hold_100ms_tuned", closed(ms(100), ms(2_000)),
         &[measured(2.2, "spawn_blocking"), always(2.2, "tokio_rusqlite")]),
     Scenario::new("hold_1s", closed(ms(1_000), ms(6_000)), &[measured(6.7, COMPARED)]),
@@ -114,7 +114,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("open_1s", open(ms(1_000), ms(3_000), false), &[measured(3.6, OPEN), measured(3.6, "wal_threads_idle wal_inline")]),
     // The published hold and think time at a hundredth: a worker that syncs forty of them takes turns with readers for twenty holds.
     Scenario::new("forty_300ms", forty(ms(300), Duration::from_micros(50), ms(600)),
-        &[measured(6.5, "direct"), measured(1.2, "tokio_rusqlite wal_threads")]),
+        &[measured(5.4, "direct"), measured(1.0, "tokio_rusqlite wal_threads")]),
     Scenario::new("commit_disk", Setting::Commits { window: ms(1_000) }, &[measured(1.1, "single_commit group_commit")]),
     Scenario::new("recorder", Setting::Record { samples: 1_000_000 }, &[always(0.2, "recorder")]),
     Scenario::new("full_100ms", closed(ms(100), ms(120_000)),

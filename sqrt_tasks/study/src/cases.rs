@@ -129,12 +129,12 @@ const ALONE_AS_PUBLISHED: &str = "async_await~sys_thread_1 tokio_1~sys_thread_1 
 #[rustfmt::skip]
 pub const SCENARIOS: &[Scenario<Setting>] = &[
     // Beside the duets their arms alone, which must agree with them.
-    Scenario::new("half_1", parts(1, 2), &[always(0.65, ALONE), measured(0.06, ONE)]),
+    Scenario::new("half_1", parts(1, 2), &[always(0.58, ALONE), measured(0.06, ONE)]),
     Scenario::new("half_4", parts(4, 2), &[
-        always(1.3, "tokio_cores~sys_thread_cores"), measured(0.09, "sys_thread_cores tokio_cores"),
+        always(1.2, "tokio_cores~sys_thread_cores"), measured(0.09, "sys_thread_cores tokio_cores"),
     ]),
-    Scenario::built("dev", "dev_part_1", parts(1, 10), &[always(0.7, ALONE_AS_PUBLISHED)]),
-    Scenario::built("dev", "dev_part_4", parts(4, 10), &[always(1.1, "tokio_cores~sys_thread_cores")]),
+    Scenario::built("dev", "dev_part_1", parts(1, 10), &[always(0.55, ALONE_AS_PUBLISHED)]),
+    Scenario::built("dev", "dev_part_4", parts(4, 10), &[always(1.02, "tokio_cores~sys_thread_cores")]),
     Scenario::new("n_2", tasks(2), &[
         smoke(0.18, ONE_CONTROLLED), smoke(0.1, MORE),
         smoke(0.07, LIGHT_ONE), smoke(0.04, LIGHT_CORES), smoke(0.054, HEAVY_ONE), smoke(0.032, HEAVY_CORES),
@@ -155,8 +155,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     Scenario::new("n_1000", tasks(1000), &[full(85.0, ONE), full(43.0, MORE)]),
     Scenario::built("dev", "dev_2", tasks(2), &[
-        smoke_quick(0.46, ONE_CONTROLLED), smoke_quick(0.28, MORE), smoke_quick(0.13, LIGHT_ONE),
-        smoke_quick(0.07, LIGHT_CORES), smoke_quick(0.4, HEAVY_ONE), smoke_quick(0.25, HEAVY_CORES),
+        smoke_quick(0.37, ONE_CONTROLLED), smoke_quick(0.22, MORE), smoke_quick(0.13, LIGHT_ONE),
+        smoke_quick(0.07, LIGHT_CORES), smoke_quick(0.28, HEAVY_ONE), smoke_quick(0.17, HEAVY_CORES),
     ]),
     Scenario::built("dev", "dev_200", tasks(200), &[
         full(84.0, ONE_CONTROLLED), full(42.0, MORE),
@@ -167,7 +167,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     Scenario::new("best_200", cycles(200), &[always(0.76, "rayon static_split tokio_inside")]),
     Scenario::new("kernel", cycles(8), &[always(0.69, "collect"), always(0.14, "sum"), always(0.07, "vector")]),
-    Scenario::built("dev", "cargo", Setting::Program, &[always(1.1, "cargo_run"), always(0.85, "program")]),
+    Scenario::built("dev", "cargo", Setting::Program, &[always(0.9, "cargo_run"), always(0.8, "program")]),
     Scenario::new("null_1k", null(1000), &[always(0.014, EXECUTORS), always(0.02, "tokio spawn_blocking"), always(0.23, "thread_per_task")]),
     Scenario::new("null_50k", null(50_000), &[measured(0.17, EXECUTORS), measured(0.45, "tokio"), measured(0.56, "spawn_blocking")]),
     Scenario::new("sweep_100", sweep(100), &[measured(0.35, EXECUTORS), measured(0.85, "tokio"), measured(1.0, "spawn_blocking")]),
