@@ -1,7 +1,7 @@
 //! Which rounds are shown: of every study one that decides, and what is compared with it, of the host of its newest round.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::claims_file::ORIGINALS;
@@ -103,20 +103,24 @@ pub fn choose(folders: &[Folder]) -> Vec<Shown<'_>> {
         hosts[host].push(&folder.machine);
         placed.push((host, folder));
     }
-    let studies: BTreeSet<&str> = folders.iter().map(|folder| folder.meta.study.as_str()).collect();
+    let mut studies: BTreeMap<&str, Vec<(usize, &Folder)>> = BTreeMap::new();
+    for (host, folder) in placed {
+        studies.entry(&folder.meta.study).or_default().push((host, folder));
+    }
     // The first host is that of most studies, of several the one with the newest round.
-    let newest = |study: &&str| placed.iter().find(|(_, folder)| folder.meta.study == **study && folder.is_whole());
-    let shown_from: Vec<usize> = studies.iter().filter_map(newest).map(|(host, _)| *host).collect();
+    let shown_from: Vec<usize> = studies.values().filter_map(|folders| newest(folders)).map(|(host, _)| host).collect();
     let studies_of = |host: usize| shown_from.iter().filter(|from| **from == host).count();
     let mut order: Vec<usize> = (0..hosts.len()).collect();
     order.sort_by_key(|host| Reverse(studies_of(*host)));
-    for (host, _) in &mut placed {
+    for (host, _) in studies.values_mut().flatten() {
         *host = order.iter().position(|other| other == host).unwrap_or(*host);
     }
-    let of = |study: &str| -> Vec<(usize, &Folder)> {
-        placed.iter().filter(|(_, folder)| folder.meta.study == study).copied().collect()
-    };
-    studies.into_iter().filter_map(|study| shown(&of(study))).collect()
+    studies.values().filter_map(|folders| shown(folders)).collect()
+}
+
+/// The newest whole round of a study, with its host.
+fn newest<'a>(folders: &[(usize, &'a Folder)]) -> Option<(usize, &'a Folder)> {
+    folders.iter().find(|(_, folder)| folder.is_whole()).copied()
 }
 
 /// What is shown of one study, of its folders with their hosts, the newest first.
@@ -125,7 +129,7 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
         folders.iter().filter(|(of, folder)| *of == host && folder.is_whole()).map(|(_, folder)| *folder).collect()
     };
     // The newest says of which host, and which question is asked: those before it may have been asked another one.
-    let (host, newest) = *folders.iter().find(|(_, folder)| folder.is_whole())?;
+    let (host, newest) = newest(folders)?;
     let decides = most_powerful(whole(host).into_iter().filter(|folder| folder.claims.ask_as(&newest.claims)))?;
     let hosts: BTreeSet<usize> = folders.iter().map(|(host, _)| *host).collect();
     let asks = |folder: &&Folder| folder.claims.ask_as(&decides.claims);

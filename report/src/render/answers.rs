@@ -223,13 +223,13 @@ pub fn overview(studies: &[StudyView], report: &str) -> String {
 
 /// What the counts mean, and where that was measured.
 pub fn tally(studies: &[StudyView]) -> String {
-    let here = studies.iter().filter(|view| view.origin.is_first_host());
-    let runs = here.clone().map(|view| view.judged.runs).sum::<usize>();
-    let machine = here.clone().next().map_or_else(String::new, |view| {
+    let (here, apart): (Vec<_>, Vec<_>) = studies.iter().partition(|view| view.origin.is_first_host());
+    let runs = here.iter().map(|view| view.judged.runs).sum::<usize>();
+    let machine = here.first().map_or_else(String::new, |view| {
         let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
         format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
     });
-    let apart = studies.iter().filter(|view| !view.origin.is_first_host()).map(|view| {
+    let apart = apart.iter().map(|view| {
         let (study, runs) = (&view.judged.study, fmt::plural(view.judged.runs, "run", "runs"));
         format!(" `{study}`: {runs} on {}.", cell(&host::in_words(&view.machine)))
     });
