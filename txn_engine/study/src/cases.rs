@@ -254,26 +254,26 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     ]),
     file("hot_2000100", Hot, 2_000_100).arms(LARGE),
     file("uniform_2000100", Uniform, 2_000_100).arms(LARGE),
-    three_files("three_files", 100_000).arms(&[
+    three_files("files_3x100k", 100_000).arms(&[
         always(0.07, "sync async async_batched_4096 async_multi_thread sync_unshared best_all_cores"),
         smoke(0.07, "sync_pipelined async_batched_16 async_batched_256 best_one_core"),
         smoke(0.07, "sync_batched_16 sync_batched_256 sync_batched_4096"),
         smoke(0.07, PUBLISHED),
     ]),
-    three_files("three_files_debug", 50_000)
+    three_files("files_3x50k_debug", 50_000)
         .built("dev")
         .arms(&[always(0.6, "sync_as_published"), always(0.85, "async_as_published")]),
-    three_files("three_files_300k", 300_000)
+    three_files("files_3x300k", 300_000)
         .arms(&[measured(0.15, "sync async sync@aa async_multi_thread async_batched_4096")]),
-    three_files("three_files_1m", 1_000_000)
+    three_files("files_3x1m", 1_000_000)
         .arms(&[full(0.47, "sync async sync@aa sync_unshared async_multi_thread async_batched_4096 best_all_cores")]),
-    three_files("three_files_allocations", 100_000).built("variant-allocations").arms(&[always(0.12, "sync async")]),
-    whole_test("whole_test_debug", 20_000).arms(&[
+    three_files("files_3x100k_allocations", 100_000).built("variant-allocations").arms(&[always(0.12, "sync async")]),
+    whole_test("test_3x20k_debug", 20_000).arms(&[
         always(0.73, ENGINES_AS_PUBLISHED),
         measured(0.73, "sync_as_published@aa"),
         measured(0.73, PUBLISHED_CONTROLS),
     ]),
-    whole_test("whole_test_1m_debug", 1_000_000).arms(&[
+    whole_test("test_3x1m_debug", 1_000_000).arms(&[
         full(40.0, COSTLY),
         full(40.0, PUBLISHED_CONTROLS),
         originals(40.0, ENGINES_AS_PUBLISHED),

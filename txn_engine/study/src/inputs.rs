@@ -16,17 +16,16 @@ use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::Oracle;
 
 use crate::cases::Files;
+use crate::mirror;
 
 /// The study, by the name of its crate.
 pub const STUDY: &str = "txn_engine";
 
 /// Part of every file name: a generator or oracle that changes must not meet the files of the one before.
-const GENERATION: u32 = 1;
+const GENERATION: u32 = 2;
 
-/// Clients of the three files of the published concurrency test.
-const REGRESSION_CLIENTS: [RangeInclusive<u16>; 3] = [1..=10, 200..=300, 400..=500];
-/// Ids of one of the three files lie below this distance from those of the next.
-const REGRESSION_IDS: u32 = 10_000_000;
+/// Clients and the first id of each of the three files of the published concurrency test.
+const REGRESSION: [(RangeInclusive<u16>, u32); 3] = [(1..=10, 0), (200..=300, 1_000_001), (400..=500, 2_000_001)];
 
 /// The input of a scenario with one seed: one or more files and what must come of them.
 #[derive(Debug)]
@@ -73,14 +72,13 @@ impl Set {
         let (folder, rows) = (data::folder(STUDY), files.rows);
         let name = files.shape.as_ref().map_or("regression", Into::into);
         let stem = format!("{name}-{rows}-s{seed}-g{GENERATION}");
-        let regression = |(clients, index)| {
-            let shape = Shape::Regression { clients, tx_base: index * REGRESSION_IDS };
-            (folder.join(format!("{stem}-{}.csv", index + 1)), shape)
+        let regression = |((clients, first_tx), number)| {
+            (folder.join(format!("{stem}-{number}.csv")), Shape::Regression { clients, first_tx })
         };
         let expected = folder.join(format!("{stem}.json"));
         let files = match &files.shape {
             Some(shape) => vec![(folder.join(format!("{stem}.csv")), shape.clone())],
-            None => REGRESSION_CLIENTS.into_iter().zip(0..).map(regression).collect(),
+            None => REGRESSION.into_iter().zip(1..).map(regression).collect(),
         };
         Set { files, rows, seed, expected }
     }
@@ -106,7 +104,7 @@ impl Set {
         let answer = oracle.finish();
         let errors = |kind: ErrorKind| answer.errors.get(kind.name()).copied().unwrap_or(0);
         let expected = Expected::new(&answer.accounts_csv, answer.accepted, errors);
-        write_whole(&self.expected, |out| Ok(serde_json::to_writer(out, &expected)?))
+        write_whole(&self.expected, |file| Ok(serde_json::to_writer(file, &expected)?))
     }
 
     /// Writes the files anew into `into`, under their names.
@@ -115,7 +113,10 @@ impl Set {
             let path = into.join(path.file_name().unwrap_or_default());
             // Each of several files has other rows.
             let seed = self.seed + (index << 32);
-            write_whole(&path, |out| generate::write(shape, self.rows, seed, out))?;
+            write_whole(&path, |file| match shape {
+                Shape::Regression { .. } => mirror::write_rows(generate::rows(shape, seed), self.rows, file),
+                _ => generate::write(shape, self.rows, seed, BufWriter::with_capacity(1 << 20, file)),
+            })?;
             Ok(path)
         });
         written.collect()
@@ -129,12 +130,10 @@ impl Set {
 }
 
 /// Writes `path` under a temporary name in its folder and renames it: a file that is there is whole.
-fn write_whole(path: &Path, content: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>) -> Result<()> {
+fn write_whole(path: &Path, content: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let write = || -> io::Result<()> {
         let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-        let mut out = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-        content(&mut out)?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        content(file.as_file_mut())?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };

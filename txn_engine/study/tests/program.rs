@@ -93,7 +93,7 @@ fn a_case_that_was_not_prepared_says_how_to_prepare_it() {
 fn an_answer_that_is_not_the_expected_one_is_a_failure_without_a_time() {
     let folder = Folder::new();
     folder.study("prepare --scenario rows_100").assert().success();
-    let input = folder.0.path().join("data/txn_engine/original-100-s0-g1.csv");
+    let input = folder.0.path().join("data/txn_engine/original-100-s0-g2.csv");
     let mut file = File::options().append(true).open(input).expect("prepare wrote it");
     file.write_all(b"deposit,777,4000000000,1\n").expect("the input can be changed");
     let record = folder.record("run --scenario rows_100 --arm sync", 1);

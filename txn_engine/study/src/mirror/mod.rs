@@ -6,7 +6,7 @@
 
 use std::fmt::{Display, Write as _};
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::{panic, thread};
@@ -14,6 +14,7 @@ use std::{panic, thread};
 use anyhow::{Context, Result};
 use rust_decimal::Decimal;
 use sysinfo::System;
+use tokio::io::AsyncRead;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::io::SyncIoBridge;
@@ -22,8 +23,10 @@ use txn_engine::ErrorKind;
 mod books;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use books::{Account, Applied, Dashed, Payment, Sharded};
+pub use write::write_rows;
 
 /// A published engine, or a control that differs from it in one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +46,40 @@ pub enum Mirror {
 /// Rows per message of [`Mirror::AsyncBatched`].
 const BATCH: usize = 4_096;
 
-/// Buffers of the published program, which reads one file, and of its test, which reads several.
-const BUFFER_BYTES: [usize; 2] = [16_384, 1_024];
+/// Who hands the engine its files.
+#[derive(Debug, Clone, Copy)]
+enum Caller {
+    /// The published program: one file, through a buffer, after it has read its memory.
+    Program,
+    /// The published test: each file as it is.
+    Test,
+}
+
+impl Caller {
+    /// Of the engine's own buffer.
+    const fn buffer(self) -> usize {
+        match self {
+            Caller::Program => 16_384,
+            Caller::Test => 1_024,
+        }
+    }
+
+    fn open(self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
+        let file = File::open(path)?;
+        Ok(match self {
+            Caller::Program => Box::new(BufReader::new(file)),
+            Caller::Test => Box::new(file),
+        })
+    }
+
+    async fn open_async(self, path: &Path) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+        let file = tokio::fs::File::open(path).await?;
+        Ok(match self {
+            Caller::Program => Box::new(tokio::io::BufReader::with_capacity(self.buffer(), file)),
+            Caller::Test => Box::new(file),
+        })
+    }
+}
 
 /// A mirror with its runtime, if it has one: the published timer starts when it is there.
 pub struct Ready {
@@ -84,14 +119,15 @@ impl Mirror {
 impl Ready {
     /// Processes `paths` with a new engine, so many `at_once`.
     pub fn process(&self, paths: &[PathBuf], at_once: usize) -> Result<Done> {
-        let buffer = BUFFER_BYTES[usize::from(paths.len() > 1)];
+        let caller = if paths.len() > 1 { Caller::Test } else { Caller::Program };
+        let _read = matches!(caller, Caller::Program).then(memory_figure);
         let mut counts = Counts::default();
         let books = if let Some(runtime) = &self.runtime {
             let books = Arc::new(Sharded::default());
             for files in paths.chunks(at_once) {
                 let more = match self.mirror {
-                    Mirror::AsyncBatched => runtime.block_on(on_tasks::<Vec<Payment>>(&books, files, buffer)),
-                    _ => runtime.block_on(on_tasks::<[Payment; 1]>(&books, files, buffer)),
+                    Mirror::AsyncBatched => runtime.block_on(on_tasks::<Vec<Payment>>(&books, files, caller)),
+                    _ => runtime.block_on(on_tasks::<[Payment; 1]>(&books, files, caller)),
                 };
                 counts = counts.plus(more?);
             }
@@ -99,22 +135,20 @@ impl Ready {
         } else {
             let books = Dashed::default();
             for files in paths.chunks(at_once) {
-                counts = counts.plus(self.on_threads(&books, files, buffer)?);
+                counts = counts.plus(self.on_threads(&books, files, caller)?);
             }
             Books::Dashed(books)
         };
         Ok(Done { books, counts })
     }
 
-    fn on_threads(&self, books: &Dashed, paths: &[PathBuf], buffer: usize) -> Result<Counts> {
+    fn on_threads(&self, books: &Dashed, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
         let work = if self.mirror == Mirror::SyncPipelined { pipelined } else { direct };
-        // The published program does it on its only thread.
         if let [path] = paths {
-            let _read = memory_figure();
-            return work(books, path, buffer);
+            return work(books, path, caller);
         }
         thread::scope(|scope| {
-            let workers: Vec<_> = paths.iter().map(|path| scope.spawn(move || work(books, path, buffer))).collect();
+            let workers: Vec<_> = paths.iter().map(|path| scope.spawn(move || work(books, path, caller))).collect();
             workers.into_iter().try_fold(Counts::default(), |counts, worker| Ok(counts.plus(joined(worker.join())?)))
         })
     }
@@ -130,11 +164,10 @@ fn memory_figure() -> System {
     system
 }
 
-async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], buffer: usize) -> Result<Counts> {
-    let work = |path: &PathBuf| task::<M>(Arc::clone(books), path.clone(), buffer);
-    // The published program does it in what the runtime blocks on, its test in tasks.
+async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
+    let work = |path: &PathBuf| task::<M>(Arc::clone(books), path.clone(), caller);
+    // One alone is worked on in what the runtime blocks on.
     if let [path] = paths {
-        let _read = memory_figure();
         return work(path).await;
     }
     let tasks: Vec<_> = paths.iter().map(|path| tokio::spawn(work(path))).collect();
@@ -145,9 +178,8 @@ async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], buffer: u
     Ok(counts)
 }
 
-fn direct(books: &Dashed, path: &Path, buffer: usize) -> Result<Counts> {
-    let file = BufReader::new(File::open(path)?);
-    let mut reader = csv::Reader::from_reader(BufReader::with_capacity(buffer, file));
+fn direct(books: &Dashed, path: &Path, caller: Caller) -> Result<Counts> {
+    let mut reader = csv::Reader::from_reader(BufReader::with_capacity(caller.buffer(), caller.open(path)?));
     let mut log = Log::default();
     // As published: an iterator for every row, each with a copy of the header and a record of its own.
     while let Some(row) = reader.deserialize::<Payment>().next() {
@@ -160,13 +192,14 @@ fn direct(books: &Dashed, path: &Path, buffer: usize) -> Result<Counts> {
 }
 
 /// Reads on one thread and applies on another.
-fn pipelined(books: &Dashed, path: &Path, buffer: usize) -> Result<Counts> {
-    let file = BufReader::with_capacity(buffer, File::open(path)?);
+fn pipelined(books: &Dashed, path: &Path, caller: Caller) -> Result<Counts> {
+    let file = caller.open(path)?;
     let (sender, receiver) = mpsc::channel::<[Payment; 1]>();
     let (failed, failures) = mpsc::channel();
     thread::scope(|scope| {
-        let reader =
-            scope.spawn(move || read(file, buffer, |rows| sender.send(rows).is_ok(), |error| drop(failed.send(error))));
+        let reader = scope.spawn(move || {
+            read(file, caller.buffer(), |rows| sender.send(rows).is_ok(), |error| drop(failed.send(error)));
+        });
         let mut log = Log::default();
         for [row] in receiver {
             log.note(&row, books.apply(&row));
@@ -180,13 +213,13 @@ fn pipelined(books: &Dashed, path: &Path, buffer: usize) -> Result<Counts> {
 }
 
 /// Reads in a blocking task, through a bridge from a file of tokio, and applies in this one.
-async fn task<M: Message>(books: Arc<Sharded>, path: PathBuf, buffer: usize) -> Result<Counts> {
-    let file = tokio::io::BufReader::with_capacity(buffer, tokio::fs::File::open(path).await?);
+async fn task<M: Message>(books: Arc<Sharded>, path: PathBuf, caller: Caller) -> Result<Counts> {
+    let file = caller.open_async(&path).await?;
     let (sender, mut receiver) = unbounded_channel::<M>();
     let (failed, mut failures) = unbounded_channel();
     let reader = tokio::task::spawn_blocking(move || {
         let send = |rows| sender.send(rows).is_ok();
-        read(SyncIoBridge::new(file), buffer, send, |error| drop(failed.send(error)));
+        read(SyncIoBridge::new(file), caller.buffer(), send, |error| drop(failed.send(error)));
     });
     let mut log = Log::default();
     while let Some(rows) = receiver.recv().await {

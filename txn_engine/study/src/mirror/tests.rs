@@ -90,7 +90,8 @@ fn every_mirror_gives_the_answer_of_the_oracle_on_random_rows() {
 #[test]
 fn every_mirror_gives_the_answer_of_the_oracle_on_files_of_each_shape() {
     let mirrors = mirrors();
-    for shape in [Shape::Original, Shape::Accepted, Shape::Hot, Shape::Uniform] {
+    let regression = Shape::Regression { clients: 1..=10, first_tx: 0 };
+    for shape in [Shape::Original, Shape::Accepted, Shape::Hot, Shape::Uniform, regression] {
         // One more than fills a message, and less than that.
         for rows in [0, 1, BATCH as u64 + 1, 20_000] {
             let mut text = Vec::new();
