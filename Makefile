@@ -49,7 +49,7 @@ originals: setup ## Run the authors' own code beside our mirrors of it, then wri
 $(ORIGINALS): originals-%: setup ## The same for one study
 	@scripts/originals.sh $*
 
-calibrate: $(TOOLS) ## Repeat one A/A control per study TRIALS times: how often is the method wrong on this machine?
+calibrate: $(TOOLS) ## Repeat A/A controls of each study TRIALS times: how often is the method wrong on this machine?
 	@scripts/all-reports.sh --calibrate $(PLAN_FLAG) $(STUDIES)
 
 ##@ Report

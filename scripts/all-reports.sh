@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 usage() {
   cat <<'EOF'
 usage: scripts/all-reports.sh [--profile quick|full | --calibrate] [--plan] STUDY...
---calibrate repeats one A/A control per study TRIALS times instead (default 20): the report says how often the method was wrong.
+--calibrate repeats A/A controls of each study TRIALS times instead (default 20): the report says how often the method was wrong.
 With --plan it only prints what would run and how long it takes; exit code 1: a study exceeds its budget.
 EOF
 }

@@ -12,7 +12,7 @@
 : "${RESULTS:=results}"
 : "${SMOKE_RESULTS:=target/smoke-results}"
 : "${CLAIM_RESULTS:=target/claim-results}"
-# How often `make calibrate` repeats the A/A control of a study.
+# How often `make calibrate` repeats the A/A controls of a study.
 : "${TRIALS:=20}"
 # Layouts per executable, the same code in another order: 6, or 1. Smoke, and a rustc without lld, make one.
 : "${LAYOUTS:=6}"

@@ -23,7 +23,7 @@ Measures the study and seals the samples in a folder of its own. Ctrl-C is safe:
 --only measures these scenarios, --blocks at most so many blocks of each: the report shows them, marked, where the newest
 whole measurement has none. No budget binds them.
 --claim measures what one claim asks for, and prints its verdict; the samples stay in target/, the report knows nothing of them.
---calibrate runs the cheapest A/A control only, all its blocks N times; the report says how often the method was wrong.
+--calibrate runs the cheapest A/A controls only, all their blocks N times; the report says how often the method was wrong.
 Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
 EOF
 }
@@ -56,7 +56,7 @@ parse() {
     [[ $blocks =~ ^[1-9][0-9]{0,3}$ ]] || die "--blocks takes a number from 1 to 9999, not '$blocks'"
   fi
   if [ -n "$trials" ]; then
-    [ -z "$only" ] || die '--calibrate repeats an A/A control of the study: leave out --only'
+    [ -z "$only" ] || die '--calibrate repeats A/A controls of the study: leave out --only'
     [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
   fi
   if [ -n "$claim" ]; then

@@ -64,7 +64,7 @@ pub enum Command {
         /// At most so many blocks of a case
         #[arg(long, requires = "only", value_parser = clap::value_parser!(u16).range(1..))]
         blocks: Option<u16>,
-        /// Only the cheapest A/A control, all its blocks so many times: what calibrates the method on this machine
+        /// Only the cheapest A/A controls, all their blocks so many times: what calibrates the method on this machine
         #[arg(long, value_name = "TRIALS", conflicts_with = "only", value_parser = clap::value_parser!(u16).range(1..))]
         calibrate: Option<u16>,
         /// Write nothing: print the cases, blocks and seconds

@@ -13,7 +13,7 @@ use crate::claims::Claims;
 use crate::cli::{Append, Command};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::machine::Machine;
-use crate::plan::{Plan, cheapest_control, plan};
+use crate::plan::{Plan, cheapest_controls, plan};
 use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::results::load;
 use crate::{append, check, fmt, power, publish, render, selection};
@@ -138,11 +138,14 @@ fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<Mad
     }
     cases.retain(|case| meta.holds(&case.scenario));
     if let Some(trials) = trials {
-        let control = cheapest_control(&claims, &cases, &meta.profile)
-            .ok_or_else(|| anyhow!("{} has no A/A control in the profile {}", name("claims.toml"), meta.profile))?;
-        let repeated = control.quantity.cases(&meta.profile);
+        let controls = cheapest_controls(&claims, &cases, &meta.profile);
+        if controls.is_empty() {
+            return Err(anyhow!("{} has no A/A control in the profile {}", name("claims.toml"), meta.profile));
+        }
+        let repeated: Vec<_> = controls.iter().flat_map(|control| control.quantity.cases(&meta.profile)).collect();
         cases.retain(|case| repeated.contains(&selection::named(case)));
-        meta.calibration = Some(Calibration { control: control.id.clone(), trials: trials.into() });
+        let controls = controls.into_iter().map(|control| control.id.clone()).collect();
+        meta.calibration = Some(Calibration { controls, trials: trials.into() });
     }
     let cases_text = cases::lines_of(&listed, &cases.iter().map(selection::named).collect::<Vec<_>>());
     let plan = plan(&cases, &claims, TomlFile { name: &name("claims.toml"), text: &claims_text }, &meta)?;

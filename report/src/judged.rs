@@ -24,8 +24,8 @@ pub struct Calibrated {
     pub level: f64,
     /// Trials in which a claim would have been said to hold, or its opposite.
     pub wrong: usize,
-    /// The share of such trials, its 95 % interval.
-    pub wrong_between: (f64, f64),
+    /// Trials that would have called an effect as large as the margin, up or down, none.
+    pub equal: usize,
     /// The smallest effect that 9 of 10 trials would have found, as a ratio less one; infinite if none.
     pub least: f64,
 }

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
-use crate::claims::{Claims, ControlCase};
+use crate::claims::{Claims, ControlCase, Quantity};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
@@ -43,17 +43,23 @@ pub struct Plan {
 /// `claims` were read from. What a partial measurement leaves out is no error of it.
 pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta) -> Result<Plan, Error> {
     let PlanMeta { profile, layouts, .. } = meta;
-    let repeated = match &meta.calibration {
-        None => None,
-        Some(Calibration { control: id, trials }) => {
-            let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
-            let control = claims.control(id).ok_or_else(unknown)?;
-            Some((control, *control.quantity.blocks.get(profile).ok_or_else(unknown)?, *trials))
-        }
-    };
-    let needed = match repeated {
-        Some((control, blocks, trials)) => {
-            control.quantity.cases(profile).into_iter().map(|case| (case, blocks.saturating_mul(trials))).collect()
+    // The quantities that are calibrated, with the blocks of a trial.
+    let mut repeated: Vec<(&Quantity, usize)> = Vec::new();
+    for id in meta.calibration.iter().flat_map(|calibration| &calibration.controls) {
+        let unknown = || file.error_at(id, format!("there is no control '{id}' in {profile} to calibrate"));
+        let quantity = &claims.control(id).ok_or_else(unknown)?.quantity;
+        repeated.push((quantity, *quantity.blocks.get(profile).ok_or_else(unknown)?));
+    }
+    let needed = match &meta.calibration {
+        Some(Calibration { trials, .. }) => {
+            let mut needed: BTreeMap<_, usize> = BTreeMap::new();
+            for (quantity, blocks) in &repeated {
+                for case in quantity.cases(profile) {
+                    let most = needed.entry(case).or_default();
+                    *most = blocks.saturating_mul(*trials).max(*most);
+                }
+            }
+            needed
         }
         None if profile.as_str() == "smoke" => BTreeMap::new(),
         None => claims.blocks(profile),
@@ -66,7 +72,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
             let what = format!("{name} asks for {blocks} blocks in {profile}: {MOST_BLOCKS} are the most");
             return Err(file.error_at(&format!("id = \"{name}\""), what));
         }
-        if repeated.is_some_and(|(control, ..)| control.id != name) {
+        if meta.calibration.as_ref().is_some_and(|calibration| !calibration.controls.iter().any(|id| id == name)) {
             continue;
         }
         if quantity.scenarios(profile).is_empty() {
@@ -98,10 +104,11 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
     }
     let mut blocks: Vec<_> = blocks.into_iter().collect();
     blocks.shuffle(&mut rng);
-    if let Some((_, of_trial, _)) = repeated {
-        // A trial is what a measurement would have been: its blocks stand together in time.
-        blocks.sort_by_key(|((_, block), _)| block / of_trial.max(1) as u64);
-    }
+    // A trial is what a measurement would have been: its blocks stand together in time.
+    blocks.sort_by_key(|((scenario, block), _)| {
+        let is_of = |(of, _): &(&Quantity, usize)| of.scenarios(profile).iter().any(|name| name == scenario);
+        repeated.iter().position(is_of).map(|at| (at, block / repeated[at].1.max(1) as u64))
+    });
     let mut runs = Vec::new();
     for ((_, block), mut cases) in blocks {
         cases.shuffle(&mut rng);
@@ -113,23 +120,27 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
     }
     let planned_s = runs.iter().map(|run| run.case.seconds).sum();
     // A budget is one of everything.
-    let budget_s = claims.budget_s.get(profile).copied().filter(|_| meta.only.is_none() && repeated.is_none());
+    let budget_s = claims.budget_s.get(profile).copied().filter(|_| meta.only.is_none() && repeated.is_empty());
     Ok(Plan { runs, planned_s, budget_s })
 }
 
-/// The A/A control of a time or rate in `profile` that takes the least time, so that it can be repeated most often. Memory hardly varies:
-/// repeating it would show little.
-pub fn cheapest_control<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Option<&'a ControlCase> {
+/// The A/A controls in `profile` that take the least time, so that they can be repeated most often: one of each form, which are times
+/// and rates of processes, duets, and memory.
+pub fn cheapest_controls<'a>(claims: &'a Claims, cases: &[Case], profile: &str) -> Vec<&'a ControlCase> {
     let seconds = |control: &ControlCase| -> f64 {
         let of_control = control.quantity.cases(profile);
         let is_of = |case: &&Case| of_control.contains(&named(case));
         let block: f64 = cases.iter().filter(is_of).map(|case| case.seconds).sum();
         block * control.quantity.blocks.get(profile).copied().unwrap_or(0) as f64
     };
-    let is_aa = |control: &&ControlCase| {
-        control.planted.is_none() && control.quantity.is_measured(profile) && !control.quantity.is_memory()
+    let cheapest = |form: (bool, bool)| {
+        let is_of = |control: &&ControlCase| {
+            let of = &control.quantity;
+            control.planted.is_none() && of.is_measured(profile) && (of.is_duet(), of.is_memory()) == form
+        };
+        claims.controls.iter().filter(is_of).min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
     };
-    claims.controls.iter().filter(is_aa).min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
+    [(false, false), (true, false), (false, true)].into_iter().filter_map(cheapest).collect()
 }
 
 impl Plan {

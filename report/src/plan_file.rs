@@ -50,11 +50,11 @@ pub struct PlanMeta {
     pub calibration: Option<Calibration>,
 }
 
-/// An A/A control that is repeated, to see how often the method finds what is not there.
+/// A/A controls that are repeated, by id, to see how often the method finds what is not there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    pub control: String,
+    pub controls: Vec<String>,
     pub trials: usize,
 }
 

@@ -58,8 +58,11 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
         data,
         page: folder.page.clone(),
         machine: folder.machine.clone(),
-        calibration: shown.calibration.and_then(|folder| {
-            judge::calibrate(evidence(folder, &folder.dataset()), folder.meta.calibration.as_ref()?)
+        calibration: shown.calibration.map_or_else(Vec::new, |folder| {
+            let calibration = folder.meta.calibration.iter();
+            calibration
+                .flat_map(|calibration| judge::calibrate(evidence(folder, &folder.dataset()), calibration))
+                .collect()
         }),
         origin: Origin {
             host: shown.host,

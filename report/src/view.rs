@@ -19,8 +19,8 @@ pub struct StudyView {
     pub machine: Machine,
     /// Other measurements that stand in for what the whole one did not run, the newest first.
     pub supplements: Vec<Supplement>,
-    /// What repeating an A/A control showed.
-    pub calibration: Option<Calibrated>,
+    /// What repeating A/A controls showed.
+    pub calibration: Vec<Calibrated>,
     /// The rounds and the host that all this comes from.
     pub origin: Origin,
 }

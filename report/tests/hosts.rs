@@ -140,7 +140,7 @@ fn a_larger_round_by_other_claims_answers_another_question() {
 }
 
 #[test]
-fn the_newest_round_says_which_host_comes_first_and_a_study_without_one_there_is_shown_from_elsewhere() {
+fn of_hosts_with_as_many_studies_the_newest_round_says_which_comes_first_and_the_others_show_what_it_lacks() {
     let temp = temporary();
     let toy = Toy { study: "joy", ..Toy::default() };
     toy.seal(temp.path(), FIRST, usual);

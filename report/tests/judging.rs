@@ -148,24 +148,25 @@ fn a_planted_effect_must_be_found_at_its_size_unless_noise_hides_it_or_no_copies
 }
 
 #[test]
-fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_that_the_next_one_gives() {
+fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_of_the_next_or_one_of_the_margin_called_none() {
     let claims = parsed(&RATIO.replace("quick = 12", "quick = 8"));
     let quiet = [0.001, -0.001, 0.001, -0.001, 0.001, -0.001, 0.001, -0.001];
     let noisy = [0.5, -0.5, 0.4, -0.4, 0.6, -0.6, 0.5, -0.3];
     let scattered = [0.01, -0.02, 0.03, -0.01, 0.02, -0.03, 0.015, -0.012];
-    for (first, second, misses, wrong) in [
-        (scattered, scattered, 0, 0),
-        (quiet, [0.2; 8], 1, 1),
-        ([-0.2; 8], quiet, 1, 1),
-        (quiet, [0.03; 8], 1, 0),
-        (noisy, [0.1; 8], 1, 0),
+    for (first, second, misses, wrong, equal) in [
+        (scattered, scattered, 0, 0, 0),
+        (quiet, [0.2; 8], 1, 1, 0),
+        ([-0.2; 8], quiet, 1, 1, 0),
+        (quiet, [0.03; 8], 1, 0, 1),
+        (noisy, [0.1; 8], 1, 0, 0),
     ] {
         let copies = [first, second].concat().iter().map(|log| f64::exp(*log)).collect::<Vec<_>>();
         let samples = Samples::default().work("b", &[1.0; 16]).work("b@aa", &copies);
         let evidence = Evidence { claims: &claims, data: &samples.0, profile: "quick", layouts: NonZeroU64::MIN };
-        let calibration = Calibration { control: "aa b work_s s".to_owned(), trials: 2 };
-        let found = report::judge::calibrate(evidence, &calibration).expect("there are two trials");
-        assert_eq!((found.trials, found.misses, found.wrong), (2, misses, wrong), "{first:?} {second:?}");
+        let calibration = Calibration { controls: vec!["aa b work_s s".to_owned()], trials: 2 };
+        let found = report::judge::calibrate(evidence, &calibration).pop().expect("there are two trials");
+        assert_eq!((found.trials, found.misses), (2, misses), "{first:?} {second:?}");
+        assert_eq!((found.wrong, found.equal), (wrong, equal), "{first:?} {second:?}");
         // The lower end of the interval lies a few percent below one, so that an effect must exceed the margin by as much.
         assert!(misses > 0 || (0.05..0.09).contains(&found.least), "{}", found.least);
     }

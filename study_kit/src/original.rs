@@ -51,6 +51,9 @@ pub struct Arm {
     scenario: String,
     source: String,
     run: Vec<String>,
+    /// Of its environment, besides what every program gets.
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
     /// What it says, by metric. Without `work_s` that is the time of the whole process.
     #[serde(default)]
     figure: BTreeMap<String, Figure>,
@@ -110,7 +113,11 @@ impl Arm {
         command.args(self.run[1..].iter().map(|word| word.replace("{code}", &code).replace("{study}", &study)));
         command.current_dir(scratch.path()).process_group(0);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", folder.join("home")).env("TMPDIR", scratch.path()).env("LC_ALL", "C");
+        command
+            .env("HOME", folder.join("home"))
+            .env("TMPDIR", scratch.path())
+            .env("LC_ALL", "C")
+            .envs(&self.environment);
         command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
 
         let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
@@ -217,7 +224,7 @@ mod tests {
         fs::write(&program, format!("#!/bin/sh\n{script}\n"))?;
         fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let source = "[[source]]\nname = 'code'\nurl = 'u'\ncommit = 'c'\nlicence = 'none stated'\nbuild = ['make']\n";
-        let arm = "[[arm]]\nname = 'a'\nscenario = 's'\nsource = 'code'\nrun = ['program-*', '{study} {code}']\n";
+        let arm = "[[arm]]\nname = 'a'\nscenario = 's'\nsource = 'code'\nrun = ['program-*', '{study} {code}']\nenvironment = { NOISE = 'off' }\n";
         let original = Original::parse(&format!("{source}{arm}{figures}"))?;
         assert_eq!(original.lines(), "code\tu\tc\tnone stated\tmake\n");
         original.arm("s", "a").context("no arm")?.observe(Path::new("/study"), folder.path(), 0.1)
@@ -247,8 +254,8 @@ mod tests {
     fn it_knows_nothing_of_this_process_and_its_end_is_its_own() {
         let error = observed("echo first; echo 'it is broken'; exit 3", "").unwrap_err();
         assert_eq!(error.to_string(), "a ended with exit status: 3: it is broken");
-        // Cargo sets variables for a test; none of them gets through.
-        let alone = r#"test -z "$CARGO_MANIFEST_DIR" && test "$HOME" = "$(cd ../home && pwd)" && test -z "$(cat)""#;
+        // Cargo sets variables for a test; none of them gets through, only what its description names.
+        let alone = r#"test "$NOISE" = off && test -z "$CARGO_MANIFEST_DIR" && test "$HOME" = "$(cd ../home && pwd)" && test -z "$(cat)""#;
         let metrics = observed(alone, "").unwrap().metrics;
         assert!(metrics.get("work_s").unwrap() > 0.0);
     }

@@ -58,16 +58,17 @@ fn sources(origin: &Origin) -> String {
     format!("**Rounds used.** Steal is processor time that the hypervisor gave to others.{cut}\n\n{}\n", table.render())
 }
 
-/// What repeating one A/A control per study showed; nothing if none was repeated.
+/// What repeating A/A controls showed; nothing if none was repeated.
 fn calibration(studies: &[StudyView]) -> String {
-    let calibrated: Vec<_> =
-        studies.iter().filter_map(|view| Some((view.judged.study.as_str(), view.calibration.as_ref()?))).collect();
+    let mut calibrated: Vec<(&str, &Calibrated)> = Vec::new();
+    for view in studies {
+        calibrated.extend(view.calibration.iter().map(|found| (view.judged.study.as_str(), found)));
+    }
     if calibrated.is_empty() {
         return String::new();
     }
     let mut table = Table::new(
-        "Study | Control | >Trials | >Intervals that miss 1 | >Expected | >Wrong verdicts | >Their share, 95 % interval | \
-         >Smallest effect found in 9 of 10",
+        "Study | Control | >Trials | >Intervals that miss 1 | >Expected | >Wrong verdicts | >False equalities | >Smallest effect found",
     );
     for (study, found) in &calibrated {
         let scenarios: Vec<String> = found.scenarios.iter().map(|name| code(name)).collect();
@@ -78,7 +79,7 @@ fn calibration(studies: &[StudyView]) -> String {
             found.misses.to_string(),
             fmt::decimals(found.level * found.trials as f64, 1),
             found.wrong.to_string(),
-            share(found.wrong, found.trials, found.wrong_between),
+            found.equal.to_string(),
             if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() },
         ]);
     }
@@ -86,9 +87,10 @@ fn calibration(studies: &[StudyView]) -> String {
         table.row(together(&calibrated));
     }
     format!(
-        "**Calibration.** One A/A control per study, the one that takes the least time, repeated on this machine (`make calibrate`) and \
-         judged each time as a claim would be, with the next trial in the place of the A/A control that sets the floor. Each *holds* and \
-         each *opposite* is wrong. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
+        "**Calibration.** Of each study the A/A control that takes the least time, one of processes, one of duets and one of memory where \
+         it has them, repeated on this machine (`make calibrate`) and judged each time as a claim would be, with the next trial in the \
+         place of the A/A control that sets the floor. Each *holds* and each *opposite* is wrong. An equality is false where an effect as \
+         large as the margin would have been called none. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
         table.render()
     )
 }
@@ -96,7 +98,11 @@ fn calibration(studies: &[StudyView]) -> String {
 /// The last row: the trials of all studies, which say more about the method than those of one.
 fn together(calibrated: &[(&str, &Calibrated)]) -> [String; 8] {
     let sum = |of: fn(&Calibrated) -> usize| calibrated.iter().map(|(_, found)| of(found)).sum::<usize>();
-    let (trials, wrong) = (sum(|found| found.trials), sum(|found| found.wrong));
+    let trials = sum(|found| found.trials);
+    let share = |count: usize| {
+        let (lo, hi) = binomial::interval(count, trials, CONFIDENCE);
+        format!("{count}: {} [{}, {}]", fmt::percent(count as f64 / trials as f64), fmt::percent(lo), fmt::percent(hi))
+    };
     let expected = calibrated.iter().map(|(_, found)| found.level * found.trials as f64).sum();
     [
         "all".to_owned(),
@@ -104,14 +110,10 @@ fn together(calibrated: &[(&str, &Calibrated)]) -> [String; 8] {
         trials.to_string(),
         sum(|found| found.misses).to_string(),
         fmt::decimals(expected, 1),
-        wrong.to_string(),
-        share(wrong, trials, binomial::interval(wrong, trials, CONFIDENCE)),
+        share(sum(|found| found.wrong)),
+        share(sum(|found| found.equal)),
         NOTHING.to_owned(),
     ]
-}
-
-fn share(count: usize, of: usize, between: (f64, f64)) -> String {
-    format!("{} [{}, {}]", fmt::percent(count as f64 / of as f64), fmt::percent(between.0), fmt::percent(between.1))
 }
 
 fn controls(judged: &JudgedStudy) -> String {

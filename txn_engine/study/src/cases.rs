@@ -278,6 +278,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         full(40.0, PUBLISHED_CONTROLS),
         originals(40.0, ENGINES_AS_PUBLISHED),
         originals(40.0, THEIRS),
+        originals(40.0, "original_sync_uncached original_async_uncached"),
     ]),
     Place::new("messages_3m", Setting::Messages(3_000_000)).arms(&[always(0.6, "channel_async channel_sync")]),
     clients("clients_300000", 300_000).arms(&[measured(1.9, "spawn_tasks")]),

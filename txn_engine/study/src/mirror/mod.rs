@@ -7,7 +7,7 @@
 use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::{panic, thread};
 
@@ -63,22 +63,6 @@ impl Caller {
             Caller::Test => 1_024,
         }
     }
-
-    fn open(self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
-        let file = File::open(path)?;
-        Ok(match self {
-            Caller::Program => Box::new(BufReader::new(file)),
-            Caller::Test => Box::new(file),
-        })
-    }
-
-    async fn open_async(self, path: &Path) -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
-        let file = tokio::fs::File::open(path).await?;
-        Ok(match self {
-            Caller::Program => Box::new(tokio::io::BufReader::with_capacity(self.buffer(), file)),
-            Caller::Test => Box::new(file),
-        })
-    }
 }
 
 /// A mirror with its runtime, if it has one: the published timer starts when it is there.
@@ -93,7 +77,7 @@ pub struct Done {
 }
 
 enum Books {
-    Dashed(Dashed),
+    Dashed(Arc<Dashed>),
     Sharded(Arc<Sharded>),
 }
 
@@ -133,24 +117,42 @@ impl Ready {
             }
             Books::Sharded(books)
         } else {
-            let books = Dashed::default();
+            let books = Arc::new(Dashed::default());
             for files in paths.chunks(at_once) {
-                counts = counts.plus(self.on_threads(&books, files, caller)?);
+                counts = counts.plus(self.mirror.on_threads(&books, files, caller)?);
             }
             Books::Dashed(books)
         };
         Ok(Done { books, counts })
     }
+}
 
-    fn on_threads(&self, books: &Dashed, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
-        let work = if self.mirror == Mirror::SyncPipelined { pipelined } else { direct };
+impl Mirror {
+    /// One file on this thread, several on a thread each.
+    ///
+    /// They are opened here, and a thread gets as little from here as the published ones: what it frees of that it allocates again for a
+    /// row, and when it lets it grow it waits for the lock of this thread's arena, with all others.
+    fn on_threads(self, books: &Arc<Dashed>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
         if let [path] = paths {
-            return work(books, path, caller);
+            return self.work(books, File::open(path)?, caller);
         }
-        thread::scope(|scope| {
-            let workers: Vec<_> = paths.iter().map(|path| scope.spawn(move || work(books, path, caller))).collect();
-            workers.into_iter().try_fold(Counts::default(), |counts, worker| Ok(counts.plus(joined(worker.join())?)))
-        })
+        let spawn = |path: &PathBuf| {
+            let (books, file) = (Arc::clone(books), File::open(path)?);
+            Ok(thread::spawn(move || self.work(&books, file, caller)))
+        };
+        let workers: Vec<_> = paths.iter().map(spawn).collect::<io::Result<_>>()?;
+        workers.into_iter().try_fold(Counts::default(), |counts, worker| Ok(counts.plus(joined(worker.join())?)))
+    }
+
+    fn work(self, books: &Dashed, file: File, caller: Caller) -> Result<Counts> {
+        match caller {
+            Caller::Program => self.apply(books, BufReader::new(file), caller.buffer()),
+            Caller::Test => self.apply(books, file, caller.buffer()),
+        }
+    }
+
+    fn apply(self, books: &Dashed, input: impl Read + Send, buffer: usize) -> Result<Counts> {
+        if self == Mirror::SyncPipelined { pipelined(books, input, buffer) } else { Ok(direct(books, input, buffer)) }
     }
 }
 
@@ -164,13 +166,23 @@ fn memory_figure() -> System {
     system
 }
 
+/// One file in what the runtime blocks on, several in a task each.
 async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
-    let work = |path: &PathBuf| task::<M>(Arc::clone(books), path.clone(), caller);
-    // One alone is worked on in what the runtime blocks on.
-    if let [path] = paths {
-        return work(path).await;
+    let buffer = caller.buffer();
+    let mut tasks = Vec::new();
+    for path in paths {
+        let file = tokio::fs::File::open(path).await?;
+        match caller {
+            Caller::Program => {
+                return task::<M>(books, tokio::io::BufReader::with_capacity(buffer, file), buffer).await;
+            }
+            Caller::Test if paths.len() == 1 => return task::<M>(books, file, buffer).await,
+            Caller::Test => {
+                let books = Arc::clone(books);
+                tasks.push(tokio::spawn(async move { task::<M>(&books, file, buffer).await }));
+            }
+        }
     }
-    let tasks: Vec<_> = paths.iter().map(|path| tokio::spawn(work(path))).collect();
     let mut counts = Counts::default();
     for task in tasks {
         counts = counts.plus(task.await??);
@@ -178,8 +190,8 @@ async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], caller: C
     Ok(counts)
 }
 
-fn direct(books: &Dashed, path: &Path, caller: Caller) -> Result<Counts> {
-    let mut reader = csv::Reader::from_reader(BufReader::with_capacity(caller.buffer(), caller.open(path)?));
+fn direct(books: &Dashed, input: impl Read, buffer: usize) -> Counts {
+    let mut reader = csv::Reader::from_reader(BufReader::with_capacity(buffer, input));
     let mut log = Log::default();
     // As published: an iterator for every row, each with a copy of the header and a record of its own.
     while let Some(row) = reader.deserialize::<Payment>().next() {
@@ -188,17 +200,16 @@ fn direct(books: &Dashed, path: &Path, caller: Caller) -> Result<Counts> {
             Err(error) => log.note_unreadable(&error),
         }
     }
-    Ok(log.counts)
+    log.counts
 }
 
 /// Reads on one thread and applies on another.
-fn pipelined(books: &Dashed, path: &Path, caller: Caller) -> Result<Counts> {
-    let file = caller.open(path)?;
+fn pipelined(books: &Dashed, input: impl Read + Send, buffer: usize) -> Result<Counts> {
     let (sender, receiver) = mpsc::channel::<[Payment; 1]>();
     let (failed, failures) = mpsc::channel();
     thread::scope(|scope| {
         let reader = scope.spawn(move || {
-            read(file, caller.buffer(), |rows| sender.send(rows).is_ok(), |error| drop(failed.send(error)));
+            read(input, buffer, |rows| sender.send(rows).is_ok(), |error| drop(failed.send(error)));
         });
         let mut log = Log::default();
         for [row] in receiver {
@@ -213,13 +224,16 @@ fn pipelined(books: &Dashed, path: &Path, caller: Caller) -> Result<Counts> {
 }
 
 /// Reads in a blocking task, through a bridge from a file of tokio, and applies in this one.
-async fn task<M: Message>(books: Arc<Sharded>, path: PathBuf, caller: Caller) -> Result<Counts> {
-    let file = caller.open_async(&path).await?;
+async fn task<M: Message>(
+    books: &Sharded,
+    input: impl AsyncRead + Unpin + Send + 'static,
+    buffer: usize,
+) -> Result<Counts> {
     let (sender, mut receiver) = unbounded_channel::<M>();
     let (failed, mut failures) = unbounded_channel();
     let reader = tokio::task::spawn_blocking(move || {
         let send = |rows| sender.send(rows).is_ok();
-        read(SyncIoBridge::new(file), caller.buffer(), send, |error| drop(failed.send(error)));
+        read(SyncIoBridge::new(input), buffer, send, |error| drop(failed.send(error)));
     });
     let mut log = Log::default();
     while let Some(rows) = receiver.recv().await {
@@ -264,7 +278,7 @@ fn read<M: Message>(input: impl Read, buffer: usize, mut send: impl FnMut(M) -> 
 }
 
 /// What a worker came to; its panic is this thread's.
-fn joined<T>(result: thread::Result<T>) -> T {
+pub fn joined<T>(result: thread::Result<T>) -> T {
     result.unwrap_or_else(|panicked| panic::resume_unwind(panicked))
 }
 
