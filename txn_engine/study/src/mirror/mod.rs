@@ -130,8 +130,8 @@ impl Ready {
 impl Mirror {
     /// One file on this thread, several on a thread each.
     ///
-    /// They are opened here, and a thread gets as little from here as the published ones: what it frees of that it allocates again for a
-    /// row, and when it lets it grow it waits for the lock of this thread's arena, with all others.
+    /// As published, files are opened here and a thread is given no more than one and the engine: a block from this thread that another
+    /// frees may serve that one for a row, and each time it grows there, it waits for the lock of this thread's memory.
     fn on_threads(self, books: &Arc<Dashed>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
         if let [path] = paths {
             return self.work(books, File::open(path)?, caller);
