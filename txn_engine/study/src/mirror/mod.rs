@@ -134,25 +134,25 @@ impl Mirror {
     /// frees may serve that one for a row, and each time it grows there, it waits for the lock of this thread's memory.
     fn on_threads(self, books: &Arc<Dashed>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
         if let [path] = paths {
-            return self.work(books, File::open(path)?, caller);
+            return Ok(self.work(books, File::open(path)?, caller));
         }
         let spawn = |path: &PathBuf| {
             let (books, file) = (Arc::clone(books), File::open(path)?);
             Ok(thread::spawn(move || self.work(&books, file, caller)))
         };
         let workers: Vec<_> = paths.iter().map(spawn).collect::<io::Result<_>>()?;
-        workers.into_iter().try_fold(Counts::default(), |counts, worker| Ok(counts.plus(joined(worker.join())?)))
+        Ok(workers.into_iter().map(|worker| joined(worker.join())).fold(Counts::default(), Counts::plus))
     }
 
-    fn work(self, books: &Dashed, file: File, caller: Caller) -> Result<Counts> {
+    fn work(self, books: &Dashed, file: File, caller: Caller) -> Counts {
         match caller {
             Caller::Program => self.apply(books, BufReader::new(file), caller.buffer()),
             Caller::Test => self.apply(books, file, caller.buffer()),
         }
     }
 
-    fn apply(self, books: &Dashed, input: impl Read + Send, buffer: usize) -> Result<Counts> {
-        if self == Mirror::SyncPipelined { pipelined(books, input, buffer) } else { Ok(direct(books, input, buffer)) }
+    fn apply(self, books: &Dashed, input: impl Read + Send, buffer: usize) -> Counts {
+        if self == Mirror::SyncPipelined { pipelined(books, input, buffer) } else { direct(books, input, buffer) }
     }
 }
 
@@ -204,7 +204,7 @@ fn direct(books: &Dashed, input: impl Read, buffer: usize) -> Counts {
 }
 
 /// Reads on one thread and applies on another.
-fn pipelined(books: &Dashed, input: impl Read + Send, buffer: usize) -> Result<Counts> {
+fn pipelined(books: &Dashed, input: impl Read + Send, buffer: usize) -> Counts {
     let (sender, receiver) = mpsc::channel::<[Payment; 1]>();
     let (failed, failures) = mpsc::channel();
     thread::scope(|scope| {
@@ -219,7 +219,7 @@ fn pipelined(books: &Dashed, input: impl Read + Send, buffer: usize) -> Result<C
             log.note_unreadable(error);
         }
         joined(reader.join());
-        Ok(log.counts)
+        log.counts
     })
 }
 
