@@ -50,7 +50,7 @@ fn recorder(criterion: &mut Criterion) {
     let due = Instant::now();
     criterion.bench_function("recorder/sample", |bencher| {
         let end = due + Duration::from_micros(1_700);
-        bencher.iter(|| operations.lock().unwrap().record(Ok(()), due, due, black_box(end), true));
+        bencher.iter(|| operations.lock().unwrap().record(Ok(()), due, Some(due), black_box(end), true));
     });
 }
 

@@ -90,11 +90,11 @@ pub fn insert(connection: &Connection, block: Block) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The newest transactions of blocks after the first `skip` ones.
-pub fn read(connection: &Connection, skip: u64) -> rusqlite::Result<Vec<Row>> {
+/// The newest transactions of blocks after the one of number `after`.
+pub fn read(connection: &Connection, after: u64) -> rusqlite::Result<Vec<Row>> {
     let mut statement = connection.prepare_cached(READ)?;
     let rows = statement
-        .query_map(params![skip.cast_signed() * BLOCK_TIME_S, READ_ROWS.cast_signed()], |row| row.try_into())?;
+        .query_map(params![after.cast_signed() * BLOCK_TIME_S, READ_ROWS.cast_signed()], |row| row.try_into())?;
     rows.collect()
 }
 

@@ -18,6 +18,8 @@ enum Fake {
     Freezes(Range<Instant>),
     /// Every tenth of its reads never answers, every sixth is refused, as many fail, and its writes are all refused. How many were read.
     Fails(AtomicU64),
+    /// Its reads hold their worker for this long.
+    Blocks(Duration),
 }
 
 impl Design for Fake {
@@ -28,6 +30,7 @@ impl Design for Fake {
                     tokio::time::sleep_until(time.end.into()).await;
                 }
                 Fake::Freezes(_) => {}
+                Fake::Blocks(time) => std::thread::sleep(*time),
                 Fake::Fails(reads) => match reads.fetch_add(1, Ordering::Relaxed) {
                     number if number % 10 == 9 => std::future::pending().await,
                     number if number % 6 == 0 => return Err(AccessError::Busy("out of order".to_owned())),
@@ -43,7 +46,7 @@ impl Design for Fake {
         Box::pin(async move {
             tokio::time::sleep(hold.max(Duration::from_millis(1))).await;
             match self {
-                Fake::Freezes(_) => Ok(()),
+                Fake::Freezes(_) | Fake::Blocks(_) => Ok(()),
                 Fake::Fails(_) => Err(AccessError::Busy("held by another".to_owned())),
             }
         })
@@ -97,6 +100,15 @@ fn a_system_that_stands_still_for_a_second_shows_in_the_open_loop_and_not_in_the
         seen.push(format!("open: {open_p99} ms, {late}, {open_slow}; closed: {closed_p99} ms, {closed_slow}"));
     }
     panic!("{}", seen.join("\n"));
+}
+
+#[test]
+fn a_read_whose_turn_comes_after_the_window_has_no_published_time() {
+    let workload = Workload { databases: 1, ..workload(Duration::from_secs(1), Loop::Closed) };
+    let reads = drive(Fake::Blocks(Duration::from_millis(1_500)), &workload).reads;
+    // Three readers are due at once, and two workers take one each: the window is over when they are done.
+    assert_eq!((reads.answered, reads.begun), (3, 2));
+    assert_eq!((reads.response.count(), reads.service.count()), (3, 2));
 }
 
 #[test]

@@ -39,14 +39,19 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, AccessError>> + S
 /// All designs do the same work: a read is [`schema::read`]; a write holds its database for a while and inserts a block by
 /// [`schema::insert`]. Where the hold and the waiting take place is what tells them apart.
 pub trait Design: Send + Sync {
-    /// The newest transactions of blocks after the first `skip` ones.
-    fn read(&self, database: usize, skip: u64) -> Answer<'_, Vec<Row>>;
+    /// The newest transactions of blocks after the one of number `after`.
+    fn read(&self, database: usize, after: u64) -> Answer<'_, Vec<Row>>;
 
     /// Holds the database for `hold` and inserts `block`. Once it has succeeded the block is there to stay.
     fn write(&self, database: usize, block: Block, hold: Duration) -> Answer<'_, ()>;
 
     /// Looks at what the database holds, for the check after a run.
     fn inspect(&self, database: usize) -> Answer<'_, Inspection>;
+
+    /// Whether a task that writes never waits, so that it must give way of itself after each write.
+    fn must_give_way(&self) -> bool {
+        false
+    }
 }
 
 /// Why an operation failed.
@@ -89,6 +94,9 @@ pub async fn blocking<T: Send + 'static>(
 
 /// One database, as a design reaches it.
 pub trait Database: Send + Sync + 'static {
+    /// See [`Design::must_give_way`].
+    const MUST_GIVE_WAY: bool = false;
+
     /// Runs `work` on a connection for reading.
     fn read<T: Send + 'static>(&self, work: impl Work<T>) -> impl Future<Output = Result<T, AccessError>> + Send;
 
@@ -112,8 +120,8 @@ struct Databases<D> {
 }
 
 impl<D: Database> Design for Databases<D> {
-    fn read(&self, database: usize, skip: u64) -> Answer<'_, Vec<Row>> {
-        Box::pin(self.each[database].read(move |connection| schema::read(connection, skip)))
+    fn read(&self, database: usize, after: u64) -> Answer<'_, Vec<Row>> {
+        Box::pin(self.each[database].read(move |connection| schema::read(connection, after)))
     }
 
     fn write(&self, database: usize, block: Block, hold: Duration) -> Answer<'_, ()> {
@@ -122,6 +130,10 @@ impl<D: Database> Design for Databases<D> {
 
     fn inspect(&self, database: usize) -> Answer<'_, Inspection> {
         Box::pin(self.each[database].write(schema::inspect))
+    }
+
+    fn must_give_way(&self) -> bool {
+        D::MUST_GIVE_WAY
     }
 }
 

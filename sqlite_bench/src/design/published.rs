@@ -52,15 +52,10 @@ impl Drop for Closed {
 
 /// Direct: the mutex is locked and held by the worker, which is blocked meanwhile.
 impl Database for Mutex<Connection> {
+    const MUST_GIVE_WAY: bool = true;
+
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         Ok(self.with(work)?)
-    }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let written = self.with(work);
-        // As published: a task that never waits must give way of itself.
-        tokio::task::yield_now().await;
-        Ok(written?)
     }
 }
 

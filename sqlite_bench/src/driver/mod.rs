@@ -18,7 +18,7 @@ mod history;
 mod operations;
 mod tasks;
 
-pub use history::{Acknowledged, HISTORY_WRITES, READ_SKIP, replay, verify, warm_up};
+pub use history::{Acknowledged, HISTORY_WRITES, READ_AFTER, replay, verify, warm_up};
 pub use operations::{Operations, Times};
 pub use tasks::Ticks;
 
@@ -106,8 +106,7 @@ fn drive_all(
     let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
     let reads = match run.workload.reads {
         Loop::Closed => {
-            let begin =
-                |(reader, record)| runtime.spawn(read(Arc::clone(run), reader % run.workload.databases, record));
+            let begin = |(reader, record)| runtime.spawn(read(Arc::clone(run), reader / run.workload.readers, record));
             let readers: Vec<_> = of_readers.into_iter().enumerate().map(begin).collect();
             join(runtime, readers)?.iter().fold(Operations::default(), Operations::plus)
         }

@@ -19,6 +19,8 @@ pub struct Operations {
     pub in_window: u64,
     /// Answered, at any time.
     pub answered: u64,
+    /// Answered, and begun before the window was over: what the published program counts.
+    pub begun: u64,
     /// Answered later than 10 ms after they were due.
     pub late: u64,
     /// Refused because the database was locked.
@@ -27,7 +29,7 @@ pub struct Operations {
     pub failed: u64,
     /// Without an answer when the driver gave up waiting.
     pub unanswered: u64,
-    /// From when the task first ran.
+    /// From when the task first ran, of those that the published program would have begun.
     pub service: Times,
     /// From when the operation was due.
     pub response: Times,
@@ -37,12 +39,13 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Counts an operation that was due, began and ended at these times.
+    /// Counts an operation that was due, began and ended at these times. One without a begin came to its turn when the window was over: the
+    /// published program begins none then, so that it has a response time alone.
     pub fn record(
         &mut self,
         result: Result<(), AccessError>,
         due: Instant,
-        begin: Instant,
+        begin: Option<Instant>,
         end: Instant,
         in_window: bool,
     ) {
@@ -58,7 +61,10 @@ impl Operations {
         self.answered += 1;
         self.in_window += u64::from(in_window);
         self.late += u64::from(response > LATE_AFTER);
-        self.service.record(end.saturating_duration_since(begin));
+        if let Some(begin) = begin {
+            self.begun += 1;
+            self.service.record(end.saturating_duration_since(begin));
+        }
         self.response.record(response);
     }
 
@@ -72,6 +78,7 @@ impl Operations {
     pub fn plus(mut self, other: &Operations) -> Self {
         self.in_window += other.in_window;
         self.answered += other.answered;
+        self.begun += other.begun;
         self.late += other.late;
         self.busy += other.busy;
         self.failed += other.failed;

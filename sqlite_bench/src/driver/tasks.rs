@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 
-use super::history::{Acknowledged, HISTORY_WRITES, READ_SKIP};
+use super::history::{Acknowledged, HISTORY_WRITES, READ_AFTER};
 use super::operations::{Operations, Times};
 use crate::design::{AccessError, Design};
 use crate::schema::{Block, SEED_BLOCKS};
@@ -59,8 +59,8 @@ pub(super) async fn read(run: Arc<Run>, database: usize, mut operations: Operati
     let mut last = run.start;
     // By when it is due, not by when it gets its turn: a read that waited for a worker until after the window is the one to be counted.
     while run.is_open(due) {
-        let begin = Instant::now();
-        let result = run.design.read(database, READ_SKIP).await;
+        let begin = Some(Instant::now()).filter(|&begin| run.is_open(begin));
+        let result = run.design.read(database, READ_AFTER).await;
         last = Instant::now();
         operations.record(result.map(drop), due, begin, last, run.in_window(last, Duration::ZERO));
         due = last + think;
@@ -89,9 +89,9 @@ pub(super) fn read_on_schedule(
         let (run, record) = (Arc::clone(run), Arc::clone(&records[database]));
         runtime.spawn(async move {
             let begin = Instant::now();
-            let result = run.design.read(database, READ_SKIP).await;
+            let result = run.design.read(database, READ_AFTER).await;
             let end = Instant::now();
-            lock(&record).record(result.map(drop), due, begin, end, run.in_window(end, Duration::ZERO));
+            lock(&record).record(result.map(drop), due, Some(begin), end, run.in_window(end, Duration::ZERO));
         });
     }
     let deadline = Instant::now() + run.workload.hold * 4 + GRACE;
@@ -135,11 +135,14 @@ pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operat
         end = Instant::now();
         let list = if result.is_ok() { &mut acknowledged.blocks } else { &mut acknowledged.failed };
         list.push(number);
-        operations.record(result, due, begin, end, run.in_window(end, offset));
+        operations.record(result, due, Some(begin), end, run.in_window(end, offset));
         if writes == Writes::Once {
             break;
         }
         due = end + rest;
+        if run.design.must_give_way() {
+            tokio::task::yield_now().await;
+        }
         // Even a pause of nothing would take a step of the timer.
         if !rest.is_zero() {
             tokio::time::sleep(rest).await;

@@ -31,15 +31,10 @@ impl<R: RawMutex + Send + Sync + 'static> Lock for ParkingLot<R> {
 pub struct AwaitedLock(pub tokio::sync::Mutex<Connection>);
 
 impl Database for AwaitedLock {
+    const MUST_GIVE_WAY: bool = true;
+
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         Ok(work(&*self.0.lock().await)?)
-    }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        let written = work(&*self.0.lock().await);
-        // As the direct design.
-        tokio::task::yield_now().await;
-        Ok(written?)
     }
 }
 

@@ -85,7 +85,7 @@ fn record(samples: u32) -> Observation {
     for index in 0..samples {
         let begin = due + Duration::from_micros(u64::from(index % 1_000));
         let end = begin + Duration::from_nanos(u64::from(index) * 37);
-        operations.lock().unwrap_or_else(PoisonError::into_inner).record(Ok(()), due, begin, end, true);
+        operations.lock().unwrap_or_else(PoisonError::into_inner).record(Ok(()), due, Some(begin), end, true);
     }
     let cost = span.end();
     let mut metrics = cost.metrics();

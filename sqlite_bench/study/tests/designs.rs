@@ -38,7 +38,7 @@ proptest! {
 impl Opened<'_> {
     /// Reads the first database.
     pub fn read(&self) -> Result<Vec<Row>, AccessError> {
-        self.runtime.block_on(self.design.read(0, driver::READ_SKIP))
+        self.runtime.block_on(self.design.read(0, driver::READ_AFTER))
     }
 
     /// Writes a block.
@@ -92,9 +92,9 @@ fn reads_beside_a_write_ahead_log_go_on_during_a_write_and_see_what_was_before_i
     let _entered = runtime.enter();
     let mut oracle = Oracle::new();
     (SEED_BLOCKS..NEXT).for_each(|number| oracle.write(number, false));
-    let before = oracle.read(driver::READ_SKIP);
+    let before = oracle.read(driver::READ_AFTER);
     oracle.write(NEXT, false);
-    let after = oracle.read(driver::READ_SKIP);
+    let after = oracle.read(driver::READ_AFTER);
     for arm in WAL.map(arm) {
         let opened = open_with_history(&runtime, arm);
         let design = Arc::clone(&opened.design);

@@ -105,9 +105,9 @@ impl Oracle {
         }
     }
 
-    /// The newest transactions of blocks after the first `skip` ones.
-    pub fn read(&self, skip: u64) -> Vec<Row> {
-        let mut rows: Vec<Row> = self.rows.iter().filter(|row| row.1.unsigned_abs() > skip).cloned().collect();
+    /// The newest transactions of blocks after the one of number `after`.
+    pub fn read(&self, after: u64) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.rows.iter().filter(|row| row.1.unsigned_abs() > after).cloned().collect();
         rows.sort_by_key(|row| Reverse((row.1, row.0)));
         rows.truncate(usize::try_from(READ_ROWS).unwrap());
         rows
@@ -136,9 +136,9 @@ async fn run(arm: &Arm, design: &dyn Design, history: &[Step]) {
     let mut next = [SEED_BLOCKS; DATABASES];
     let last = (0..DATABASES).map(|database| (database, Some(50)));
     for (database, read) in history.iter().copied().chain(last) {
-        if let Some(skip) = read {
-            let rows = design.read(database, skip).await.unwrap();
-            assert_eq!(rows, oracles[database].read(skip), "{}: {skip} of {database}", arm.name);
+        if let Some(after) = read {
+            let rows = design.read(database, after).await.unwrap();
+            assert_eq!(rows, oracles[database].read(after), "{}: {after} of {database}", arm.name);
         } else {
             design.write(database, Block::written(next[database], SEED), Duration::ZERO).await.unwrap();
             oracles[database].write(next[database], arm.keeps_its_size);
