@@ -48,7 +48,7 @@ pub trait Design: Send + Sync {
     /// Looks at what the database holds, for the check after a run.
     fn inspect(&self, database: usize) -> Answer<'_, Inspection>;
 
-    /// Whether a task that writes never waits, so that it must give way of itself after each write.
+    /// Whether a task that writes never waits, so that it must give way of itself after each write, as the published one does.
     fn must_give_way(&self) -> bool {
         false
     }

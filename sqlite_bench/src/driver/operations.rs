@@ -19,8 +19,6 @@ pub struct Operations {
     pub in_window: u64,
     /// Answered, at any time.
     pub answered: u64,
-    /// Answered, and begun before the window was over: what the published program counts.
-    pub begun: u64,
     /// Answered later than 10 ms after they were due.
     pub late: u64,
     /// Refused because the database was locked.
@@ -29,7 +27,7 @@ pub struct Operations {
     pub failed: u64,
     /// Without an answer when the driver gave up waiting.
     pub unanswered: u64,
-    /// From when the task first ran, of those that the published program would have begun.
+    /// From when the task first ran, of those that began before the window was over: these are what the published program counts and times.
     pub service: Times,
     /// From when the operation was due.
     pub response: Times,
@@ -62,7 +60,6 @@ impl Operations {
         self.in_window += u64::from(in_window);
         self.late += u64::from(response > LATE_AFTER);
         if let Some(begin) = begin {
-            self.begun += 1;
             self.service.record(end.saturating_duration_since(begin));
         }
         self.response.record(response);
@@ -78,7 +75,6 @@ impl Operations {
     pub fn plus(mut self, other: &Operations) -> Self {
         self.in_window += other.in_window;
         self.answered += other.answered;
-        self.begun += other.begun;
         self.late += other.late;
         self.busy += other.busy;
         self.failed += other.failed;
