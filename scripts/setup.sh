@@ -88,9 +88,9 @@ install_pyarrow() {
     chmod +x "$home/bin/python"
     return
   fi
-  say "python3 on PATH has no pyarrow.flight: installing pyarrow $PYARROW_VERSION into .tools/pyarrow (once, 200 MB)"
+  say "no python3 on PATH has pyarrow.flight: installing pyarrow $PYARROW_VERSION into .tools/pyarrow (once, 200 MB)"
   if ! { make_venv "$home" || { apt_package python3-venv && make_venv "$home"; }; }; then
-    why='python3 -m venv fails: sudo apt-get install -y python3-venv'
+    why='python3 or its module venv is missing: sudo apt-get install -y python3-venv'
   elif why=$("$home/bin/python" -m pip install -qq --disable-pip-version-check --no-input --only-binary :all: \
     "pyarrow==$PYARROW_VERSION" 2>&1); then
     if pyarrow_works; then return; fi
