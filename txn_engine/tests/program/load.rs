@@ -105,7 +105,14 @@ fn nobody_there_is_one_clear_line() {
 
 #[test]
 fn a_host_is_found_by_name_whichever_of_its_addresses_answers() {
-    let all = ("localhost", 0).to_socket_addrs().expect("every machine knows itself");
+    let all = match ("localhost", 0).to_socket_addrs() {
+        Ok(all) => all,
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "localhost is no name here: {error}");
+            eprintln!("skipped: localhost is no name here ({error}): it comes with /etc/hosts");
+            return;
+        }
+    };
     let there: Vec<_> = all.filter(|address| TcpListener::bind(address).is_ok()).collect();
     assert!(there.iter().any(SocketAddr::is_ipv4), "only an address of version 6 may be missing");
     for address in there {
