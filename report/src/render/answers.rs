@@ -226,8 +226,10 @@ pub fn tally(studies: &[StudyView]) -> String {
     let (here, apart): (Vec<_>, Vec<_>) = studies.iter().partition(|view| view.origin.is_first_host());
     let runs = here.iter().map(|view| view.judged.runs).sum::<usize>();
     let machine = here.first().map_or_else(String::new, |view| {
-        let (profile, words) = (&view.judged.profile, cell(&host::in_words(&view.machine)));
-        format!(" {} of the profile `{profile}` on {words}.", fmt::plural(runs, "run", "runs"))
+        let profiles: BTreeSet<String> = here.iter().map(|view| format!("`{}`", view.judged.profile)).collect();
+        let of = if profiles.len() == 1 { "profile" } else { "profiles" };
+        let (profiles, words) = (Vec::from_iter(profiles).join(" and "), cell(&host::in_words(&view.machine)));
+        format!(" {} of the {of} {profiles} on {words}.", fmt::plural(runs, "run", "runs"))
     });
     let apart = apart.iter().map(|view| {
         let (study, runs) = (&view.judged.study, fmt::plural(view.judged.runs, "run", "runs"));
