@@ -140,6 +140,18 @@ fn a_larger_round_by_other_claims_answers_another_question() {
 }
 
 #[test]
+fn the_tally_names_each_profile_that_is_shown() {
+    let temp = temporary();
+    Toy::default().seal(temp.path(), FIRST, usual);
+    for (profile, said) in [("quick", "of the profile `quick` on "), ("full", "of the profiles `full` and `quick` on ")]
+    {
+        Toy { study: "joy", profile, ..Toy::default() }.seal(temp.path(), SECOND, usual);
+        let (page, []) = rendered(temp.path(), []);
+        assert!(page.contains(said), "{page}");
+    }
+}
+
+#[test]
 fn of_hosts_with_as_many_studies_the_newest_round_says_which_comes_first_and_the_others_show_what_it_lacks() {
     let temp = temporary();
     let toy = Toy { study: "joy", ..Toy::default() };

@@ -7,7 +7,7 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use strum::VariantArray as _;
 
-use super::markdown::{Table, cell, prose};
+use super::markdown::{Table, cell, code, prose};
 use super::parts::{Counted, EVIDENCE, controls, counted, link};
 use crate::claims::Form;
 use crate::figures;
@@ -226,7 +226,7 @@ pub fn tally(studies: &[StudyView]) -> String {
     let (here, apart): (Vec<_>, Vec<_>) = studies.iter().partition(|view| view.origin.is_first_host());
     let runs = here.iter().map(|view| view.judged.runs).sum::<usize>();
     let machine = here.first().map_or_else(String::new, |view| {
-        let profiles: BTreeSet<String> = here.iter().map(|view| format!("`{}`", view.judged.profile)).collect();
+        let profiles: BTreeSet<String> = here.iter().map(|view| code(&view.judged.profile)).collect();
         let of = if profiles.len() == 1 { "profile" } else { "profiles" };
         let (profiles, words) = (Vec::from_iter(profiles).join(" and "), cell(&host::in_words(&view.machine)));
         format!(" {} of the {of} {profiles} on {words}.", fmt::plural(runs, "run", "runs"))
