@@ -149,7 +149,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d100_r10k_c1000", window(100, 10_000, 1_000), &[full(10.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[full(18.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     // One request.
-    scenario("one_d1_r10k", single(1_000, 10_000, 100), &[always(0.65, "async sync sync@aa sync_prefetch"), measured(2.5, "sync~async"), full(5.4, "sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
+    scenario("one_d1_r10k", single(1_000, 10_000, 100), &[always(0.65, "async sync sync_prefetch"), measured(2.7, "sync~async sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
     scenario("one_d1_r10k_fresh", Setting { answer: Answer::Fresh, ..whole(1_000, 10_000, 1, 100) }, &[measured(0.45, "async sync")]),
     scenario("one_d1_r1k", single(1_000, 1_000, 100), &[measured(0.35, "async sync"), measured(1.5, "sync~async")]),
     scenario("one_d10_r5k", single(10_000, 5_000, 25), &[measured(0.48, "async sync sync@aa sync@slow sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
