@@ -14,6 +14,15 @@ Checks Rust, hyperfine, GNU time and pyarrow; with --test also what only `make t
 EOF
 }
 
+# What ends for want of space says so in other words and late, such as a linker's "Bus error".
+check_disk() {
+  local free least=$DISK_GB
+  # In haste nothing is optimised, and there is one layout.
+  [ "${FAST_BUILDS:-}" != yes ] || least=$DISK_FAST_GB
+  free=$(df -Pk "$ROOT" | awk 'NR == 2 { print int($4 / 1048576) }')
+  [ "$free" -ge "$least" ] || say "note: $free GB are free here, and building and measuring everything takes up to $least"
+}
+
 # That it is new enough says cargo, by the crates' rust-version.
 check_rust() {
   need rustc 'install Rust from https://rustup.rs'
@@ -116,6 +125,7 @@ main() {
     '' | --test) ;;
     *) usage >&2; exit 2 ;;
   esac
+  check_disk
   check_rust
   check_hyperfine
   check_gnu_time
