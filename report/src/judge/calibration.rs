@@ -11,11 +11,11 @@ const POWER: f64 = 0.9;
 
 /// Judges the trials of a calibration, control by control; one that claims.toml lacks, or without a whole trial, is left out.
 pub fn calibrate(evidence: Evidence<'_>, calibration: &Calibration) -> Vec<Calibrated> {
-    calibration.controls.iter().filter_map(|id| repeated(evidence, id, calibration.trials)).collect()
+    calibration.controls.iter().filter_map(|id| control(evidence, id, calibration.trials)).collect()
 }
 
 /// A trial is judged as a claim would be, with the pairs of the next trial in the part of the A/A control that sets the floor.
-fn repeated(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated> {
+fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated> {
     let control = evidence.claims.control(id)?;
     let blocks = *control.quantity.blocks.get(evidence.profile)?;
     let mut repeated = control.quantity.clone();
