@@ -32,6 +32,8 @@ pub enum Arm {
     AsyncCurrentThread,
     /// `Async` with an output buffer.
     AsyncBuffered,
+    /// `AsyncBuffered` with a file that is worked on in place instead of on the blocking pool.
+    AsyncBufferedInPlace,
     /// `Sync` with an output buffer.
     SyncBuffered,
     /// `Sync` with one compressor for all entries.
@@ -97,6 +99,7 @@ impl Arm {
             | Arm::LaterAsync
             | Arm::Async
             | Arm::AsyncBuffered
+            | Arm::AsyncBufferedInPlace
             | Arm::AsyncStatic
             | Arm::Disguised
             | Arm::BestAsync
@@ -202,7 +205,7 @@ const NOISE_4M: Shape = Shape::calls(Random, 4 * MIB, 64 * KIB);
 // Who runs: first the arms of one scenario each, then those of several.
 const ARMS_ENTRY_5M: &[Arms] = &[
     measured(0.12, "async~sync"),
-    measured(0.1, "async_buffered~sync_buffered sync~sync@aa sync@slow~sync"),
+    measured(0.1, "async_buffered~sync_buffered async_buffered~async_buffered_in_place sync~sync@aa sync@slow~sync"),
     measured(0.1, "best_async~best_sync best_async_in_place~best_sync"),
     measured(0.02, "async sync"),
 ];
@@ -211,7 +214,8 @@ const ARMS_ENTRY_5M_MINIZ: &[Arms] = &[
     measured(0.02, "async"),
 ];
 const ARMS_ENTRIES_50: &[Arms] = &[
-    always(0.03, "sync async_buffered sync_buffered sync_reused sync_static sync_buffer_8k sync_buffer_32k disguised"),
+    always(0.03, "sync async_buffered async_buffered_in_place sync_buffered sync_reused sync_static sync_buffer_8k"),
+    always(0.03, "sync_buffer_32k disguised"),
     always(
         0.03,
         "best_sync best_at_once best_async best_async_in_place best_async_offload best_parallel best_concurrent zip_crate rawzip async_zip",
@@ -224,6 +228,7 @@ const ARMS_ENTRIES_50: &[Arms] = &[
         0.13,
         "async_buffered~sync_buffered sync_reused~sync best_sync~zip_crate best_at_once~zip_crate best_sync~rawzip",
     ),
+    measured(0.13, "async_buffered~async_buffered_in_place"),
     measured(0.13, "best_async~best_sync best_async_in_place~best_sync"),
 ];
 const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
@@ -314,7 +319,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
         ENTRY_20M,
         &[
             measured(0.33, "best_async~best_sync best_async_in_place~best_sync"),
-            full(0.4, "async_buffered~sync_buffered sync~sync@aa"),
+            full(0.4, "async_buffered~sync_buffered async_buffered~async_buffered_in_place sync~sync@aa"),
         ],
     ),
     miniz(file("entry_20m_miniz", ENTRY_20M, &[full(2.9, "async~sync sync~sync@aa")])),

@@ -78,7 +78,7 @@ pub async fn async_arm<S: AsyncWrite + AsyncSeek + Unpin>(arm: Arm, input: &Inpu
         Arm::AsyncStatic => mirror::write_async(input, sink, async_encoder).await,
         Arm::Disguised => mirror::write_async(input, sink, || Disguised::never_waiting(Buffered::new(8 * 1024))).await,
         Arm::PollOnly => mirror::write_async(input, sink, giving_way).await,
-        Arm::AsyncBuffered => {
+        Arm::AsyncBuffered | Arm::AsyncBufferedInPlace => {
             let sink = Tracked::new(tokio::io::BufWriter::with_capacity(BUFFER_BYTES, sink));
             let mut buffered = mirror::write_async(input, sink, boxed).await?.sink;
             buffered.flush().await?;
@@ -189,7 +189,7 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
             Place::Tmpfs | Place::Disk => {
                 // Not awaited: the published loop drops its temporary file, which removes it on the spot, sync or async.
                 remove(path)?;
-                let operations = if arm == Arm::BestAsyncInPlace {
+                let operations = if matches!(arm, Arm::BestAsyncInPlace | Arm::AsyncBufferedInPlace) {
                     async_arm(arm, input, Tracked::new(InPlaceFile::create(path)?)).await?.operations
                 } else {
                     async_arm(arm, input, Counted::new(tokio::fs::File::create(path).await?)).await?.operations

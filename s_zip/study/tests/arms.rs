@@ -79,9 +79,12 @@ fn the_published_shape_takes_33_writes_and_a_seek_per_entry_and_8_and_2_more_and
                 | Arm::Disguised
                 | Arm::PollOnly
                 | Arm::PollRuntime => (33 * entries + 8, entries + 2),
-                Arm::SyncBuffered | Arm::AsyncBuffered | Arm::BestSync | Arm::BestAsync | Arm::BestAsyncOffload => {
-                    (1, 0)
-                }
+                Arm::SyncBuffered
+                | Arm::AsyncBuffered
+                | Arm::AsyncBufferedInPlace
+                | Arm::BestSync
+                | Arm::BestAsync
+                | Arm::BestAsyncOffload => (1, 0),
                 _ => continue,
             };
             let operations = in_memory(arm, &shape).1;
