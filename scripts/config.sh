@@ -27,8 +27,8 @@
 : "${HYPERFINE_VERSION:=1.20.0}"
 # The pyarrow that setup.sh installs into .tools/pyarrow when python3 has none; remove that folder to install another.
 : "${PYARROW_VERSION:=26.0.1}"
-# Gigabytes that all builds, inputs and results take, and those of FAST_BUILDS (see lib.sh).
-: "${DISK_GB:=12}"
+# Gigabytes of disk that the commands of README.md take together, builds, inputs and results, and with FAST_BUILDS (see lib.sh).
+: "${DISK_GB:=21}"
 : "${DISK_FAST_GB:=5}"
 # Seconds that `make fuzz` gives each target.
 : "${FUZZ_S:=60}"

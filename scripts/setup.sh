@@ -20,7 +20,7 @@ check_disk() {
   # In haste nothing is optimised, and there is one layout.
   [ "${FAST_BUILDS:-}" != yes ] || least=$DISK_FAST_GB
   free=$(df -Pk "$ROOT" | awk 'NR == 2 { print int($4 / 1048576) }')
-  [ "$free" -ge "$least" ] || say "note: $free GB are free here, and building and measuring everything takes up to $least"
+  [ "$free" -ge "$least" ] || say "note: $free GB of disk are free here; to build, measure and test everything takes $least"
 }
 
 # That it is new enough says cargo, by the crates' rust-version.
