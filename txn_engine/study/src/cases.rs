@@ -35,12 +35,13 @@ pub const ENGINES: [(&str, Setup); 13] = {
 };
 
 /// The published engines as their authors wrote them, and controls of these.
-pub const MIRRORS: [(&str, Mirror); 5] = [
+pub const MIRRORS: [(&str, Mirror); 6] = [
     ("sync_as_published", Mirror::Sync),
     ("async_as_published", Mirror::Async),
     ("sync_pipelined_as_published", Mirror::SyncPipelined),
     ("async_as_published_multi_thread", Mirror::AsyncMultiThread),
     ("async_as_published_batched_4096", Mirror::AsyncBatched),
+    ("async_as_published_dashmap", Mirror::AsyncDashed),
 ];
 
 #[derive(Debug)]
@@ -146,7 +147,8 @@ const BATCHED: &str =
 const PUBLISHED: &str = "sync_as_published async_as_published sync_pipelined_as_published";
 /// The two published engines, and a copy.
 const COSTLY: &str = "sync_as_published async_as_published sync_as_published@aa";
-const PUBLISHED_CONTROLS: &str = "async_as_published_multi_thread async_as_published_batched_4096";
+const PUBLISHED_CONTROLS: &str =
+    "async_as_published_multi_thread async_as_published_batched_4096 async_as_published_dashmap";
 
 /// Every arm on 2,000,100 rows that are accepted more often than in the published shape.
 const LARGE: &[Arms] = &[

@@ -1,10 +1,10 @@
 //! Rows as the published engines read them, every field by way of an owned string and the amount as a decimal number, and accounts and
 //! payments as they keep them: on `DashMap`s, and behind tokio's locks.
 
-use std::array;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::str::FromStr;
+use std::{array, future};
 
 use dashmap::DashMap;
 use dashmap::mapref::one::RefMut;
@@ -69,6 +69,11 @@ fn subtract(money: &mut Decimal, amount: Decimal) -> Applied {
     Ok(())
 }
 
+/// What tasks apply rows to.
+pub trait Tables: Default + Send + Sync + 'static {
+    fn apply(&self, row: &Payment) -> impl Future<Output = Applied> + Send;
+}
+
 /// Those of the sync engine.
 #[derive(Default)]
 pub struct Dashed {
@@ -114,6 +119,12 @@ impl Dashed {
     }
 }
 
+impl Tables for Dashed {
+    fn apply(&self, row: &Payment) -> impl Future<Output = Applied> + Send {
+        future::ready(self.apply(row))
+    }
+}
+
 /// Those of the async engine.
 #[derive(Default)]
 pub struct Sharded {
@@ -121,14 +132,16 @@ pub struct Sharded {
     pub payments: Shards<u32, Payment>,
 }
 
-impl Sharded {
-    pub async fn apply(&self, row: &Payment) -> Applied {
+impl Tables for Sharded {
+    async fn apply(&self, row: &Payment) -> Applied {
         match row.kind {
             Kind::Deposit | Kind::Withdrawal => self.move_money(row).await,
             Kind::Dispute | Kind::Resolve | Kind::Chargeback => self.contest(row).await,
         }
     }
+}
 
+impl Sharded {
     async fn move_money(&self, row: &Payment) -> Applied {
         let amount = row.positive_amount()?;
         if self.payments.read(row.tx).await.is_some() {

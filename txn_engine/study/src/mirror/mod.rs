@@ -25,7 +25,7 @@ mod books;
 mod tests;
 mod write;
 
-use books::{Account, Applied, Dashed, Payment, Sharded};
+use books::{Account, Applied, Dashed, Payment, Sharded, Tables};
 pub use write::write_rows;
 
 /// A published engine, or a control that differs from it in one thing.
@@ -41,6 +41,8 @@ pub enum Mirror {
     AsyncMultiThread,
     /// The same on one thread, with 4,096 rows per message.
     AsyncBatched,
+    /// The same on one thread, with the maps of the sync engine.
+    AsyncDashed,
 }
 
 /// Rows per message of [`Mirror::AsyncBatched`].
@@ -92,7 +94,7 @@ impl Mirror {
     pub fn ready(self) -> Result<Ready> {
         let builder = match self {
             Mirror::Sync | Mirror::SyncPipelined => None,
-            Mirror::Async | Mirror::AsyncBatched => Some(Builder::new_current_thread()),
+            Mirror::Async | Mirror::AsyncBatched | Mirror::AsyncDashed => Some(Builder::new_current_thread()),
             Mirror::AsyncMultiThread => Some(Builder::new_multi_thread()),
         };
         let runtime = builder.map(|mut builder| builder.enable_all().build()).transpose();
@@ -105,25 +107,27 @@ impl Ready {
     pub fn process(&self, paths: &[PathBuf], at_once: usize) -> Result<Done> {
         let caller = if paths.len() > 1 { Caller::Test } else { Caller::Program };
         let _read = matches!(caller, Caller::Program).then(memory_figure);
-        let mut counts = Counts::default();
-        let books = if let Some(runtime) = &self.runtime {
-            let books = Arc::new(Sharded::default());
-            for files in paths.chunks(at_once) {
-                let more = match self.mirror {
-                    Mirror::AsyncBatched => runtime.block_on(on_tasks::<Vec<Payment>>(&books, files, caller)),
-                    _ => runtime.block_on(on_tasks::<[Payment; 1]>(&books, files, caller)),
+        Ok(match (&self.runtime, self.mirror) {
+            (Some(runtime), Mirror::AsyncDashed) => {
+                let (books, counts) = awaited::<[Payment; 1], _>(runtime, paths, at_once, caller)?;
+                Done { books: Books::Dashed(books), counts }
+            }
+            (Some(runtime), mirror) => {
+                let (books, counts) = if mirror == Mirror::AsyncBatched {
+                    awaited::<Vec<Payment>, _>(runtime, paths, at_once, caller)?
+                } else {
+                    awaited::<[Payment; 1], _>(runtime, paths, at_once, caller)?
                 };
-                counts = counts.plus(more?);
+                Done { books: Books::Sharded(books), counts }
             }
-            Books::Sharded(books)
-        } else {
-            let books = Arc::new(Dashed::default());
-            for files in paths.chunks(at_once) {
-                counts = counts.plus(self.mirror.on_threads(&books, files, caller)?);
+            (None, mirror) => {
+                let (books, mut counts) = (Arc::new(Dashed::default()), Counts::default());
+                for files in paths.chunks(at_once) {
+                    counts = counts.plus(mirror.on_threads(&books, files, caller)?);
+                }
+                Done { books: Books::Dashed(books), counts }
             }
-            Books::Dashed(books)
-        };
-        Ok(Done { books, counts })
+        })
     }
 }
 
@@ -166,20 +170,34 @@ fn memory_figure() -> System {
     system
 }
 
+/// So many files at once on `runtime`.
+fn awaited<M: Message, T: Tables>(
+    runtime: &Runtime,
+    paths: &[PathBuf],
+    at_once: usize,
+    caller: Caller,
+) -> Result<(Arc<T>, Counts)> {
+    let (books, mut counts) = (Arc::new(T::default()), Counts::default());
+    for files in paths.chunks(at_once) {
+        counts = counts.plus(runtime.block_on(on_tasks::<M, T>(&books, files, caller))?);
+    }
+    Ok((books, counts))
+}
+
 /// One file in what the runtime blocks on, several in a task each.
-async fn on_tasks<M: Message>(books: &Arc<Sharded>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
+async fn on_tasks<M: Message, T: Tables>(books: &Arc<T>, paths: &[PathBuf], caller: Caller) -> Result<Counts> {
     let buffer = caller.buffer();
     let mut tasks = Vec::new();
     for path in paths {
         let file = tokio::fs::File::open(path).await?;
         match caller {
             Caller::Program => {
-                return task::<M>(books, tokio::io::BufReader::with_capacity(buffer, file), buffer).await;
+                return task::<M, T>(books, tokio::io::BufReader::with_capacity(buffer, file), buffer).await;
             }
-            Caller::Test if paths.len() == 1 => return task::<M>(books, file, buffer).await,
+            Caller::Test if paths.len() == 1 => return task::<M, T>(books, file, buffer).await,
             Caller::Test => {
                 let books = Arc::clone(books);
-                tasks.push(tokio::spawn(async move { task::<M>(&books, file, buffer).await }));
+                tasks.push(tokio::spawn(async move { task::<M, T>(&books, file, buffer).await }));
             }
         }
     }
@@ -224,8 +242,8 @@ fn pipelined(books: &Dashed, input: impl Read + Send, buffer: usize) -> Counts {
 }
 
 /// Reads in a blocking task, through a bridge from a file of tokio, and applies in this one.
-async fn task<M: Message>(
-    books: &Sharded,
+async fn task<M: Message, T: Tables>(
+    books: &T,
     input: impl AsyncRead + Unpin + Send + 'static,
     buffer: usize,
 ) -> Result<Counts> {

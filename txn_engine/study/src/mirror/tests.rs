@@ -17,13 +17,14 @@ use txn_engine::row::{Kind, Row};
 
 use crate::inputs::Expected;
 
-use super::Mirror::{Async, AsyncBatched, AsyncMultiThread, Sync, SyncPipelined};
+use super::Mirror::{Async, AsyncBatched, AsyncDashed, AsyncMultiThread, Sync, SyncPipelined};
 use super::{BATCH, Ready};
 
 const HEADER: &str = "type,client,tx,amount\n";
 
 fn mirrors() -> Vec<Ready> {
-    [Sync, SyncPipelined, Async, AsyncMultiThread, AsyncBatched].map(|mirror| mirror.ready().unwrap()).into()
+    let all = [Sync, SyncPipelined, Async, AsyncMultiThread, AsyncBatched, AsyncDashed];
+    all.map(|mirror| mirror.ready().unwrap()).into()
 }
 
 /// Writes `texts` to files and has every mirror process them, so many at once.
