@@ -156,13 +156,14 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
     })
 }
 
-/// The round that decides: the one with the most blocks, of several the one that other guests of the machine disturbed least, then the newest.
+/// The round that decides: the one with the most blocks, of several the one with the most runs in them, then the one that other guests of the
+/// machine disturbed least, then the newest.
 fn most_powerful<'a>(rounds: impl Iterator<Item = &'a Folder>) -> Option<&'a Folder> {
     rounds.max_by_key(|folder| power(folder))
 }
 
 /// The bits of a share are in the order of shares; a machine that cannot say it may have lost anything.
-fn power(folder: &Folder) -> (usize, Reverse<u64>, String) {
+fn power(folder: &Folder) -> (usize, usize, Reverse<u64>, String) {
     let stolen = folder.machine.number("steal_percent").map_or(u64::MAX, |percent| percent.max(0.0).to_bits());
-    (folder.blocks().0, Reverse(stolen), folder.name())
+    (folder.blocks().0, folder.made().len(), Reverse(stolen), folder.name())
 }

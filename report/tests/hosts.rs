@@ -131,6 +131,15 @@ fn of_rounds_with_as_many_blocks_the_least_disturbed_decides_and_else_the_newest
 }
 
 #[test]
+fn of_rounds_with_as_many_blocks_the_one_with_more_runs_decides_however_disturbed() {
+    let temp = temporary();
+    let with_more = format!("{}{}", support::cases(&support::CASES), support::cases(&[("big", "more")]));
+    Toy { cases: with_more, steal_percent: 5.0, ..Toy::default() }.seal(temp.path(), FIRST, usual);
+    Toy::default().seal(temp.path(), SECOND, usual);
+    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains(FIRST).and(contains(SECOND).not()));
+}
+
+#[test]
 fn a_larger_round_by_other_claims_answers_another_question() {
     let temp = temporary();
     Toy { profile: "full", ..Toy::default() }.seal(temp.path(), FIRST, usual);

@@ -86,7 +86,7 @@ fn hosts(studies: &[StudyView]) -> String {
     let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
     format!(
         "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip to another thread, which depend on the machine's neighbours, within a factor of two. Only rounds of one \
-         host are compared, and of these the one with the most blocks decides, of several the one from which other guests took least time.\n\n",
+         host are compared, and of these the one with the most blocks decides, of several the one with the most runs, then the one from which other guests took least time.\n\n",
         listed.collect::<Vec<_>>().join("; ")
     )
 }
