@@ -183,13 +183,16 @@ fn zstandard(
 
     let mut source = InBuffer::around(input);
     loop {
-        let mut target = OutBuffer::around(out.room(ROOM_BYTES));
-        if source.pos() < input.len() {
+        let room = out.room(ROOM_BYTES);
+        let room_bytes = room.len();
+        let mut target = OutBuffer::around(room);
+        if source.pos() < input.len() || ending == Ending::Open {
             encoder.run(&mut source, &mut target).map_err(compressor_error)?;
         }
         let left = match ending {
             _ if source.pos() < input.len() => 1,
-            Ending::Open => 0,
+            // Without room left over something may be held back, and what came out so far decides about the entry's header.
+            Ending::Open => usize::from(target.pos() == room_bytes),
             Ending::Flush => encoder.flush(&mut target).map_err(compressor_error)?,
             Ending::Finish => encoder.finish(&mut target, true).map_err(compressor_error)?,
         };

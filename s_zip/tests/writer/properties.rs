@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::common::any::By;
 use crate::common::archive::parse;
+use crate::common::calls::{Data, Item, Kind, Plan, zstandard};
 use crate::common::plans::plan;
 use crate::common::{oracle, readers};
 
@@ -23,5 +24,19 @@ proptest! {
             let got = by.write(plan.options(), &plan.calls(&data, cuts[1]));
             prop_assert!(got == archive, "{:?}", by);
         }
+    }
+}
+
+/// A compressor that keeps for later what finds no room would let the room decide whether an entry's sizes stand before its data.
+#[test]
+fn how_much_room_zstandard_meets_makes_no_difference() {
+    let Some(compression) = zstandard(5) else { return };
+    let item = |name, len| Item { data: Data { kind: Kind::Noise, len, seed: 2 }, ..Item::new(name, Kind::Noise, len) };
+    let items = vec![item("0", 65_536), item("1", 131_072)];
+    let plan = Plan { compression, buffer_bytes: 65_536, items, comment: String::new() };
+    let data = plan.data();
+    let archive = By::Sync.write(plan.options(), &plan.calls(&data, 0));
+    for by in By::all() {
+        assert!(by.write(plan.options(), &plan.calls(&data, 0)) == archive, "{by:?}");
     }
 }
