@@ -266,8 +266,11 @@ const ARMS_CALLS_1: &[Arms] = &[
     measured(0.3, "async~sync best_async~best_sync"),
     measured(0.1, "sync~sync@aa best_async~best_async_whole best_async_whole~best_async_whole@aa"),
 ];
-const ARMS_CALLS_1_MINIZ: &[Arms] =
-    &[measured(0.3, "async~async_whole original_async~original_async_whole"), measured(0.5, "async~async@aa")];
+const ARMS_CALLS_1_MINIZ: &[Arms] = &[
+    measured(0.3, "async~async_whole original_async~original_async_whole"),
+    measured(0.5, "async~async@aa"),
+    originals(0.3, "async~async_whole original_async~original_async_whole"),
+];
 const ARMS_MANY: &[Arms] = &[
     smoke(0.2, "sync_sequential async_sequential sync_threads async_concurrent"),
     always(0.12, "best_sync_threads best_async_concurrent"),
