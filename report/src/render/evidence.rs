@@ -90,7 +90,11 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         out.push_str(&mirrors(view, claim, label, found));
     }
     for (label, found) in judged {
-        out.push_str(&causes(label, found));
+        // A further test explains a form: it is not asked for a cause of its own.
+        let is_further = claim.further.iter().any(|test| test.id == label);
+        if !is_further || !found.causes.is_empty() {
+            out.push_str(&causes(label, found));
+        }
     }
     out
 }
