@@ -6,7 +6,7 @@ use crate::rules::Account;
 use crate::session::Session;
 
 /// Accounts and accepted transactions, while nobody applies rows.
-pub trait Books: Debug + Send {
+pub trait Books: Debug + Send + Sync {
     /// The accounts, sorted by client.
     fn accounts(&self) -> Vec<(u16, Account)>;
     /// Bytes of the tables of accounts and transactions, from their capacity.

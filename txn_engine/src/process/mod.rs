@@ -28,22 +28,20 @@ pub struct Options {
     pub session: Session,
     /// A runtime to use instead of building one, for setups that need one: many runs in one process share it.
     pub runtime: Option<Arc<Runtime>>,
-    /// Whether to look how many threads there are once all have started.
-    pub count_threads: bool,
 }
 
 /// What a run came to.
 #[derive(Debug)]
 pub struct Outcome {
     /// The accounts and transactions.
-    pub books: Box<dyn Books>,
+    pub books: Arc<dyn Books>,
     /// Rows that could not be read or were rejected.
     pub errors: ErrorLog,
     /// Rows that were applied.
     pub accepted: u64,
     /// Messages that went through a channel.
     pub messages: u64,
-    /// Threads of the process once all had started, if asked for and readable.
+    /// Threads of the process once all had started, where several files have threads or tasks of their own and the system tells.
     pub threads: Option<u64>,
 }
 
@@ -64,43 +62,28 @@ impl Outcome {
 /// outcome.
 pub fn process_files(setup: Setup, paths: &[PathBuf], options: Options) -> Result<Outcome, Error> {
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let Options { session, runtime, count_threads } = options;
-    let job = Job { setup, count_threads };
+    let Options { session, runtime } = options;
+    let reading = setup.reading;
     let (books, tally) = match setup.runner {
-        Runner::ThreadPerFile => threads::thread_per_file(Engine::resume(session), inputs, job),
-        Runner::EnginePerFile => threads::engine_per_file(Engine::resume(session), inputs, job),
-        Runner::TwoThreads => pipeline::run(Engine::resume(session), inputs, job, None),
+        Runner::ThreadPerFile => threads::thread_per_file(Engine::resume(session), inputs, reading),
+        Runner::EnginePerFile => threads::engine_per_file(Engine::resume(session), inputs, reading),
+        Runner::TwoThreads => pipeline::run(Engine::resume(session), inputs, setup, None),
         Runner::CurrentThread | Runner::MultiThread => {
             let runtime = runtime.map_or_else(|| setup.runner.runtime(), |given| Ok(Some(given)))?;
-            pipeline::run(Engine::resume(session), inputs, job, runtime)
+            pipeline::run(Engine::resume(session), inputs, setup, runtime)
         }
-        Runner::OneCore => workers::run(Ledger::resume(session), inputs, job, 1),
+        Runner::OneCore => workers::run(Ledger::resume(session), inputs, reading, 1),
         Runner::AllCores => {
             let cores = thread::available_parallelism().map_or(1, usize::from);
-            workers::run(Ledger::resume(session), inputs, job, cores)
+            workers::run(Ledger::resume(session), inputs, reading, cores)
         }
     }?;
     let Tally { accepted, errors, messages, threads } = tally;
     Ok(Outcome { books, errors, accepted, messages, threads })
 }
 
-/// What every worker of a run is told.
-#[derive(Debug, Clone, Copy)]
-struct Job {
-    setup: Setup,
-    count_threads: bool,
-}
-
-impl Job {
-    /// A tally without rows, with the number of threads there are now, if that is asked.
-    fn begun(self) -> Tally {
-        let threads = if self.count_threads { usage::of_this_process().map(|process| process.threads) } else { None };
-        Tally { threads, ..Tally::default() }
-    }
-}
-
 /// Where the rows went, and what was counted.
-type Done = Result<(Box<dyn Books>, Tally), Error>;
+type Done = Result<(Arc<dyn Books>, Tally), Error>;
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -111,6 +94,12 @@ struct Tally {
 }
 
 impl Tally {
+    /// One without rows, taken when all who work on so many `files` have started.
+    fn begun(files: usize) -> Self {
+        let process = if files > 1 { usage::of_this_process() } else { None };
+        Tally { threads: process.map(|process| process.threads), ..Tally::default() }
+    }
+
     /// Applies `entry` by `process` and counts what comes of it.
     #[inline]
     fn take(&mut self, entry: &Entry, process: impl FnOnce(&Row) -> Result<(), ErrorKind>) {

@@ -5,10 +5,10 @@
 //! input, also where files share transaction ids or one client has most of the rows, and there is nothing to detect or to fall back to.
 
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Done, Job, Tally, read_entries};
+use super::{Done, Tally, read_entries};
 use crate::error::{Error, joined};
 use crate::input::Input;
 use crate::ledger::Ledger;
@@ -24,13 +24,12 @@ const BATCH: usize = 256;
 const AHEAD: usize = 8;
 
 /// Applies the inputs one after another to `ledger`, reading on `workers` threads.
-pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: usize) -> Done {
-    let mut all = Tally::default();
+pub(super) fn run(ledger: Ledger, inputs: Vec<Input>, reading: Reading, workers: usize) -> Done {
+    let mut books = Books { ledger, tally: Tally::default(), line: 0 };
     for input in inputs {
-        let mut books = Books { ledger, tally: Tally::default(), line: 0 };
         if workers == 1 {
             let mut entries = Vec::with_capacity(BATCH);
-            read_entries(input, job.setup.reading, |entry| {
+            read_entries(input, reading, |entry| {
                 entries.push(entry);
                 if entries.len() == BATCH {
                     books.apply(&mut entries);
@@ -40,12 +39,10 @@ pub(super) fn run(mut ledger: Ledger, inputs: Vec<Input>, job: Job, workers: usi
             books.apply(&mut entries);
         } else {
             books.line = input.next_line;
-            books = in_parallel(books, input, job.setup.reading, workers)?;
+            books = in_parallel(books, input, reading, workers)?;
         }
-        ledger = books.ledger;
-        all.append(books.tally);
     }
-    Ok((Box::new(ledger), all))
+    Ok((Arc::new(books.ledger), books.tally))
 }
 
 /// Where blocks come from, in order.

@@ -104,7 +104,7 @@ impl Bench {
 
     fn pass(&self, runtime: Option<Arc<Runtime>>) -> Result<Answer> {
         let paths = self.set.paths();
-        let options = Options { runtime, count_threads: paths.len() > 1, ..Options::default() };
+        let options = Options { runtime, ..Options::default() };
         Ok(match &self.engine {
             Engine::BareScan => Answer::Records(csv_scan(&paths[0])?),
             Engine::Ours(setup) => Answer::Accounts(Box::new(process_files(*setup, &paths, options)?)),
