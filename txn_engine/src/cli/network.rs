@@ -68,7 +68,7 @@ pub(super) fn load(args: &LoadArgs) -> Result<bool, Error> {
     let progress = ProgressBar::new_spinner().with_message("connecting");
     progress.enable_steady_tick(Duration::from_millis(200));
     let length_s = (load.warm_up + load.duration).as_secs_f64();
-    let answers = load.run(|_| progress.set_message(format!("sending for {length_s} s")));
+    let answers = load.run(|| progress.set_message(format!("sending for {length_s} s")));
     progress.finish_and_clear();
     let answers = answers?;
     let mut line = json!(answers);

@@ -133,11 +133,12 @@ impl Load {
         Script::new(self.seed, client, self.clients, self.first_tx)
     }
 
-    /// Puts the load on the server, and calls `tell` at the stages of it.
+    /// Puts the load on the server. Calls `tell` when every connection has had its first answer or will have none, and when all answers are
+    /// there or overdue; the connections are still open then.
     ///
     /// # Errors
     /// If nothing listens at the address, or this machine cannot hold so many connections.
-    pub fn run(&self, mut tell: impl FnMut(Stage)) -> Result<Answers, Error> {
+    pub fn run(&self, mut tell: impl FnMut()) -> Result<Answers, Error> {
         let most = limits::most_files().min(MOST_CLIENTS);
         if self.clients > most {
             return Err(Error::TooManyClients { clients: self.clients, most });
@@ -148,7 +149,7 @@ impl Load {
         let mut receiver = Receiver::new(&connections)?;
         open_all(self, &connections, &mut scripts, &mut receiver)?;
         let connecting_s = begun.elapsed().as_secs_f64();
-        tell(Stage::Connected);
+        tell();
 
         let start = Instant::now() + Duration::from_millis(20);
         let counted_from = start + self.warm_up;
@@ -162,7 +163,7 @@ impl Load {
             joined(sender.join())
         })?;
         let elapsed = counted_from.elapsed();
-        tell(Stage::Answered);
+        tell();
 
         let states: Vec<State> = connections.iter().map(|connection| connection.fate().state).collect();
         let in_state = |wanted| states.iter().filter(|&&state| state == wanted).count() as u64;
@@ -187,15 +188,6 @@ impl Load {
             taken: states.iter().zip(sent.rows).map(rows_of).collect(),
         })
     }
-}
-
-/// Where a load is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Every connection has had its first answer, or will have none.
-    Connected,
-    /// All answers are there, or are overdue; the connections are still open.
-    Answered,
 }
 
 /// Connections that are opened before the first answers of all of them are waited for: below what any system lets wait to be accepted.

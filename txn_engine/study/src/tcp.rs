@@ -87,7 +87,7 @@ pub fn observe(case: &TestCase<'_, Setting>, tcp: &Tcp) -> Result<Observation> {
     let mut aside = Aside::open(&load.address)?;
     // At the beginning, with all connections there, and with all answers there.
     let mut seen = vec![aside.look()];
-    let answers = load.run(|_| seen.push(aside.look()))?;
+    let answers = load.run(|| seen.push(aside.look()))?;
     drop(aside);
     let seen = seen.into_iter().collect::<Result<Vec<_>>>()?;
     let [before, connected, answered] = &seen[..] else { bail!("the load has left out a stage") };

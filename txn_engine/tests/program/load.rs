@@ -176,7 +176,7 @@ fn the_server_ends_up_with_the_rows_that_the_load_says_it_took() {
             first_tx: 500,
             patience: Duration::from_mins(1),
         };
-        let outcome = load.run(|_| {}).expect("the server is there");
+        let outcome = load.run(|| {}).expect("the server is there");
         assert_eq!((outcome.rows, outcome.accepted, outcome.failed), (300, 300, 0));
         assert_eq!([&outcome.response, &outcome.service, &outcome.lateness].map(Times::len), [300; 3]);
         assert!(outcome.response.max() >= outcome.service.max());
