@@ -83,13 +83,11 @@ impl Conversation {
             return;
         }
         if self.lines == 1 && is_header(text) {
-            answers.push_str("ok\n");
-            return;
+            return answer(answers, Ok(()));
         }
         let Some(engine) = &shared.engine else {
             shared.counts.row(true);
-            answers.push_str("ok\n");
-            return;
+            return answer(answers, Ok(()));
         };
         parser.read_block(line, self.lines, |entry| {
             let result = entry.row.and_then(|row| engine.process(&row));

@@ -1,10 +1,11 @@
 //! The socket that is listened on, and how a connection is turned away.
 
 use std::io::{self, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::error::Error;
 
@@ -28,11 +29,12 @@ pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
 }
 
 /// Says why, and closes.
-pub(super) fn refuse(mut stream: &TcpStream, reason: &str) {
+pub(super) fn refuse(stream: &impl AsFd, reason: &str) {
+    let socket = SockRef::from(stream);
     // A client that does not listen is none of our concern.
-    let _ = stream.set_nonblocking(true);
-    let _ = stream.write_all(format!("busy: {reason}\n").as_bytes());
-    let _ = stream.shutdown(Shutdown::Write);
+    let _ = socket.set_nonblocking(true);
+    let _ = (&*socket).write_all(format!("busy: {reason}\n").as_bytes());
+    let _ = socket.shutdown(Shutdown::Write);
 }
 
 /// Whether `accept` failed for want of something that may be there again soon.

@@ -71,15 +71,12 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
 fn admit(stream: TcpStream, shared: &Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
-    if let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) {
-        up(&shared.counts.connections);
-        tokio::spawn(serve(stream, Arc::clone(shared), seat));
-        return;
-    }
-    up(&shared.counts.refused);
-    if let Some(stream) = Arc::into_inner(stream).and_then(|stream| stream.into_std().ok()) {
-        listen::refuse(&stream, shared.most.1);
-    }
+    let Some(seat) = shared.live.enter(Arc::clone(&stream) as _, shared.most.0) else {
+        up(&shared.counts.refused);
+        return listen::refuse(&stream, shared.most.1);
+    };
+    up(&shared.counts.connections);
+    tokio::spawn(serve(stream, Arc::clone(shared), seat));
 }
 
 thread_local! {
