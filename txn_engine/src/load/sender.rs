@@ -1,7 +1,9 @@
 //! The thread that sends: each row when it is due, whether those before it were answered or not.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::ErrorKind::WouldBlock;
+use std::io::Write;
+use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,7 +68,7 @@ impl<'a> Sender<'a> {
         let connection = &self.connections[number];
         let mut fate = connection.fate();
         // Its rows fail, one by one.
-        let (State::Served, Some(mut stream)) = (fate.state, connection.stream.get()) else { return };
+        let (State::Served, Some(stream)) = (fate.state, connection.stream.get()) else { return };
         // Before it is sent: the answer may be there before this thread goes on.
         fate.waiting.push_back(row);
         drop(fate);
@@ -77,12 +79,7 @@ impl<'a> Sender<'a> {
             unsent.extend_from_slice(line);
             return;
         }
-        let sent = match stream.write(line) {
-            Ok(sent) => sent,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            // The receiver sees that the connection is broken.
-            Err(_) => return,
-        };
+        let sent = taken_now(stream, line);
         if sent < line.len() {
             self.unsent.insert(number, line[sent..].to_vec());
         }
@@ -92,13 +89,14 @@ impl<'a> Sender<'a> {
     fn catch_up(&mut self) {
         let connections = self.connections;
         self.unsent.retain(|&number, unsent| {
-            let Some(mut stream) = connections[number].stream.get() else { return false };
-            match stream.write(unsent) {
-                Ok(sent) => drop(unsent.drain(..sent)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => unsent.clear(),
-            }
+            let Some(stream) = connections[number].stream.get() else { return false };
+            unsent.drain(..taken_now(stream, unsent));
             !unsent.is_empty()
         });
     }
+}
+
+/// How many bytes the system takes without waiting. A connection that is broken takes all: that it is the receiver sees.
+fn taken_now(mut stream: &TcpStream, bytes: &[u8]) -> usize {
+    stream.write(bytes).unwrap_or_else(|error| if error.kind() == WouldBlock { 0 } else { bytes.len() })
 }
