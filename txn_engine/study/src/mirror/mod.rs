@@ -107,27 +107,22 @@ impl Ready {
     pub fn process(&self, paths: &[PathBuf], at_once: usize) -> Result<Done> {
         let caller = if paths.len() > 1 { Caller::Test } else { Caller::Program };
         let _read = matches!(caller, Caller::Program).then(memory_figure);
-        Ok(match (&self.runtime, self.mirror) {
+        match (&self.runtime, self.mirror) {
             (Some(runtime), Mirror::AsyncDashed) => {
-                let (books, counts) = awaited::<[Payment; 1], _>(runtime, paths, at_once, caller)?;
-                Done { books: Books::Dashed(books), counts }
+                awaited::<[Payment; 1], _>(runtime, paths, at_once, caller, Books::Dashed)
             }
-            (Some(runtime), mirror) => {
-                let (books, counts) = if mirror == Mirror::AsyncBatched {
-                    awaited::<Vec<Payment>, _>(runtime, paths, at_once, caller)?
-                } else {
-                    awaited::<[Payment; 1], _>(runtime, paths, at_once, caller)?
-                };
-                Done { books: Books::Sharded(books), counts }
+            (Some(runtime), Mirror::AsyncBatched) => {
+                awaited::<Vec<Payment>, _>(runtime, paths, at_once, caller, Books::Sharded)
             }
+            (Some(runtime), _) => awaited::<[Payment; 1], _>(runtime, paths, at_once, caller, Books::Sharded),
             (None, mirror) => {
                 let (books, mut counts) = (Arc::new(Dashed::default()), Counts::default());
                 for files in paths.chunks(at_once) {
                     counts = counts.plus(mirror.on_threads(&books, files, caller)?);
                 }
-                Done { books: Books::Dashed(books), counts }
+                Ok(Done { books: Books::Dashed(books), counts })
             }
-        })
+        }
     }
 }
 
@@ -176,12 +171,13 @@ fn awaited<M: Message, T: Tables>(
     paths: &[PathBuf],
     at_once: usize,
     caller: Caller,
-) -> Result<(Arc<T>, Counts)> {
+    kept: fn(Arc<T>) -> Books,
+) -> Result<Done> {
     let (books, mut counts) = (Arc::new(T::default()), Counts::default());
     for files in paths.chunks(at_once) {
         counts = counts.plus(runtime.block_on(on_tasks::<M, T>(&books, files, caller))?);
     }
-    Ok((books, counts))
+    Ok(Done { books: kept(books), counts })
 }
 
 /// One file in what the runtime blocks on, several in a task each.
