@@ -43,15 +43,16 @@ impl Honest {
         self.rows += &(row + "\n");
     }
 
-    /// Ends the server, and checks that nobody else has an account.
-    fn alone_in(self, server: Server) {
-        self.beside("", server);
-    }
-
-    /// Ends the server, and checks that of others it has applied these rows only.
-    fn beside(self, others: &str, server: Server) {
+    /// Is served to the end, ends the server, and checks that of others it has applied these rows only.
+    fn beside(mut self, others: &str, server: Server) {
+        self.is_served();
         self.client.ends();
         assert_eq!(server.stop().accounts(), accounts_after(&(self.rows + others)));
+    }
+
+    /// The same where nobody else has an account.
+    fn alone_in(self, server: Server) {
+        self.beside("", server);
     }
 }
 
@@ -71,7 +72,6 @@ fn binary_garbage_is_answered_line_by_line() {
         assert_eq!(answers.len(), lines);
         let errors = ["UnknownType", "MissingField", "NotUtf8", "OpenQuote"].map(rejected);
         assert!(answers.iter().all(|answer| errors.contains(answer)), "{answers:?}");
-        honest.is_served();
         honest.alone_in(server);
     }
 }
@@ -81,7 +81,7 @@ fn a_line_without_end_takes_no_memory() {
     const PIECES: usize = 160;
     let long = vec![b'x'; 70_000];
     for (server, mut honest) in Honest::in_every_mode("") {
-        let before = server.status("VmHWM:");
+        let before = server.running.status("VmHWM:");
         let mut hostile = server.connect();
         for piece in 0..PIECES {
             hostile.send(&long);
@@ -94,9 +94,8 @@ fn a_line_without_end_takes_no_memory() {
         assert_eq!(hostile.ask("deposit,1,1,1"), rejected("RepeatedTx"));
         hostile.send(&long);
         assert_eq!(hostile.end(), [UNFINISHED]);
-        let grown = server.status("VmHWM:") - before;
+        let grown = server.running.status("VmHWM:") - before;
         assert!(grown < LITTLE_KIB, "{grown} KiB for a line of 10 MB");
-        honest.is_served();
         honest.alone_in(server);
     }
 }
@@ -203,10 +202,10 @@ pub fn deaf(server: &Server) -> Client {
 #[test]
 fn a_client_that_takes_no_answers_is_not_waited_for_and_takes_no_memory() {
     for (server, mut honest) in Honest::in_every_mode("") {
-        let before = server.status("VmHWM:");
+        let before = server.running.status("VmHWM:");
         let mut deaf: Vec<_> = (0..2).map(|_| deaf(&server)).collect();
         honest.is_served();
-        let grown = server.status("VmHWM:") - before;
+        let grown = server.running.status("VmHWM:") - before;
         assert!(grown < LITTLE_KIB, "{grown} KiB for clients that read nothing");
 
         // Once it listens it gets its answers after all.
@@ -240,7 +239,6 @@ fn connections_that_say_nothing_hold_nobody_up() {
         for client in silent.drain(1..) {
             client.stream.shutdown(Shutdown::Both).expect("the connection is whole");
         }
-        honest.is_served();
         honest.beside("deposit,2,2000,50\nwithdrawal,2,3000,50\n", server);
     }
 }
@@ -269,9 +267,8 @@ fn connections_that_are_idle_are_closed_and_those_that_are_not_stay_and_so_do_al
         drop(deaf);
         honest.alone_in(server);
     }
-    for (server, mut honest) in Honest::in_every_mode("--idle 0") {
+    for (server, honest) in Honest::in_every_mode("--idle 0") {
         thread::sleep(Duration::from_millis(300));
-        honest.is_served();
         honest.alone_in(server);
     }
 }

@@ -124,7 +124,7 @@ fn without_room_for_another_thread_connections_are_refused_in_words() {
     let server = Server::start("--mode threads");
     // What the first thread needs besides is there then.
     server.connect().ask("resolve,1,1");
-    let bytes = (server.status("VmSize:") + 8 * THREAD_KIB + REST_KIB) << 10;
+    let bytes = (server.running.status("VmSize:") + 8 * THREAD_KIB + REST_KIB) << 10;
     limit(&server, &format!("--as={bytes}"));
     let crowd = Crowd::at(&server, 30);
     assert!((6..=10).contains(&crowd.served.len()), "{}", crowd.served.len());
@@ -139,7 +139,7 @@ fn connections_leave_nothing_behind() {
     for server in Server::in_every_mode("") {
         let mut asker = server.connect();
         assert_eq!(asker.ask("deposit,1,1,1"), "ok");
-        let (files, threads) = (server.files(), server.status("Threads:"));
+        let (files, threads) = (server.files(), server.running.status("Threads:"));
         for round in 0..5 {
             let mut clients: Vec<_> = (0..30).map(|_| server.connect()).collect();
             for (number, client) in clients.iter_mut().enumerate() {
@@ -150,7 +150,7 @@ fn connections_leave_nothing_behind() {
         }
         Server::wait_until_open(&mut asker, 0);
         // A socket is closed, and a thread ended, just after its connection is no longer counted.
-        wait_for("files and threads to go", || server.files() <= files && server.status("Threads:") <= threads);
+        wait_for("files and threads to go", || server.files() <= files && server.running.status("Threads:") <= threads);
         assert_eq!(asker.stats()["connections"], 151);
         server.stop();
     }

@@ -138,6 +138,13 @@ impl Running {
         self.0.id()
     }
 
+    /// A value of its status; 0 where the system does not tell.
+    fn status(&self, name: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
+    }
+
     fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.pid()).expect("process ids fit");
         kill(Pid::from_raw(pid), signal).expect("the program is there");
@@ -230,13 +237,6 @@ impl Server {
         let ended = self.wait();
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         ended
-    }
-
-    /// A value of the server's process; 0 where the system does not tell.
-    fn status(&self, name: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.running.pid())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse().ok()).unwrap_or(0)
     }
 
     /// How many files the server has open; 0 where the system does not tell.
