@@ -1,7 +1,7 @@
 //! What this process is like now, as far as the system tells.
 
 /// Of a process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Process {
     /// Resident memory, in KiB.
     pub rss_kib: u64,

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::live::Live;
 use crate::engine::Engine;
-use crate::usage;
+use crate::usage::{self, Process};
 
 pub(super) struct Shared {
     /// Nobody: every line is `ok`.
@@ -97,11 +97,7 @@ impl Stats {
             here.involuntary_switches = count(usage.involuntary_context_switches());
             (here.user_s, here.system_s) = (seconds(usage.user_time()), seconds(usage.system_time()));
         }
-        if let Some(process) = usage::of_this_process() {
-            (here.rss_kib, here.peak_rss_kib) = (process.rss_kib, process.peak_rss_kib);
-            here.threads = process.threads;
-        }
-        here.maps = usage::maps() as u64;
-        here
+        let Process { rss_kib, peak_rss_kib, threads } = usage::of_this_process().unwrap_or_default();
+        Stats { rss_kib, peak_rss_kib, threads, maps: usage::maps() as u64, ..here }
     }
 }
