@@ -15,16 +15,15 @@ use txn_engine::generate::{self, Shape};
 use txn_engine::oracle::{Answer, Oracle};
 use txn_engine::row::{Kind, Row};
 
+use crate::cases::MIRRORS;
 use crate::inputs::Expected;
 
-use super::Mirror::{Async, AsyncBatched, AsyncDashed, AsyncMultiThread, Sync, SyncPipelined};
 use super::{BATCH, Ready};
 
 const HEADER: &str = "type,client,tx,amount\n";
 
-fn mirrors() -> Vec<Ready> {
-    let all = [Sync, SyncPipelined, Async, AsyncMultiThread, AsyncBatched, AsyncDashed];
-    all.map(|mirror| mirror.ready().unwrap()).into()
+fn mirrors() -> [Ready; MIRRORS.len()] {
+    MIRRORS.map(|(_, mirror)| mirror.ready().unwrap())
 }
 
 /// Writes `texts` to files and has every mirror process them, so many at once.
