@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sqrt_tasks::work::{check, expected_checksum, probes};
 use sqrt_tasks::{TaskError, cpu, kernel, work};
+use study_kit::usage::keep_blocks;
 
 use crate::memory;
 
@@ -53,7 +54,7 @@ impl Job {
             Work::ReuseSmall => blocks(SMALL_LEN.min(len)),
             Work::ReuseLarge => blocks(len),
             Work::Kept => {
-                memory::keep_freed_blocks();
+                keep_blocks();
                 drop(blocks(len));
                 Vec::new()
             }

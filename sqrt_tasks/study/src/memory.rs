@@ -51,15 +51,3 @@ pub fn in_mimalloc(len: usize) -> Option<f64> {
     unsafe { MiMalloc.dealloc(start.cast(), layout) };
     Some(sum)
 }
-
-/// Makes glibc keep every freed block and take none from the kernel apart, in one arena for all threads, as raising its threshold for
-/// mappings beyond a block would. With another allocator nothing changes, as page faults say.
-pub fn keep_freed_blocks() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: sets parameters of the allocator and touches no memory of ours.
-    unsafe {
-        libc::mallopt(libc::M_ARENA_MAX, 1);
-        libc::mallopt(libc::M_MMAP_MAX, 0);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
-    }
-}
