@@ -56,16 +56,6 @@ fn all_executors_of_a_scenario_agree_on_the_answer() {
 }
 
 #[test]
-fn a_record_is_appended_to_its_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("records");
-    for _ in 0..2 {
-        study("run --scenario null_1k --arm static_split --record").arg(&file).assert().success().stdout("");
-    }
-    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 2);
-}
-
-#[test]
 fn what_cannot_be_run_says_why() {
     for (arguments, why) in [
         ("arms --profile all", "choose one of smoke, quick, full"),
