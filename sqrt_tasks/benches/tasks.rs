@@ -27,10 +27,10 @@ fn kernels(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(LEN as u64));
     group.bench_function("sum in order", |bencher| bencher.iter(|| kernel::sum_in_order(black_box(LEN))));
     for level in Level::available() {
-        group.bench_function(format!("sum, {}", level.name()), |bencher| {
+        group.bench_function(format!("sum, {}", level.name), |bencher| {
             bencher.iter(|| kernel::sum_at(level, black_box(LEN)));
         });
-        group.bench_function(format!("in place, {}", level.name()), |bencher| {
+        group.bench_function(format!("in place, {}", level.name), |bencher| {
             bencher.iter_batched_ref(
                 || vec![2.0; LEN],
                 |values| kernel::roots_at(level, values),

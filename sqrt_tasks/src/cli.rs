@@ -16,10 +16,8 @@ use strum::VariantNames;
 use crate::cpu::{self, Cores};
 use crate::executor::{Executor, TaskError};
 use crate::kernel::Level;
-use crate::work::Work;
+use crate::work::{PUBLISHED_LEN, Work};
 
-/// Roots that each published task finds.
-pub const PUBLISHED_LEN: usize = 10_000_000;
 const FOUND_FAILURES: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
 
@@ -86,10 +84,7 @@ where
 /// The program `sqrt_tasks`.
 pub fn main() -> ExitCode {
     match Command::parse() {
-        Command::Time(Timing { executor, work, tasks, threads, len }) => {
-            let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
-            finish(time(executor, work, tasks, threads, len))
-        }
+        Command::Time(timing) => finish(time(&timing)),
         Command::Cpu => finish(print(&describe_cpu())),
     }
 }
@@ -97,11 +92,12 @@ pub fn main() -> ExitCode {
 /// The published program that runs its tasks on `executor`.
 pub fn published(executor: Executor) -> ExitCode {
     let Published { tasks, threads, len } = Published::parse();
-    finish(time(executor, Work::Collect, tasks, threads, len))
+    finish(time(&Timing { executor, work: Work::Collect, tasks, threads: Some(threads), len }))
 }
 
 /// Runs tasks and prints what they cost in a line.
-fn time(executor: Executor, work: Work, tasks: usize, threads: NonZero<usize>, len: usize) -> Result<(), Error> {
+fn time(&Timing { executor, work, tasks, threads, len }: &Timing) -> Result<(), Error> {
+    let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
     let (before, start) = (getrusage(UsageWho::RUSAGE_SELF), Instant::now());
     let results = executor.run(threads, tasks, move |task| work.run(task, len))?;
     let (wall, after) = (start.elapsed(), getrusage(UsageWho::RUSAGE_SELF));
@@ -135,7 +131,7 @@ fn describe_cpu() -> String {
         hz(1),
         hz(cores.physical),
         cpu::cycles_per_root().map_or_else(unknown, |cycles| format!("{cycles} cycles")),
-        Level::best().name()
+        Level::best().name
     )
 }
 

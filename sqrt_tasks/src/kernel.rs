@@ -9,7 +9,8 @@ const LANES: usize = 16;
 /// The kernels as compiled for some vector instructions, which this processor has.
 #[derive(Debug, Clone, Copy)]
 pub struct Level {
-    name: &'static str,
+    /// What the instructions are called.
+    pub name: &'static str,
     sum: unsafe fn(usize) -> f64,
     roots: unsafe fn(&mut [f64]),
 }
@@ -31,11 +32,6 @@ impl Level {
     /// The best that this processor can do.
     pub fn best() -> Level {
         Level::available()[0]
-    }
-
-    /// The level's name.
-    pub fn name(self) -> &'static str {
-        self.name
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Work {
     Vector,
 }
 
+/// Roots that each published task finds.
+pub const PUBLISHED_LEN: usize = 10_000_000;
 /// Rounding of a sum in any order, relative.
 const SUM_TOLERANCE: f64 = 1e-11;
 

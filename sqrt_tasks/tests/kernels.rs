@@ -19,7 +19,7 @@ fn roots_and_sums_of_every_short_length_are_the_plain_ones() {
         assert!(close(kernel::sum_in_order(len), plain), "{len}");
         assert!(close(kernel::expected_sum(len), plain), "{len}: {} and {plain}", kernel::expected_sum(len));
         for level in Level::available() {
-            assert!(close(kernel::sum_at(level, len), plain), "{} of {len}", level.name());
+            assert!(close(kernel::sum_at(level, len), plain), "{} of {len}", level.name);
         }
     }
 }
@@ -29,7 +29,7 @@ fn a_long_sum_is_that_of_the_formula() {
     for len in [1 << 20, 10_000_000, 10_000_001] {
         for level in Level::available() {
             let (sum, expected) = (kernel::sum_at(level, len), kernel::expected_sum(len));
-            assert!((sum - expected).abs() <= 1e-13 * expected * 100.0, "{}: {sum} and {expected}", level.name());
+            assert!((sum - expected).abs() <= 1e-13 * expected * 100.0, "{}: {sum} and {expected}", level.name);
         }
     }
 }
@@ -52,7 +52,7 @@ fn assert_roots(values: &[f64]) {
         for (value, root) in values.iter().zip(&roots) {
             let plain = value.sqrt();
             let same = root.to_bits() == plain.to_bits() || (root.is_nan() && plain.is_nan());
-            assert!(same, "{}: root of {value} is {root}, not {plain}", level.name());
+            assert!(same, "{}: root of {value} is {root}, not {plain}", level.name);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use sqrt_tasks::cpu::Cores;
+use sqrt_tasks::work::PUBLISHED_LEN;
 use sqrt_tasks::{Executor, Work as Plain};
 use study_kit::{Scenario, always, full, measured, originals, quick, smoke, smoke_quick};
 
@@ -81,8 +82,6 @@ pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
     Some((executor, work, NonZero::new(threads)?))
 }
 
-/// Roots that each published task finds.
-const PUBLISHED_LEN: usize = 10_000_000;
 /// Roots of a whole sweep run, whatever the size of its tasks.
 const SWEEP_ROOTS: usize = 100_000_000;
 
