@@ -1,8 +1,8 @@
 //! Scenarios with the arms that run in them: one table per study, from which every test case follows.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use strum::{EnumString, VariantNames};
 
 use crate::error::unknown;
@@ -91,12 +91,11 @@ impl<S> Scenario<S> {
     /// # Errors
     /// If the scenario does not have it; names the arms that it has.
     pub(crate) fn seconds(&self, arm: &str) -> Result<f64> {
-        let listed = || self.arms.iter().flat_map(Arms::each);
-        if let Some((_, seconds)) = listed().find(|(name, _)| *name == arm) {
-            return Ok(seconds);
-        }
-        let choices = Vec::from_iter(listed().map(|(name, _)| name).collect::<BTreeSet<_>>()).join(", ");
-        bail!("the arm {arm} does not run in {}: choose one of {choices}", self.name)
+        let listed: BTreeMap<_, _> = self.arms.iter().flat_map(Arms::each).collect();
+        listed.get(arm).copied().with_context(|| {
+            let choices = listed.keys().copied().collect::<Vec<_>>().join(", ");
+            format!("the arm {arm} does not run in {}: choose one of {choices}", self.name)
+        })
     }
 }
 
@@ -128,24 +127,18 @@ pub struct TestCase<'a, S: 'static> {
     pub handicap: f64,
     /// Seed of the input.
     pub seed: u64,
-    pub block: u64,
 }
 
 impl<'a, S> TestCase<'a, S> {
     /// The case of `scenario` that `arm` names: with `@aa` the same, with `@slow` one that takes longer by `handicap`.
-    pub(crate) fn new(
-        scenario: &'static Scenario<S>,
-        arm: &'a str,
-        handicap: f64,
-        (seed, block): (u64, u64),
-    ) -> Result<Self> {
+    pub(crate) fn new(scenario: &'static Scenario<S>, arm: &'a str, handicap: f64, seed: u64) -> Result<Self> {
         let (arm, handicap) = match arm.split_once('@') {
             None => (arm, 1.0),
             Some((name, "aa")) => (name, 1.0),
             Some((name, "slow")) => (name, handicap),
             Some((_, other)) => return Err(unknown("suffix", other, ["aa", "slow"])),
         };
-        Ok(TestCase { scenario, setting: &scenario.setting, arm, handicap, seed, block })
+        Ok(TestCase { scenario, setting: &scenario.setting, arm, handicap, seed })
     }
 
     /// Keeps the processor busy until `span` is longer by the handicap, if the case has one.

@@ -13,7 +13,7 @@ use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
 
 /// How much longer `ARM@slow` takes in a process of its own: twice the smallest margin judged in that form.
-pub const PROCESS_HANDICAP: f64 = 1.10;
+const PROCESS_HANDICAP: f64 = 1.10;
 
 /// Runs the test case once. The record holds the sample, or why there is none.
 ///
@@ -21,7 +21,7 @@ pub const PROCESS_HANDICAP: f64 = 1.10;
 /// If the study lists no such case.
 pub fn run<S: Study>(request: &Request) -> Result<Record<'_>> {
     let scenario = case::find(S::SCENARIOS, &request.scenario)?;
-    let case = |arm, handicap| TestCase::new(scenario, arm, handicap, (request.seed, request.block));
+    let case = |arm, handicap| TestCase::new(scenario, arm, handicap, request.seed);
     let result = match &request.versus {
         None => {
             let seconds = scenario.seconds(&request.arm)?;
@@ -32,15 +32,14 @@ pub fn run<S: Study>(request: &Request) -> Result<Record<'_>> {
         }
         Some(versus) => {
             scenario.seconds(&format!("{}~{versus}", request.arm))?;
-            duet::<S>(&case(&request.arm, S::DUET_HANDICAP)?, &case(versus, S::DUET_HANDICAP)?)
+            duet::<S>(&case(&request.arm, S::DUET_HANDICAP)?, &case(versus, S::DUET_HANDICAP)?, request.block)
         }
     };
     let result = result.map(|mut observation| {
         // Checking the answer takes memory, too: GNU time sees the largest peak of the processes that it has waited for. The kernel counts
         // pages per processor and adds them up late, so that a later reading of a peak may be lower; a peak is not.
-        let peak = peak_rss_kib().max(observation.child_peak_kib).map(kib);
-        let before = observation.metrics.get("peak_rss_kib");
-        let peak = peak.into_iter().chain(before).reduce(f64::max);
+        let whole = peak_rss_kib().max(observation.child_peak_kib).map(kib);
+        let peak = whole.into_iter().chain(observation.metrics.get("peak_rss_kib")).reduce(f64::max);
         observation.metrics.put("process_peak_rss_kib", peak);
         observation
     });
@@ -48,7 +47,7 @@ pub fn run<S: Study>(request: &Request) -> Result<Record<'_>> {
 }
 
 /// Alternates two arms in one process.
-fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>) -> Result<Observation> {
+fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>, block: u64) -> Result<Observation> {
     let (mut a_turns, mut b_turns) = (S::turns(a)?, S::turns(b)?);
     // Once unrecorded: the first turn pays for code and memory that later ones find ready.
     let (first, second) = (a_turns()?, b_turns()?);
@@ -60,7 +59,7 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>) ->
     };
     let count = S::pairs(a.setting, a.arm);
     let mut pairs = Vec::with_capacity(count);
-    for order in orders(a.seed, a.block, count) {
+    for order in orders(a.seed, block, count) {
         pairs.push(if order == "ab" {
             let a_s = seconds(&mut a_turns)?;
             Pair { order, a_s, b_s: seconds(&mut b_turns)? }
