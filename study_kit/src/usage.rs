@@ -75,10 +75,10 @@ pub(crate) fn times(wall_s: f64, before: &Usage, after: &Usage) -> Metrics {
     ])
 }
 
-/// Processor time of this process so far, in the program and in the kernel, in seconds; `None` where it cannot be read.
-pub fn processor_s() -> Option<(f64, f64)> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
-    Some((seconds(usage.user_time()), seconds(usage.system_time())))
+/// Processor time of this process so far, in the program and in the kernel together, in seconds.
+pub fn processor_s() -> f64 {
+    let usage = usage();
+    seconds(usage.user_time()) + seconds(usage.system_time())
 }
 
 fn seconds(time: TimeVal) -> f64 {

@@ -141,8 +141,11 @@ impl Aside {
         self.0.read_line(&mut line).context("the server does not answer")?;
         let server = serde_json::from_str(&line).context("the server does not say how it fares")?;
         let stacks = procfs::Meminfo::current().ok().and_then(|memory| memory.kernel_stack);
-        let client_cpu_s = processor_s().map_or(0.0, |(user_s, system_s)| user_s + system_s);
-        Ok(Seen { server, client_cpu_s, kernel_stack_kib: stacks.map_or(0.0, |bytes| kib(bytes / 1024)) })
+        Ok(Seen {
+            server,
+            client_cpu_s: processor_s(),
+            kernel_stack_kib: stacks.map_or(0.0, |bytes| kib(bytes / 1024)),
+        })
     }
 }
 
