@@ -23,12 +23,9 @@ pub fn tables<S: Study>() -> Result<String> {
     let tables = page::tables(S::PAGE)?;
     let shown: BTreeSet<(&str, &str)> = tables.iter().flat_map(Table::cases).collect();
     // With the build that this program is.
-    let in_quick = |&(scenario, arm)| {
-        let mut named = S::SCENARIOS.iter().filter(|listed| listed.name == scenario && listed.build == "release");
-        let found = named.find(|listed| listed.arms_in(Profile::Quick).any(|(listed, _)| listed == arm));
-        Some((found?, arm))
-    };
-    let cases: Vec<_> = shown.iter().filter_map(in_quick).collect();
+    let scenarios = S::SCENARIOS.iter().filter(|scenario| scenario.build == "release");
+    let listed = scenarios.flat_map(|scenario| scenario.arms_in(Profile::Quick).map(move |(arm, _)| (scenario, arm)));
+    let cases: Vec<_> = listed.filter(|(scenario, arm)| shown.contains(&(scenario.name, arm))).collect();
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}");
     let bar = ProgressBar::new(cases.len() as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let mut samples = HashMap::new();
