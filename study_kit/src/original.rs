@@ -16,6 +16,7 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::Deserialize;
+use tempfile::TempDir;
 
 use crate::record::Observation;
 use crate::usage::{kib, times};
@@ -104,20 +105,15 @@ impl Arm {
         ensure!(code.is_dir(), "the authors' code is not in {}: make originals brings it", code.display());
         let program = the_one(&code, &self.run[0])?;
         fs::create_dir_all(folder.join("home")).context("cannot create a home for it")?;
-        let scratch =
-            tempfile::Builder::new().prefix("run-").tempdir_in(folder).context("cannot create a folder for it")?;
+        let scratch = TempDir::with_prefix_in("run-", folder).context("cannot create a folder for it")?;
         let said = scratch.path().join("said.txt");
         let out = File::create(&said)?;
         let mut command = Command::new(&program);
         let [code, study] = [&code, study].map(|path| path.display().to_string());
         command.args(self.run[1..].iter().map(|word| word.replace("{code}", &code).replace("{study}", &study)));
         command.current_dir(scratch.path()).process_group(0);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command
-            .env("HOME", folder.join("home"))
-            .env("TMPDIR", scratch.path())
-            .env("LC_ALL", "C")
-            .envs(&self.environment);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LC_ALL", "C");
+        command.env("HOME", folder.join("home")).env("TMPDIR", scratch.path()).envs(&self.environment);
         command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
 
         let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
@@ -172,11 +168,9 @@ impl Figure {
             Figure::Csv { csv, column, row } => {
                 let path = the_one(folder, csv)?;
                 let mut reader = csv::Reader::from_path(&path)?;
-                let rows = reader.deserialize::<BTreeMap<String, String>>().collect::<Result<Vec<_>, _>>()?;
-                let is_asked =
-                    |found: &&BTreeMap<String, String>| row.iter().all(|(name, word)| found.get(name) == Some(word));
-                let found: Vec<_> = rows.iter().filter(is_asked).collect();
-                let [one] = found.as_slice() else { bail!("{} rows of {csv} are {row:?}", found.len()) };
+                let mut rows = reader.deserialize().collect::<Result<Vec<BTreeMap<String, String>>, _>>()?;
+                rows.retain(|found| row.iter().all(|(name, word)| found.get(name) == Some(word)));
+                let [one] = rows.as_slice() else { bail!("{} rows of {csv} are {row:?}", rows.len()) };
                 let word = one.get(column).with_context(|| format!("{csv} has no column {column}"))?;
                 word.parse().with_context(|| format!("'{word}' is no number"))
             }

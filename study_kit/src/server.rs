@@ -1,7 +1,7 @@
 //! A server in a process of its own, which ends with this one.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -29,11 +29,9 @@ impl Server {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot start {name}"))?;
-        let mut line = String::new();
-        if let Some(stdout) = child.stdout.take() {
-            // A line that cannot be read is an empty one, which says as little.
-            let _ = BufReader::new(stdout).read_line(&mut line);
-        }
+        // A line that cannot be read is an empty one, which says as little.
+        let line = child.stdout.take().and_then(|stdout| BufReader::new(stdout).lines().next()?.ok());
+        let line = line.unwrap_or_default();
         if let Some(address) = line.trim_end().strip_prefix("listening on ") {
             return Ok(Server { address: address.to_owned(), child });
         }
@@ -85,11 +83,8 @@ fn end(child: &mut Child) -> Option<(ExitStatus, String)> {
             _ => return None,
         }
     };
-    let mut said = String::new();
-    if let Some(mut stderr) = child.stderr.take() {
-        // What is no text is no explanation either.
-        let _ = stderr.read_to_string(&mut said);
-    }
+    // What is no text is no explanation either.
+    let said = child.stderr.take().and_then(|stderr| io::read_to_string(stderr).ok()).unwrap_or_default();
     Some((status, said.trim().to_owned()))
 }
 
