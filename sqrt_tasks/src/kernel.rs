@@ -25,7 +25,7 @@ impl Level {
             levels.push(Level { name: "avx2", sum: sum_avx2, roots: roots_avx2 });
         }
         // What every processor of the architecture has: two lanes on x86_64 and aarch64.
-        levels.push(Level { name: "baseline", sum: sum_baseline, roots: roots_baseline });
+        levels.push(Level { name: "baseline", sum: sum_in_lanes, roots: roots_in_lanes });
         levels
     }
 
@@ -92,21 +92,11 @@ fn to_float(index: usize) -> f64 {
     index as f64
 }
 
-#[inline(never)]
-fn sum_baseline(len: usize) -> f64 {
-    sum_in_lanes(len)
-}
-
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn sum_avx2(len: usize) -> f64 {
     sum_in_lanes(len)
-}
-
-#[inline(never)]
-fn roots_baseline(values: &mut [f64]) {
-    roots_in_lanes(values);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -116,7 +106,7 @@ fn roots_avx2(values: &mut [f64]) {
     roots_in_lanes(values);
 }
 
-/// Inlined into a function per level, whose instructions it is then compiled to.
+/// The baseline; inlined into a function of a further level, it is compiled to that one's instructions.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "the level is that of the caller")]
 fn sum_in_lanes(len: usize) -> f64 {

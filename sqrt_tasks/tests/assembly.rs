@@ -32,7 +32,7 @@ fn the_best_kernel_uses_packed_square_roots() {
             return;
         }
     };
-    let [wide, narrow, roots] = ["kernel::sum_avx2", "kernel::sum_baseline", "kernel::roots_avx2"]
+    let [wide, narrow, roots] = ["kernel::sum_avx2", "kernel::sum_in_lanes", "kernel::roots_avx2"]
         .map(|function| instructions(&disassembly, function));
     let count = |body: &str, start: &str, register: &str| {
         body.lines().filter(|line| line.contains(start) && line.contains(register)).count()
