@@ -43,10 +43,12 @@ enum Command {
 #[derive(Debug, Args)]
 struct Timing {
     /// What runs the tasks
-    #[arg(long, default_value = "sys_thread", value_parser = names::<Executor>(Executor::VARIANTS))]
+    #[arg(long, default_value = "sys_thread")]
+    #[arg(value_parser = PossibleValuesParser::new(Executor::VARIANTS).try_map(|name| name.parse::<Executor>()))]
     executor: Executor,
     /// What a task does: the published `collect`, the same roots added up, or nothing
-    #[arg(long, default_value = "collect", value_parser = names::<Work>(Work::VARIANTS))]
+    #[arg(long, default_value = "collect")]
+    #[arg(value_parser = PossibleValuesParser::new(Work::VARIANTS).try_map(|name| name.parse::<Work>()))]
     work: Work,
     /// How many tasks
     #[arg(long, default_value_t = 8)]
@@ -71,14 +73,6 @@ struct Published {
     /// How many square roots each task finds
     #[arg(long, default_value_t = PUBLISHED_LEN)]
     len: usize,
-}
-
-/// One of a closed set of names; what is none of them is refused with all of them.
-fn names<T>(all: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: std::str::FromStr<Err = strum::ParseError> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(all).try_map(|name| name.parse::<T>())
 }
 
 /// The program `sqrt_tasks`.
