@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 /// The root of the repository.
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// A file system in memory, where there is one.
-const MEMORY_FOLDER: &str = "/dev/shm";
 
 /// The folder of `study`: in the one that `AWAIT_OR_NOT_DATA` names, else below `target/` of the repository. It may not exist yet.
 pub fn folder(study: &str) -> PathBuf {
@@ -29,6 +27,6 @@ fn named(variable: &str, otherwise: &str) -> PathBuf {
 
 /// A folder in memory if the machine has one, else that of `study`.
 pub fn memory_folder(study: &str) -> PathBuf {
-    let memory = Path::new(MEMORY_FOLDER);
+    let memory = Path::new("/dev/shm");
     if memory.is_dir() { memory.to_owned() } else { folder(study) }
 }
