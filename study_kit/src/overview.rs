@@ -26,8 +26,8 @@ pub fn tables<S: Study>() -> Result<String> {
     let scenarios = S::SCENARIOS.iter().filter(|scenario| scenario.build == "release");
     let listed = scenarios.flat_map(|scenario| scenario.arms_in(Profile::Quick).map(move |(arm, _)| (scenario, arm)));
     let cases: Vec<_> = listed.filter(|(scenario, arm)| shown.contains(&(scenario.name, arm))).collect();
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}");
-    let bar = ProgressBar::new(cases.len() as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}, {eta} left: {msg}")?;
+    let bar = ProgressBar::new(cases.len() as u64).with_style(style);
     let mut samples = HashMap::new();
     for (scenario, arm) in cases {
         bar.set_message(format!("{} {arm}", scenario.name));

@@ -40,11 +40,8 @@ impl Study for Toy {
             turns.set(turns.get() + 1);
             let wrong = case.arm == "wrong" || case.arm == "fickle" && turns.get() == 3;
             let digest = if wrong { "4" } else { "3" }.to_owned();
-            Ok(Turn {
-                seconds: case.handicap,
-                digest,
-                metrics: Metrics::from([("turns_count", f64::from(turns.get()))]),
-            })
+            let metrics = Metrics::from([("turns_count", f64::from(turns.get()))]);
+            Ok(Turn { seconds: case.handicap, digest, metrics })
         }))
     }
 }
