@@ -9,7 +9,7 @@ use study_kit::usage::{map_blocks, settle_allocator};
 use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns};
 
 use crate::cases::{self, SCENARIOS, Setting, Tasks};
-use crate::job::{Job, Work};
+use crate::job::Job;
 use crate::program;
 
 /// The study.
@@ -47,12 +47,11 @@ impl Study for SqrtTasks {
         map_blocks();
         let bench = Bench::new(case)?;
         Ok(Box::new(move || {
-            let job = bench.job();
             let span = Span::start();
-            let results = bench.run(&job)?;
+            let results = bench.run()?;
             case.stretch(&span);
             let seconds = span.elapsed().as_secs_f64();
-            bench.verify(&job, &results)?;
+            bench.verify(&results)?;
             Ok(Turn { seconds, digest: bench.digest(), metrics: Metrics::default() })
         }))
     }
@@ -62,8 +61,8 @@ impl Study for SqrtTasks {
 struct Bench {
     tasks: Tasks,
     executor: Executor,
-    work: Work,
     threads: NonZero<usize>,
+    job: Job,
 }
 
 impl Bench {
@@ -71,32 +70,27 @@ impl Bench {
         let Setting::Tasks(tasks) = *case.setting else { bail!("a program of its own does not alternate") };
         let arm = cases::arm(&tasks, case.arm);
         let (executor, work, threads) = arm.with_context(|| format!("{} is no arm", case.arm))?;
-        Ok(Bench { tasks, executor, work, threads })
-    }
-
-    fn job(&self) -> Job {
-        Job::new(self.work, self.tasks.len, self.threads.get())
+        Ok(Bench { tasks, executor, threads, job: Job::new(work, tasks.len, threads.get()) })
     }
 
     /// Runs all tasks once and returns their checksums, in the order of the tasks.
-    fn run(&self, job: &Job) -> Result<Vec<f64>, TaskError> {
-        let job = job.clone();
+    fn run(&self) -> Result<Vec<f64>, TaskError> {
+        let job = self.job.clone();
         self.executor.run(self.threads, self.tasks.count, move |task| job.run(task))
     }
 
     fn sample(&self, case: &TestCase<'_, Setting>) -> Result<Observation> {
         let Tasks { count, len, rounds, clock, .. } = self.tasks;
-        let job = self.job();
         if rounds > 1 {
             // Memory and code are then what they are in a program that has run for a while.
             settle_allocator();
-            self.run(&job)?;
+            self.run()?;
         }
         let span = Span::start();
-        let results = (0..rounds).map(|_| self.run(&job)).collect::<Result<Vec<_>, _>>()?;
+        let results = (0..rounds).map(|_| self.run()).collect::<Result<Vec<_>, _>>()?;
         case.stretch(&span);
         let cost = span.end();
-        results.iter().try_for_each(|results| self.verify(&job, results))?;
+        results.iter().try_for_each(|results| self.verify(results))?;
         let mut metrics = cost.metrics();
         let work_s = cost.wall.as_secs_f64();
         let tasks = (count * rounds) as f64;
@@ -128,10 +122,10 @@ impl Bench {
     }
 
     /// Every task is there and returned what it had to.
-    fn verify(&self, job: &Job, results: &[f64]) -> Result<()> {
+    fn verify(&self, results: &[f64]) -> Result<()> {
         let (found, asked) = (results.len(), self.tasks.count);
         ensure!(found == asked, "wrong answer: {found} results of {asked} tasks");
-        Ok(job.check(results)?)
+        Ok(self.job.check(results)?)
     }
 
     /// What all arms agree on: every task returned the checksum that follows from this sum of the roots. Vectors round differently and the
