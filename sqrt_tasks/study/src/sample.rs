@@ -95,7 +95,7 @@ impl Bench {
         let work_s = cost.wall.as_secs_f64();
         let tasks = (count * rounds) as f64;
         let roots = tasks * len as f64;
-        let threads = if self.executor == Executor::AsyncAwait { 1 } else { self.threads.get() };
+        let threads = self.threads.get();
         let cores = Cores::here();
         let busy = threads.min(cores.physical);
         // What the work took from all of its threads, or cores: one thread's time over this is the efficiency.
