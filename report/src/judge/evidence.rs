@@ -53,9 +53,7 @@ pub(super) fn no_floor(pairs: usize) -> Option<String> {
 }
 
 /// What a sample says of a metric: its value, or nothing if the run failed; the name of the metric if a run that succeeded lacks it.
-pub(super) type Reading = Result<Option<f64>, String>;
-
-pub(super) fn read(sample: &Sample, metric: &str) -> Reading {
+pub(super) fn read(sample: &Sample, metric: &str) -> Result<Option<f64>, String> {
     match (&sample.error, sample.metrics.get(metric)) {
         (Some(_), _) => Ok(None),
         (None, Some(&value)) => Ok(Some(value)),
@@ -118,14 +116,14 @@ impl<'a> Evidence<'a> {
     pub(super) fn pooled(self, quantity: &Quantity) -> Yield {
         let scenarios = quantity.scenarios(self.profile);
         let yields: Vec<Yield> = scenarios.iter().map(|scenario| self.gather(quantity, scenario)).collect();
-        let mut pooled = Yield { failed: yields.iter().map(|found| found.failed).sum(), ..Yield::default() };
-        for block in yields.first().into_iter().flat_map(|first| first.pairs.keys()) {
-            if let Some(pairs) = yields.iter().map(|found| found.pairs.get(block)).collect::<Option<Vec<&f64>>>() {
-                // Not a number where failures of both sides meet.
-                pooled.pairs.insert(*block, pairs.iter().copied().sum::<f64>() / pairs.len() as f64);
-            }
-        }
-        pooled
+        // Not a number where failures of both sides meet.
+        let mean = |block: &u64| {
+            let pairs: Option<Vec<f64>> = yields.iter().map(|found| found.pairs.get(block).copied()).collect();
+            Some((*block, pairs?.iter().sum::<f64>() / yields.len() as f64))
+        };
+        let blocks = yields.iter().take(1).flat_map(|first| first.pairs.keys());
+        let failed = yields.iter().map(|found| found.failed).sum();
+        Yield { pairs: blocks.filter_map(mean).collect(), failed, missing: None }
     }
 
     /// What the blocks of `found` came to, with the layout of each.
@@ -181,13 +179,15 @@ impl<'a> Evidence<'a> {
 }
 
 /// One pair per block that is in both `samples` and `others`, which are the same where there is one side only.
-fn by_block(samples: &[&Sample], others: &[&Sample], pair: impl Fn(&Sample, &Sample) -> Result<f64, String>) -> Yield {
+pub(super) fn by_block(
+    samples: &[&Sample],
+    others: &[&Sample],
+    pair: impl Fn(&Sample, &Sample) -> Result<f64, String>,
+) -> Yield {
     let mut found = Yield::default();
     let others: BTreeMap<u64, &Sample> = others.iter().map(|sample| (sample.block, *sample)).collect();
     for &sample in samples {
-        let Some(&other) = others.get(&sample.block) else {
-            continue;
-        };
+        let Some(&other) = others.get(&sample.block) else { continue };
         match pair(sample, other) {
             Err(metric) => found.missing = Some(metric),
             Ok(pair) => {

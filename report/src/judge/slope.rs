@@ -1,34 +1,24 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
-use std::collections::BTreeMap;
-
-use super::evidence::{ALL, Evidence, Reading, Yield, read};
-use crate::claims::{Aim, Of, Part, Quantity, Size};
+use super::evidence::{ALL, Evidence, Yield, by_block, read};
+use crate::claims::{Aim, Part, Quantity, Size};
+use crate::dataset::Sample;
 use crate::judged::{Range, Row, Scale, Verdict};
 use crate::rules;
 use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
 
-/// The arms that a slope is of, with their sign in the logarithm: one, or two of a ratio.
-type Terms<'a> = [(&'a str, f64)];
-
-/// One scenario as a point of the fit: its x, and the readings of every term by block.
+/// One scenario as a point of the fit: its x, and the logarithm of y by block, which is not a number where a run failed.
 struct Point {
     x: f64,
-    terms: Vec<(BTreeMap<u64, Reading>, f64)>,
+    logs: Yield,
 }
 
 /// A row per arm, or one of a ratio, and the metric that is missing, if one is.
 pub(super) fn rows(evidence: Evidence<'_>, part: &Part, x: &str, aim: Aim) -> (Vec<Row>, Option<String>) {
-    let row = |name: String, terms: &Terms<'_>| row(evidence, part, (x, aim), name, terms);
     let cases = part.quantity.arms();
-    let rows = match &part.quantity.of {
-        Of::Ratio { numerator, denominator } => {
-            vec![row(format!("{numerator} ÷ {denominator}"), &of_ratio(&cases))]
-        }
-        Of::Value { arm, .. } => vec![row(arm.clone(), &[(arm, 1.0)])],
-        Of::Each(arms) => arms.iter().map(|arm| row(arm.clone(), &[(arm, 1.0)])).collect(),
-    };
-    let (rows, missing): (_, Vec<Option<String>>) = rows.into_iter().unzip();
+    let of_a_row = if part.quantity.is_ratio() { cases.len() } else { 1 };
+    let rows = cases.chunks(of_a_row).map(|cases| row(evidence, part, (x, aim), cases));
+    let (rows, missing): (_, Vec<Option<String>>) = rows.unzip();
     (rows, missing.into_iter().flatten().next())
 }
 
@@ -37,37 +27,23 @@ pub(super) fn gather(evidence: Evidence<'_>, quantity: &Quantity, x: &str) -> Yi
     if !quantity.is_ratio() {
         return Yield::default();
     }
-    slopes(&points(evidence, quantity, x, &of_ratio(&quantity.arms())), quantity.scenarios(evidence.profile).len())
+    slopes(&points(evidence, quantity, x, &quantity.arms()), quantity.scenarios(evidence.profile).len())
 }
 
-/// The terms of a ratio of `cases`: two, or the one case of a duet, whose samples are ratios already.
-fn of_ratio(cases: &[String]) -> Vec<(&str, f64)> {
-    cases.iter().map(String::as_str).zip([1.0, -1.0]).collect()
-}
-
-fn row(
-    evidence: Evidence<'_>,
-    part: &Part,
-    (x, aim): (&str, Aim),
-    name: String,
-    terms: &Terms<'_>,
-) -> (Row, Option<String>) {
+fn row(evidence: Evidence<'_>, part: &Part, (x, aim): (&str, Aim), cases: &[String]) -> (Row, Option<String>) {
     let quantity = &part.quantity;
     let scenarios = quantity.scenarios(evidence.profile);
-    let points = points(evidence, quantity, x, terms);
-    let readings = || points.iter().flat_map(|point| &point.terms).flat_map(|(readings, _)| readings.values());
+    let points = points(evidence, quantity, x, cases);
     let slopes = slopes(&points, scenarios.len()).values();
-    let ran = || {
-        let mut cases = scenarios.iter().flat_map(|scenario| terms.iter().map(move |(arm, _)| (scenario, arm)));
-        cases.any(|(scenario, arm)| {
-            evidence.samples(quantity, scenario, arm).iter().any(|sample| sample.error.is_none())
-        })
+    let ran = |scenario: &String| {
+        let mut samples = cases.iter().flat_map(|case| evidence.samples(quantity, scenario, case));
+        samples.any(|sample| sample.error.is_none())
     };
-    let missing = match slopes.is_empty() {
-        true if readings().any(Result::is_err) => Some(quantity.metric.clone()),
-        true if points.len() < scenarios.len() && ran() => Some(x.to_owned()),
-        _ => None,
+    let missing = || {
+        let unread = points.iter().find_map(|point| point.logs.missing.clone());
+        unread.or_else(|| (points.len() < scenarios.len() && scenarios.iter().any(ran)).then(|| x.to_owned()))
     };
+    let missing = if slopes.is_empty() { missing() } else { None };
 
     let estimate = estimate(&slopes, CONFIDENCE);
     let xs = || points.iter().map(|point| point.x);
@@ -76,7 +52,8 @@ fn row(
     let range = matches!(aim, Aim::Direction(_)).then(|| Range { metric: x.to_owned(), from, to });
     let row = Row {
         scenario: ALL.to_owned(),
-        scale: Scale::Slope { of: name, range },
+        // The one case of a duet has the names of both arms.
+        scale: Scale::Slope { of: cases.join("~").replace('~', " ÷ "), range },
         part: String::new(),
         verdict: estimate.as_ref().map_or(Verdict::Undecided, |estimate| match aim {
             Aim::Band(band) => rules::value(estimate, band),
@@ -87,24 +64,27 @@ fn row(
         floor: None,
         margin: matches!(aim, Aim::Direction(_)).then_some(part.margin),
         claimed: if let Aim::Band(band) = aim { Some(Size::Range(band)) } else { None },
-        failed: readings().filter(|reading| **reading == Ok(None)).count(),
+        failed: points.iter().map(|point| point.logs.failed).sum(),
     };
     (row, missing)
 }
 
-/// The scenarios of which something recorded x, as points.
-fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, terms: &Terms<'_>) -> Vec<Point> {
+/// The scenarios in which something recorded x, as points of a test case, or of the ratio of two: that of a duet has one, whose samples are
+/// ratios already.
+fn points(evidence: Evidence<'_>, quantity: &Quantity, x: &str, cases: &[String]) -> Vec<Point> {
+    let log = |sample: &Sample| {
+        let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
+        let value = if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) };
+        Ok(value?.map_or(f64::NAN, f64::ln))
+    };
     let point = |scenario: &String| {
-        let of = |arm: &str| evidence.samples(quantity, scenario, arm);
-        let xs = terms.iter().flat_map(|(arm, _)| evidence.recorded(quantity, scenario, arm, x));
-        let terms = terms.iter().map(|(arm, sign)| {
-            let readings = of(arm).into_iter().map(|sample| {
-                let of_duet = || Ok(duet::log_ratio(&sample.pairs).map(f64::exp));
-                (sample.block, if quantity.is_duet() { of_duet() } else { read(sample, &quantity.metric) })
-            });
-            (readings.collect(), *sign)
-        });
-        Some(Point { x: median(xs.collect())?, terms: terms.collect() })
+        let samples = |case: &String| evidence.samples(quantity, scenario, case);
+        let xs = cases.iter().flat_map(|case| evidence.recorded(quantity, scenario, case, x));
+        let logs = match cases {
+            [above, below] => by_block(&samples(above), &samples(below), |above, below| Ok(log(above)? - log(below)?)),
+            _ => by_block(&samples(&cases[0]), &samples(&cases[0]), |sample, _| log(sample)),
+        };
+        Some(Point { x: median(xs.collect())?, logs })
     };
     quantity.scenarios(evidence.profile).iter().filter_map(point).collect()
 }
@@ -114,22 +94,12 @@ fn slopes(points: &[Point], scenarios: usize) -> Yield {
     if points.len() < scenarios {
         return Yield::default();
     }
-    let of_block = |block: u64| {
-        let mut failed = false;
-        let mut logs = Vec::with_capacity(points.len());
-        for point in points {
-            let mut log = 0.0;
-            for (readings, sign) in &point.terms {
-                match readings.get(&block)?.as_ref().ok()? {
-                    Some(value) => log += sign * value.ln(),
-                    None => failed = true,
-                }
-            }
-            logs.push((point.x, log.exp()));
-        }
-        if failed { Some(f64::NAN) } else { slope::of_logs(&logs) }
+    let of_block = |block: &u64| {
+        let log = |point: &Point| Some((point.x, point.logs.pairs.get(block)?.exp()));
+        let of_block: Vec<(f64, f64)> = points.iter().map(log).collect::<Option<_>>()?;
+        let failed = of_block.iter().any(|(_, y)| y.is_nan());
+        if failed { Some(f64::NAN) } else { slope::of_logs(&of_block) }
     };
-    let first = points.iter().flat_map(|point| &point.terms).next();
-    let blocks = first.into_iter().flat_map(|(readings, _)| readings.keys());
-    Yield { pairs: blocks.filter_map(|&block| Some((block, of_block(block)?))).collect(), ..Yield::default() }
+    let blocks = points.iter().take(1).flat_map(|first| first.logs.pairs.keys());
+    Yield { pairs: blocks.filter_map(|block| Some((*block, of_block(block)?))).collect(), ..Yield::default() }
 }
