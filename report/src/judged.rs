@@ -3,14 +3,14 @@
 //! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
 
 use serde::Serialize;
-use strum::IntoStaticStr;
+use strum::{IntoStaticStr, VariantArray as _};
 
 use crate::claims::{Claim, Form, Size, form_of};
 pub use crate::rules::{ControlState, Count, Verdict};
 pub use crate::stats::Interval as Estimate;
 
 /// What repeating an A/A control showed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct Calibrated {
     pub control: String,
     pub scenarios: Vec<String>,
@@ -226,7 +226,7 @@ pub struct Judged {
     pub mirrors: Vec<Mirror>,
     /// What would decide it, if its intervals leave it open.
     pub price: Option<Price>,
-    /// `†` or `‡` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
+    /// `†` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
     pub mark: &'static str,
 }
 
@@ -290,8 +290,7 @@ impl JudgedStudy {
 impl JudgedClaim {
     /// The forms that make sense.
     pub fn forms(&self) -> impl Iterator<Item = (Form, &Judged)> {
-        let both = [(Form::Published, &self.published), (Form::Fair, &self.fair)];
-        both.into_iter().filter_map(|(form, found)| Some((form, found.judged()?)))
+        Form::VARIANTS.iter().filter_map(|&form| Some((form, self.form(form).judged()?)))
     }
 
     /// The same, to be changed.
@@ -361,7 +360,7 @@ pub struct JudgedGoal {
     /// `<= 2.5` or `>= 2.5`, with unit.
     pub bound: String,
     pub standing: Kept,
-    /// `†` or `‡` if it was judged on a partial measurement; empty otherwise.
+    /// `†` if it was judged on a partial measurement; empty otherwise.
     pub mark: &'static str,
 }
 

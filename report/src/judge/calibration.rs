@@ -26,50 +26,34 @@ fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated
     let trials: Vec<Yield> = pairs.chunks_exact(blocks.max(1)).map(of_trial).collect();
     let guards = trials.iter().cycle().skip(1);
     let margin = control.margin;
-    let judge = |(own, guard): (&Yield, &Yield)| {
-        let estimate = ratio_estimate(own, CONFIDENCE)?;
-        let floor = evidence.noise_floor(&control.quantity, &evidence.by_layout(guard), own, margin);
-        let verdict = rules::ratio(&estimate, margin, floor, None);
-        let misses_one = estimate.lo > 1.0 || estimate.hi < 1.0;
-        Some(Trial {
-            level: estimate.level,
-            misses_one,
-            is_wrong: matches!(verdict, Verdict::Holds | Verdict::Opposite),
-            // An effect multiplies every pair, and so the estimate and both ends of the interval: one as large as the margin, towards the
-            // other side of 1, would leave all of it within the margin.
-            is_equal: misses_one && rules::equal(&estimate, (1.0 + margin).powi(2) - 1.0) == Verdict::Holds,
-            least: ((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0,
-        })
-    };
-    let judged: Vec<Trial> = trials.iter().zip(guards).filter_map(judge).collect();
-    if judged.is_empty() {
-        return None;
-    }
-    let count = |is: fn(&Trial) -> bool| judged.iter().filter(|trial| is(trial)).count();
-    Some(Calibrated {
+    let mut judged = Calibrated {
         control: control.id.clone(),
         scenarios: control.quantity.scenarios(evidence.profile).to_vec(),
         blocks,
-        trials: judged.len(),
         failed: found.failed,
-        misses: count(|trial| trial.misses_one),
-        level: judged.iter().map(|trial| trial.level).sum::<f64>() / judged.len() as f64,
-        wrong: count(|trial| trial.is_wrong),
-        equal: count(|trial| trial.is_equal),
-        least: reached_by(POWER, judged.iter().map(|trial| trial.least).collect()),
-    })
-}
-
-/// What one trial came to.
-struct Trial {
-    /// Error rate of its interval.
-    level: f64,
-    /// Whether the interval leaves out that there is no difference.
-    misses_one: bool,
-    /// Whether a claim would have been said to be there, in either direction.
-    is_wrong: bool,
-    /// Whether an effect as large as the margin, up or down, would have been said to be none.
-    is_equal: bool,
-    /// The smallest effect that would have been found had it been there, as a ratio less one.
-    least: f64,
+        ..Calibrated::default()
+    };
+    // Of each trial the smallest effect that would have been found had it been there, as a ratio less one.
+    let mut least = Vec::new();
+    for (own, guard) in trials.iter().zip(guards) {
+        let Some(estimate) = ratio_estimate(own, CONFIDENCE) else { continue };
+        let floor = evidence.noise_floor(&control.quantity, &evidence.by_layout(guard), own, margin);
+        let verdict = rules::ratio(&estimate, margin, floor, None);
+        let misses_one = estimate.lo > 1.0 || estimate.hi < 1.0;
+        // An effect multiplies every pair, and so the estimate and both ends of the interval: one as large as the margin, towards the
+        // other side of 1, would leave all of it within the margin.
+        let is_equal = misses_one && rules::equal(&estimate, (1.0 + margin).powi(2) - 1.0) == Verdict::Holds;
+        judged.trials += 1;
+        judged.misses += usize::from(misses_one);
+        judged.level += estimate.level;
+        judged.wrong += usize::from(matches!(verdict, Verdict::Holds | Verdict::Opposite));
+        judged.equal += usize::from(is_equal);
+        least.push(((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0);
+    }
+    if least.is_empty() {
+        return None;
+    }
+    judged.level /= judged.trials as f64;
+    judged.least = reached_by(POWER, least);
+    Some(judged)
 }
