@@ -294,16 +294,11 @@ pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64, siz
         own if own.count() == Count::DoesNotHold => own,
         _ => Verdict::NotBetter,
     });
-    if verdict == Verdict::Opposite {
-        return verdict;
-    }
-    if let Some(worst) = refuted.min() {
-        return worst;
-    }
-    match verdict.count() {
-        Count::Holds if !scenarios.iter().all(|each| each.estimate.point > 1.0 + each.floor.max(margin)) => {
-            Verdict::Undecided
-        }
+    let clears = |each: &Each| each.estimate.point > 1.0 + each.floor.max(margin);
+    match (verdict, refuted.min()) {
+        (Verdict::Opposite, _) => verdict,
+        (_, Some(worst)) => worst,
+        _ if verdict.count() == Count::Holds && !scenarios.iter().all(clears) => Verdict::Undecided,
         _ => verdict,
     }
 }

@@ -4,7 +4,7 @@ use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
 use super::goal::kept;
 use super::{mirror, price, slope};
-use crate::claims::{Asked, Bound, Cause, Claim, Form, Kind, Of, Part, Quantity, Replicate, Size};
+use crate::claims::{Asked, Bound, Cause, Claim, Kind, Of, Part, Quantity, Replicate, Size};
 use crate::fmt;
 use crate::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Price, Row, Scale, Standing,
@@ -176,9 +176,7 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
 /// The A/A pairs, with their layouts, that show the noise of a test: those of the same scenario where the control has some, those of all
 /// its scenarios, each for itself, where not. Those of the pooled row of `every` (`scenario` is `None`) are their means, as the row is.
 fn copies(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>) -> Vec<(u64, f64)> {
-    let Some(control) = part.aa.as_ref().and_then(|id| evidence.claims.control(id)) else {
-        return Vec::new();
-    };
+    let Some(control) = part.aa.as_ref().and_then(|id| evidence.claims.control(id)) else { return Vec::new() };
     let Some(scenario) = scenario else {
         return evidence.by_layout(&evidence.pooled(&control.quantity));
     };
@@ -232,9 +230,9 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
         Kind::Band(band) => {
             decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
         }
-        Kind::Cause { explains, form, control } => {
-            let effect = explained(evidence, explains, *form, (scenario, quantity)).map(|effect| &effect.quantity);
-            let estimate = effect.and_then(|effect| explained_share(&evidence.gather(effect, scenario), found));
+        Kind::Cause { explains, control, .. } => {
+            let effect = explained(evidence, part, scenario).map(|effect| evidence.gather(&effect.quantity, scenario));
+            let estimate = effect.and_then(|effect| explained_share(&effect, found));
             let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, ..row };
             decided(row, |share| rules::cause(share, *control))
         }
@@ -244,27 +242,20 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     }
 }
 
-/// The part of the claim called `explains` that is a ratio of arms in `scenario`, measured as `control` is: the effect whose cause is looked
-/// for.
-fn explained<'a>(
-    evidence: Evidence<'a>,
-    explains: &str,
-    form: Form,
-    (scenario, control): (&str, &Quantity),
-) -> Option<&'a Part> {
-    let parts = evidence.claims.asked(explains, form).map(Asked::parts).unwrap_or_default();
+/// The test that is a ratio of arms in `scenario`, measured as the `control` of its cause is: the effect whose cause is looked for.
+fn explained<'a>(evidence: Evidence<'a>, control: &Part, scenario: &str) -> Option<&'a Part> {
+    let Kind::Cause { explains, form, .. } = &control.kind else { return None };
+    let parts = evidence.claims.asked(explains, *form).map(Asked::parts).unwrap_or_default();
     let is_there = |part: &&Part| part.quantity.scenarios(evidence.profile).iter().any(|other| other == scenario);
-    let is_alike = |part: &&Part| part.quantity.is_ratio() && part.quantity.replicate == control.replicate;
+    let is_alike = |part: &&Part| part.quantity.is_ratio() && part.quantity.replicate == control.quantity.replicate;
     parts.iter().filter(is_alike).find(is_there)
 }
 
 /// Why a cause cannot be judged: the effect is not there as it is claimed, and so has none.
 fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
-    let Kind::Cause { explains, form, .. } = &part.kind else {
-        return None;
-    };
+    let Kind::Cause { explains, .. } = &part.kind else { return None };
     part.quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
-        let effect = explained(evidence, explains, *form, (scenario, &part.quantity))?;
+        let effect = explained(evidence, part, scenario)?;
         let verdict = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario)).verdict;
         (verdict.count() != Count::Holds)
             .then(|| format!("the effect it explains is not shown: {explains} reads {verdict}"))

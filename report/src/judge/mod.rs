@@ -55,10 +55,8 @@ pub fn compare(now: &mut JudgedStudy, others: &[JudgedStudy]) {
     for claim in &mut now.claims {
         let id = claim.id.clone();
         for (form, found) in claim.forms_mut() {
-            let in_each: Vec<Option<(&str, &Judged)>> = all
-                .iter()
-                .map(|study| Some((study.profile.as_str(), study.claim(&id)?.form(form).judged()?)))
-                .collect();
+            let in_each: Vec<Option<(&str, &Judged)>> =
+                all.iter().map(|study| Some((study.profile.as_str(), study.asked(&id, form)?.judged()?))).collect();
             let verdicts: Vec<Option<Verdict>> =
                 in_each.iter().map(|judged| Some(judged.as_ref()?.1.verdict)).collect();
             let findings: Vec<(&str, &Judged)> = in_each.into_iter().flatten().collect();
@@ -104,13 +102,10 @@ const OPEN: [(Verdict, &[Verdict]); 2] = [
 /// where both made the same tests, one of these has to contradict itself.
 fn contradict(before: &Judged, now: &Judged) -> bool {
     let is_same = |a: &Row, b: &Row| a.part == b.part && a.scenario == b.scenario;
-    let twice = before
-        .rows
-        .iter()
-        .flat_map(|row| now.rows.iter().filter(move |other| is_same(row, other)).map(move |other| (row, other)));
-    let mut twice = twice.peekable();
+    let again = |row| now.rows.iter().filter(move |other| is_same(row, other)).map(move |other| (row, other));
+    let twice: Vec<(&Row, &Row)> = before.rows.iter().flat_map(again).collect();
     verdicts_contradict(before.verdict, now.verdict)
-        && (twice.peek().is_none() || twice.any(|(row, other)| verdicts_contradict(row.verdict, other.verdict)))
+        && (twice.is_empty() || twice.iter().any(|(row, other)| verdicts_contradict(row.verdict, other.verdict)))
 }
 
 /// Whether two verdicts on one quantity cannot both be right. One that leaves something open agrees with one that settles it.

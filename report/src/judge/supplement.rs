@@ -15,9 +15,7 @@ use crate::supplement::{MARK, Supplement};
 /// Claims get figures without a verdict, because a verdict needs its controls from the same measurement; goals are judged.
 pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement]) {
     // There are two profiles that judge: what this one does not measure the other one may.
-    let Some(other) = supplements.iter().find(|supplement| supplement.profile != study.profile) else {
-        return;
-    };
+    let Some(other) = supplements.iter().find(|supplement| supplement.profile != study.profile) else { return };
     let mut data = Dataset::default();
     for supplement in supplements {
         data.extend(&supplement.data, |scenario, _| supplement.judged.contains(scenario));
@@ -32,9 +30,7 @@ pub fn add(study: &mut JudgedStudy, claims: &Claims, supplements: &[Supplement])
         is_measured && scenarios.any(|scenario| judged.contains(scenario))
     };
     for judged in &mut study.claims {
-        let Some(claim) = claims.claim(&judged.id) else {
-            continue;
-        };
+        let Some(claim) = claims.claim(&judged.id) else { continue };
         for (form, found) in judged.forms_mut().filter(|(_, judged)| judged.verdict == Verdict::NotMeasured) {
             for part in claim.form(form).parts().iter().filter(|part| is_added(&part.quantity)) {
                 let (rows, _) = claim::rows(evidence, part);
