@@ -8,11 +8,8 @@ use crate::record::{DuetPair, Order};
 /// The median and not the mean, because a stolen slice of time hits one pair and not the others, and the process is the replicate: how
 /// its pairs scatter is no measure of how processes do. `None` without pairs, or if a ratio has no logarithm.
 pub fn log_ratio(pairs: &[DuetPair]) -> Option<f64> {
-    let ratios: Vec<f64> = pairs.iter().map(|pair| (pair.a_s / pair.b_s).ln()).collect();
-    if ratios.iter().any(|ratio| ratio.is_nan()) {
-        return None;
-    }
-    median(ratios).filter(|middle| !middle.is_nan())
+    let ratio = |pair: &DuetPair| Some((pair.a_s / pair.b_s).ln()).filter(|ratio| !ratio.is_nan());
+    median(pairs.iter().map(ratio).collect::<Option<_>>()?).filter(|middle| !middle.is_nan())
 }
 
 /// How much larger the log ratio is in pairs that the first arm began than in those that the second began, in one process.

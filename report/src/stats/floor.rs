@@ -28,9 +28,7 @@ const SEED: u64 = 0x000F_1004;
 /// without repetition. The order of the pairs does not matter. A failed run (an infinite or missing ratio) is infinite noise: enough of
 /// them make the floor infinite, and nothing exceeds it. So do fewer than [`FEWEST`] pairs: they leave the noise unknown.
 pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
-    let Some(effects) = by_chance(aa, n) else {
-        return f64::INFINITY;
-    };
+    let Some(effects) = by_chance(aa, n) else { return f64::INFINITY };
     let reached = match by_layout(aa).len() {
         1 => reached_by(QUANTILE, effects),
         // As differences of neighbours in a ring, m pairs tell of their spread what 2m/3 independent ones would.
@@ -91,17 +89,15 @@ fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
     let blocks = |place: usize| n / layouts.len() + usize::from(place < n % layouts.len());
     // Where every pair is used once and few layouts turn, all choices of signs can be tried.
     let is_whole = layouts.iter().enumerate().all(|(place, pairs)| blocks(place) == pairs.len());
-    let choices = u32::try_from(layouts.len())
-        .ok()
-        .and_then(|all| 1_usize.checked_shl(all))
-        .filter(|choices| !one_by_one && is_whole && *choices <= FLIPS);
+    let can_try_all = !one_by_one && is_whole && layouts.len() <= FLIPS.ilog2() as usize;
+    let choices = if can_try_all { 1 << layouts.len() } else { FLIPS };
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut turned = Vec::with_capacity(n);
     let effect = |choice: usize| {
         turned.clear();
         for (place, pairs) in layouts.iter().enumerate() {
             let drawn = draw(&mut rng, pairs, blocks(place));
-            let mut turns = if choices.is_some() { choice >> place & 1 == 1 } else { rng.random() };
+            let mut turns = if can_try_all { choice >> place & 1 == 1 } else { rng.random() };
             for ratio in drawn {
                 turned.push(if turns { -ratio } else { ratio });
                 if one_by_one {
@@ -112,7 +108,7 @@ fn by_chance(noise: &[(u64, f64)], n: usize) -> Option<Vec<f64>> {
         // Without a middle the pairs were failures on both sides: nothing is known, so nothing is ruled out.
         hodges_lehmann(&turned).map_or(f64::INFINITY, f64::abs)
     };
-    Some((0..choices.unwrap_or(FLIPS)).map(effect).collect())
+    Some((0..choices).map(effect).collect())
 }
 
 fn draw(rng: &mut impl Rng, pairs: &[f64], blocks: usize) -> Vec<f64> {
