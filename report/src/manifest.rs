@@ -1,7 +1,6 @@
 //! SHA256SUMS: the manifest that makes a sealed folder tamper-evident.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -34,10 +33,8 @@ pub fn sum(content: &[u8]) -> String {
 
 /// The manifest's text, as `sha256sum` writes it.
 pub fn to_text(sums: &BTreeMap<String, String>) -> String {
-    sums.iter().fold(String::new(), |mut text, (name, sum)| {
-        let _ = writeln!(text, "{sum}  {name}");
-        text
-    })
+    let line = |(name, sum): (&String, &String)| format!("{sum}  {name}\n");
+    sums.iter().map(line).collect()
 }
 
 /// The sums that the manifest of `folder` lists, by name.
@@ -45,11 +42,9 @@ pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, String>, Error> {
     let file = folder.join(NAME);
     let mut sums = BTreeMap::new();
     for (index, line) in files::read(&file)?.lines().enumerate() {
-        let fault = || Error::line(&file, index + 1, "this is not a SHA-256, two spaces and a name");
-        let (sum, name) = line.split_once("  ").ok_or_else(fault)?;
-        if sum.len() != 64 || !sum.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(fault());
-        }
+        let entry = line.split_once("  ").filter(|(sum, _)| hex::decode(sum).is_ok_and(|sum| sum.len() == 32));
+        let what = "this is not a SHA-256, two spaces and a name";
+        let (sum, name) = entry.ok_or_else(|| Error::line(&file, index + 1, what))?;
         // Only one of two sums can be right, and sha256sum would complain of the other.
         if sums.insert(name.to_owned(), sum.to_owned()).is_some() {
             return Err(Error::line(&file, index + 1, format!("{name} stands twice")));

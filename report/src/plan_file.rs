@@ -1,6 +1,5 @@
 //! plan.tsv and plan.json: the plan as it is written down before the first run.
 
-use std::fmt::Write as _;
 use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
@@ -73,11 +72,11 @@ impl PlanMeta {
 
 /// The content of plan.tsv.
 pub fn to_tsv(runs: &[PlannedRun]) -> String {
-    runs.iter().fold(String::new(), |mut text, run| {
-        let PlannedRun { run, block, layout, seed, case: Case { scenario, arm, build, seconds, arguments } } = run;
-        let _ = writeln!(text, "{run}\t{block}\t{scenario}\t{arm}\t{build}\t{layout}\t{seed}\t{seconds}\t{arguments}");
-        text
-    })
+    let line = |PlannedRun { run, block, layout, seed, case }: &PlannedRun| {
+        let Case { scenario, arm, build, seconds, arguments } = case;
+        format!("{run}\t{block}\t{scenario}\t{arm}\t{build}\t{layout}\t{seed}\t{seconds}\t{arguments}\n")
+    };
+    runs.iter().map(line).collect()
 }
 
 /// Reads plan.tsv; `file` stands in messages.

@@ -1,7 +1,6 @@
 //! seals.tsv: what stood in runs.jsonl when each block was complete.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
@@ -42,10 +41,8 @@ pub fn blocks(runs: &[PlannedRun]) -> usize {
 
 /// The content of seals.tsv.
 pub fn to_tsv(seals: &[Seal]) -> String {
-    seals.iter().fold(String::new(), |mut text, Seal { scenario, block, lines, sum }| {
-        let _ = writeln!(text, "{scenario}\t{block}\t{lines}\t{sum}");
-        text
-    })
+    let line = |Seal { scenario, block, lines, sum }: &Seal| format!("{scenario}\t{block}\t{lines}\t{sum}\n");
+    seals.iter().map(line).collect()
 }
 
 /// The line (from 1) at which two texts differ first.
