@@ -81,12 +81,10 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Case>, Error> {
         if !is_build(build) {
             return Err(format!("'{build}' is no build: release, dev or variant-NAME of builds.tsv"));
         }
-        let case = Case::read(columns)?;
-        if seen.insert((scenario, arm)) {
-            Ok(case)
-        } else {
-            Err(format!("the test case {scenario} {arm} stands twice"))
+        if !seen.insert((scenario, arm)) {
+            return Err(format!("the test case {scenario} {arm} stands twice"));
         }
+        Case::read(columns)
     })?;
     if cases.is_empty() { Err(Error::file(file, "there is no test case in it")) } else { Ok(cases) }
 }

@@ -11,7 +11,6 @@ use std::str::FromStr;
 use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use strum::VariantNames;
-use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
@@ -179,9 +178,9 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
         // Others may read what we write: temporary files are private unless told otherwise.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-        let mut file: NamedTempFile = builder.tempfile_in(folder)?;
+        let mut file = builder.tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
-        file.persist(path).map_err(|error| error.error)?;
+        file.persist(path)?;
         Ok(())
     };
     write().map_err(|source| Error::io("write", path, source))

@@ -37,8 +37,7 @@ pub fn in_words(machine: &Machine) -> String {
         Some(other) => other.to_string(),
         None => "unknown".to_owned(),
     };
-    let names = ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "kernel", "hypervisor"];
-    let [name, family, model, stepping, cores, kernel, hypervisor] = names.map(fact);
+    let [name, family, model, stepping, cores, _, kernel, hypervisor] = FACTS.map(fact);
     format!(
         "{name} (family {family}, model {model}, stepping {stepping}), {cores} cores, {kernel}, hypervisor {hypervisor}"
     )

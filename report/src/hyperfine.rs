@@ -33,11 +33,9 @@ struct ListResult {
     min: f64,
     max: f64,
     times: Vec<f64>,
-    #[serde(default)]
-    memory_usage_byte: Vec<u64>,
+    memory_usage_byte: Option<Vec<u64>>,
     exit_codes: Vec<Option<i32>>,
-    #[serde(default)]
-    parameters: serde_json::Map<String, serde_json::Value>,
+    parameters: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// 2.0.
@@ -56,13 +54,10 @@ struct Objects {
 #[expect(dead_code, reason = "named because nothing unknown is accepted")]
 struct ObjectResult {
     command: String,
-    #[serde(default)]
     name: Option<String>,
     measurements: Vec<Measurement>,
-    #[serde(default)]
-    parameters: serde_json::Value,
-    #[serde(default)]
-    environment: serde_json::Value,
+    parameters: Option<serde_json::Value>,
+    environment: Option<serde_json::Value>,
     summary: serde_json::Value,
 }
 

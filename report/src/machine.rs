@@ -26,16 +26,13 @@ impl Machine {
     /// If it is not as docs/FORMAT.md says, or a null has no reason.
     pub fn parse(text: &str, file: &str) -> Result<Self, Error> {
         let machine: Machine = files::json(text, file, 1)?;
-        for (name, value) in &machine.values {
-            match value {
-                None if !machine.reasons.contains_key(name) => {
-                    return Err(Error::file(file, format!("{name} is null without a reason")));
-                }
-                Some(Value::String(_) | Value::Number(_)) | None => {}
-                Some(_) => return Err(Error::file(file, format!("{name} is neither text nor a number nor null"))),
-            }
-        }
-        Ok(machine)
+        let fault = |(name, value): (&String, &Option<Value>)| match value {
+            None if !machine.reasons.contains_key(name) => Some(format!("{name} is null without a reason")),
+            Some(Value::String(_) | Value::Number(_)) | None => None,
+            Some(_) => Some(format!("{name} is neither text nor a number nor null")),
+        };
+        let fault = machine.values.iter().find_map(fault);
+        fault.map_or(Ok(machine), |what| Err(Error::file(file, what)))
     }
 
     /// The machine by facts of a name, a value and a reason each, separated by tabs; `file` stands in messages. Of two facts of one name

@@ -73,17 +73,18 @@ impl Record {
 
     /// How the record differs from what was planned of `study`, or is wrong in itself, in words; `None` if it fits.
     pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
-        let wrong = |what: &str, got: &str, expected: &str| {
-            (got != expected)
-                .then(|| format!("the record of {} has the {what} '{got}', planned is '{expected}'", plan.run))
-        };
-        self.fault()
-            .or_else(|| wrong("run", &self.run, &plan.run))
-            .or_else(|| wrong("study", &self.study, study))
-            .or_else(|| wrong("scenario", &self.scenario, &plan.case.scenario))
-            .or_else(|| wrong("arm", &self.case_arm(), &plan.case.arm))
-            .or_else(|| wrong("seed", &self.seed.to_string(), &plan.seed.to_string()))
-            .or_else(|| wrong("block", &self.block.to_string(), &plan.block.to_string()))
+        let facts = [
+            ("run", self.run.clone(), plan.run.clone()),
+            ("study", self.study.clone(), study.to_owned()),
+            ("scenario", self.scenario.clone(), plan.case.scenario.clone()),
+            ("arm", self.case_arm(), plan.case.arm.clone()),
+            ("seed", self.seed.to_string(), plan.seed.to_string()),
+            ("block", self.block.to_string(), plan.block.to_string()),
+        ];
+        let wrong = facts.into_iter().find(|(_, got, planned)| got != planned).map(|(what, got, planned)| {
+            format!("the record of {} has the {what} '{got}', planned is '{planned}'", plan.run)
+        });
+        self.fault().or(wrong)
     }
 
     /// The seconds of the timed span: `work_s`, or all times of a duet; `None` where neither was recorded.
