@@ -74,7 +74,8 @@ pub fn memory(
     let log = Log::open(folder.join("memory.jsonl"))?;
     let name_of = |run: &PlannedRun| format!("{} {} {}", run.run, run.case.scenario, run.case.arm);
     let next = log.next(&promised, name_of, &format!("memory-{pass} {scenario} {arm}"))?;
-    let (_, time_text) = left.piece::<GnuTime>(time, last_line)?;
+    // Of a failed command GNU time says so in a line before ours.
+    let (_, time_text) = left.piece::<GnuTime>(time, |text| text.rsplit('\n').next().unwrap_or_default())?;
     let (record, record_text) = left.piece::<Record>(left.record.as_deref(), str::trim)?;
     if let Some(what) = record.as_ref().and_then(|record| record.misfit(next, &meta.study)) {
         return Err(left.fault(what));
@@ -85,11 +86,6 @@ pub fn memory(
     );
     log.add(&line)?;
     Ok(failure(record.as_ref(), exit))
-}
-
-/// Of a failed command GNU time says so in a line before ours.
-fn last_line(text: &str) -> &str {
-    text.rsplit('\n').next().unwrap_or_default()
 }
 
 fn quoted(text: &str) -> String {

@@ -50,7 +50,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Checked, Error> {
         checked.count += folders.len();
         for folder in folders {
             let Some(folder) = open(&folder, &mut checked.refused) else { continue };
-            checked.failed.extend(failures(&folder));
+            let failed = |(line, run): (usize, &Run)| {
+                Some(folder.fault(line, format!("{} failed: {}", run.run, run.failure()?)))
+            };
+            checked.failed.extend((1..).zip(&folder.runs).filter_map(failed));
             checked.folders.push(folder);
         }
     }
@@ -116,7 +119,7 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
     let unknown = unknown.map(|claim| format!("it rests on the claim {claim}, which claims.toml lacks"));
     let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, scenario)| {
         let parts = claims.asked(claim, *form).into_iter().flat_map(Asked::parts);
-        !parts.flat_map(|part| part.quantity.every_scenario()).any(|known| known == *scenario)
+        !parts.flat_map(|part| part.quantity.scenarios.values().flatten()).any(|known| known == *scenario)
     });
     let unjudged =
         unjudged.map(|(claim, _, scenario)| format!("it quotes {claim} in {scenario}, where that is not judged"));
@@ -127,7 +130,8 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
 fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
     let Folder { meta, claims, cases, .. } = folder;
     let passes = selection::passes(meta);
-    let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised(folder).len();
+    let promised = selection::memory_passes(cases, claims, meta);
+    let is_all_there = folder.runs.len() >= folder.plan.len() && folder.memory.len() >= promised.len();
     let is_profile = ["smoke", "quick", "full", ORIGINALS].contains(&meta.profile.as_str());
     let mut findings = Vec::new();
     let mut fault = |is_there: bool, what: String| findings.extend(is_there.then(|| Error::file(file, what)));
@@ -222,34 +226,25 @@ fn runs_against_plan(folder: &Folder) -> Vec<Error> {
 /// The memory passes are those that the plan promises, with records that fit; a measurement that was cut off may lack some.
 fn memory_against_plan(folder: &Folder, file: &Path) -> Vec<Error> {
     let name = |pass: &str, scenario: &str, arm: &str| format!("{pass} of the test case {scenario} {arm}");
-    let promised = promised(folder);
+    let promised = selection::memory_passes(&folder.cases, &folder.claims, &folder.meta);
     let named = promised.iter().map(|run| (name(&run.run, &run.case.scenario, &run.case.arm), run));
     let promised: BTreeMap<String, &PlannedRun> = named.collect();
-    let mut seen = BTreeSet::new();
+    let mut missing = promised.clone();
     let mut findings = Vec::new();
     for (line, MemoryRun { pass, scenario, arm, record, .. }) in (1..).zip(&folder.memory) {
         let name = name(&format!("memory-{pass}"), scenario, arm);
-        let fault = match promised.get(&name) {
-            None if !folder.cases.iter().any(|case| case.name() == (scenario, arm)) => {
-                Some(format!("the test case {scenario} {arm} does not stand in cases.tsv"))
-            }
-            None => Some(format!("the plan promises no pass {pass} of the test case {scenario} {arm}")),
-            Some(_) if seen.contains(&name) => {
+        let fault = match missing.remove(&name) {
+            Some(plan) => record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
+            None if promised.contains_key(&name) => {
                 Some(format!("the test case {scenario} {arm} stands twice in pass {pass}"))
             }
-            Some(plan) => record.as_ref().and_then(|record| record.misfit(plan, &folder.meta.study)),
+            None => Some(format!("the plan promises no pass {pass} of the test case {scenario} {arm}")),
         };
         findings.extend(fault.map(|what| Error::line(file, line, what)));
-        seen.insert(name);
     }
-    let missing = promised.keys().filter(|name| !folder.meta.cut && !seen.contains(*name));
+    let missing = missing.keys().filter(|_| !folder.meta.cut);
     findings.extend(missing.map(|name| Error::file(file, format!("the pass {name} is missing"))));
     findings
-}
-
-/// The passes under GNU time that the plan of a folder promises.
-fn promised(folder: &Folder) -> Vec<PlannedRun> {
-    selection::memory_passes(&folder.cases, &folder.claims, &folder.meta)
 }
 
 /// Arms of one scenario and input seed give one answer.
@@ -311,12 +306,6 @@ fn asked(claims: &Claims) -> BTreeSet<&str> {
     });
     let x = claims.parts().filter_map(|(_, part)| if let Kind::Slope { x, .. } = &part.kind { Some(x) } else { None });
     claims.quantities().map(|(_, quantity)| &quantity.metric).chain(per).chain(x).map(String::as_str).collect()
-}
-
-fn failures(folder: &Folder) -> Vec<Error> {
-    let failed =
-        |(line, run): (usize, &Run)| Some(folder.fault(line, format!("{} failed: {}", run.run, run.failure()?)));
-    (1..).zip(&folder.runs).filter_map(failed).collect()
 }
 
 /// Folders that hold the runs of one measurement under two names: it would confirm itself. Two runs never come out alike in all they

@@ -171,9 +171,7 @@ impl Folder {
             let peak = |metric| run.record.as_ref().and_then(|record| record.metrics.get(metric));
             // A study may record both the peak of its work and, later, that of its process.
             let own = peak("process_peak_rss_kib").or_else(|| peak("peak_rss_kib"));
-            let (Some(&own), Some(time)) = (own, run.time) else {
-                continue;
-            };
+            let (Some(&own), Some(time)) = (own, run.time) else { continue };
             compared += 1;
             // GNU time's own pages count until the program takes their place: below 3 MiB the figure is its, not ours.
             if (own - time.max_rss_kib).abs() > 0.05 * own.max(3_072.0) {

@@ -95,16 +95,12 @@ pub fn choose(folders: &[Folder]) -> Vec<Shown<'_>> {
     order.sort_by_key(|folder| (!folder.is_whole(), Reverse((folder.name(), folder.meta.study.clone()))));
     // A round is alike to every other one of its host: likeness to one of them alone could lead step by step to another machine.
     let mut hosts: Vec<Vec<&Machine>> = Vec::new();
-    let mut placed: Vec<(usize, &Folder)> = Vec::new();
+    let mut studies: BTreeMap<&str, Vec<(usize, &Folder)>> = BTreeMap::new();
     for folder in order {
         let is_like = |host: &Vec<&Machine>| host.iter().all(|machine| host::is_same(machine, &folder.machine));
         let host = hosts.iter().position(is_like).unwrap_or(hosts.len());
         hosts.resize_with(hosts.len().max(host + 1), Vec::new);
         hosts[host].push(&folder.machine);
-        placed.push((host, folder));
-    }
-    let mut studies: BTreeMap<&str, Vec<(usize, &Folder)>> = BTreeMap::new();
-    for (host, folder) in placed {
         studies.entry(&folder.meta.study).or_default().push((host, folder));
     }
     // The first host is that of most studies, of several the one with the newest round.
@@ -159,11 +155,9 @@ fn shown<'a>(folders: &[(usize, &'a Folder)]) -> Option<Shown<'a>> {
 /// The round that decides: the one with the most blocks, of several the one with the most runs in them, then the one that other guests of the
 /// machine disturbed least, then the newest.
 fn most_powerful<'a>(rounds: impl Iterator<Item = &'a Folder>) -> Option<&'a Folder> {
-    rounds.max_by_key(|folder| power(folder))
-}
-
-/// The bits of a share are in the order of shares; a machine that cannot say it may have lost anything.
-fn power(folder: &Folder) -> (usize, usize, Reverse<u64>, String) {
-    let stolen = folder.machine.number("steal_percent").map_or(u64::MAX, |percent| percent.max(0.0).to_bits());
-    (folder.blocks().0, folder.made().len(), Reverse(stolen), folder.name())
+    rounds.max_by_key(|folder| {
+        // The bits of a share are in the order of shares; a machine that cannot say it may have lost anything.
+        let stolen = folder.machine.number("steal_percent").map_or(u64::MAX, |percent| percent.max(0.0).to_bits());
+        (folder.blocks().0, folder.made().len(), Reverse(stolen), folder.name())
+    })
 }
