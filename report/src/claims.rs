@@ -282,11 +282,6 @@ impl Quantity {
         self.scenarios.get(profile).map_or(&[], Vec::as_slice)
     }
 
-    /// Those of any profile.
-    pub fn every_scenario(&self) -> impl Iterator<Item = &String> {
-        self.scenarios.values().flatten()
-    }
-
     /// Whether `profile` measures it.
     pub fn is_measured(&self, profile: &str) -> bool {
         self.blocks.get(profile).is_some_and(|&blocks| blocks > 0) && !self.scenarios(profile).is_empty()
@@ -303,7 +298,7 @@ impl Quantity {
     }
 
     /// The same, however often it is measured and wherever it is written.
-    fn asked(&self) -> Self {
+    pub(crate) fn asked(&self) -> Self {
         let mut asked = Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() };
         if let Of::Value { unit, .. } = &mut asked.of {
             unit.clear(); // a word behind the figure
@@ -501,16 +496,21 @@ impl Claims {
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.
     pub fn blocks(&self, profile: &str) -> BTreeMap<(String, String), usize> {
-        let mut needed = BTreeMap::new();
-        for (_, quantity) in self.quantities() {
-            let Some(&blocks) = quantity.blocks.get(profile) else {
-                continue;
-            };
-            for case in quantity.cases(profile) {
-                let most = needed.entry(case).or_insert(0);
-                *most = blocks.max(*most);
-            }
-        }
-        needed
+        most_blocks(profile, self.quantities().filter_map(|(_, of)| Some((of, *of.blocks.get(profile)?))))
     }
+}
+
+/// The most blocks that any of the quantities asks of each of its test cases in `profile`.
+pub(crate) fn most_blocks<'a>(
+    profile: &str,
+    quantities: impl IntoIterator<Item = (&'a Quantity, usize)>,
+) -> BTreeMap<(String, String), usize> {
+    let mut needed = BTreeMap::new();
+    for (quantity, blocks) in quantities {
+        for case in quantity.cases(profile) {
+            let most = needed.entry(case).or_default();
+            *most = blocks.max(*most);
+        }
+    }
+    needed
 }

@@ -200,11 +200,8 @@ impl<'a> Reader<'a> {
     /// The id of the control, which is a new one unless there is an equal one: of two, the one with more blocks and the smaller margin.
     fn control(&self, arm: &str, planted: Option<f64>, margin: f64, quantity: Quantity) -> String {
         let mut controls = self.controls.borrow_mut();
-        let is_equal = |other: &&mut ControlCase| {
-            let (other, planted_there) = (&other.quantity, other.planted);
-            (planted_there, &other.metric, &other.scenarios, &other.of, other.replicate)
-                == (planted, &quantity.metric, &quantity.scenarios, &quantity.of, quantity.replicate)
-        };
+        let asked = quantity.asked();
+        let is_equal = |other: &&mut ControlCase| other.planted == planted && other.quantity.asked() == asked;
         if let Some(other) = controls.iter_mut().find(is_equal) {
             other.margin = other.margin.min(margin);
             for (profile, blocks) in quantity.blocks {
@@ -214,11 +211,9 @@ impl<'a> Reader<'a> {
             return other.id.clone();
         }
         let scenarios = PROFILES.map(|profile| quantity.scenarios(profile)).into_iter().find(|them| !them.is_empty());
-        let (first, more) = match scenarios.unwrap_or_default() {
-            [] => ("", String::new()),
-            [first] => (first.as_str(), String::new()),
-            [first, rest @ ..] => (first.as_str(), format!(" +{}", rest.len())),
-        };
+        let scenarios = scenarios.unwrap_or_default();
+        let first = scenarios.first().map_or("", String::as_str);
+        let more = if scenarios.len() > 1 { format!(" +{}", scenarios.len() - 1) } else { String::new() };
         let kind = if planted.is_some() { "planted" } else { "aa" };
         let duet = if quantity.is_duet() { " duet" } else { "" };
         let name = format!("{kind} {arm} {} {first}{more}{duet}", quantity.metric);
@@ -405,7 +400,7 @@ impl<'r, 'a> Scope<'r, 'a> {
     /// The samples of some arms.
     fn samples(&self, of: Of) -> Result<Quantity, Error> {
         let metric: String = self.take("metric")?.unwrap_or_else(|| "work_s".to_owned());
-        if metric != "process_s" && unit(&metric).is_none() {
+        if unit(&metric).is_none() {
             return Err(self.fault_at("metric", format!("has the metric '{metric}', which does not end in a unit")));
         }
         Ok(Quantity {
@@ -573,15 +568,11 @@ impl<'r, 'a> Scope<'r, 'a> {
     fn aa(&self, part: &Part) -> Result<Option<String>, Error> {
         let mut quantity = part.quantity.clone();
         let table = if self.is_table("aa") { self.table("aa", &format!("aa of {}", self.name))? } else { None };
+        let table = table.map(|table| table.within(self, |_, key| matches!(key, "scenarios" | "blocks")));
         let arm: Option<String> = match &table {
             None => self.take("aa")?,
             Some(asked) => {
-                if asked.has("scenarios") {
-                    quantity.scenarios = asked.scenarios()?;
-                }
-                if asked.has("blocks") {
-                    quantity.blocks = asked.by_profile("blocks")?;
-                }
+                (quantity.scenarios, quantity.blocks) = (asked.scenarios()?, asked.by_profile("blocks")?);
                 asked.take("arm")?
             }
         };

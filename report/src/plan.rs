@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::cases::Case;
-use crate::claims::{Claims, ControlCase, Quantity};
+use crate::claims::{Claims, ControlCase, Quantity, most_blocks};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
@@ -52,14 +52,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
     }
     let needed = match &meta.calibration {
         Some(Calibration { trials, .. }) => {
-            let mut needed: BTreeMap<_, usize> = BTreeMap::new();
-            for (quantity, blocks) in &repeated {
-                for case in quantity.cases(profile) {
-                    let most = needed.entry(case).or_default();
-                    *most = blocks.saturating_mul(*trials).max(*most);
-                }
-            }
-            needed
+            most_blocks(profile, repeated.iter().map(|(quantity, blocks)| (*quantity, blocks.saturating_mul(*trials))))
         }
         None if profile.as_str() == "smoke" => BTreeMap::new(),
         None => claims.blocks(profile),
