@@ -166,10 +166,11 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
     let each: Option<Vec<Each>> = each.collect();
     let found = evidence.pooled(&part.quantity);
     let row = Row { sides: Vec::new(), claimed: size, ..evidence.row(&part.quantity, ALL, &found) };
-    guarded(evidence, part, None, &found, row, |estimate, floor| match &each {
-        Some(each) => rules::every(estimate, each, part.margin, floor, size.map(Size::band)),
+    let (row, floor) = floored(evidence, part, None, &found, row);
+    decided(row, |estimate| match (&each, floor) {
+        (Some(each), Some(floor)) => rules::every(estimate, each, part.margin, floor, size.map(Size::band)),
         // Of a scenario without an estimate nothing can be said, and so not of every one.
-        None => Verdict::Undecided,
+        _ => Verdict::Undecided,
     })
 }
 
@@ -186,24 +187,16 @@ fn copies(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>) -> Vec<(u
     same.filter(|found| !found.is_empty()).unwrap_or_else(|| scenarios.iter().flat_map(gather).collect())
 }
 
-/// The row with the verdict on its estimate and floor, and none where A/A pairs show no floor. What has none by definition is judged by the
-/// margin alone.
-fn guarded(
-    evidence: Evidence<'_>,
-    part: &Part,
-    scenario: Option<&str>,
-    own: &Yield,
-    row: Row,
-    verdict: impl FnOnce(&Estimate, f64) -> Verdict,
-) -> Row {
+/// The row with its margin and floor, and the floor to judge it by: none where A/A pairs show none. What has none by definition is judged by
+/// the margin alone.
+fn floored(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, own: &Yield, row: Row) -> (Row, Option<f64>) {
     let row = Row { margin: Some(part.margin), ..row };
     if !part.has_floor() {
-        return decided(row, |estimate| verdict(estimate, part.margin));
+        return (row, Some(part.margin));
     }
     let copies = copies(evidence, part, scenario);
     let floor = evidence.noise_floor(&part.quantity, &copies, own, part.margin);
-    let row = Row { floor: Some(floor), ..row };
-    if no_floor(copies.len()).is_some() { row } else { decided(row, |estimate| verdict(estimate, floor)) }
+    (Row { floor: Some(floor), ..row }, no_floor(copies.len()).is_none().then_some(floor))
 }
 
 /// The row with the verdict on its estimate; without one it stays undecided.
@@ -217,14 +210,15 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     let row = evidence.row(quantity, scenario, found);
     match &part.kind {
         Kind::Ratio { size } | Kind::Every { size } => {
-            let row = Row { claimed: *size, ..row };
-            guarded(evidence, part, Some(scenario), found, row, |estimate, floor| {
-                rules::ratio(estimate, part.margin, floor, size.map(Size::band))
+            let (row, floor) = floored(evidence, part, Some(scenario), found, Row { claimed: *size, ..row });
+            decided(row, |estimate| match floor {
+                Some(floor) => rules::ratio(estimate, part.margin, floor, size.map(Size::band)),
+                None => Verdict::Undecided,
             })
         }
         Kind::Equal => {
             // The floor stands beside it: what is inside of the margin is so in spite of noise, and what is outside beyond any.
-            let row = guarded(evidence, part, Some(scenario), found, row, |_, _| Verdict::Undecided);
+            let (row, _) = floored(evidence, part, Some(scenario), found, row);
             decided(row, |estimate| rules::equal(estimate, part.margin))
         }
         Kind::Band(band) => {
@@ -281,8 +275,7 @@ fn criterion(quantity: &Quantity, bound: Bound) -> String {
     let words = fmt::metric_in_words(&quantity.metric);
     let (of, unit) = match &quantity.of {
         Of::Ratio { numerator, denominator } => (format!("{words}, {numerator} ÷ {denominator},"), ""),
-        Of::Value { arm, unit, .. } if !unit.is_empty() => (format!("{words} of {arm}"), unit.as_str()),
-        Of::Value { arm, .. } => (format!("{words} of {arm}"), fmt::unit_of(&quantity.metric)),
+        Of::Value { arm, unit, .. } => (format!("{words} of {arm}"), unit.as_str()),
         Of::Each(_) => (words, ""),
     };
     let (side, limit) = match bound {

@@ -1,6 +1,6 @@
 //! What share of an effect a control explains.
 
-use super::signed_rank::{Interval, interval_rank};
+use super::signed_rank::{Interval, interval_rank, walsh_averages};
 
 /// The share s of the `mirror` log effects that the `control` log effects of the same blocks amount to, with its exact interval.
 ///
@@ -36,20 +36,16 @@ struct Sums {
 impl Sums {
     fn of_blocks(control: &[f64], mirror: &[f64]) -> Self {
         let mut sums = Sums { turns: Vec::new(), always: (0, 0), known: 0 };
-        for i in 0..control.len() {
-            for j in i..control.len() {
-                let (c, m) = (control[i] + control[j], mirror[i] + mirror[j]);
-                if !c.is_finite() || !m.is_finite() {
-                    continue;
-                }
-                sums.known += 1;
-                if m == 0.0 {
-                    sums.always.0 += usize::from(c > 0.0);
-                    sums.always.1 += usize::from(c < 0.0);
-                } else {
-                    // Plus zero, so that no share is -0 and all that are zero turn together.
-                    sums.turns.push((c / m + 0.0, m > 0.0));
-                }
+        // Half a sum: it has the same sign, and turns at the same share.
+        let halves = walsh_averages(control).zip(walsh_averages(mirror));
+        for (c, m) in halves.filter(|(c, m)| c.is_finite() && m.is_finite()) {
+            sums.known += 1;
+            if m == 0.0 {
+                sums.always.0 += usize::from(c > 0.0);
+                sums.always.1 += usize::from(c < 0.0);
+            } else {
+                // Plus zero, so that no share is -0 and all that are zero turn together.
+                sums.turns.push((c / m + 0.0, m > 0.0));
             }
         }
         sums.turns.sort_by(|a, b| a.0.total_cmp(&b.0));
