@@ -158,23 +158,20 @@ fn the_interval_of_a_median_lies_between_two_of_the_values_at_the_level_of_coins
 
 /// P-value for a middle below zero by trying every choice of signs on the mid-ranks that were seen.
 fn below_by_all_signs(differences: &[f64]) -> f64 {
-    let ranks: Vec<f64> = differences
-        .iter()
-        .map(|a| {
-            let smaller = differences.iter().filter(|b| b.abs() < a.abs()).count();
-            let same = differences.iter().filter(|b| b.abs() == a.abs()).count();
-            smaller as f64 + f64::midpoint(same as f64, 1.0)
-        })
-        .collect();
+    let rank = |a: &f64| {
+        let smaller = differences.iter().filter(|b| b.abs() < a.abs()).count();
+        let same = differences.iter().filter(|b| b.abs() == a.abs()).count();
+        smaller as f64 + f64::midpoint(same as f64, 1.0)
+    };
+    let ranks: Vec<f64> = differences.iter().map(rank).collect();
     let free: Vec<f64> = ranks.iter().zip(differences).filter(|(_, d)| **d != 0.0).map(|(rank, _)| *rank).collect();
     let seen: f64 = ranks.iter().zip(differences).filter(|(_, d)| **d > 0.0).map(|(rank, _)| *rank).sum();
-    let extreme = (0..1_u32 << free.len())
-        .filter(|signs| {
-            let sum: f64 = free.iter().enumerate().filter(|(i, _)| signs >> i & 1 == 1).map(|(_, rank)| *rank).sum();
-            sum <= seen
-        })
-        .count();
-    extreme as f64 / f64::from(1_u32 << free.len())
+    let is_extreme = |signs: &u32| {
+        let sum: f64 = free.iter().enumerate().filter(|(i, _)| signs >> i & 1 == 1).map(|(_, rank)| *rank).sum();
+        sum <= seen
+    };
+    let choices = 1_u32 << free.len();
+    (0..choices).filter(is_extreme).count() as f64 / f64::from(choices)
 }
 
 proptest! {

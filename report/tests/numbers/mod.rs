@@ -7,6 +7,11 @@ pub fn interval(differences: &[f64]) -> Interval {
     estimate(differences, CONFIDENCE).expect("there are pairs")
 }
 
+/// The ratios without their layouts.
+pub fn values(ratios: &[(u64, f64)]) -> Vec<f64> {
+    ratios.iter().map(|(_, ratio)| *ratio).collect()
+}
+
 #[expect(clippy::float_cmp, reason = "infinities have no distance")]
 pub fn close(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
