@@ -1,6 +1,7 @@
 //! `report append` and `report machine`: what a measurement writes while it is under way.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::assert::Assert;
@@ -48,18 +49,26 @@ impl Begun {
 
     /// Appends a run as measure.sh does.
     fn add(&self, id: &str, exit: &str, export: &str, record: &str) -> Assert {
-        let [export_file, record_file] = ["hyperfine.json", "record.jsonl"].map(|name| self.temp.path().join(name));
-        fs::write(&export_file, export).expect("it can be written");
-        fs::write(&record_file, record).expect("it can be written");
+        let scratch = self.temp.path();
+        write(scratch, "hyperfine.json", export);
+        write(scratch, "record.jsonl", record);
         let mut command = report();
         command.args(["append", "runs"]).arg(&self.folder).args(["--run", id, "--exit", exit]);
-        command.arg("--hyperfine").arg(&export_file).arg("--record").arg(&record_file).assert()
+        command.arg("--hyperfine").arg(scratch.join("hyperfine.json"));
+        command.arg("--record").arg(scratch.join("record.jsonl")).assert()
     }
 
     /// Appends the run with this index, a good one.
     fn append(&self, index: usize) -> Assert {
         let export = serde_json::to_string_pretty(&hyperfine(1.26)).expect("it is JSON");
         self.add(&self.plan[index].run, "0", &export, &format!("{}\n", self.record(index)))
+    }
+
+    /// The same with several, one after the other.
+    fn append_all(&self, indices: Range<usize>) {
+        for index in indices {
+            self.append(index).success();
+        }
     }
 
     fn runs(&self) -> String {
@@ -128,21 +137,17 @@ fn a_failed_run_is_recorded_whatever_it_left() {
     let begun = begun();
     let export = hyperfine(1.26).to_string();
     let mut failed = begun.record(1);
-    failed["digest"] = json!("");
-    failed["metrics"] = json!({});
-    failed["error"] = json!("a \"quote\", a \\ and a \u{7}");
+    let error = "a \"quote\", a \\ and a \u{7}";
+    (failed["digest"], failed["metrics"], failed["error"]) = (json!(""), json!({}), json!(error));
     let torn = begun.record(4).to_string();
-    for (index, (exit, export, record, said)) in [
+    for (index, (exit, export, record, said)) in (0..).zip([
         ("101", "", "", "exit code 101"),
         ("1", "", failed.to_string().as_str(), "a \\\"quote\\\", a \\\\ and a"),
         ("0", export.as_str(), "", "it left no record"),
         ("0", "", begun.record(3).to_string().as_str(), "hyperfine left no time"),
         ("137", "{\"results\": [", &torn[..torn.len() / 2], "exit code 137"),
         ("-9", "", "", "exit code -9"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ]) {
         begun.add(&begun.plan[index].run, exit, export, record).code(1).stderr(contains("recorded as a failure"));
         let text = begun.runs();
         let (line, runs) = (text.lines().nth(index).expect("it was added"), read_lines::<Run>(&text, "runs.jsonl"));
@@ -159,16 +164,12 @@ fn a_failed_run_is_recorded_whatever_it_left() {
 fn a_torn_line_is_dropped_and_a_seal_that_is_missing_is_added() {
     let begun = begun();
     let block = begun.plan.iter().take_while(|run| run.block_name() == begun.plan[0].block_name()).count();
-    for index in 0..=block {
-        begun.append(index).success();
-    }
+    begun.append_all(0..block + 1);
     // Ended before the seal was written, and again within a line.
     let whole = begun.runs();
     write(&begun.folder, "seals.tsv", "big\t");
     write(&begun.folder, "runs.jsonl", &format!("{whole}{{\"run\":\"toy-"));
-    for index in block + 1..begun.plan.len() {
-        begun.append(index).success();
-    }
+    begun.append_all(block + 1..begun.plan.len());
     assert_eq!(begun.runs().lines().count(), begun.plan.len());
     assert!(begun.runs().starts_with(&whole));
     assert_eq!(read(&begun.folder, "seals.tsv"), seals::to_tsv(&seals::of(&begun.plan, &begun.runs())));
@@ -184,15 +185,11 @@ fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_and_seals_t
     for (file, change) in [("runs.jsonl", changed), ("runs.jsonl", taken_back), ("seals.tsv", emptied)] {
         let begun = begun();
         let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
-        for index in 0..blocks[1].lines {
-            begun.append(index).success();
-        }
+        begun.append_all(0..blocks[1].lines);
         write(&begun.folder, file, &change(&read(&begun.folder, file)));
         let next = begun.runs().lines().count();
         let due = blocks.iter().find(|seal| seal.lines > next).expect("there are more blocks").lines;
-        for index in next..due - 1 {
-            begun.append(index).success();
-        }
+        begun.append_all(next..due - 1);
         begun.append(due - 1).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
     }
 }

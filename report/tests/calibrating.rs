@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use predicates::str::contains;
-use report::plan_file::{self, PlannedRun};
+use report::plan_file::PlannedRun;
 use report::results;
 use support::{
-    CLAIMS, FIRST, Outcome, SECOND, Toy, findings, plan, plannable, read, render, rendered, temporary, usual,
+    CLAIMS, FIRST, Outcome, SECOND, Toy, findings, plan, plannable, planned, read, render, rendered, temporary, times,
+    usual,
 };
 
 mod support;
@@ -29,12 +30,8 @@ fn sealed(results: &Path, outcome: impl Fn(&PlannedRun) -> Outcome) -> PathBuf {
 
 /// As usual, but in one of the five trials the copy takes a third longer.
 fn one_bad_trial(run: &PlannedRun) -> Outcome {
-    match usual(run) {
-        Outcome::Took(work_s, kib) if run.case.arm == "b@aa" && run.block / BLOCKS == 2 => {
-            Outcome::Took(work_s * 1.33, kib)
-        }
-        other => other,
-    }
+    let is_bad = run.case.arm == "b@aa" && run.block / BLOCKS == 2;
+    times(run, if is_bad { 1.33 } else { 1.0 })
 }
 
 #[test]
@@ -44,7 +41,7 @@ fn a_calibration_repeats_the_cheapest_control_of_each_form_and_its_trials_stand_
     let cases = read(&folder, "cases.tsv");
     let arms: Vec<&str> = cases.lines().filter_map(|line| line.split('\t').nth(1)).collect();
     assert_eq!(arms, ["b", "b@aa"]);
-    let plan = plan_file::from_tsv(&read(&folder, "plan.tsv"), "plan.tsv").expect("the plan can be read");
+    let plan = planned(&folder);
     assert_eq!(plan.len(), 5 * 8 * 2);
     let trials: Vec<u64> = plan.iter().map(|run| run.block / BLOCKS).collect();
     assert!(trials.is_sorted(), "{trials:?}");

@@ -6,7 +6,7 @@ use report::host::{self, PROBES};
 use report::machine::Machine;
 use report::plan_file::PlannedRun;
 use serde_json::{Value, json};
-use support::{FIRST, Outcome, SECOND, THIRD, Toy, rendered, report, temporary, usual};
+use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, rendered, report, temporary, times, usual};
 
 mod support;
 
@@ -62,10 +62,7 @@ fn a_round_is_of_the_host_that_it_names_and_that_is_as_fast() {
 
 /// As usual, but a is faster than b.
 fn opposite(run: &PlannedRun) -> Outcome {
-    match (run.case.arm.as_str(), usual(run)) {
-        ("a", Outcome::Took(seconds, memory)) => Outcome::Took(seconds / 2.5, memory),
-        (_, outcome) => outcome,
-    }
+    times(run, if run.case.arm == "a" { 0.4 } else { 1.0 })
 }
 
 /// The toy on a machine that is as the usual one by name, and a fifth slower.
@@ -119,33 +116,23 @@ fn a_round_is_alike_to_every_other_one_of_its_host() {
 }
 
 #[test]
-fn of_rounds_with_as_many_blocks_the_least_disturbed_decides_and_else_the_newest() {
-    for (of_first, of_second, decides, other) in [(0.7, 0.7, SECOND, FIRST), (0.7, 0.72, FIRST, SECOND)] {
+fn of_rounds_by_the_same_claims_with_as_many_blocks_the_most_runs_decide_else_the_least_disturbed_else_the_newest() {
+    let disturbed = |steal_percent| Toy { steal_percent, ..Toy::default() };
+    let with_more = cases(&[&CASES[..], &[("big", "more")]].concat());
+    let other_claims = CLAIMS.replace("margin = 0.10", "margin = 0.08");
+    for (first, second, decides, other) in [
+        (disturbed(0.7), disturbed(0.7), SECOND, FIRST),
+        (disturbed(0.7), disturbed(0.72), FIRST, SECOND),
+        (Toy { cases: with_more, ..disturbed(5.0) }, Toy::default(), FIRST, SECOND),
+        // A larger one by other claims answers another question.
+        (Toy { profile: "full", ..Toy::default() }, Toy { claims: other_claims, ..Toy::default() }, SECOND, FIRST),
+    ] {
         let temp = temporary();
-        for (stamp, steal_percent) in [(SECOND, of_second), (FIRST, of_first)] {
-            Toy { steal_percent, ..Toy::default() }.seal(temp.path(), stamp, usual);
-        }
+        first.seal(temp.path(), FIRST, usual);
+        second.seal(temp.path(), SECOND, usual);
         let verdicts = report().arg("verdicts").arg(temp.path()).assert().success();
         verdicts.stdout(contains(decides).and(contains(other).not()));
     }
-}
-
-#[test]
-fn of_rounds_with_as_many_blocks_the_one_with_more_runs_decides_however_disturbed() {
-    let temp = temporary();
-    let with_more = format!("{}{}", support::cases(&support::CASES), support::cases(&[("big", "more")]));
-    Toy { cases: with_more, steal_percent: 5.0, ..Toy::default() }.seal(temp.path(), FIRST, usual);
-    Toy::default().seal(temp.path(), SECOND, usual);
-    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains(FIRST).and(contains(SECOND).not()));
-}
-
-#[test]
-fn a_larger_round_by_other_claims_answers_another_question() {
-    let temp = temporary();
-    Toy { profile: "full", ..Toy::default() }.seal(temp.path(), FIRST, usual);
-    let claims = support::CLAIMS.replace("margin = 0.10", "margin = 0.08");
-    Toy { claims, ..Toy::default() }.seal(temp.path(), SECOND, usual);
-    report().arg("verdicts").arg(temp.path()).assert().success().stdout(contains(format!("{SECOND}-quick")));
 }
 
 #[test]

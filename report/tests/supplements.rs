@@ -8,7 +8,7 @@ use report::plan_file::PlannedRun;
 use report::results;
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, plannable, read, report, temporary,
-    usual, write,
+    times, usual, write,
 };
 
 mod support;
@@ -70,10 +70,7 @@ fn partial(part: &'static [&'static str]) -> Toy {
 
 /// Ten times what is usual.
 fn tenfold(run: &PlannedRun) -> Outcome {
-    match usual(run) {
-        Outcome::Took(work_s, kib) => Outcome::Took(work_s * 10.0, kib),
-        Outcome::Failed(error) => Outcome::Failed(error),
-    }
+    times(run, 10.0)
 }
 
 struct Rendered {

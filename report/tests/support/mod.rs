@@ -137,10 +137,7 @@ pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
     let mut command = report();
     command.arg("render").arg(results).arg("--out").arg(into.join("REPORT.md"));
     command.arg("--charts").arg(into.join("charts"));
-    for file in splice {
-        command.arg("--splice").arg(file);
-    }
-    command.assert()
+    command.args(splice.iter().flat_map(|file| [Path::new("--splice"), file])).assert()
 }
 
 /// What `report render` writes: the pages for people, one after the other, and a chart each.
@@ -148,13 +145,13 @@ pub fn rendered<const N: usize>(results: &Path, charts: [&str; N]) -> (String, [
     let folder = temporary();
     render(results, folder.path(), &[]).success();
     let evidence = folder.path().join("docs/evidence");
-    let mut pages: Vec<PathBuf> = std::fs::read_dir(&evidence).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut pages: Vec<PathBuf> = fs::read_dir(&evidence).unwrap().map(|entry| entry.unwrap().path()).collect();
     pages.retain(|page| page.extension().is_some_and(|is| is == "md"));
     pages.sort();
     pages.insert(0, folder.path().join("REPORT.md"));
-    let pages: String = pages.iter().map(|page| std::fs::read_to_string(page).unwrap()).collect();
+    let pages: String = pages.iter().map(|page| fs::read_to_string(page).unwrap()).collect();
     // A chart of which nothing was run is not there.
-    let drawn = |chart| std::fs::read_to_string(folder.path().join("charts").join(chart)).unwrap_or_default();
+    let drawn = |chart| fs::read_to_string(folder.path().join("charts").join(chart)).unwrap_or_default();
     (pages, charts.map(drawn))
 }
 
@@ -207,6 +204,11 @@ pub fn cases(cases: &[(&str, &str)]) -> String {
 
 /// The usual outcome: a takes 1.5 s and b 1 s, with little noise.
 pub fn usual(run: &PlannedRun) -> Outcome {
+    times(run, 1.0)
+}
+
+/// The same, but so many times as long.
+pub fn times(run: &PlannedRun, factor: f64) -> Outcome {
     let level = match run.case.arm.as_str() {
         "a" => 1.5,
         "b@slow" => 1.1,
@@ -214,7 +216,7 @@ pub fn usual(run: &PlannedRun) -> Outcome {
     };
     // Multiples of the golden ratio are spread evenly and never in step with the blocks.
     let noise = 0.01 * (((run.block + 1) as f64 * level * 0.618_033_988_75).fract() - 0.5);
-    Outcome::Took(level * (1.0 + noise), 80_000.0 * (1.0 + noise))
+    Outcome::Took(factor * level * (1.0 + noise), 80_000.0 * (1.0 + noise))
 }
 
 impl Toy {
