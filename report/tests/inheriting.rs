@@ -1,7 +1,6 @@
 //! What a form inherits from its claim, a part from its form and a cause from its part; and the controls that follow from it.
 
-use report::claims::{Aim, Asked, Bound, Claims, ControlCase, Form, Kind, Of, Part, Quantity, Replicate, Size};
-use report::rules::Band;
+use report::claims::{Aim, Asked, Cause, Claims, ControlCase, Form, Kind, Of, Part, Quantity, Replicate, Size};
 
 const CLAIM: &str = r#"
 [[claim]]
@@ -20,30 +19,32 @@ fn read(text: &str) -> Claims {
     Claims::parse(&text, "claims.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A part in a line: kind, arms, metric, scenarios, replicate, blocks in quick, margin, and what is claimed.
-fn said(part: &Part) -> String {
-    let quantity = &part.quantity;
+/// A quantity in a line: arms, metric, scenarios, replicate and blocks in quick.
+fn measured(quantity: &Quantity) -> String {
     let arms = match &quantity.of {
         Of::Ratio { numerator, denominator } => format!("{numerator}/{denominator}"),
         Of::Value { arm, minus, per, factor, unit } => format!("{arm}-{minus:?}:{per:?}*{factor}{unit}"),
         Of::Each(arms) => arms.join("+"),
     };
+    let (scenarios, replicate) = (quantity.scenarios("quick").join("+"), quantity.replicate.into_str());
+    format!("{arms} {} {scenarios} {replicate} {}", quantity.metric, blocks(quantity, "quick"))
+}
+
+/// A part in a line: kind, quantity, margin, and what is claimed.
+fn said(part: &Part) -> String {
     let kind: &str = part.kind.clone().into();
     let more = match &part.kind {
         Kind::Ratio { size: Some(Size::Ratio(size)) } | Kind::Every { size: Some(Size::Ratio(size)) } => {
             format!(" {size}")
         }
-        Kind::Ratio { size: Some(Size::Range(Band { lo, hi })) }
-        | Kind::Slope { aim: Aim::Band(Band { lo, hi }), .. } => {
-            format!(" {lo}..{hi}")
+        Kind::Ratio { size: Some(Size::Range(band)) } | Kind::Slope { aim: Aim::Band(band), .. } => {
+            format!(" {}..{}", band.lo, band.hi)
         }
         Kind::Slope { aim: Aim::Direction(direction), .. } => format!(" {direction:?}"),
         Kind::Cause { explains, form, .. } => format!(" {explains} {form}"),
         _ => String::new(),
     };
-    let (scenarios, blocks) = (quantity.scenarios("quick").join("+"), blocks(quantity, "quick"));
-    let replicate = quantity.replicate.into_str();
-    format!("{kind} {arms} {} {scenarios} {replicate} {blocks} {}{more}", quantity.metric, part.margin)
+    format!("{kind} {} {}{more}", measured(&part.quantity), part.margin)
 }
 
 fn blocks(quantity: &Quantity, profile: &str) -> usize {
@@ -128,18 +129,14 @@ fn a_slope_keeps_either_its_band_or_its_direction() {
     );
 }
 
-/// The causes of the published form, as arms, metric, scenarios, replicate and blocks in quick, and the bound.
+/// The causes of the published form, as quantity and bound.
 fn causes(form: &str, cause: &str) -> Vec<String> {
     let claims = read(&format!(
         "{CLAIM}published = {form}\nfair = {{}}\ncause = [{{ short = \"x\", text = \"y\", {cause} }}]\n"
     ));
-    let part = &claims.claims[0].published.parts()[0];
-    let of = |cause: &report::claims::Cause| {
-        let line = said(&Part { quantity: cause.quantity.clone(), kind: Kind::Equal, ..part.clone() });
-        let bound = cause.bound.map_or(String::new(), |bound: Bound| format!(" {bound}"));
-        line.trim_start_matches("equal ").rsplit_once(' ').map_or(line.clone(), |(line, _)| line.to_owned()) + &bound
-    };
-    part.causes.iter().map(of).collect()
+    let bound = |cause: &Cause| cause.bound.map(|bound| format!(" {bound}")).unwrap_or_default();
+    let causes = claims.claims[0].published.parts()[0].causes.iter();
+    causes.map(|cause| measured(&cause.quantity) + &bound(cause)).collect()
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use report::claims::Form;
 use report::dataset::Sample;
-use report::judge::Evidence;
 use report::judged::Verdict::{
     Differs, DoesNotHappen, Happens, Higher, Holds, HoldsLarger, HoldsSmaller, Invalid, Lower, NoDifference,
     NotMeasured, NotTestableHere, NotTheCause, Opposite, PartOfIt, TheCause, Undecided, UndecidedNotTheSize,
@@ -11,7 +10,6 @@ use report::judged::{ControlState, Counts, JudgedControl, JudgedForm, JudgedStud
 use report::plan_file::Calibration;
 use report::record::{DuetPair, Order};
 use samples::{RATIO, Samples, fair, n, near, parsed, ratio_of, works};
-use std::num::NonZeroU64;
 
 mod samples;
 
@@ -162,8 +160,8 @@ fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_of_the_next_or_one
     ] {
         let copies = [first, second].concat().iter().map(|log| f64::exp(*log)).collect::<Vec<_>>();
         let samples = Samples::default().work("b", &[1.0; 16]).work("b@aa", &copies);
-        let evidence = Evidence { claims: &claims, data: &samples.0, profile: "quick", layouts: NonZeroU64::MIN };
         let calibration = Calibration { controls: vec!["aa b work_s s".to_owned()], trials: 2 };
+        let evidence = samples.evidence(&claims, "quick");
         let found = report::judge::calibrate(evidence, &calibration).pop().expect("there are two trials");
         assert_eq!((found.trials, found.misses), (2, misses), "{first:?} {second:?}");
         assert_eq!((found.wrong, found.equal), (wrong, equal), "{first:?} {second:?}");
@@ -302,9 +300,9 @@ fn a_failed_run_leaves_a_slope_open_instead_of_leaving_the_block_out() {
     assert_eq!((claim.rows[0].failed, n(&claim)), (4, Some(8)));
 }
 
-fn cause_claim(control: &str) -> String {
-    let of = "explains = \"C\"\nmetric = \"work_s\"\nratio = \"a / c\"";
-    format!("{RATIO}{}", claim_of("cause", &format!("{of}\ncontrol = \"{control}\"")))
+/// A claim that what the arm c does without is the cause, or a rival of the cause.
+fn cause_claim(explains: &str, control: &str) -> String {
+    claim_of("cause", &format!("{SHARE}\nexplains = \"{explains}\"\ncontrol = \"{control}\""))
 }
 
 #[test]
@@ -321,7 +319,7 @@ fn a_cause_is_judged_by_the_share_that_its_control_explains_of_an_effect_that_is
         (1.0, "claimed", 1.0, Undecided, &format!("{open} no difference")),
         (0.6, "claimed", 0.6, Undecided, &format!("{open} opposite")),
     ] {
-        let study = ratio_of(effect).at("s", "c", c).judge(&cause_claim(control));
+        let study = ratio_of(effect).at("s", "c", c).judge(&format!("{RATIO}{}", cause_claim("C", control)));
         let claim = fair(&study, 1);
         assert_eq!((claim.verdict, claim.reason.as_str()), (verdict, reason), "{effect}, {control} control at {c}");
     }
@@ -332,10 +330,9 @@ fn a_cause_explains_the_part_that_is_a_ratio_of_arms() {
     // Four holds, and 1.5 times b: it is the latter that c takes away.
     let value = "{ metric = \"blocked_s\", arm = \"a\", per = \"work_s\", kind = \"band\", band = [1.0, 9.0] }";
     let effect = forms("{ absent = \"no\" }", &format!("{{ part = [{value}, {{}}] }}"));
-    let of = "explains = \"C\"\nmetric = \"work_s\"\nratio = \"a / c\"\ncontrol = \"claimed\"";
     let both = near(1.5, 0.005, 12).into_iter().map(|work| [4.0 * work, work]);
     let samples = ratio_of(1.5).at("s", "c", 1.0).metrics("s", "a", ["blocked_s", "work_s"], both);
-    let study = samples.judge(&format!("{effect}{}", claim_of("cause", of)));
+    let study = samples.judge(&format!("{effect}{}", cause_claim("C", "claimed")));
     let found = fair(&study, 1);
     assert_eq!(found.verdict, TheCause, "{:?}", found.rows[0].estimate);
 }
@@ -404,12 +401,9 @@ fn failed_runs_count_as_infinitely_bad_and_are_never_dropped() {
         (&failed, failed, Undecided, 24),
     ] {
         let claim = works(a, &b).claim(RATIO);
-        assert_eq!((claim.verdict, claim.rows[0].failed), (verdict, n_failed));
-        assert!(
-            claim.rows[0]
-                .estimate
-                .is_none_or(|estimate| estimate.n == 12 && estimate.lo.is_infinite() == (n_failed > 1))
-        );
+        let row = &claim.rows[0];
+        assert_eq!((claim.verdict, row.failed), (verdict, n_failed));
+        assert!(row.estimate.is_none_or(|found| found.n == 12 && found.lo.is_infinite() == (n_failed > 1)));
     }
     // Of a throughput, the worst is nothing at all.
     let rate = RATIO.replace("work_s", "requests_per_s") + "better = \"higher\"\n";
@@ -706,8 +700,7 @@ fn a_claim_about_a_cause_explains_the_same_form_unless_it_names_another() {
     for (explains, expected) in
         [("C", [TheCause, PartOfIt]), ("C.fair", [PartOfIt, PartOfIt]), ("C.published", [TheCause, TheCause])]
     {
-        let keys = format!("{SHARE}\ncontrol = \"claimed\"\nexplains = \"{explains}\"");
-        let cause = claim_of("cause", &keys).replace("{ absent = \"no\" }", "{}");
+        let cause = cause_claim(explains, "claimed").replace("{ absent = \"no\" }", "{}");
         let study = samples.judge(&format!("{effect}{cause}"));
         let verdicts = study.claims[1].forms().map(|(_, found)| found.verdict);
         assert_eq!(verdicts.collect::<Vec<_>>(), expected, "{explains}");

@@ -1,11 +1,10 @@
 //! A mirror and the authors' own code: do both show the same effect?
 
-use report::judge::{self, Evidence};
+use report::judge;
 use report::judged::MirrorState::{Agrees, CouldNotTell, Disagrees};
 use report::judged::Verdict::{Holds, Invalid};
 use report::judged::{Judged, JudgedStudy, MirrorState};
 use samples::{RATIO, Samples, fair, near, parsed, ratio_of, refused};
-use std::num::NonZeroU64;
 
 mod samples;
 
@@ -38,8 +37,7 @@ fn add_round(study: &mut JudgedStudy, claims: &str, (theirs, noise): (f64, f64),
     let there = Samples::default().both("t", "work_s", 1.2).metric("t", "x", "work_s", &near(theirs, noise, 12));
     let there = there.metric("t", "y", "work_s", &[1.0; 12]);
     let own = parsed(&in_other_rounds());
-    let evidence = Evidence { claims: &own, data: &there.0, profile: "originals", layouts: NonZeroU64::MIN };
-    judge::mirrors(study, &parsed(claims), evidence, "toy/x-originals", host);
+    judge::mirrors(study, &parsed(claims), there.evidence(&own, "originals"), "toy/x-originals", host);
 }
 
 #[test]

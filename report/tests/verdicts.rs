@@ -114,20 +114,6 @@ mod ratio {
         expect(MARGIN, FLOOR, band, &cases);
     }
 
-    proptest! {
-        /// What the floor is for: rounds that differ by no more than two copies of one program do contradict each other in no size.
-        #[test]
-        fn rounds_that_differ_by_the_floor_never_contradict_each_other_in_the_size(
-            (point, apart, half, floor) in (1.01..3.0f64, 0.0..1.0f64, 0.0..0.3f64, 0.0..0.3f64),
-            (lo, width) in (1.05..2.0f64, 0.0..1.0f64),
-        ) {
-            let band = Some(Band { lo, hi: lo + width });
-            let judged = |point: f64| rules::ratio(&of(point, point / (1.0 + half), point * (1.0 + half)), 0.0, floor, band);
-            let found = [judged(point), judged(point * (1.0 + floor).powf(apart))];
-            prop_assert!(!(found.contains(&Holds) && (found.contains(&HoldsSmaller) || found.contains(&HoldsLarger))), "{found:?}");
-        }
-    }
-
     #[test]
     fn the_size_softens_no_other_verdict_and_what_excludes_it_says_so() {
         let cases = [
@@ -164,6 +150,18 @@ mod ratio {
     }
 
     proptest! {
+        /// What the floor is for: rounds that differ by no more than two copies of one program do contradict each other in no size.
+        #[test]
+        fn rounds_that_differ_by_the_floor_never_contradict_each_other_in_the_size(
+            (point, apart, half, floor) in (1.01..3.0f64, 0.0..1.0f64, 0.0..0.3f64, 0.0..0.3f64),
+            (lo, width) in (1.05..2.0f64, 0.0..1.0f64),
+        ) {
+            let band = Some(Band { lo, hi: lo + width });
+            let judged = |point: f64| rules::ratio(&of(point, point / (1.0 + half), point * (1.0 + half)), 0.0, floor, band);
+            let found = [judged(point), judged(point * (1.0 + floor).powf(apart))];
+            prop_assert!(!(found.contains(&Holds) && (found.contains(&HoldsSmaller) || found.contains(&HoldsLarger))), "{found:?}");
+        }
+
         #[test]
         fn more_noise_never_makes_a_verdict_another_one_of_those_that_are_firm(
             middle in -1.0..1.0_f64, half in 0.0..0.5_f64, more in 0.0..0.5_f64, floor in 0.05..0.5_f64, higher in 0.0..0.5_f64,
@@ -388,25 +386,22 @@ fn single_processes_contradict_a_duet_only_from_beyond_the_margin() {
 }
 
 #[test]
-fn going_first_matters_only_when_its_interval_is_wholly_beyond_the_margin() {
+fn going_first_matters_only_when_its_interval_is_wholly_beyond_the_margin_and_a_tenth_of_the_effect() {
     let limit = 0.02_f64.ln_1p();
-    for (first, matters) in [
-        (between(up(limit), 0.05), true),
-        (between(limit, 0.05), false),
-        (between(-0.05, down(-limit)), true),
-        (between(-0.05, -limit), false),
-        (Interval { level: 1.0, ..between(0.03, 0.05) }, false),
+    let large = between(0.045, 0.05);
+    for (first, effect, matters) in [
+        (between(up(limit), 0.05), 0.0, true),
+        (between(limit, 0.05), 0.0, false),
+        (between(-0.05, down(-limit)), 0.0, true),
+        (between(-0.05, -limit), 0.0, false),
+        (Interval { level: 1.0, ..between(0.03, 0.05) }, 0.0, false),
+        // On the scale of logarithms, in either direction.
+        (large, 0.4, true),
+        (large, -0.4, true),
+        (large, 0.46, false),
+        (large, -0.46, false),
     ] {
-        assert_eq!(rules::order_matters(&first, 0.0, 0.02), matters, "{first:?}");
-    }
-}
-
-#[test]
-fn of_a_large_effect_a_tenth_may_depend_on_who_goes_first() {
-    let first = between(0.045, 0.05);
-    // On the scale of logarithms, in either direction.
-    for (effect, matters) in [(0.4, true), (-0.4, true), (0.46, false), (-0.46, false)] {
-        assert_eq!(rules::order_matters(&first, effect, 0.02), matters, "{effect}");
+        assert_eq!(rules::order_matters(&first, effect, 0.02), matters, "{first:?} {effect}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Samples of a made-up study by scenario and arm, judged by claims that a test writes down.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
-use report::claims::{Claims, Of};
+use report::claims::Claims;
 use report::dataset::{Dataset, Sample};
 use report::error::Error;
 use report::judge::{self, Evidence};
@@ -102,30 +102,33 @@ impl Samples {
 
     /// Judges these samples without copies but those that the test made.
     pub fn judge_alone(&self, claims: &str) -> JudgedStudy {
-        let claims = parsed(claims);
-        judge::study(Evidence { claims: &claims, data: &self.0, profile: "quick", layouts: NonZeroU64::MIN })
+        judge::study(self.evidence(&parsed(claims), "quick"))
+    }
+
+    /// What these samples, of one layout, say of the claims.
+    pub fn evidence<'a>(&'a self, claims: &'a Claims, profile: &'a str) -> Evidence<'a> {
+        Evidence { claims, data: &self.0, profile, layouts: NonZeroU64::MIN }
     }
 
     /// The samples with those of every A/A control that the test made none of: copies that hardly differ.
     fn with_quiet_copies(&self, claims: &Claims) -> Self {
         let mut all = Samples(self.0.clone());
+        let factors = near(1.0, 0.001, 40);
         for control in claims.controls.iter().filter(|control| control.planted.is_none()) {
-            let Of::Ratio { numerator, denominator } = &control.quantity.of else {
-                continue;
-            };
+            // A duet, or the copy and its arm.
+            let arms = control.quantity.arms();
             for scenario in control.quantity.scenarios("quick") {
+                if !all.0.samples(scenario, &arms[0]).is_empty() {
+                    continue;
+                }
                 if control.quantity.is_duet() {
-                    let duet = format!("{numerator}~{denominator}");
-                    let blocks = control.quantity.blocks.get("quick").copied().unwrap_or_default();
-                    if all.0.samples(scenario, &duet).is_empty() {
-                        all = all.duet(&duet, &near(1.0, 0.001, blocks), 1.0);
-                    }
-                } else if all.0.samples(scenario, numerator).is_empty() {
-                    for (sample, factor) in self.0.samples(scenario, denominator).iter().zip(near(1.0, 0.001, 40)) {
-                        let mut copy = sample.clone();
-                        copy.metrics.values_mut().for_each(|value| *value *= factor);
-                        all.0.add(scenario, numerator, copy);
-                    }
+                    all = all.duet(&arms[0], &factors, 1.0);
+                    continue;
+                }
+                for (sample, factor) in self.0.samples(scenario, &arms[1]).iter().zip(&factors) {
+                    let mut copy = sample.clone();
+                    copy.metrics.values_mut().for_each(|value| *value *= factor);
+                    all.0.add(scenario, &arms[0], copy);
                 }
             }
         }
