@@ -27,7 +27,7 @@ number() {
 }
 
 main() {
-  local mode='' max=2000100 step=100000 seed=0 stamp record log engine size
+  local mode='' max=2000100 step=100000 seed=0 stamp record output engine size
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -52,14 +52,12 @@ main() {
     [ -e "$record" ] || die "$record cannot be written"
     record=${record%.jsonl}+.jsonl
   done
-  log=${record%.jsonl}.log
   for ((size = 100; size <= max; size += step)); do
     say "Running stress test ${mode:+$mode }for $size transactions..."
     # shellcheck disable=SC2086  # no mode is no word
-    "$engine" $mode stress-test "$size" --seed "$seed" --record "$record" >"$log" 2>&1 ||
-      { cat "$log" >&2; die "txn_engine failed at $size transactions; the sizes before it are in $record"; }
+    output=$("$engine" $mode stress-test "$size" --seed "$seed" --record "$record" 2>&1) ||
+      { say "$output"; die "txn_engine failed at $size transactions; the sizes before it are in $record"; }
   done
-  rm -f "$log"
   "$engine" stress-table "$record"
 }
 

@@ -33,7 +33,7 @@ uninterrupted() { (trap '' INT TERM HUP; exec "$@"); }
 # Two measurements at once would time each other, of whichever clone and user. A run that outlives a killed measurement still holds the lock.
 # It is opened for reading, so that a file of another user serves as well; only the pid cannot be written into that one.
 lock() {
-  local holder='' owner
+  local holder
   command -v flock >/dev/null || { lock_by_folder "$MEASURING_LOCK.d"; return; }
   # Whoever is first makes it readable for all. What is no file is refused below.
   [ -e "$MEASURING_LOCK" ] || (set -o noclobber; umask 022; : >"$MEASURING_LOCK") 2>/dev/null || true
@@ -41,7 +41,7 @@ lock() {
     die "the lock $MEASURING_LOCK cannot be read: remove it, or name another file in MEASURING_LOCK, the same for all clones"
   fi
   if ! flock -n 9; then
-    if owner=$(lock_owner) && [ -n "$owner" ]; then refuse '' "the lock $MEASURING_LOCK is a file of the user $owner"; fi
+    if [ ! -O "$MEASURING_LOCK" ]; then refuse '' "the lock $MEASURING_LOCK is a file of the user $(stat -c %U "$MEASURING_LOCK")"; fi
     holder=$(cat <&9)
     if [ -z "$holder" ] || alive "$holder"; then refuse "$holder"; fi
     say "waiting for the last run of a measurement that was killed (pid $holder)"
@@ -49,8 +49,6 @@ lock() {
   fi
   if [ -O "$MEASURING_LOCK" ] && [ ! -L "$MEASURING_LOCK" ]; then echo $$ >"$MEASURING_LOCK"; fi
 }
-# The user whose file the lock is, empty for our own.
-lock_owner() { if [ ! -O "$MEASURING_LOCK" ]; then stat -c %U "$MEASURING_LOCK"; fi; }
 # build ARGUMENT...: build.sh, without the lock: what a build leaves behind, like the server of a compiler cache, must not hold it.
 build() { "$SCRIPTS/build.sh" "$@" 9>&-; }
 # Where flock is missing (macOS): making a folder is atomic, too.

@@ -33,12 +33,11 @@ hardware() {
 }
 
 system() {
-  local data=${AWAIT_OR_NOT_DATA:-target/data}
-  mkdir -p "$data"
+  mkdir -p "$AWAIT_OR_NOT_DATA"
   fact os "$(first_match PRETTY_NAME /etc/os-release | tr -d '"' | grep . || sw_vers -productVersion 2>/dev/null || true)" 'there is no /etc/os-release'
   fact kernel "$(uname -srm)" ''
   fact libc "$(getconf GNU_LIBC_VERSION 2>/dev/null || true)" 'getconf does not tell it (not glibc)'
-  fact data_filesystem "$(stat -f -c %T "$data" 2>/dev/null || true)" 'stat does not tell it'
+  fact data_filesystem "$(stat -f -c %T "$AWAIT_OR_NOT_DATA" 2>/dev/null || true)" 'stat does not tell it'
   fact nofile_soft_count "$(ulimit -Sn)" ''
   fact nofile_hard_count "$(ulimit -Hn)" ''
   fact max_map_count "$(kernel_value /proc/sys/vm/max_map_count)" 'the kernel has no such limit'

@@ -27,12 +27,10 @@ measure_run() {
   guarded logged "$log" "$hyperfine" -N -r 1 --style none --output inherit --export-json "$work/hyperfine.json" \
     "$(quote "$work/bin/$build/$layout/$program") $arguments --seed $seed --block $block --run $id --record $(quote "$work/record.jsonl")" || code=$?
   uninterrupted "$report" append runs "$record" --run "$id" --exit "$code" --hyperfine "$work/hyperfine.json" --record "$work/record.jsonl" \
-    2>>"$log" || appended "$?" "$id"
-}
-# appended CODE RUN: what `report append` said; its words are the last line of the log.
-appended() {
-  [ "$1" = 1 ] || die "$(tail -n 1 "$log") (run $2: $record is kept, the same command goes on from there)"
-  echo "$2" >>"$work/failed"
+    2>>"$log" && return
+  # What `report append` said of it is the last line of the log.
+  [ "$?" = 1 ] || die "$(tail -n 1 "$log") (run $id: $record is kept, the same command goes on from there)"
+  echo "$id" >>"$work/failed"
 }
 
 # each_left RECORDS TABLE COMMAND: runs the command, in which `at` counts up to `total`, with the columns of each row that has no record yet.
@@ -55,8 +53,7 @@ measure_plan() {
 
 # measure_case PASS SCENARIO ARM BUILD SECONDS ARGUMENTS: on the input of seed 0. Without GNU time it runs all the same and its `time` is null.
 measure_case() {
-  local pass=$1 scenario=$2 arm=$3 build=$4 arguments=$6 code=0
-  local command=()
+  local pass=$1 scenario=$2 arm=$3 build=$4 arguments=$6 code=0 command=()
   progress "$at" "$total" "memory  $scenario  $arm"
   rm -f "$work/time.json" "$work/record.jsonl"
   [ -z "$gnu_time" ] || command=("$gnu_time" -f "$TIME_FORMAT" -o "$work/time.json")

@@ -23,12 +23,6 @@ check_disk() {
   [ "$free" -ge "$least" ] || say "note: $free GB of disk are free here; to build, measure and test everything takes $least"
 }
 
-# That it is new enough says cargo, by the crates' rust-version.
-check_rust() {
-  need rustc 'install Rust from https://rustup.rs'
-  need cargo 'install Rust from https://rustup.rs'
-}
-
 check_hyperfine() {
   if find_hyperfine >/dev/null; then return; fi
   say "hyperfine 1.15 to 2.0 is not on PATH: installing $HYPERFINE_VERSION with cargo into .tools/ (once; every run is timed by it)"
@@ -55,10 +49,6 @@ found() {
   local package=$1
   shift
   "$@" >/dev/null || { apt_package "$package" && "$@" >/dev/null; }
-}
-
-check_gnu_time() {
-  found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time, or brew install gnu-time'
 }
 
 check_test_tools() {
@@ -126,9 +116,11 @@ main() {
     *) usage >&2; exit 2 ;;
   esac
   check_disk
-  check_rust
+  # That it is new enough says cargo, by the crates' rust-version.
+  need rustc 'install Rust from https://rustup.rs'
+  need cargo 'install Rust from https://rustup.rs'
   check_hyperfine
-  check_gnu_time
+  found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time, or brew install gnu-time'
   if [ "${1:-}" = --test ]; then check_test_tools; check_zip_validators; fi
   check_pyarrow missing
 }
