@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   tests the layouts of a build: a tiny package, built by the real cargo in a copy of scripts/ elsewhere.
 # Reads:  scripts/.
-# Writes: a temporary folder, removed at the end.
+# Writes: what expect.sh says.
 # shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -10,9 +10,7 @@ source "$SCRIPTS/tests/lib/expect.sh"
 
 # Functions in Rust, and constructors that must run in their order, which is that of .init_array.
 make_repository() {
-  repo=$temp/"a path with 'quotes'"
   mkdir -p "$repo/tiny/study/src"
-  cp -R scripts "$repo/"
   printf '[workspace]\nresolver = "3"\nmembers = ["tiny/study"]\n[profile.release]\nlto = "thin"\ncodegen-units = 1\n' >"$repo/Cargo.toml"
   printf '[package]\nname = "tiny_study"\nversion = "0.1.0"\nedition = "2024"\n' >"$repo/tiny/study/Cargo.toml"
   touch "$repo/tiny/Cargo.toml"
@@ -79,9 +77,6 @@ without_names_is_refused() { refused 'no symbols' '-Wl,--shuffle-sections=*) set
 main() {
   if [ "$(LAYOUTS=6 layouts_here)" != 6 ]; then say 'skipped: the layouts need rustc with lld'; exit 0; fi
   unset FAST_BUILDS # what is tested measures
-  temp=$(mktemp -d)
-  trap 'rm -rf "$temp"' EXIT
-  out=$temp/out
   mkdir "$temp/bin"
   make_repository
   expect 'six layouts have the same functions at other addresses, and constructors in their order' six_of_one_code

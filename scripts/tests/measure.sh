@@ -1,18 +1,16 @@
 #!/usr/bin/env bash
 # Does:   tests measure.sh with a study in bash, the real hyperfine and the real report, in a copy of scripts/ elsewhere.
-# Reads:  scripts/, scripts/tests/toy/, report/ (or the executable named by TEST_REPORT).
-# Writes: a temporary folder, removed at the end.
+# Reads:  scripts/, scripts/tests/toy/, report/.
+# Writes: what expect.sh says.
 # shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
 source "$SCRIPTS/tests/lib/expect.sh"
 
-# A repository with one study, in a path that needs quoting. Its cargo only copies: what is tested is the shell layer.
+# A repository with one study. Its cargo only copies: what is tested is the shell layer.
 make_repository() {
-  repo=$temp/"a path with 'quotes'"
   mkdir -p "$repo/toy/study" "$repo/report" "$repo/bin" "$repo/.tools/bin"
-  cp -R scripts "$repo/"
   cp scripts/tests/toy/*.toml "$repo/toy/study/"
   touch "$repo/Cargo.toml" "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/report/Cargo.toml"
   cp "$(find_hyperfine)" "$repo/.tools/bin/hyperfine"
@@ -150,14 +148,11 @@ over_budget() {
 main() {
   local build=dev
   find_hyperfine >/dev/null || die 'no hyperfine: run make setup'
-  report=${TEST_REPORT:-}
   # Whichever build the tests have left most of.
   if [ "${FAST_BUILDS:-}" = yes ]; then build=release; fi
-  if [ -z "$report" ]; then "$SCRIPTS/build.sh" report "$build"; report=$(binary report "$build"); fi
+  "$SCRIPTS/build.sh" report "$build"
+  report=$(binary report "$build")
   unset FAST_BUILDS # what is tested measures
-  temp=$(mktemp -d)
-  trap 'rm -rf "$temp"' EXIT
-  out=$temp/out
   make_repository
   partial=$repo/results/.partial/toy-quick
   expect 'every planned run is made once, in order, and sealed' a_whole_measurement

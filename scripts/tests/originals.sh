@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   tests originals.sh with a tiny repository instead of the authors' and a study in bash, in a copy of scripts/ elsewhere.
 # Reads:  scripts/.
-# Writes: a temporary folder, removed at the end.
+# Writes: what expect.sh says.
 # shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what builds is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -21,9 +21,7 @@ make_theirs() {
 }
 # A repository with one study, whose program lists one source.
 make_ours() {
-  repo=$temp/"a path with 'quotes'"
   mkdir -p "$repo/toy/study" "$repo/target/release"
-  cp -R scripts "$repo/"
   touch "$repo/Cargo.toml" "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/toy/study/claims.toml"
   printf '#!/bin/sh\ncat "%s"\n' "$temp/sources" >"$repo/target/release/toy_study"
   chmod +x "$repo/target/release/toy_study"
@@ -70,8 +68,6 @@ asks_for_a_folder() { local from=$temp/nowhere; same "$(exit_code fetch)" 2 && s
 knows_its_studies() { local study=other; same "$(exit_code fetch)" 2 && says "'other' is not a study"; }
 
 main() {
-  temp=$(mktemp -d) out=$temp/out
-  trap 'rm -rf "$temp"' EXIT
   make_theirs
   make_ours
   expect 'the code is checked out at its commit and built without our environment' is_built_apart

@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
 # Does:   what the tests of scripts have in common; they source it after lib.sh and end with `exit "$failed"`.
-# Reads:  the file named by `out`, the output of the command under test.
-# Writes: one line per expectation to stdout.
-# shellcheck shell=bash disable=SC2154  # out is set by the test
+# Reads:  scripts/; the file named by `out`, the output of the command under test.
+# Writes: one line per expectation to stdout; a temporary folder, removed at the end.
+
+temp=$(mktemp -d) out=$temp/out
+trap 'rm -rf "$temp"' EXIT
+# A copy of scripts/ elsewhere, in a path that needs quoting.
+repo=$temp/"a path with 'quotes'"
+mkdir "$repo"
+cp -R scripts "$repo/"
 
 failed=0
 expect() { # expect SENTENCE COMMAND...
