@@ -35,11 +35,12 @@ fn begun() -> Begun {
 const USAGE: &str = "{\"max_rss_kib\":9,\"minor_faults_count\":1,\"major_faults_count\":0,\"voluntary_switches_count\":1,\
                      \"involuntary_switches_count\":1,\"wall_s\":1.0,\"user_s\":1.0,\"system_s\":0.0}\n";
 
-/// `report append memory`.
-fn append_memory(folder: &Path, [pass, scenario, arm, exit]: [&str; 4], record: &Path, time: &Path) -> Assert {
+/// `report append memory` of the files `record` and `time` in `scratch`.
+fn append_memory(folder: &Path, scratch: &Path, [pass, scenario, arm, exit]: [&str; 4]) -> Assert {
     let mut command = report();
     command.args(["append", "memory"]).arg(folder).args(["--pass", pass, "--scenario", scenario, "--arm", arm]);
-    command.args(["--exit", exit, "--record"]).arg(record).arg("--time").arg(time).assert()
+    command.args(["--exit", exit, "--record"]).arg(scratch.join("record"));
+    command.arg("--time").arg(scratch.join("time")).assert()
 }
 
 impl Begun {
@@ -91,8 +92,7 @@ fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
     for run in promised(&begun.folder) {
         let record = Toy::default().record(&run, &json!({ "work_s": 1.0 }));
         write(scratch, "record", &record.to_string());
-        let case = ["0", &run.case.scenario, &run.case.arm, "0"];
-        append_memory(&begun.folder, case, &scratch.join("record"), &scratch.join("time")).success();
+        append_memory(&begun.folder, scratch, ["0", &run.case.scenario, &run.case.arm, "0"]).success();
     }
     let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
     write(scratch, "facts.tsv", &format!("cpu_model\tToy\t\n{probes}"));
@@ -199,8 +199,7 @@ fn passes_under_gnu_time_come_in_the_order_that_the_plan_promises() {
     let temp = temporary();
     let folder = Toy::default().measure(temp.path(), FIRST, usual);
     write(&folder, "memory.jsonl", "");
-    let [record, time] = ["record", "time"].map(|name| temp.path().join(name));
-    let add = |pass, arm, exit| append_memory(&folder, [pass, "big", arm, exit], &record, &time);
+    let add = |pass, arm, exit| append_memory(&folder, temp.path(), [pass, "big", arm, exit]);
     add("0", "b", "0").code(2).stderr(contains("memory.jsonl:1: memory-0 big a comes next, not memory-0 big b"));
     // GNU time says that the command failed in a line of its own.
     write(temp.path(), "time", &format!("Command exited with non-zero status 3\n{USAGE}"));
@@ -209,7 +208,7 @@ fn passes_under_gnu_time_come_in_the_order_that_the_plan_promises() {
     assert!(memory.contains("\"exit\":3,\"time\":{\"max_rss_kib\":9,"), "{memory}");
     write(temp.path(), "record", "{\"run\":\"memory-1\"}");
     add("0", "b", "0").code(2).stderr(contains("record:1: missing field"));
-    fs::remove_file(&record).expect("it can be removed");
+    fs::remove_file(temp.path().join("record")).expect("it can be removed");
     add("0", "b", "0").code(1).stderr(contains("left no record"));
     add("0", "b@aa", "0").code(1).stderr(contains("left no record"));
     add("1", "a", "0").code(2).stderr(contains("memory.jsonl:4: ").and(contains("one too many")));

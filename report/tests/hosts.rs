@@ -128,8 +128,8 @@ fn of_rounds_by_the_same_claims_with_as_many_blocks_the_most_runs_decide_else_th
         (Toy { profile: "full", ..Toy::default() }, Toy { claims: other_claims, ..Toy::default() }, SECOND, FIRST),
     ] {
         let temp = temporary();
-        first.seal(temp.path(), FIRST, usual);
         second.seal(temp.path(), SECOND, usual);
+        first.seal(temp.path(), FIRST, usual);
         let verdicts = report().arg("verdicts").arg(temp.path()).assert().success();
         verdicts.stdout(contains(decides).and(contains(other).not()));
     }
