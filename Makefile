@@ -60,7 +60,7 @@ report: ## Write REPORT.md, docs/evidence/, charts/ and the answers in README.md
 ##@ Develop
 
 test: ## Format, lints and tests of every crate, and the checks of the scripts
-	@scripts/test.sh --scripts --measuring $(STUDIES)
+	@scripts/test.sh --all $(STUDIES)
 
 $(CHECKS): check-%: ## Format, lints and tests of one crate, for a study of its measurement, too
 	@scripts/test.sh $* $(if $(filter $*,$(STUDIES)),$*_study)

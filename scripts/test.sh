@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does:   checks crates (format, lints, tests) and, with --scripts, the shell layer; goes on after a failure, fails at the end.
+# Does:   checks crates (format, lints, tests) and, with --all, what measures them and the shell layer; goes on after a failure, fails at the end.
 # Reads:  the crates, scripts/.
 # Writes: target/.
 # shellcheck source=lib.sh
@@ -7,9 +7,9 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/test.sh [--scripts] [--measuring] PACKAGE...
-Each package: cargo fmt --check, clippy without warnings, cargo test; a study is its crate. --measuring: the workspace of the root, with what
-measures all studies. --scripts: shellcheck and scripts/tests/*.sh.
+usage: scripts/test.sh [--all] PACKAGE...
+Each package: cargo fmt --check, clippy without warnings, cargo test; a study is its crate. --all: also the workspace of the root, with what
+measures all studies, shellcheck and scripts/tests/*.sh.
 The last line is "N passed, N failed": every test of cargo and every check counts as one.
 EOF
 }
@@ -62,16 +62,11 @@ check_scripts() {
 }
 
 main() {
-  local name features scripts='' measuring='' named
-  while :; do
-    case ${1:-} in
-      -h | --help) usage; exit 0 ;;
-      --scripts) scripts=yes ;;
-      --measuring) measuring=yes ;;
-      *) break ;;
-    esac
-    shift
-  done
+  local name features all='' named
+  case ${1:-} in
+    -h | --help) usage; exit 0 ;;
+    --all) all=yes; shift ;;
+  esac
   [ $# -gt 0 ] || { usage >&2; exit 2; }
   "$SCRIPTS/setup.sh" --test
   mkdir -p target
@@ -79,7 +74,7 @@ main() {
     name_package "$name"
     check_package "$name" "${named[@]}"
   done
-  if [ -n "$measuring" ]; then
+  if [ -n "$all" ]; then
     check_package measuring --manifest-path Cargo.toml --workspace
     for name in */study/features.txt; do
       name=${name%%/*}
@@ -87,8 +82,8 @@ main() {
         cargo_tests "${name}_study" "$features" --manifest-path Cargo.toml -p "${name}_study"
       done <"$name/study/features.txt"
     done
+    check_scripts
   fi
-  if [ -n "$scripts" ]; then check_scripts; fi
   [ "$failed" = 0 ] || printf 'failed:\n%s' "$failures"
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ] || exit 1
