@@ -2,7 +2,7 @@
 # Does:   tests the layouts of a build: a tiny package, built by the real cargo in a copy of scripts/ elsewhere.
 # Reads:  scripts/.
 # Writes: what expect.sh says.
-# shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
+# shellcheck disable=SC2016,SC2317  # the tests are called by their names, and what they print into files is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
@@ -41,27 +41,28 @@ all() { local layout; for layout in 0 1 2 3 4 5; do "$@" "$(layout "$layout")" |
 # How many different lines.
 different_kinds() { sort -u | wc -l | tr -d ' '; }
 addresses() { nm "$1" | sha256 -; }
+run() { "$1"; }
 
 six_of_one_code() {
   build --layouts 6 tiny_study && same 1 "$(all symbols_sha256 | different_kinds)" && same 6 "$(all addresses | different_kinds)" &&
     same "$(printf '12\n12\n12\n12\n12\n12')" "$(all run)" && cmp "$(layout 0)" "$repo/target/release/tiny_study"
 }
-run() { "$1"; }
-fresh_ones_stay() {
+test_six_layouts_have_the_same_functions_at_other_addresses_and_constructors_in_their_order() { six_of_one_code; }
+test_nothing_is_linked_again_where_all_is_fresh() {
   local before
   before=$(all stat -c %Y.%i)
   build --layouts 6 tiny_study && same "$before" "$(all stat -c %Y.%i)"
 }
-lost_ones_return() {
+test_a_layout_that_is_missing_or_of_another_build_is_linked_again() {
   rm "$(layout 3)"
   six_of_one_code || return
   cp "$(layout 2)" "$(layout 0)" # as if the folder were of another build
   six_of_one_code
 }
-one_does_not_disturb() {
+test_a_build_of_one_layout_in_between_does_no_harm() {
   build tiny_study && same 12 "$("$repo/target/release/tiny_study")" && six_of_one_code
 }
-dev_as_well() { build --layouts 6 tiny_study dev && cmp "$(layout 0 dev)" "$repo/target/debug/tiny_study"; }
+test_a_dev_build_has_layouts_too() { build --layouts 6 tiny_study dev && cmp "$(layout 0 dev)" "$repo/target/debug/tiny_study"; }
 # refused TEXT CASE: the build fails with TEXT where a linker does with the option for the order what CASE says.
 refused() {
   printf '#!/bin/bash\nfor argument in "$@"; do\n  case $argument in %s *) set -- "$@" "$argument" ;; esac\n  shift\ndone\nexec %s "$@"\n' \
@@ -70,24 +71,16 @@ refused() {
   touch "$repo/tiny/study/src/main.rs"
   same 2 "$(PATH=$temp/bin:$PATH exit_code build --layouts 6 tiny_study)" && says "$1"
 }
-other_code_is_refused() { refused 'tiny_study.3 has other functions' '-Wl,--shuffle-sections=.text.\*=4) set -- "$@" -Wl,--defsym=odd=1 ;;'; }
-one_order_is_refused() { refused 'left the functions' '-Wl,--shuffle-sections=*) ;;'; }
-without_names_is_refused() { refused 'no symbols' '-Wl,--shuffle-sections=*) set -- "$@" "$argument" -Wl,--strip-all ;;'; }
+test_a_layout_of_other_code_is_refused() { refused 'tiny_study.3 has other functions' '-Wl,--shuffle-sections=.text.\*=4) set -- "$@" -Wl,--defsym=odd=1 ;;'; }
+test_a_linker_that_orders_nothing_is_refused() { refused 'left the functions' '-Wl,--shuffle-sections=*) ;;'; }
+test_executables_without_symbols_are_refused() { refused 'no symbols' '-Wl,--shuffle-sections=*) set -- "$@" "$argument" -Wl,--strip-all ;;'; }
 
 main() {
   if [ "$(LAYOUTS=6 layouts_here)" != 6 ]; then say 'skipped: the layouts need rustc with lld'; exit 0; fi
   unset FAST_BUILDS # what is tested measures
   mkdir "$temp/bin"
   make_repository
-  expect 'six layouts have the same functions at other addresses, and constructors in their order' six_of_one_code
-  expect 'nothing is linked again where all is fresh' fresh_ones_stay
-  expect 'a layout that is missing or of another build is linked again' lost_ones_return
-  expect 'a build of one layout in between does no harm' one_does_not_disturb
-  expect 'a dev build has layouts, too' dev_as_well
-  expect 'a layout of other code is refused' other_code_is_refused
-  expect 'a linker that orders nothing is refused' one_order_is_refused
-  expect 'executables without symbols are refused' without_names_is_refused
-  exit "$failed"
+  run_tests
 }
 
 main "$@"

@@ -2,7 +2,7 @@
 # Does:   tests measure.sh with a study in bash, the real hyperfine and the real report, in a copy of scripts/ elsewhere.
 # Reads:  scripts/, scripts/tests/toy/, report/.
 # Writes: what expect.sh says.
-# shellcheck disable=SC2016,SC2317  # the tests are called through `expect`, and what they print into files is code
+# shellcheck disable=SC2016,SC2317  # the tests are called by their names, and what they print into files is code
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
@@ -52,11 +52,11 @@ planned() { cut -f 1 "$1/plan.tsv"; }
 recorded() { sed 's/^{"run":"\([^"]*\)".*/\1/' "$1/runs.jsonl"; }
 
 a_whole_folder() { same "$(planned "$(newest)")" "$(recorded "$(newest)")" && (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null); }
-a_whole_measurement() {
+test_every_planned_run_is_made_once_in_order_and_sealed() {
   same 1 "$(exit_code measure)" && a_whole_folder && same 7 "$(count_lines "$(newest)/cases.tsv")" &&
     same 2 "$(count_lines "$(newest)/memory.jsonl")" && same 9 "$(count_lines "$TOY_CALLS")"
 }
-a_failed_run() { [ "$(grep -c '"exit":1,"hyperfine":null,"record":{.*"error"' "$(newest)/runs.jsonl")" = 1 ] && says '1 runs failed'; }
+test_a_failed_run_is_recorded_without_a_time() { [ "$(grep -c '"exit":1,"hyperfine":null,"record":{.*"error"' "$(newest)/runs.jsonl")" = 1 ] && says '1 runs failed'; }
 resumes_after() { # resumes_after SIGNAL EXIT_CODE
   local code=0
   start_slow 3
@@ -66,7 +66,15 @@ resumes_after() { # resumes_after SIGNAL EXIT_CODE
   [ "$1" != KILL ] || printf '{"run":"toy-' >>"$partial/runs.jsonl"
   same 1 "$(exit_code measure)" && says resuming && same "$(planned "$(newest)")" "$(recorded "$(newest)")"
 }
-a_second_one() {
+test_a_killed_measurement_resumes_and_drops_the_torn_line() { resumes_after KILL 137; }
+test_a_terminated_measurement_exits_130_and_resumes() { resumes_after TERM 130; }
+test_ctrl_c_exits_130_and_resumes() { resumes_after INT 130; }
+test_a_record_of_another_run_ends_the_measurement_which_resumes() {
+  same 2 "$(TOY_BAD=toy-0004 exit_code measure)" && says 'run toy-0004' && says other || return
+  same 3 "$(count_lines "$partial/runs.jsonl")" && same 1 "$(exit_code measure)" && says 'after 3 of 7' && a_whole_folder
+}
+test_a_backslash_in_the_name_of_a_processor_loses_nothing() { grep -qF '"a \\ and a \"quote\""' "$(newest)/machine.json"; }
+test_a_second_measurement_at_the_same_time_is_refused_by_name_from_another_clone_too() {
   local result=0
   start_slow 3
   same 2 "$(exit_code measure)" && says "(pid $pid)" && same 2 "$(exit_code measure_clone)" && says "(pid $pid)" || result=1
@@ -74,23 +82,38 @@ a_second_one() {
   wait "$job" || true
   return "$result"
 }
-a_changed_claim() {
+test_a_changed_claim_moves_the_interrupted_measurement_aside() {
   echo '# another claim' >>"$repo/toy/study/claims.toml"
   same 1 "$(exit_code measure)" && says 'moved it to' && [ -s "$partial.stale-1/runs.jsonl" ]
 }
-smoke_stays_apart() {
+test_what_is_complete_of_an_interrupted_measurement_can_be_sealed() {
+  local sealed partial=$repo/results/.partial/toy-full-only
+  same 2 "$(exit_code measure --profile full --only only,long --close)" && says 'no such measurement' || return
+  # One block has six runs, the other seven.
+  interrupted_after 9 --profile full --only only,long
+  exit_code measure --profile full --only only,long --close >/dev/null
+  says '1 of 2' || return
+  sealed=$(newest)
+  [[ $sealed == *-full ]] && [ ! -e "$partial" ] && same 1 "$(count_lines "$sealed/seals.tsv")" &&
+    same "$(planned "$sealed" | head -n "$(cut -f 3 "$sealed/seals.tsv")")" "$(recorded "$sealed")"
+}
+test_a_smoke_measurement_never_reaches_results() {
   local before
   before=$(newest)
   same 1 "$(exit_code measure --profile smoke)" && same "$before" "$(newest)" && compgen -G "$repo/target/smoke-results/toy/*/SHA256SUMS" >/dev/null
 }
-one_claim() {
+test_one_claim_is_measured_and_judged_apart() {
   local before
   before=$(newest)
   same 2 "$(exit_code measure --claim Y9)" && says "no claim 'Y9'" && same 2 "$(exit_code measure --claim Y2 --only long)" || return
   [ "$(exit_code measure --claim Y2)" -le 1 ] && says Y2 && ! says Y1 && same "$before" "$(newest)" &&
     compgen -G "$repo/target/claim-results/Y2/toy/*/SHA256SUMS" >/dev/null
 }
-some_scenarios() {
+test_builds_that_only_tests_want_are_not_measured() {
+  same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' &&
+    same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"
+}
+test_some_scenarios_are_measured_and_resumed_in_a_folder_of_their_own() {
   local sealed wrong
   same 2 "$(exit_code measure --profile full --only longer)" && says "no scenario 'longer'" && says 'long only' || return
   for wrong in '--blocks 1' '--only long --blocks 0' '--only long --blocks x'; do
@@ -107,24 +130,7 @@ some_scenarios() {
     same 6 "$(count_lines "$sealed/cases.tsv")" && same 6 "$(count_lines "$sealed/memory.jsonl")" &&
     grep -q '"blocks_cap": 1' "$sealed/plan.json" && "$report" check "$sealed" 2>"$out"
 }
-a_bad_record() {
-  local result=0
-  same 2 "$(TOY_BAD=toy-0004 exit_code measure)" && says 'run toy-0004' && says other || return
-  same 3 "$(count_lines "$partial/runs.jsonl")" && same 1 "$(exit_code measure)" && says 'after 3 of 7' && a_whole_folder
-}
-a_name_with_a_backslash() { grep -qF '"a \\ and a \"quote\""' "$(newest)/machine.json"; }
-what_is_complete_stands() {
-  local sealed partial=$repo/results/.partial/toy-full-only
-  same 2 "$(exit_code measure --profile full --only only,long --close)" && says 'no such measurement' || return
-  # One block has six runs, the other seven.
-  interrupted_after 9 --profile full --only only,long
-  exit_code measure --profile full --only only,long --close >/dev/null
-  says '1 of 2' || return
-  sealed=$(newest)
-  [[ $sealed == *-full ]] && [ ! -e "$partial" ] && same 1 "$(count_lines "$sealed/seals.tsv")" &&
-    same "$(planned "$sealed" | head -n "$(cut -f 3 "$sealed/seals.tsv")")" "$(recorded "$sealed")"
-}
-nothing_optimised() {
+test_a_plan_builds_nothing_optimised_and_nothing_at_all_where_nothing_is_newer() {
   local directory name
   : >"$TOY_BUILDS"
   same 0 "$(exit_code measure --plan)" && says toy && ! grep -q -e --release "$TOY_BUILDS" && grep -q 'build.*toy_study' "$TOY_BUILDS" || return
@@ -139,9 +145,8 @@ nothing_optimised() {
   touch -t 209901010000 "$repo/toy/Cargo.toml"
   same 0 "$(exit_code measure --plan)" && grep -q 'build.*toy_study' "$TOY_BUILDS" && ! grep -q -e --release "$TOY_BUILDS"
 }
-fast_builds() { same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' && same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"; }
-over_budget() {
-  sed -i.old 's/^quick_s.*/quick_s = 1/' "$repo/toy/study/claims.toml"
+test_a_plan_over_the_budget_exits_1() {
+  sed -i.old 's/quick_s = 60/quick_s = 1/' "$repo/toy/study/claims.toml"
   same 0 "$(PROFILE=smoke exit_code measure --plan)" && same 1 "$(exit_code measure --plan)"
 }
 
@@ -155,23 +160,7 @@ main() {
   unset FAST_BUILDS # what is tested measures
   make_repository
   partial=$repo/results/.partial/toy-quick
-  expect 'every planned run is made once, in order, and sealed' a_whole_measurement
-  expect 'a failed run is recorded without a time' a_failed_run
-  expect 'a killed measurement resumes and drops the torn line' resumes_after KILL 137
-  expect 'a terminated measurement exits 130 and resumes' resumes_after TERM 130
-  expect 'Ctrl-C exits 130 and resumes' resumes_after INT 130
-  expect 'a record of another run ends the measurement, which resumes' a_bad_record
-  expect 'a backslash in the name of a processor loses nothing' a_name_with_a_backslash
-  expect 'a second measurement at the same time is refused by name, from another clone, too' a_second_one
-  expect 'a changed claim moves the interrupted measurement aside' a_changed_claim
-  expect 'what is complete of an interrupted measurement can be sealed' what_is_complete_stands
-  expect 'a smoke measurement never reaches results/' smoke_stays_apart
-  expect 'one claim is measured and judged apart' one_claim
-  expect 'builds that only tests want are not measured' fast_builds
-  expect 'some scenarios are measured and resumed in a folder of their own' some_scenarios
-  expect 'a plan builds nothing optimised, and nothing at all where nothing is newer' nothing_optimised
-  expect 'a plan over the budget exits 1' over_budget
-  exit "$failed"
+  run_tests
 }
 
 main "$@"

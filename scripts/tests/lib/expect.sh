@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does:   what the tests of scripts have in common; they source it after lib.sh and end with `exit "$failed"`.
+# Does:   what the tests of scripts have in common; they source it after lib.sh and end with `run_tests`.
 # Reads:  scripts/; the file named by `out`, the output of the command under test.
-# Writes: one line per expectation to stdout; a temporary folder, removed at the end.
+# Writes: one line per test to stdout; a temporary folder, removed at the end.
 
 temp=$(mktemp -d) out=$temp/out
 trap 'rm -rf "$temp"' EXIT
@@ -10,12 +10,13 @@ repo=$temp/"a path with 'quotes'"
 mkdir "$repo"
 cp -R scripts "$repo/"
 
-failed=0
-expect() { # expect SENTENCE COMMAND...
-  local sentence=$1
-  shift
-  # shellcheck disable=SC2034  # the test exits with it
-  if "$@"; then echo "ok: $sentence"; else echo "FAILED: $sentence"; failed=1; tail -n 15 "$out"; fi
+# run_tests: each function test_... of the script, in their order; what is printed is its name, a sentence.
+run_tests() {
+  local test failed=0
+  while read -r test <&3; do
+    if "test_$test"; then echo "ok: ${test//_/ }"; else echo "FAILED: ${test//_/ }"; failed=1; tail -n 15 "$out"; fi
+  done 3< <(sed -n 's/^test_\([^ (]*\)() {.*/\1/p' "$SCRIPTS/tests/${0##*/}")
+  exit "$failed"
 }
 exit_code() { local code=0; "$@" || code=$?; echo "$code"; }
 says() { grep -q -- "$1" "$out"; }
