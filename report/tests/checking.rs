@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use predicates::prelude::*;
 use predicates::str::contains;
 use report::plan_file::{self, PlannedRun};
-use report::{check, manifest};
+use report::{check, manifest, seals};
 use support::{
-    FIRST, Outcome, SECOND, THIRD, Toy, findings, forge, line_of, planned, read, render, rendered, report, reseal,
-    seal_blocks, sealed, temporary, usual, write,
+    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, line_of, planned, read, render,
+    rendered, report, reseal, seal_blocks, sealed, temporary, usual, write,
 };
 use tempfile::TempDir;
 
@@ -312,12 +312,10 @@ fn all_runs_of_a_case_record_the_same_metrics() {
 }
 
 /// The toy with a goal more.
-fn with_goal(goal: &str, cases: &[(&str, &str)]) -> Toy {
-    let claims = format!(
-        "{}\n[[goal]]\nid = \"more\"\ntext = \"t\"\n{goal}\nscenarios = [\"big\"]\nblocks = {{ quick = 8 }}\n",
-        support::CLAIMS
-    );
-    Toy { claims, cases: support::cases(&[&support::CASES[..], cases].concat()), ..Toy::default() }
+fn with_goal(goal: &str, more: &[(&str, &str)]) -> Toy {
+    let rest = "id = \"more\"\ntext = \"t\"\nscenarios = [\"big\"]\nblocks = { quick = 8 }\n";
+    let claims = format!("{CLAIMS}\n[[goal]]\n{goal}\n{rest}");
+    Toy { claims, cases: cases(&[&CASES[..], more].concat()), ..Toy::default() }
 }
 
 #[test]
@@ -467,8 +465,7 @@ fn seals_that_do_not_fit_the_runs_are_found() {
         in_lines(&read(&folder, "runs.jsonl"), |lines| lines[4] = lines[4].replace("\"user\":0.9", "\"user\":0.8"));
     write(&folder, "runs.jsonl", &changed);
     reseal(&folder);
-    let seal =
-        report::seals::of(&planned(&folder), &changed).iter().position(|seal| seal.lines > 4).expect("there is one");
+    let seal = seals::of(&planned(&folder), &changed).iter().position(|seal| seal.lines > 4).expect("there is one");
     expect_one(&folder, &format!("seals.tsv:{}", seal + 1), "they were changed after the block was complete");
 }
 
@@ -476,7 +473,7 @@ fn seals_that_do_not_fit_the_runs_are_found() {
 fn a_measurement_that_was_cut_off_stands_with_its_complete_blocks() {
     let results = temporary();
     let folder = Toy::default().measure(results.path(), FIRST, usual);
-    let blocks = report::seals::of(&planned(&folder), &read(&folder, "runs.jsonl"));
+    let blocks = seals::of(&planned(&folder), &read(&folder, "runs.jsonl"));
     let kept = blocks[4].lines;
     // It ended inside the sixth block, with a torn line, before the memory passes.
     let text = read(&folder, "runs.jsonl");

@@ -123,10 +123,8 @@ fn a_slope_keeps_either_its_band_or_its_direction() {
     let claim = CLAIM.replace("kind = \"ratio\"", "kind = \"slope\"\nx = \"rows_count\"\ndirection = \"up\"");
     let claim = claim.replace("ratio = \"a / b\"", "arms = [\"a\", \"b\"]").replace("size = 1.4\n", "");
     let claims = read(&format!("{claim}published = {{ band = [0.9, 1.1] }}\nfair = {{ arms = [\"c\"] }}\n"));
-    assert_eq!(
-        all_said(&claims),
-        ["slope a+b work_s s process 12 0.05 0.9..1.1", "slope c work_s s process 12 0.05 Up"]
-    );
+    let expected = ["slope a+b work_s s process 12 0.05 0.9..1.1", "slope c work_s s process 12 0.05 Up"];
+    assert_eq!(all_said(&claims), expected);
 }
 
 /// The causes of the published form, as quantity and bound.

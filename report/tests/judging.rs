@@ -245,8 +245,7 @@ fn what_has_no_floor_by_definition_needs_no_copies() {
 fn a_band_holds_a_value_that_is_a_difference_per_something() {
     for (cost_ns, verdict) in [(200.0, Holds), (500.0, Higher), (50.0, Lower), (300.0, Undecided)] {
         let a = near(cost_ns, 0.02, 12).into_iter().map(|cost| [1.0 + cost * 1e-3, 1e6]);
-        let samples =
-            Samples::default().metrics("s", "a", ["work_s", "messages_count"], a).work("b", &near(1.0, 0.0, 12));
+        let samples = Samples::default().metrics("s", "a", ["work_s", "messages_count"], a).work("b", &[1.0; 12]);
         let of =
             "metric = \"work_s\"\narm = \"a\"\nminus = \"b\"\nper = \"messages_count\"\nfactor = 1e9\nunit = \"ns\"";
         let claim = samples.claim(&claim_of("band", &format!("{of}\nband = [100.0, 300.0]")));
