@@ -81,8 +81,8 @@ fn a_round_whose_control_failed_says_so_and_contradicts_nothing() {
 
 #[test]
 fn rounds_of_several_tests_contradict_each_other_only_where_one_test_does() {
-    let parts = "fair = { part = [{ text = \"a\" }, { text = \"c\", ratio = \"c / b\" }] }";
-    let claims = RATIO.replace("fair = {}", parts).replace("\"ratio\"", "\"band\"\nband = [1.1, 1.3]");
+    let parts = "fair = { part = [{ text = 'a' }, { text = 'c', ratio = 'c / b' }] }";
+    let claims = RATIO.replace("fair = {}", parts).replace("'ratio'", "'band'\nband = [1.1, 1.3]");
     let judged = |a: f64, c: f64| ratio_of(a).work("c", &near(c, 0.01, 12)).judge(&claims);
     // The worst verdict is another test's: that of c was open and is settled now.
     assert_eq!(fair(&judged(1.5, 1.1), 0).verdict, Higher);
@@ -93,7 +93,7 @@ fn rounds_of_several_tests_contradict_each_other_only_where_one_test_does() {
 #[test]
 fn what_is_not_better_agrees_with_no_difference_and_with_the_opposite_and_the_forms_are_compared_apart() {
     // As published c / b, what is fair a / b.
-    let claims = RATIO.replace("{ absent = \"a made-up claim has no author\" }", "{ ratio = \"c / b\" }");
+    let claims = RATIO.replace("{ absent = 'a made-up claim has no author' }", "{ ratio = 'c / b' }");
     let with = |c: f64, a: f64| ratio_of(a).work("c", &near(c, 0.01, 12)).judge(&claims);
     let after = |now: (f64, f64), before: (f64, f64)| -> Vec<(Form, Verdict)> {
         let study = compared(with(now.0, now.1), &[with(before.0, before.1)]);

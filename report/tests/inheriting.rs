@@ -2,20 +2,20 @@
 
 use report::claims::{Aim, Asked, Cause, Claims, ControlCase, Form, Kind, Of, Part, Quantity, Replicate, Size};
 
-const CLAIM: &str = r#"
+const CLAIM: &str = "
 [[claim]]
-id = "C"
-text = "t"
-original = "o"
-kind = "ratio"
-ratio = "a / b"
+id = 'C'
+text = 't'
+original = 'o'
+kind = 'ratio'
+ratio = 'a / b'
 size = 1.4
-scenarios = ["s"]
+scenarios = ['s']
 blocks = { quick = 12, full = 20 }
-"#;
+";
 
 fn read(text: &str) -> Claims {
-    let text = format!("schema = 2\nstudy = \"toy\"\n{text}");
+    let text = format!("schema = 2\nstudy = 'toy'\n{text}");
     Claims::parse(&text, "claims.toml").unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -61,25 +61,25 @@ fn what_a_form_does_not_say_it_inherits_and_what_it_says_wins() {
     let usual = "ratio a/b work_s s process 12 0.05 1.4";
     for (published, expected) in [
         ("{}", usual),
-        ("{ ratio = \"c / d\" }", "ratio c/d work_s s process 12 0.05 1.4"),
-        ("{ scenarios = [\"u\", \"v\"] }", "ratio a/b work_s u+v process 12 0.05 1.4"),
-        ("{ scenarios = { quick = [\"u\"], full = [\"v\"] } }", "ratio a/b work_s u process 12 0.05 1.4"),
+        ("{ ratio = 'c / d' }", "ratio c/d work_s s process 12 0.05 1.4"),
+        ("{ scenarios = ['u', 'v'] }", "ratio a/b work_s u+v process 12 0.05 1.4"),
+        ("{ scenarios = { quick = ['u'], full = ['v'] } }", "ratio a/b work_s u process 12 0.05 1.4"),
         ("{ blocks = { quick = 6 } }", "ratio a/b work_s s process 6 0.05 1.4"),
         ("{ blocks = { full = 6 } }", "ratio a/b work_s s process 0 0.05 1.4"),
         ("{ size = 2.0 }", "ratio a/b work_s s process 12 0.05 2"),
         ("{ size_band = [8.0, 12.0] }", "ratio a/b work_s s process 12 0.05 8..12"),
-        ("{ kind = \"every\" }", "every a/b work_s s process 12 0.05 1.4"),
+        ("{ kind = 'every' }", "every a/b work_s s process 12 0.05 1.4"),
         // What it inherits and cannot use says nothing.
-        ("{ kind = \"equal\" }", "equal a/b work_s s process 12 0.05"),
-        ("{ kind = \"band\", band = [1, 2], arm = \"c\" }", "band c-None:None*1s work_s s process 12 0.05"),
+        ("{ kind = 'equal' }", "equal a/b work_s s process 12 0.05"),
+        ("{ kind = 'band', band = [1, 2], arm = 'c' }", "band c-None:None*1s work_s s process 12 0.05"),
         // The margin that nobody says follows from what is measured, and how.
-        ("{ replicate = \"duet\" }", "ratio a/b work_s s duet 12 0.02 1.4"),
-        ("{ metric = \"peak_rss_kib\" }", "ratio a/b peak_rss_kib s process 12 0.1 1.4"),
-        ("{ metric = \"state_bytes\" }", "ratio a/b state_bytes s process 12 0.1 1.4"),
-        ("{ metric = \"read_p99_ms\" }", "ratio a/b read_p99_ms s process 12 0.1 1.4"),
-        ("{ metric = \"read_p50_ms\" }", "ratio a/b read_p50_ms s process 12 0.1 1.4"),
-        ("{ metric = \"read_max_ms\" }", "ratio a/b read_max_ms s process 12 0.1 1.4"),
-        ("{ metric = \"read_avg_ms\", margin = 0.07 }", "ratio a/b read_avg_ms s process 12 0.07 1.4"),
+        ("{ replicate = 'duet' }", "ratio a/b work_s s duet 12 0.02 1.4"),
+        ("{ metric = 'peak_rss_kib' }", "ratio a/b peak_rss_kib s process 12 0.1 1.4"),
+        ("{ metric = 'state_bytes' }", "ratio a/b state_bytes s process 12 0.1 1.4"),
+        ("{ metric = 'read_p99_ms' }", "ratio a/b read_p99_ms s process 12 0.1 1.4"),
+        ("{ metric = 'read_p50_ms' }", "ratio a/b read_p50_ms s process 12 0.1 1.4"),
+        ("{ metric = 'read_max_ms' }", "ratio a/b read_max_ms s process 12 0.1 1.4"),
+        ("{ metric = 'read_avg_ms', margin = 0.07 }", "ratio a/b read_avg_ms s process 12 0.07 1.4"),
     ] {
         let claims = read(&format!("{CLAIM}published = {published}\nfair = {{}}\n"));
         assert_eq!(all_said(&claims), [expected, usual], "{published} touches the form that says it and no other");
@@ -89,13 +89,13 @@ fn what_a_form_does_not_say_it_inherits_and_what_it_says_wins() {
 #[test]
 fn parts_inherit_from_their_form_and_further_tests_from_the_claim() {
     let claims = read(&format!(
-        r#"{CLAIM}
-further = [{{ id = "F", text = "f", ratio = "a / d" }}, {{ id = "G", text = "g", part = [{{ size = 3.0 }}, {{}}] }}]
-fair = {{ absent = "no" }}
+        "{CLAIM}
+further = [{{ id = 'F', text = 'f', ratio = 'a / d' }}, {{ id = 'G', text = 'g', part = [{{ size = 3.0 }}, {{}}] }}]
+fair = {{ absent = 'no' }}
 [claim.published]
-metric = "user_s"
-part = [{{ text = "one", ratio = "c / b" }}, {{ text = "two", scenarios = ["t"], metric = "system_s" }}, {{}}]
-"#
+metric = 'user_s'
+part = [{{ text = 'one', ratio = 'c / b' }}, {{ text = 'two', scenarios = ['t'], metric = 'system_s' }}, {{}}]
+"
     ));
     let expected = [
         "ratio c/b user_s s process 12 0.05 1.4",
@@ -112,7 +112,7 @@ part = [{{ text = "one", ratio = "c / b" }}, {{ text = "two", scenarios = ["t"],
 
 #[test]
 fn a_form_that_makes_no_sense_or_has_to_wait_asks_nothing() {
-    let claims = read(&format!("{CLAIM}published = {{ absent = \"no\" }}\nfair = {{ pending = \"later\" }}\n"));
+    let claims = read(&format!("{CLAIM}published = {{ absent = 'no' }}\nfair = {{ pending = 'later' }}\n"));
     assert_eq!(claims.claims[0].published, Asked::Absent("no".to_owned()));
     assert_eq!(claims.claims[0].fair, Asked::Pending("later".to_owned()));
     assert_eq!((claims.quantities().count(), claims.controls.len()), (0, 0));
@@ -120,18 +120,17 @@ fn a_form_that_makes_no_sense_or_has_to_wait_asks_nothing() {
 
 #[test]
 fn a_slope_keeps_either_its_band_or_its_direction() {
-    let claim = CLAIM.replace("kind = \"ratio\"", "kind = \"slope\"\nx = \"rows_count\"\ndirection = \"up\"");
-    let claim = claim.replace("ratio = \"a / b\"", "arms = [\"a\", \"b\"]").replace("size = 1.4\n", "");
-    let claims = read(&format!("{claim}published = {{ band = [0.9, 1.1] }}\nfair = {{ arms = [\"c\"] }}\n"));
+    let claim = CLAIM.replace("kind = 'ratio'", "kind = 'slope'\nx = 'rows_count'\ndirection = 'up'");
+    let claim = claim.replace("ratio = 'a / b'", "arms = ['a', 'b']").replace("size = 1.4\n", "");
+    let claims = read(&format!("{claim}published = {{ band = [0.9, 1.1] }}\nfair = {{ arms = ['c'] }}\n"));
     let expected = ["slope a+b work_s s process 12 0.05 0.9..1.1", "slope c work_s s process 12 0.05 Up"];
     assert_eq!(all_said(&claims), expected);
 }
 
 /// The causes of the published form, as quantity and bound.
 fn causes(form: &str, cause: &str) -> Vec<String> {
-    let claims = read(&format!(
-        "{CLAIM}published = {form}\nfair = {{}}\ncause = [{{ short = \"x\", text = \"y\", {cause} }}]\n"
-    ));
+    let claims =
+        read(&format!("{CLAIM}published = {form}\nfair = {{}}\ncause = [{{ short = 'x', text = 'y', {cause} }}]\n"));
     let bound = |cause: &Cause| cause.bound.map(|bound| format!(" {bound}")).unwrap_or_default();
     let causes = claims.claims[0].published.parts()[0].causes.iter();
     causes.map(|cause| measured(&cause.quantity) + &bound(cause)).collect()
@@ -139,34 +138,34 @@ fn causes(form: &str, cause: &str) -> Vec<String> {
 
 #[test]
 fn a_cause_inherits_the_samples_of_its_part_and_its_arms_only_where_it_has_none() {
-    let counter = "metric = \"cpu_s\", arm = \"a\", at_most = 1";
+    let counter = "metric = 'cpu_s', arm = 'a', at_most = 1";
     for (form, cause, expected) in [
-        ("{}", "ratio = \"a / c\"", "a/c work_s s process 12"),
-        ("{ metric = \"user_s\" }", "ratio = \"a / c\"", "a/c user_s s process 12"),
-        ("{ replicate = \"duet\" }", "ratio = \"a / c\"", "a/c work_s s duet 12"),
-        ("{}", "metric = \"faults_count\", at_least = 2", "a/b faults_count s process 12 >= 2"),
-        ("{}", &format!("{counter}, per = \"work_s\""), "a-None:Some(\"work_s\")*1ratio cpu_s s process 12 <= 1"),
+        ("{}", "ratio = 'a / c'", "a/c work_s s process 12"),
+        ("{ metric = 'user_s' }", "ratio = 'a / c'", "a/c user_s s process 12"),
+        ("{ replicate = 'duet' }", "ratio = 'a / c'", "a/c work_s s duet 12"),
+        ("{}", "metric = 'faults_count', at_least = 2", "a/b faults_count s process 12 >= 2"),
+        ("{}", &format!("{counter}, per = 'work_s'"), "a-None:Some(\"work_s\")*1ratio cpu_s s process 12 <= 1"),
         // A counter of one arm comes from processes, whatever its claim does.
-        ("{ replicate = \"duet\" }", counter, "a-None:None*1s cpu_s s process 12 <= 1"),
+        ("{ replicate = 'duet' }", counter, "a-None:None*1s cpu_s s process 12 <= 1"),
         // The same blocks as its part, or fewer.
-        ("{}", "ratio = \"a / c\", blocks = { quick = 6 }", "a/c work_s s process 6"),
-        ("{}", "ratio = \"a / c\", blocks = { quick = 40 }", "a/c work_s s process 12"),
-        ("{ blocks = { quick = 8 } }", "ratio = \"a / c\", blocks = { quick = 40 }", "a/c work_s s process 8"),
+        ("{}", "ratio = 'a / c', blocks = { quick = 6 }", "a/c work_s s process 6"),
+        ("{}", "ratio = 'a / c', blocks = { quick = 40 }", "a/c work_s s process 12"),
+        ("{ blocks = { quick = 8 } }", "ratio = 'a / c', blocks = { quick = 40 }", "a/c work_s s process 8"),
     ] {
         assert_eq!(causes(form, cause), [expected], "{form} {cause}");
     }
-    let own = "{ cause = [{ short = \"own\", text = \"z\", ratio = \"a / d\" }] }";
+    let own = "{ cause = [{ short = 'own', text = 'z', ratio = 'a / d' }] }";
     // A form with causes does not inherit any.
-    assert_eq!(causes(own, "ratio = \"a / c\""), ["a/d work_s s process 12"]);
-    assert!(causes("{ cause = [] }", "ratio = \"a / c\"").is_empty());
+    assert_eq!(causes(own, "ratio = 'a / c'"), ["a/d work_s s process 12"]);
+    assert!(causes("{ cause = [] }", "ratio = 'a / c'").is_empty());
 }
 
 #[test]
 fn a_value_keeps_what_it_is_divided_by_when_only_its_arm_changes() {
-    let claim = CLAIM.replace("kind = \"ratio\"", "kind = \"band\"\nband = [8, 12]").replace("size = 1.4\n", "");
-    let value = "arm = \"a\"\nminus = \"b\"\nper = \"hold_s\"\nfactor = 1e3\nunit = \"holds\"";
+    let claim = CLAIM.replace("kind = 'ratio'", "kind = 'band'\nband = [8, 12]").replace("size = 1.4\n", "");
+    let value = "arm = 'a'\nminus = 'b'\nper = 'hold_s'\nfactor = 1e3\nunit = 'holds'";
     let claims =
-        read(&format!("{}published = {{ arm = \"c\" }}\nfair = {{}}\n", claim.replace("ratio = \"a / b\"", value)));
+        read(&format!("{}published = {{ arm = 'c' }}\nfair = {{}}\n", claim.replace("ratio = 'a / b'", value)));
     let rest = "-Some(\"b\"):Some(\"hold_s\")*1000holds work_s s process 12 0.05";
     assert_eq!(all_said(&claims), [format!("band c{rest}"), format!("band a{rest}")]);
 }
@@ -192,39 +191,36 @@ fn copies_of_the_denominator_are_compared_and_equal_controls_are_one() {
         // The most blocks and the smallest margin of those who ask.
         ("{ blocks = { quick = 30 } }", vec!["aa b work_s s: b@aa/b s 0.05 30/20"]),
         ("{ margin = 0.03 }", vec!["aa b work_s s: b@aa/b s 0.03 12/20"]),
-        ("{ kind = \"equal\", ratio = \"c / b\" }", vec![usual]),
-        ("{ kind = \"every\", scenarios = [\"s\", \"t\"] }", vec!["aa b work_s s +1: b@aa/b s+t 0.05 12/20", usual]),
-        ("{ ratio = \"b / c\" }", vec!["aa c work_s s: c@aa/c s 0.05 12/20", usual]),
-        ("{ metric = \"user_s\" }", vec!["aa b user_s s: b@aa/b s 0.05 12/20", usual]),
-        ("{ replicate = \"duet\" }", vec!["aa b work_s s duet: b/b@aa s 0.02 12/20", usual]),
+        ("{ kind = 'equal', ratio = 'c / b' }", vec![usual]),
+        ("{ kind = 'every', scenarios = ['s', 't'] }", vec!["aa b work_s s +1: b@aa/b s+t 0.05 12/20", usual]),
+        ("{ ratio = 'b / c' }", vec!["aa c work_s s: c@aa/c s 0.05 12/20", usual]),
+        ("{ metric = 'user_s' }", vec!["aa b user_s s: b@aa/b s 0.05 12/20", usual]),
+        ("{ replicate = 'duet' }", vec!["aa b work_s s duet: b/b@aa s 0.02 12/20", usual]),
         // Other arms, less of it, or none at all.
-        ("{ aa = \"c\" }", vec!["aa c work_s s: c@aa/c s 0.05 12/20", usual]),
-        ("{ aa = { scenarios = [\"t\"] } }", vec!["aa b work_s t: b@aa/b t 0.05 12/20", usual]),
+        ("{ aa = 'c' }", vec!["aa c work_s s: c@aa/c s 0.05 12/20", usual]),
+        ("{ aa = { scenarios = ['t'] } }", vec!["aa b work_s t: b@aa/b t 0.05 12/20", usual]),
         ("{ aa = { blocks = { quick = 60 } } }", vec!["aa b work_s s: b@aa/b s 0.05 60/20"]),
         (
-            "{ aa = { arm = \"c\", scenarios = [\"t\"], blocks = { quick = 6 } } }",
+            "{ aa = { arm = 'c', scenarios = ['t'], blocks = { quick = 6 } } }",
             vec!["aa c work_s t: c@aa/c t 0.05 6/0", usual],
         ),
-        ("{ aa = \"none\" }", vec![usual]),
+        ("{ aa = 'none' }", vec![usual]),
         // A range has no floor, but may ask whether the method sees what is not there.
-        ("{ kind = \"band\", band = [1, 2] }", vec![usual]),
-        (
-            "{ kind = \"band\", band = [1, 2], arm = \"c\", aa = \"c\" }",
-            vec!["aa c work_s s: c@aa/c s 0.05 12/20", usual],
-        ),
+        ("{ kind = 'band', band = [1, 2] }", vec![usual]),
+        ("{ kind = 'band', band = [1, 2], arm = 'c', aa = 'c' }", vec!["aa c work_s s: c@aa/c s 0.05 12/20", usual]),
     ] {
         assert_eq!(controls(&format!("published = {published}\nfair = {{}}\n")), expected, "{published}");
     }
-    let both = "published = { scenarios = [\"s\", \"t\"] }\nfair = { scenarios = [\"s\", \"u\"] }\n";
-    let claims = read(&format!("{}{both}", CLAIM.replace("scenarios = [\"s\"]\n", "")));
+    let both = "published = { scenarios = ['s', 't'] }\nfair = { scenarios = ['s', 'u'] }\n";
+    let claims = read(&format!("{}{both}", CLAIM.replace("scenarios = ['s']\n", "")));
     let ids: Vec<&str> = claims.controls.iter().map(|control| control.id.as_str()).collect();
     assert_eq!(ids, ["aa b work_s s +1", "aa b work_s s +1 #2"], "ids stay apart");
 }
 
 #[test]
 fn planted_controls_guard_what_has_a_floor_and_is_measured_alike() {
-    let planted = "\n[planted]\nprocess = { arm = \"b\", scenarios = [\"p\"], size = 1.1, blocks = { quick = 36 } }\n\
-                   duet = { arm = \"b\", scenarios = [\"q\"], size = 1.04, blocks = { full = 24 } }\n";
+    let planted = "\n[planted]\nprocess = { arm = 'b', scenarios = ['p'], size = 1.1, blocks = { quick = 36 } }\n\
+                   duet = { arm = 'b', scenarios = ['q'], size = 1.04, blocks = { full = 24 } }\n";
     let guards = |published: &str| {
         let claims = read(&format!("{planted}{CLAIM}published = {published}\nfair = {{}}\n"));
         let part = &claims.claims[0].published.parts()[0];
@@ -232,11 +228,11 @@ fn planted_controls_guard_what_has_a_floor_and_is_measured_alike() {
     };
     let process = ["aa b work_s s", "planted b work_s p"];
     assert_eq!(guards("{}"), process);
-    assert_eq!(guards("{ kind = \"equal\" }"), process);
-    assert_eq!(guards("{ kind = \"every\" }"), process);
-    assert_eq!(guards("{ replicate = \"duet\" }"), ["aa b work_s s duet", "planted b work_s q duet"]);
-    assert_eq!(guards("{ aa = \"none\" }"), ["planted b work_s p"]);
-    assert_eq!(guards("{ kind = \"band\", band = [1, 2] }"), Vec::<String>::new());
+    assert_eq!(guards("{ kind = 'equal' }"), process);
+    assert_eq!(guards("{ kind = 'every' }"), process);
+    assert_eq!(guards("{ replicate = 'duet' }"), ["aa b work_s s duet", "planted b work_s q duet"]);
+    assert_eq!(guards("{ aa = 'none' }"), ["planted b work_s p"]);
+    assert_eq!(guards("{ kind = 'band', band = [1, 2] }"), Vec::<String>::new());
     let claims = read(&format!("{planted}{CLAIM}published = {{}}\nfair = {{}}\n"));
     let control = claims.control("planted b work_s q duet").expect("it is there");
     assert_eq!((control.planted, control.margin, control.quantity.replicate), (Some(1.04), 0.02, Replicate::Duet));
@@ -248,9 +244,9 @@ fn planted_controls_guard_what_has_a_floor_and_is_measured_alike() {
 fn what_explains_another_claim_finds_its_form_or_its_further_test() {
     let named = |explains: &str| {
         let claims = read(&format!(
-            "{CLAIM}published = {{}}\nfair = {{}}\nfurther = [{{ id = \"F\", text = \"f\", ratio = \"a / d\" }}]\n\n[[claim]]\nid = \"D\"\ntext = \"t\"\n\
-             original = \"o\"\nkind = \"cause\"\nexplains = \"{explains}\"\ncontrol = \"rival\"\nratio = \"a / c\"\n\
-             scenarios = [\"s\"]\nblocks = {{ quick = 12 }}\npublished = {{}}\nfair = {{}}\n"
+            "{CLAIM}published = {{}}\nfair = {{}}\nfurther = [{{ id = 'F', text = 'f', ratio = 'a / d' }}]\n\n[[claim]]\nid = 'D'\ntext = 't'\n\
+             original = 'o'\nkind = 'cause'\nexplains = '{explains}'\ncontrol = 'rival'\nratio = 'a / c'\n\
+             scenarios = ['s']\nblocks = {{ quick = 12 }}\npublished = {{}}\nfair = {{}}\n"
         ));
         let forms = [Form::Published, Form::Fair].map(|form| said(&claims.claims[1].form(form).parts()[0]));
         forms.map(|line| line.replace("cause a/c work_s s process 12 0.05 ", "")).join(", ")

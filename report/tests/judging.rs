@@ -15,14 +15,14 @@ mod samples;
 
 /// A claim of another kind, over twelve blocks of `s` unless `more` says otherwise.
 fn claim_of(kind: &str, more: &str) -> String {
-    let scenarios = if more.contains("scenarios") { "" } else { "scenarios = [\"s\"]\n" };
-    let head = "[[claim]]\nid = \"X\"\ntext = \"t\"\noriginal = \"o\"\npublished = { absent = \"no\" }\nfair = {}\nblocks = { quick = 12 }\n";
-    format!("{head}{scenarios}kind = \"{kind}\"\n{more}\n")
+    let scenarios = if more.contains("scenarios") { "" } else { "scenarios = ['s']\n" };
+    let head = "[[claim]]\nid = 'X'\ntext = 't'\noriginal = 'o'\npublished = { absent = 'no' }\nfair = {}\nblocks = { quick = 12 }\n";
+    format!("{head}{scenarios}kind = '{kind}'\n{more}\n")
 }
 
 /// [`RATIO`] over `s` and `t`.
 fn over_two() -> String {
-    RATIO.replace("[\"s\"]", "[\"s\", \"t\"]")
+    RATIO.replace("['s']", "['s', 't']")
 }
 
 /// Copies that differ by up to 60 % either way.
@@ -92,7 +92,7 @@ fn copies_that_differ_make_a_claim_invalid_and_noise_between_them_undecided_and_
 
 #[test]
 fn the_floor_comes_from_copies_in_the_same_scenario_where_there_are_some_and_from_all_others_where_not() {
-    let elsewhere = over_two().replace("kind", "aa = { arm = \"b\", scenarios = [\"s\"] }\nkind");
+    let elsewhere = over_two().replace("kind", "aa = { arm = 'b', scenarios = ['s'] }\nkind");
     let two = || ratio_of(1.2).both("t", "work_s", 1.2);
     let own = two().at("s", "b@aa", 1.0).metric("t", "b@aa", "work_s", &scatter());
     for (samples, claims, is_loud) in
@@ -104,8 +104,7 @@ fn the_floor_comes_from_copies_in_the_same_scenario_where_there_are_some_and_fro
     }
 }
 
-const PLANTED: &str =
-    "[planted]\nprocess = { arm = \"b\", scenarios = [\"s\"], size = 1.1, blocks = { quick = 12 } }\n";
+const PLANTED: &str = "[planted]\nprocess = { arm = 'b', scenarios = ['s'], size = 1.1, blocks = { quick = 12 } }\n";
 
 fn planted_in(study: &JudgedStudy) -> &JudgedControl {
     study.controls.iter().find(|control| control.planted.is_some()).expect("it is planted")
@@ -136,7 +135,7 @@ fn a_planted_effect_must_be_found_at_its_size_unless_noise_hides_it_or_no_copies
         let verdict = if state == Failed { Invalid } else { Holds };
         assert!(!has_copies || fair(&study, 0).verdict == verdict, "{slow} {spread}");
         // A value in a range has no floor, and no size that could be distorted.
-        let band = judged(&RATIO.replace("\"ratio\"", "\"band\"\nband = [1.0, 1.5]"));
+        let band = judged(&RATIO.replace("'ratio'", "'band'\nband = [1.0, 1.5]"));
         assert_eq!(fair(&band, 0).verdict, Holds);
     }
     // An A/A control of another metric ran the same copies.
@@ -172,7 +171,7 @@ fn a_trial_is_wrong_if_a_difference_is_found_beyond_the_floor_of_the_next_or_one
 
 #[test]
 fn copies_that_are_told_apart_in_one_of_several_scenarios_fail_even_if_their_mean_is_quiet() {
-    let claims = RATIO.replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
+    let claims = RATIO.replace("['s']", "['s', 't', 'u']");
     // Opposite biases, whose mean is none.
     for (bias, state, reason) in [
         (1.2, ControlState::Failed, "in t two copies of one arm differ by more than 5 %"),
@@ -197,7 +196,7 @@ fn a_test_whose_noise_no_copies_show_is_undecided_and_says_so() {
         (fair(&study, 0).clone(), control)
     };
     for kind in ["ratio", "every"] {
-        let text = RATIO.replace("\"ratio\"", &format!("\"{kind}\""));
+        let text = RATIO.replace("'ratio'", &format!("'{kind}'"));
         for ratio in [1.5, 1.0, 0.5] {
             for (copies, reason) in [
                 (0, "no noise floor: no A/A control measured the noise"),
@@ -215,12 +214,12 @@ fn a_test_whose_noise_no_copies_show_is_undecided_and_says_so() {
         }
     }
     // The margin alone decides what is equal.
-    let equal = RATIO.replace("\"ratio\"", "\"equal\"");
+    let equal = RATIO.replace("'ratio'", "'equal'");
     for (ratio, verdict) in [(1.5, Differs), (1.0, Holds), (0.5, Differs)] {
         let (found, _) = of(ratio, 0, &equal);
         assert_eq!((found.verdict, found.reason.as_str()), (verdict, ""));
     }
-    let (unguarded, _) = of(1.5, 12, &RATIO.replace("kind", "aa = \"none\"\nkind"));
+    let (unguarded, _) = of(1.5, 12, &RATIO.replace("kind", "aa = 'none'\nkind"));
     assert_eq!(unguarded.verdict, Undecided);
     assert!(unguarded.reason.starts_with("no noise floor"), "{}", unguarded.reason);
     let duet = Samples::default().duet("a~b", &near(1.5, 0.005, 12), 1.0);
@@ -229,11 +228,11 @@ fn a_test_whose_noise_no_copies_show_is_undecided_and_says_so() {
 
 #[test]
 fn what_has_no_floor_by_definition_needs_no_copies() {
-    let claims = |kind: &str| RATIO.replace("kind = \"ratio\"", kind);
+    let claims = |kind: &str| RATIO.replace("kind = 'ratio'", kind);
     for (text, verdict) in [
-        (claims("kind = \"band\"\nband = [1.1, 1.3]"), Holds),
-        (claims("kind = \"outcome\"\nat_least = 1.1\nshare = 0.5"), Happens),
-        (claim_of("ratio", "metric = \"work_s\"\narm = \"a\""), Holds),
+        (claims("kind = 'band'\nband = [1.1, 1.3]"), Holds),
+        (claims("kind = 'outcome'\nat_least = 1.1\nshare = 0.5"), Happens),
+        (claim_of("ratio", "metric = 'work_s'\narm = 'a'"), Holds),
     ] {
         let study = ratio_of(1.2).judge_alone(&text);
         let found = fair(&study, 0);
@@ -246,8 +245,7 @@ fn a_band_holds_a_value_that_is_a_difference_per_something() {
     for (cost_ns, verdict) in [(200.0, Holds), (500.0, Higher), (50.0, Lower), (300.0, Undecided)] {
         let a = near(cost_ns, 0.02, 12).into_iter().map(|cost| [1.0 + cost * 1e-3, 1e6]);
         let samples = Samples::default().metrics("s", "a", ["work_s", "messages_count"], a).work("b", &[1.0; 12]);
-        let of =
-            "metric = \"work_s\"\narm = \"a\"\nminus = \"b\"\nper = \"messages_count\"\nfactor = 1e9\nunit = \"ns\"";
+        let of = "metric = 'work_s'\narm = 'a'\nminus = 'b'\nper = 'messages_count'\nfactor = 1e9\nunit = 'ns'";
         let claim = samples.claim(&claim_of("band", &format!("{of}\nband = [100.0, 300.0]")));
         assert_eq!(claim.verdict, verdict, "{cost_ns} ns: {:?}", claim.rows[0].estimate);
         let point = claim.rows[0].estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point);
@@ -256,7 +254,7 @@ fn a_band_holds_a_value_that_is_a_difference_per_something() {
 }
 
 fn slope_claim(aim: &str) -> String {
-    let of = "metric = \"work_s\"\narms = [\"a\"]\nx = \"rows_count\"\nscenarios = [\"r1\", \"r2\", \"r3\"]";
+    let of = "metric = 'work_s'\narms = ['a']\nx = 'rows_count'\nscenarios = ['r1', 'r2', 'r3']";
     claim_of("slope", &format!("{of}\n{aim}")).replace("quick = 12", "quick = 8")
 }
 
@@ -276,10 +274,10 @@ fn a_slope_is_judged_by_a_band_or_a_direction() {
     for (aim, exponent, verdict) in [
         ("band = [0.95, 1.05]", 1.0, Holds),
         ("band = [0.95, 1.05]", 1.3, Higher),
-        ("direction = \"up\"", 0.5, Holds),
-        ("direction = \"up\"", 0.0, NoDifference),
-        ("direction = \"down\"", 0.5, Opposite),
-        ("direction = \"flat\"", 0.5, Differs),
+        ("direction = 'up'", 0.5, Holds),
+        ("direction = 'up'", 0.0, NoDifference),
+        ("direction = 'down'", 0.5, Opposite),
+        ("direction = 'flat'", 0.5, Differs),
     ] {
         let claim = growing(Samples::default(), "a", (1e-6, 0.01, exponent)).claim(&slope_claim(aim));
         assert_eq!(claim.verdict, verdict, "{aim}, measured {exponent}: {:?}", claim.rows[0].estimate);
@@ -301,7 +299,7 @@ fn a_failed_run_leaves_a_slope_open_instead_of_leaving_the_block_out() {
 
 /// A claim that what the arm c does without is the cause, or a rival of the cause.
 fn cause_claim(explains: &str, control: &str) -> String {
-    claim_of("cause", &format!("{SHARE}\nexplains = \"{explains}\"\ncontrol = \"{control}\""))
+    claim_of("cause", &format!("{SHARE}\nexplains = '{explains}'\ncontrol = '{control}'"))
 }
 
 #[test]
@@ -327,8 +325,8 @@ fn a_cause_is_judged_by_the_share_that_its_control_explains_of_an_effect_that_is
 #[test]
 fn a_cause_explains_the_part_that_is_a_ratio_of_arms() {
     // Four holds, and 1.5 times b: it is the latter that c takes away.
-    let value = "{ metric = \"blocked_s\", arm = \"a\", per = \"work_s\", kind = \"band\", band = [1.0, 9.0] }";
-    let effect = forms("{ absent = \"no\" }", &format!("{{ part = [{value}, {{}}] }}"));
+    let value = "{ metric = 'blocked_s', arm = 'a', per = 'work_s', kind = 'band', band = [1.0, 9.0] }";
+    let effect = forms("{ absent = 'no' }", &format!("{{ part = [{value}, {{}}] }}"));
     let both = near(1.5, 0.005, 12).into_iter().map(|work| [4.0 * work, work]);
     let samples = ratio_of(1.5).at("s", "c", 1.0).metrics("s", "a", ["blocked_s", "work_s"], both);
     let study = samples.judge(&format!("{effect}{}", cause_claim("C", "claimed")));
@@ -338,7 +336,7 @@ fn a_cause_explains_the_part_that_is_a_ratio_of_arms() {
 
 #[test]
 fn an_outcome_counts_the_blocks_that_meet_the_criterion_and_those_of_which_nothing_is_known_leave_it_open() {
-    let claims = claim_of("outcome", "metric = \"failed_percent\"\narm = \"a\"\nat_least = 0.1\nshare = 0.5");
+    let claims = claim_of("outcome", "metric = 'failed_percent'\narm = 'a'\nat_least = 0.1\nshare = 0.5");
     for (met, verdict) in [(12, Happens), (0, DoesNotHappen), (6, Undecided)] {
         let values: Vec<f64> = (0..12).map(|block| if block < met { 3.0 } else { 0.0 }).collect();
         let claim = Samples::default().metric("s", "a", "failed_percent", &values).claim(&claims);
@@ -346,7 +344,7 @@ fn an_outcome_counts_the_blocks_that_meet_the_criterion_and_those_of_which_nothi
         let point = claim.rows[0].estimate.as_ref().map_or(f64::NAN, |estimate| estimate.point);
         assert!((point - f64::from(met) / 12.0).abs() < 1e-12);
     }
-    let claims = claim_of("outcome", "metric = \"work_s\"\nratio = \"a / b\"\nat_most = 2.0\nshare = 0.5");
+    let claims = claim_of("outcome", "metric = 'work_s'\nratio = 'a / b'\nat_most = 2.0\nshare = 0.5");
     let failed = [f64::INFINITY; 12];
     assert_eq!(works(&failed, &failed).verdict(&claims), Undecided);
     // One arm that fails everywhere is known: it is infinitely slow.
@@ -355,7 +353,7 @@ fn an_outcome_counts_the_blocks_that_meet_the_criterion_and_those_of_which_nothi
 
 #[test]
 fn every_holds_where_each_scenario_shows_it_and_one_that_is_shown_not_to_refutes_it() {
-    let claims = RATIO.replace("\"ratio\"", "\"every\"").replace("[\"s\"]", "[\"s\", \"t\", \"u\"]");
+    let claims = RATIO.replace("'ratio'", "'every'").replace("['s']", "['s', 't', 'u']");
     for (t, spread, verdict) in [
         (1.2, 0.01, Holds),
         (1.0, 0.01, NoDifference),
@@ -376,10 +374,10 @@ fn every_holds_where_each_scenario_shows_it_and_one_that_is_shown_not_to_refutes
 #[test]
 fn what_was_not_or_cannot_be_measured_says_why() {
     let unread = "cycles_count could not be read on this machine";
-    let slope = slope_claim("direction = \"up\"").replace("work_s", "cycles_count");
+    let slope = slope_claim("direction = 'up'").replace("work_s", "cycles_count");
     for (claims, verdict, reason) in [
         (RATIO.replace("quick = 12, ", ""), NotMeasured, "not measured (quick)"),
-        (RATIO.replace("fair = {}", "fair = { pending = \"why\" }"), NotMeasured, "why"),
+        (RATIO.replace("fair = {}", "fair = { pending = 'why' }"), NotMeasured, "why"),
         (RATIO.replace("work_s", "cycles_count"), NotTestableHere, unread),
         (slope, NotTestableHere, unread),
     ] {
@@ -405,13 +403,13 @@ fn failed_runs_count_as_infinitely_bad_and_are_never_dropped() {
         assert!(row.estimate.is_none_or(|found| found.n == 12 && found.lo.is_infinite() == (n_failed > 1)));
     }
     // Of a throughput, the worst is nothing at all.
-    let rate = RATIO.replace("work_s", "requests_per_s") + "better = \"higher\"\n";
+    let rate = RATIO.replace("work_s", "requests_per_s") + "better = 'higher'\n";
     let samples = Samples::default().metric("s", "a", "requests_per_s", &failed);
     assert_eq!(samples.metric("s", "b", "requests_per_s", &well).verdict(&rate), Opposite);
 }
 
 fn duet_claim() -> String {
-    RATIO.replace("kind = \"ratio\"", "kind = \"ratio\"\nreplicate = \"duet\"").replace("0.05", "0.02")
+    RATIO.replace("kind = 'ratio'", "kind = 'ratio'\nreplicate = 'duet'").replace("0.05", "0.02")
 }
 
 /// Twelve duets in which `a` takes 5 % longer.
@@ -421,8 +419,8 @@ fn duets() -> Samples {
 
 #[test]
 fn a_slope_over_duets_takes_their_ratios() {
-    let slope = "kind = \"slope\"\nx = \"size\"\ndirection = \"up\"\nreplicate = \"duet\"\naa = \"none\"";
-    let claims = over_two().replace("kind = \"ratio\"", slope);
+    let slope = "kind = 'slope'\nx = 'size'\ndirection = 'up'\nreplicate = 'duet'\naa = 'none'";
+    let claims = over_two().replace("kind = 'ratio'", slope);
     let mut samples = Samples::default();
     for (scenario, size, ratio) in [("s", 1.0, 1.0), ("t", 100.0, 10.0)] {
         for (block, ratio) in (0..).zip(near(ratio, 0.01, 12)) {
@@ -475,7 +473,7 @@ fn a_duet_in_which_one_arm_always_goes_first_shows_no_effect_of_order_and_is_inv
 
 #[test]
 fn the_controls_of_duets_are_duets_of_an_arm_and_its_copy() {
-    let planted = "[planted]\nduet = { arm = \"b\", scenarios = [\"s\"], size = 1.04, blocks = { quick = 12 } }\n";
+    let planted = "[planted]\nduet = { arm = 'b', scenarios = ['s'], size = 1.04, blocks = { quick = 12 } }\n";
     for (copies, slow, verdict) in [
         (1.0, 1.04, Holds),
         // The planted effect is not found; the copies differ.
@@ -499,11 +497,11 @@ fn a_duet_must_agree_with_processes_of_its_arms() {
 
 /// The claim with a cause.
 fn with_cause(claims: &str, keys: &str) -> String {
-    claims.replace("kind =", &format!("cause = [{{ short = \"locks\", text = \"t\", {keys} }}]\nkind ="))
+    claims.replace("kind =", &format!("cause = [{{ short = 'locks', text = 't', {keys} }}]\nkind ="))
 }
 
-const SHARE: &str = "ratio = \"a / c\"";
-const COUNTER: &str = "metric = \"faults_count\", arm = \"d\", at_least = 100";
+const SHARE: &str = "ratio = 'a / c'";
+const COUNTER: &str = "metric = 'faults_count', arm = 'd', at_least = 100";
 
 #[test]
 fn causes_are_stated_with_the_share_they_explain() {
@@ -529,7 +527,7 @@ fn a_cause_counts_by_the_worst_of_the_scenarios_that_the_test_is_judged_in_and_o
         samples.metric("t", "d", "faults_count", &[faults; 12])
     };
     for kind in ["ratio", "every"] {
-        let claims = over_two().replace("\"ratio\"", &format!("\"{kind}\""));
+        let claims = over_two().replace("'ratio'", &format!("'{kind}'"));
         for (c, standing) in [(1.0, TheCause), (1.225, PartOfIt), (1.5, NotTheCause)] {
             let found = samples(c, 0.0).claim(&with_cause(&claims, SHARE));
             assert_eq!(found.causes[0].standing, Standing::Share(standing), "{kind}, c in t at {c}");
@@ -542,7 +540,7 @@ fn a_cause_counts_by_the_worst_of_the_scenarios_that_the_test_is_judged_in_and_o
             assert_eq!(found.causes[0].standing, Standing::Counter(kept), "{kind}, {faults} in t");
         }
     }
-    let parts = with_cause(RATIO, SHARE).replace("fair = {}", "fair = { part = [{}, { scenarios = [\"t\"] }] }");
+    let parts = with_cause(RATIO, SHARE).replace("fair = {}", "fair = { part = [{}, { scenarios = ['t'] }] }");
     for (c, stated) in [(1.0, &["locks"][..]), (1.225, &["part: locks"]), (1.5, &[])] {
         assert_eq!(samples(c, 0.0).claim(&parts).stated_causes(), stated);
     }
@@ -550,7 +548,7 @@ fn a_cause_counts_by_the_worst_of_the_scenarios_that_the_test_is_judged_in_and_o
 
 #[test]
 fn the_cause_of_a_slope_explains_a_share_of_the_slope() {
-    let of = "ratio = \"a / b\"\nx = \"rows_count\"\ndirection = \"up\"\nscenarios = [\"r1\", \"r2\", \"r3\"]";
+    let of = "ratio = 'a / b'\nx = 'rows_count'\ndirection = 'up'\nscenarios = ['r1', 'r2', 'r3']";
     let claims = with_cause(&claim_of("slope", of), SHARE).replace("quick = 12", "quick = 8");
     // a / b grows with the square root of the rows; c takes all, half or nothing of that, whatever it takes of a by a constant.
     for (exponent, standing) in [(0.5, TheCause), (0.25, PartOfIt), (0.0, NotTheCause)] {
@@ -596,7 +594,7 @@ fn counters_are_stated_if_they_keep_their_bound_even_measured_once_and_the_form_
 
 #[test]
 fn goals_are_met_missed_or_undecided() {
-    let goal = "[[goal]]\nid = \"G\"\ntext = \"t\"\nmetric = \"work_s\"\nratio = \"a / b\"\nscenarios = [\"s\"]\n\
+    let goal = "[[goal]]\nid = 'G'\ntext = 't'\nmetric = 'work_s'\nratio = 'a / b'\nscenarios = ['s']\n\
                 at_most = 1.5\nblocks = { quick = 12 }\n";
     for (ratio, goal, standing) in [
         (1.2, goal, Kept::Met),
@@ -613,8 +611,8 @@ fn goals_are_met_missed_or_undecided() {
 
 #[test]
 fn the_parts_of_a_form_take_the_worst_verdict_and_its_reason() {
-    let claims = RATIO
-        .replace("fair = {}", "fair = { part = [{ text = \"here\" }, { scenarios = [\"t\"], text = \"there\" }] }");
+    let claims =
+        RATIO.replace("fair = {}", "fair = { part = [{ text = 'here' }, { scenarios = ['t'], text = 'there' }] }");
     for (t, copies, verdict, reason) in [
         (1.3, 1.0, Holds, ""),
         (1.0, 1.0, NoDifference, ""),
@@ -626,7 +624,7 @@ fn the_parts_of_a_form_take_the_worst_verdict_and_its_reason() {
         assert!(found.reason.starts_with(reason), "{}", found.reason);
         assert_eq!(found.rows.iter().map(|row| row.part.as_str()).collect::<Vec<_>>(), ["here", "there"]);
     }
-    let one_profile = claims.replace("text = \"there\"", "text = \"there\", blocks = { full = 8 }");
+    let one_profile = claims.replace("text = 'there'", "text = 'there', blocks = { full = 8 }");
     let half = ratio_of(1.2).claim(&one_profile);
     assert_eq!((half.verdict, half.reason.as_str()), (NotMeasured, "not measured (quick)"));
 }
@@ -639,7 +637,7 @@ fn an_interval_of_half_the_width_takes_four_times_the_blocks() {
         let a = powers(point, half).into_iter().map(|work_s| [work_s, 10.0]);
         let samples = Samples::default().metrics("s", "a", ["work_s", "process_s"], a);
         let samples = samples.metrics("s", "b", ["work_s", "process_s"], [[1.0, 20.0]; 12]).work("b@aa", copies);
-        let found = samples.claim(&RATIO.replace("\"ratio\"", &format!("\"{kind}\"")));
+        let found = samples.claim(&RATIO.replace("'ratio'", &format!("'{kind}'")));
         (found.price.expect("it is open"), found.rows[0].floor.unwrap_or_default().ln_1p() / 1.05_f64.ln())
     };
     for (kind, point, half, blocks) in [
@@ -667,18 +665,18 @@ fn an_interval_of_half_the_width_takes_four_times_the_blocks() {
 /// A claim with both forms as they are written.
 fn forms(published: &str, fair: &str) -> String {
     RATIO
-        .replace("{ absent = \"a made-up claim has no author\" }", published)
+        .replace("{ absent = 'a made-up claim has no author' }", published)
         .replace("fair = {}", &format!("fair = {fair}"))
 }
 
 #[test]
 fn forms_are_judged_apart_and_counted_as_holding_or_not_or_undecided_and_what_was_not_judged_apart() {
-    let claim = |id: &str, published: &str, fair: &str| forms(published, fair).replace("\"C\"", &format!("\"{id}\""));
-    let further = "\nfurther = [{ id = \"F\", text = \"never counted\" }]\n";
+    let claim = |id: &str, published: &str, fair: &str| forms(published, fair).replace("'C'", &format!("'{id}'"));
+    let further = "\nfurther = [{ id = 'F', text = 'never counted' }]\n";
     let claims = [
-        claim("A", "{}", "{ ratio = \"c / b\" }") + further,
-        claim("B", "{ absent = \"x\" }", "{ pending = \"x\" }"),
-        claim("D", "{ ratio = \"d / b\" }", "{ metric = \"cycles_count\" }"),
+        claim("A", "{}", "{ ratio = 'c / b' }") + further,
+        claim("B", "{ absent = 'x' }", "{ pending = 'x' }"),
+        claim("D", "{ ratio = 'd / b' }", "{ metric = 'cycles_count' }"),
     ];
     let study = ratio_of(1.2).at("s", "c", 1.0).at("s", "d", 1.05).judge(&claims.concat());
     let verdicts: Vec<_> = study.claims[0].forms().map(|(form, found)| (form, found.verdict)).collect();
@@ -694,12 +692,12 @@ fn forms_are_judged_apart_and_counted_as_holding_or_not_or_undecided_and_what_wa
 #[test]
 fn a_claim_about_a_cause_explains_the_same_form_unless_it_names_another() {
     // As published c takes all of the effect away; what is fair, a / e, it does not explain.
-    let effect = forms("{}", "{ ratio = \"a / e\" }");
+    let effect = forms("{}", "{ ratio = 'a / e' }");
     let samples = ratio_of(1.5).at("s", "c", 1.0).at("s", "e", 0.5);
     for (explains, expected) in
         [("C", [TheCause, PartOfIt]), ("C.fair", [PartOfIt, PartOfIt]), ("C.published", [TheCause, TheCause])]
     {
-        let cause = cause_claim(explains, "claimed").replace("{ absent = \"no\" }", "{}");
+        let cause = cause_claim(explains, "claimed").replace("{ absent = 'no' }", "{}");
         let study = samples.judge(&format!("{effect}{cause}"));
         let verdicts = study.claims[1].forms().map(|(_, found)| found.verdict);
         assert_eq!(verdicts.collect::<Vec<_>>(), expected, "{explains}");
@@ -709,7 +707,7 @@ fn a_claim_about_a_cause_explains_the_same_form_unless_it_names_another() {
 #[test]
 fn a_value_that_is_a_ratio_in_itself_is_judged_like_one_and_what_is_open_may_exclude_a_size() {
     // Time blocked over one hold, published as 8 to 12 of them.
-    let claims = claim_of("ratio", "metric = \"blocked_s\"\narm = \"a\"\nper = \"hold_s\"\nsize_band = [8.0, 12.0]");
+    let claims = claim_of("ratio", "metric = 'blocked_s'\narm = 'a'\nper = 'hold_s'\nsize_band = [8.0, 12.0]");
     for (holds, verdict) in [(10.0, Holds), (16.0, HoldsLarger), (3.0, HoldsSmaller), (0.5, Opposite)] {
         let values = near(holds, 0.01, 12).into_iter().map(|blocked| [blocked * 0.3, 0.3]);
         let samples = Samples::default().metrics("s", "a", ["blocked_s", "hold_s"], values);

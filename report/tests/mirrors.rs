@@ -11,7 +11,7 @@ mod samples;
 /// The claim as published, in which `more` says what it mirrors.
 fn published(more: &str) -> String {
     let forms = format!("published = {{ {more} }}\nfair = {{}}");
-    RATIO.replace("published = { absent = \"a made-up claim has no author\" }\nfair = {}", &forms)
+    RATIO.replace("published = { absent = 'a made-up claim has no author' }\nfair = {}", &forms)
 }
 
 /// Samples in which our effect is 1.2 and that of the authors' code `theirs`, give or take `noise`.
@@ -29,7 +29,7 @@ fn states(study: &JudgedStudy) -> Vec<MirrorState> {
 
 /// A claim whose mirror is compared over `t` in rounds of the authors' code alone.
 fn in_other_rounds() -> String {
-    published("mirrors = { ratio = \"x / y\", scenarios = [\"t\"], blocks = { originals = 8 } }")
+    published("mirrors = { ratio = 'x / y', scenarios = ['t'], blocks = { originals = 8 } }")
 }
 
 /// Adds to a study judged by `claims` what a round of the authors' code on `host` says of them, in which their effect is `theirs`.
@@ -42,7 +42,7 @@ fn add_round(study: &mut JudgedStudy, claims: &str, (theirs, noise): (f64, f64),
 
 #[test]
 fn a_mirror_agrees_within_ten_percent_and_one_that_does_not_invalidates_what_is_published_alone() {
-    let claims = published("mirrors = \"x / y\"");
+    let claims = published("mirrors = 'x / y'");
     for (theirs, noise, state, verdict) in [
         (1.2, 0.01, Agrees, Holds),
         (1.27, 0.01, Agrees, Holds),
@@ -67,10 +67,10 @@ fn what_a_round_of_the_authors_code_says_counts_for_a_round_without_it() {
     let blocks: Vec<_> = parsed(&text).blocks("originals").into_iter().collect();
     assert_eq!(blocks, ["a", "b", "x", "y"].map(|arm| (("t".to_owned(), arm.to_owned()), 8)));
     // Of claims that compare it with something else, it says nothing.
-    add_round(&mut here, &text.replace("scenarios = [\"t\"]", "scenarios = [\"u\"]"), (1.8, 0.01), 1);
+    add_round(&mut here, &text.replace("scenarios = ['t']", "scenarios = ['u']"), (1.8, 0.01), 1);
     assert_eq!(states(&here), []);
     // What the claim itself is judged by does not matter.
-    add_round(&mut here, &text.replace("scenarios = [\"s\"]", "scenarios = [\"u\"]"), (1.8, 0.01), 1);
+    add_round(&mut here, &text.replace("scenarios = ['s']", "scenarios = ['u']"), (1.8, 0.01), 1);
     assert_eq!(states(&here), [Disagrees]);
     let found = as_published(&here);
     assert_eq!((found.verdict, found.mirrors[0].apart.n), (Invalid, 8));
@@ -98,7 +98,7 @@ fn of_several_hosts_the_first_that_can_tell_decides() {
 #[test]
 fn one_program_that_says_several_figures_is_compared_by_their_ratio() {
     let text = published(
-        "mirrors = { arm = \"x\", metric = \"a_ms\", per = \"b_ms\", blocks = { quick = 12 }, ours = { ratio = \"a / b\", metric = \"work_s\" } }",
+        "mirrors = { arm = 'x', metric = 'a_ms', per = 'b_ms', blocks = { quick = 12 }, ours = { ratio = 'a / b', metric = 'work_s' } }",
     );
     let both = near(1.2, 0.01, 12).into_iter().map(|ratio| [3.0 * ratio, 3.0]);
     let study = ratio_of(1.2).metrics("s", "x", ["a_ms", "b_ms"], both).judge(&text);
@@ -107,7 +107,7 @@ fn one_program_that_says_several_figures_is_compared_by_their_ratio() {
 
 #[test]
 fn what_shows_the_difference_is_told_with_it_and_decides_nothing() {
-    let but = "mirrors = { ratio = \"x / y\", but = { text = \"elsewhere\", ratio = \"z / y\" } }";
+    let but = "mirrors = { ratio = 'x / y', but = { text = 'elsewhere', ratio = 'z / y' } }";
     for (theirs, elsewhere, verdict, told) in
         [(1.5, 1.2, Invalid, true), (1.5, 1.5, Invalid, false), (1.2, 1.5, Holds, false), (1.2, 1.2, Holds, false)]
     {
@@ -123,15 +123,15 @@ fn what_shows_the_difference_is_told_with_it_and_decides_nothing() {
 #[test]
 fn what_says_nothing_of_the_authors_code_is_refused() {
     let error = |mirrors: &str| refused(&published(&format!("mirrors = {mirrors}"))).expect_err("refused").to_string();
-    assert!(error("\"x\"").contains("has the ratio 'x': write \"a / b\""));
-    assert!(error("{ metric = \"work_s\" }").contains("needs arms of the authors' code"));
-    assert!(error("{ ratio = \"x / y\", blocks = { sometimes = 2 } }").contains("originals beside them"));
-    assert!(error("{ ratio = \"x / y\", of = \"theirs\" }").contains("unknown key `of`"));
+    assert!(error("'x'").contains("has the ratio 'x': write \"a / b\""));
+    assert!(error("{ metric = 'work_s' }").contains("needs arms of the authors' code"));
+    assert!(error("{ ratio = 'x / y', blocks = { sometimes = 2 } }").contains("originals beside them"));
+    assert!(error("{ ratio = 'x / y', of = 'theirs' }").contains("unknown key `of`"));
 }
 
 #[test]
 fn the_authors_code_is_no_part_of_the_question() {
     let claims = |more: &str| parsed(&published(more));
-    assert!(claims("").ask_as(&claims("mirrors = \"x / y\"")));
-    assert!(!claims("").ask_as(&claims("margin = 0.01, mirrors = \"x / y\"")));
+    assert!(claims("").ask_as(&claims("mirrors = 'x / y'")));
+    assert!(!claims("").ask_as(&claims("margin = 0.01, mirrors = 'x / y'")));
 }

@@ -9,20 +9,20 @@ use report::judged::{Judged, JudgedStudy, Verdict};
 use report::record::{DuetPair, Order};
 use std::num::NonZeroU64;
 
-pub const RATIO: &str = r#"
+pub const RATIO: &str = "
 [[claim]]
-id = "C"
-text = "a is slower than b"
-original = "1.2"
-published = { absent = "a made-up claim has no author" }
+id = 'C'
+text = 'a is slower than b'
+original = '1.2'
+published = { absent = 'a made-up claim has no author' }
 fair = {}
-kind = "ratio"
-metric = "work_s"
-ratio = "a / b"
-scenarios = ["s"]
+kind = 'ratio'
+metric = 'work_s'
+ratio = 'a / b'
+scenarios = ['s']
 margin = 0.05
 blocks = { quick = 12, full = 20 }
-"#;
+";
 
 /// The claims that are written so.
 pub fn parsed(claims: &str) -> Claims {
@@ -31,7 +31,7 @@ pub fn parsed(claims: &str) -> Claims {
 
 /// The claims that are written so, or why they are refused.
 pub fn refused(claims: &str) -> Result<Claims, Error> {
-    Claims::parse(&format!("schema = 2\nstudy = \"toy\"\n{claims}"), "claims.toml")
+    Claims::parse(&format!("schema = 2\nstudy = 'toy'\n{claims}"), "claims.toml")
 }
 
 /// `n` values near `level` that differ by up to `spread` of it, the same every time.
