@@ -10,7 +10,7 @@ use arrow_flight::FlightData;
 use arrow_flight::encode::{FlightDataEncoderBuilder, GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES};
 use arrow_flight::error::{FlightError, Result};
 use arrow_ipc::writer::StreamEncoder;
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 
@@ -39,12 +39,29 @@ pub(crate) fn one_for_each(
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
 ) -> BoxStream<'static, Result<Message>> {
     let stock = stock(schema.clone());
-    let Some(mut encoder) = Encoder::new(schema) else {
+    let is_dictionary = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
+    // With dictionaries a batch is more than one message.
+    let has_none = !schema.flattened_fields().iter().any(is_dictionary);
+    let Some(mut ipc) = StreamEncoder::try_new(&schema).ok().filter(|_| has_none) else {
         return stock.build(batches).map_ok(Message::from).boxed();
     };
-    // Without a batch that is the schema.
+    // Without a batch that is the schema, with which the encoder of the others begins, too.
     let first = stock.build(stream::empty()).map_ok(Message::from);
-    first.chain(batches.map(move |batch| encoder.encode(&batch?))).boxed()
+    let mut begun = false;
+    let encoded = batches.map(move |batch| -> Result<Message> {
+        let batch = batch?;
+        if schema != batch.schema() {
+            return Err(ArrowError::SchemaError("a batch has another schema than its stream".to_owned()).into());
+        }
+        let mut buffers = ipc.encode(&batch)?.into_iter();
+        if !std::mem::replace(&mut begun, true) {
+            header(&mut buffers)?;
+        }
+        let data_header = header(&mut buffers)?;
+        let head = FlightData { data_header, ..FlightData::default() };
+        Ok(Message { head, values: joined(buffers), ..Message::default() })
+    });
+    first.chain(encoded).boxed()
 }
 
 /// arrow-flight's encoder for messages of a batch each.
@@ -60,50 +77,17 @@ fn rows_of_a_message(batch: &RecordBatch) -> usize {
     batch.num_rows().div_ceil(bytes.div_ceil(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES).max(1))
 }
 
-struct Encoder {
-    schema: SchemaRef,
-    ipc: StreamEncoder,
-    /// Whether the encoder has said its schema, with which it begins.
-    begun: bool,
-}
-
-impl Encoder {
-    /// `None` if a message is more than one batch.
-    fn new(schema: SchemaRef) -> Option<Self> {
-        let is_dictionary = |data_type: &DataType| matches!(data_type, DataType::Dictionary(..));
-        if schema.flattened_fields().iter().any(|field| is_dictionary(field.data_type())) {
-            return None;
-        }
-        let ipc = StreamEncoder::try_new(&schema).ok()?;
-        Some(Encoder { schema, ipc, begun: false })
-    }
-
-    fn encode(&mut self, batch: &RecordBatch) -> Result<Message> {
-        if self.schema != batch.schema() {
-            return Err(ArrowError::SchemaError("a batch has another schema than its stream".to_owned()).into());
-        }
-        let mut buffers = self.ipc.encode(batch)?.into_iter();
-        if !std::mem::replace(&mut self.begun, true) {
-            header(&mut buffers)?;
-        }
-        let data_header = header(&mut buffers)?;
-        let head = FlightData { data_header, ..FlightData::default() };
-        Ok(Message { head, values: joined(buffers), ..Message::default() })
-    }
-}
-
 /// What an IPC message begins with, without its length before and its padding behind.
 fn header<B: Deref<Target = [u8]> + Into<Bytes>>(buffers: &mut impl Iterator<Item = B>) -> Result<Bytes> {
     let unexpected = || FlightError::protocol("arrow-ipc frames its messages in another way");
     // A mark and the length.
     let prefix = buffers.next().and_then(|prefix| prefix.get(4..)?.try_into().ok()).ok_or_else(unexpected)?;
     let header = buffers.next().ok_or_else(unexpected)?;
-    let padding = u32::from_le_bytes(prefix).checked_sub(u32::try_from(header.len()).unwrap_or(u32::MAX));
-    match padding.ok_or_else(unexpected)? {
-        0 => Ok(header.into()),
-        padding if buffers.next().is_some_and(|bytes| bytes.len() == padding as usize) => Ok(header.into()),
-        _ => Err(unexpected()),
+    let padding = (u32::from_le_bytes(prefix) as usize).checked_sub(header.len()).ok_or_else(unexpected)?;
+    if padding > 0 && buffers.next().is_none_or(|bytes| bytes.len() != padding) {
+        return Err(unexpected());
     }
+    Ok(header.into())
 }
 
 /// Small buffers are copied into one with their neighbours.
