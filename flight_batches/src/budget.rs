@@ -111,32 +111,3 @@ pub fn slices(batch: RecordBatch, most: impl Fn() -> usize) -> impl Iterator<Ite
         (length > 0).then(|| batch.slice(first - length, length))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use arrow_flight::FlightData;
-    use futures::FutureExt;
-
-    use super::*;
-
-    #[test]
-    fn a_message_counts_until_its_last_byte_is_let_go() {
-        let budget = Budget::new(100 << 10);
-        let piece = || Bytes::from(vec![0; 20 << 10]);
-        let message = || Message { values: vec![piece(), piece()], ..Message::default() };
-        let mut within = budget.within(stream::iter([message(), message(), message()]).map(Ok::<_, ()>)).boxed();
-        let mut next = || within.next().now_or_never().map(|message| message.unwrap().unwrap());
-        // 40 of 100 KiB are taken, and a message may have 64.
-        assert_eq!(budget.rows(1, 1, Budget::MESSAGE_BYTES), 100 << 10);
-        let first = next().unwrap();
-        assert_eq!(budget.rows(1, 1, Budget::MESSAGE_BYTES), 64 << 10, "the least, if less is left");
-        assert!(next().is_none());
-        let first = FlightData::from(first).data_body.slice(1..2);
-        assert!(next().is_none());
-        drop(first);
-        let second = next().unwrap();
-        assert!(next().is_none());
-        drop(second);
-        assert!(next().is_some());
-    }
-}

@@ -204,26 +204,18 @@ mod tests {
     use tonic::codec::{Codec, EncodeBody, SingleMessageCompressionOverride};
     use tonic_prost::ProstCodec;
 
-    type Sent = (Vec<u8>, Option<http::HeaderMap>);
-
     /// Everything that a body sends.
-    async fn sent(body: impl http_body::Body<Data = impl Buf, Error = Status>) -> Sent {
-        let mut body = std::pin::pin!(body);
-        let (mut bytes, mut trailers) = (Vec::new(), None);
-        while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
-            match frame.unwrap().into_data() {
-                Ok(mut data) => {
-                    // As the transport takes it: some pieces at once.
-                    while data.has_remaining() {
-                        let mut pieces = [IoSlice::new(&[]); 3];
-                        let filled = data.chunks_vectored(&mut pieces);
-                        let some: Vec<u8> = pieces[..filled].iter().flat_map(|piece| piece.iter().copied()).collect();
-                        data.advance(some.len());
-                        bytes.extend(some);
-                    }
-                }
-                Err(frame) => trailers = frame.into_trailers().ok(),
-            }
+    async fn sent(body: impl http_body::Body<Data = impl Buf, Error = Status>) -> (Vec<u8>, Option<http::HeaderMap>) {
+        let body = body.collect().await.unwrap();
+        let trailers = body.trailers().cloned();
+        let (mut data, mut bytes) = (body.aggregate(), Vec::new());
+        // As the transport takes it: some pieces at once.
+        while data.has_remaining() {
+            let mut pieces = [IoSlice::new(&[]); 3];
+            let filled = data.chunks_vectored(&mut pieces);
+            let some: Vec<u8> = pieces[..filled].iter().flat_map(|piece| piece.to_vec()).collect();
+            data.advance(some.len());
+            bytes.extend(some);
         }
         (bytes, trailers)
     }
@@ -234,14 +226,10 @@ mod tests {
             proptest::option::of("[a-z]{0,9}").prop_map(|path| path.map(|path| FlightDescriptor::new_path(vec![path])));
         // Lengths of values on both sides of where a number takes one byte more.
         let values = prop_oneof![bytes(), (0..40_000usize).prop_map(|length| Bytes::from(vec![7; length]))];
-        let message = (descriptor, bytes(), bytes(), values).prop_map(
-            |(flight_descriptor, data_header, app_metadata, data_body)| FlightData {
-                flight_descriptor,
-                data_header,
-                app_metadata,
-                data_body,
-            },
-        );
+        let message = (descriptor, bytes(), bytes(), values).prop_map(|parts| {
+            let (flight_descriptor, data_header, app_metadata, data_body) = parts;
+            FlightData { flight_descriptor, data_header, app_metadata, data_body }
+        });
         proptest::collection::vec(message, 0..5)
     }
 

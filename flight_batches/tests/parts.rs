@@ -2,10 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use arrow_flight::FlightData;
 use arrow_select::concat::concat_batches;
+use bytes::Bytes;
 use flight_batches::budget::{Budget, slices};
 use flight_batches::produce::Pace;
 use flight_batches::table::{Shape, Table};
+use flight_batches::uncopied::Message;
+use futures::FutureExt;
+use futures::stream::{self, StreamExt};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -35,6 +40,31 @@ fn messages_of_all_streams_fit_into_the_memory() {
         assert_eq!(Budget::new(64 << 20).rows(streams, row_bytes, most), bytes / row_bytes, "{streams} {row_bytes}");
     }
     assert_eq!(Budget::new(64 << 20).rows(0, 0, MOST), MOST, "rows without a column");
+}
+
+#[test]
+fn a_message_counts_until_its_last_byte_is_let_go() {
+    let budget = Budget::new(100 << 10);
+    let piece = || Bytes::from(vec![0; 20 << 10]);
+    let messages = [0; 3].map(|_| {
+        let mut message = Message::default();
+        message.values.extend([piece(), piece()]);
+        Ok::<_, ()>(message)
+    });
+    let mut within = budget.within(stream::iter(messages)).boxed();
+    let mut next = || within.next().now_or_never().map(|message| message.unwrap().unwrap());
+    // 40 of 100 KiB are taken, and a message may have 64.
+    assert_eq!(budget.rows(1, 1, Budget::MESSAGE_BYTES), 100 << 10);
+    let first = next().unwrap();
+    assert_eq!(budget.rows(1, 1, Budget::MESSAGE_BYTES), 64 << 10, "the least, if less is left");
+    assert!(next().is_none());
+    let first = FlightData::from(first).data_body.slice(1..2);
+    assert!(next().is_none());
+    drop(first);
+    let second = next().unwrap();
+    assert!(next().is_none());
+    drop(second);
+    assert!(next().is_some());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flight_batches::plot::draw;
 use flight_batches::results::{self, Row};
+use tempfile::TempDir;
 
 fn row(server: &str, delay: f64, records: usize, requests: usize) -> Row {
     Row {
@@ -44,14 +45,19 @@ fn grid(kinds: &[&str], delays: &[f64]) -> Vec<Row> {
     rows
 }
 
-fn drawn(rows: &[Row]) -> (tempfile::TempDir, Vec<PathBuf>) {
-    let folder = tempfile::tempdir().unwrap();
-    let files = draw(rows, folder.path()).unwrap();
-    (folder, files)
+/// The folder with their plots.
+fn drawn(rows: &[Row]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    draw(rows, folder.path()).unwrap();
+    folder
 }
 
-fn svg(folder: &Path, name: &str) -> String {
-    fs::read_to_string(folder.join(name)).unwrap()
+fn svg(folder: &TempDir, name: &str) -> String {
+    fs::read_to_string(folder.path().join(name)).unwrap()
+}
+
+fn files(folder: &TempDir) -> HashSet<PathBuf> {
+    fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 /// The texts of an SVG, in order.
@@ -76,34 +82,33 @@ fn decode(file: &Path) -> ((u32, u32), Vec<u8>) {
 fn a_file_is_named_by_what_it_shows_and_by_its_delay() {
     // Delays that differ in the last bit share a plot.
     let rows = [0.3, 0.1 + 0.2, 0.0005, 0.0].map(|delay| row("async", delay, 1_000, 10));
-    let folder = tempfile::tempdir().unwrap();
+    let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("throughput_0ms.svg"), "from before").unwrap();
-    let files = draw(&rows, folder.path()).unwrap();
+    let drawn = draw(&rows, folder.path()).unwrap();
     let expected: Vec<PathBuf> = ["0ms", "0.5ms", "300ms"]
         .iter()
         .flat_map(|delay| ["throughput", "latency"].map(|quantity| format!("{quantity}_{delay}")))
         .flat_map(|name| ["png", "svg"].map(|format| folder.path().join(format!("{name}.{format}"))))
         .collect();
-    assert_eq!(files, expected);
-    let there: HashSet<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(there, files.iter().cloned().collect(), "and nothing else is left in the folder");
-    assert!(texts(&svg(folder.path(), "latency_0.5ms.svg")).contains(&"Average latency, 0.5 ms per batch".to_owned()));
-    assert!(texts(&svg(folder.path(), "throughput_0ms.svg")).contains(&"Throughput, no delay".to_owned()));
+    assert_eq!(drawn, expected);
+    assert_eq!(files(&folder), HashSet::from_iter(expected), "and nothing else is left in the folder");
+    assert!(texts(&svg(&folder, "latency_0.5ms.svg")).contains(&"Average latency, 0.5 ms per batch".to_owned()));
+    assert!(texts(&svg(&folder, "throughput_0ms.svg")).contains(&"Throughput, no delay".to_owned()));
     // A single row is a plot.
     for name in ["throughput_0ms", "latency_0ms"] {
-        assert!(svg(folder.path(), &format!("{name}.svg")).contains(ASYNC));
+        assert!(svg(&folder, &format!("{name}.svg")).contains(ASYNC));
         assert_eq!(decode(&folder.path().join(format!("{name}.png"))).0, (1_400, 840));
     }
 }
 
 #[test]
 fn a_plot_shows_servers_sizes_requests_and_the_ideal() {
-    let (folder, _) = drawn(&grid(&["async", "sync"], &[0.0001, 0.1]));
+    let folder = drawn(&grid(&["async", "sync"], &[0.0001, 0.1]));
     for (name, y_tick, ideals) in [("throughput_100ms", "1,600", 3), ("latency_100ms", "20s", 0)] {
         let (size, pixels) = decode(&folder.path().join(format!("{name}.png")));
         assert_eq!(size, (1_400, 840), "{name}");
         let seen: HashSet<&[u8]> = pixels.chunks_exact(3).collect();
-        let svg = svg(folder.path(), &format!("{name}.svg"));
+        let svg = svg(&folder, &format!("{name}.svg"));
         for colour in [ASYNC, SYNC] {
             let number = u32::from_str_radix(&colour[1..], 16).unwrap().to_be_bytes();
             assert!(seen.contains(&number[1..]), "{colour} in {name}");
@@ -121,7 +126,7 @@ fn a_plot_shows_servers_sizes_requests_and_the_ideal() {
         assert_eq!(texts.iter().filter(|text| text.starts_with("ideal, ")).count(), ideals, "{name}");
     }
     // An ideal is drawn only where the data are.
-    assert!(!svg(folder.path(), "throughput_0.1ms.svg").contains("ideal, "));
+    assert!(!svg(&folder, "throughput_0.1ms.svg").contains("ideal, "));
 }
 
 #[test]
@@ -131,13 +136,13 @@ fn failures_are_crossed_out_and_counted() {
     let mut rows = grid(&["async", "sync"], &[0.01, 0.1]);
     rows[4].failures = 7;
     rows[35].failures = 1;
-    let (folder, _) = drawn(&rows);
+    let folder = drawn(&rows);
     for name in ["throughput_10ms.svg", "latency_10ms.svg"] {
-        let svg = svg(folder.path(), name);
+        let svg = svg(&folder, name);
         assert_eq!(svg.matches(INK).count(), 2 * 2, "two crosses in {name}");
         assert!(texts(&svg).contains(&"× failures in 2 cells".to_owned()));
     }
-    assert!(!svg(folder.path(), "latency_100ms.svg").contains(INK));
+    assert!(!svg(&folder, "latency_100ms.svg").contains(INK));
 }
 
 #[test]
@@ -145,15 +150,15 @@ fn cells_without_a_value_are_left_out_and_counted() {
     let mut rows = grid(&["async"], &[0.01]);
     (rows[0].average_latency, rows[1].average_latency) = (None, Some(f64::NAN));
     rows[2].throughput_mb_per_s = f64::MAX;
-    let (folder, _) = drawn(&rows);
-    let texts_of = |name: &str| texts(&svg(folder.path(), name)).join(" ");
+    let folder = drawn(&rows);
+    let texts_of = |name: &str| texts(&svg(&folder, name)).join(" ");
     assert!(texts_of("latency_10ms.svg").contains("without a value: 2 cells"), "{}", texts_of("latency_10ms.svg"));
     assert!(texts_of("throughput_10ms.svg").contains("without a value: 1 cell"), "{}", texts_of("throughput_10ms.svg"));
     for row in &mut rows {
         row.average_latency = None;
     }
-    let (folder, _) = drawn(&rows);
-    let texts = texts(&svg(folder.path(), "latency_10ms.svg"));
+    let folder = drawn(&rows);
+    let texts = texts(&svg(&folder, "latency_10ms.svg"));
     assert!(texts.contains(&"without a value: 15 cells".to_owned()), "{texts:?}");
 }
 
@@ -161,8 +166,8 @@ fn cells_without_a_value_are_left_out_and_counted() {
 fn names_of_any_kind_length_and_number_are_text_in_the_legend() {
     let odd = ["http://[::1]:1/<a&b>'\"\u{1}", "", "an endpoint with a name that is much too long for a legend"];
     let kinds = [&odd[..], &["a", "b", "c", "d", "e", "f"]].concat();
-    let (folder, _) = drawn(&grid(&kinds, &[0.01]));
-    let svg = svg(folder.path(), "throughput_10ms.svg");
+    let folder = drawn(&grid(&kinds, &[0.01]));
+    let svg = svg(&folder, "throughput_10ms.svg");
     let texts = texts(&svg);
     assert!(texts.contains(&"http://[::1]:1/&lt;a&amp;b&gt;&apos;&quot;".to_owned()), "{texts:?}");
     assert!(texts.iter().any(|text| text.starts_with("an endpoint") && text.ends_with('…')), "{texts:?}");
@@ -191,16 +196,15 @@ fn results_are_read_as_they_were_written() {
 
 #[test]
 fn what_cannot_be_written_is_named_and_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = TempDir::new().unwrap();
     let taken = folder.path().join("throughput_10ms.svg");
     fs::create_dir_all(taken.join("something")).unwrap();
     let rows = [row("async", 0.01, 1_000, 10)];
     let error = draw(&rows, folder.path()).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot write {}", taken.display()));
-    let left: HashSet<PathBuf> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     let png = folder.path().join("throughput_10ms.png");
     let below = png.join("plots");
-    assert_eq!(left, HashSet::from([png, taken]));
+    assert_eq!(files(&folder), HashSet::from([png, taken]));
     let error = draw(&rows, &below).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot create the folder {}", below.display()));
 }
