@@ -1,7 +1,5 @@
 //! One request over a connection that is there: what a batch costs end to end, by encoding and size.
 
-use std::time::Duration;
-
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use flight_batches::load::{Connections, Extent, Load};
 use flight_batches::produce::Mode;
@@ -29,14 +27,8 @@ fn do_get(criterion: &mut Criterion) {
         });
         let connections = runtime.block_on(Connections::open(&endpoint, 1)).expect("the server is there");
         for records in [1000, 10_000] {
-            let load = Load {
-                ticket: Ticket { records_per_batch: records, batch_generation_delay: 0.0, batches: None },
-                requests: 1,
-                extent: Extent::Whole,
-                first: None,
-                patience: Duration::from_mins(1),
-                keeps: false,
-            };
+            let ticket = Ticket { records_per_batch: records, batch_generation_delay: 0.0, batches: None };
+            let load = Load::new(ticket, 1, Extent::Whole);
             group.bench_function(BenchmarkId::new(encoding.to_string(), records), |bencher| {
                 bencher.iter(|| {
                     let delivery = runtime.block_on(load.run(&connections));

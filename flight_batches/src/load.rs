@@ -54,16 +54,18 @@ pub enum Extent {
 }
 
 impl Load {
+    /// So many requests for `ticket`, patient for a minute; of what comes nothing is known before and nothing kept.
+    pub fn new(ticket: Ticket, requests: usize, extent: Extent) -> Self {
+        Load { ticket, requests, extent, first: None, patience: Duration::from_mins(1), keeps: false }
+    }
+
     /// Puts the load on the server behind `connections`.
     ///
     /// Failed requests are counted, too. Whoever asks for a window sees them followed by the next request, a little later.
     pub async fn run(&self, connections: &Connections) -> Delivery {
-        let shared = Arc::new(Shared::new(self.requests));
+        let shared = Arc::new(Shared::new(self.requests, self.extent == Extent::Whole));
         let mut streams = JoinSet::new();
         let start = Instant::now();
-        if self.extent == Extent::Whole {
-            shared.counting.store(true, Ordering::Relaxed);
-        }
         for number in 0..self.requests {
             let (client, shared) = (connections.client(number), Arc::clone(&shared));
             streams.spawn(stream::Stream { number, client, load: self.clone(), shared }.run());
@@ -74,7 +76,7 @@ impl Load {
                     shared.delivery().failures.push(Status::internal(error.to_string()));
                 }
             }
-            return shared.take(start.elapsed(), Duration::ZERO);
+            return shared.take(start.elapsed());
         };
         // Never closed, so that waiting does not fail.
         let _ = shared.under_way.acquire_many(u32::try_from(self.requests).unwrap_or(u32::MAX)).await;
@@ -82,13 +84,12 @@ impl Load {
         while self.first.is_some() && shared.delivery().compared == 0 && start.elapsed() < self.patience {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let under_way = start.elapsed();
         tokio::time::sleep(warm_up).await;
         shared.counting.store(true, Ordering::Relaxed);
         let begin = Instant::now();
         tokio::time::sleep(window).await;
         shared.counting.store(false, Ordering::Relaxed);
-        let delivery = shared.take(begin.elapsed(), under_way);
+        let delivery = shared.take(begin.elapsed());
         streams.shutdown().await;
         delivery
     }

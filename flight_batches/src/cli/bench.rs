@@ -98,8 +98,7 @@ impl Benching {
                             batch_generation_delay: delay.as_secs_f64(),
                             batches: self.batches.map(NonZero::get),
                         };
-                        let (requests, patience) = (requests.get(), self.patience);
-                        let load = Load { ticket, requests, extent, first: None, patience, keeps: false };
+                        let load = Load { patience: self.patience, ..Load::new(ticket, requests.get(), extent) };
                         let row = cell(&load, target, self.connections.get()).await;
                         failures += row.failures;
                         writer.serialize(row)?;
@@ -176,8 +175,7 @@ impl<'a> Target<'a> {
         let modes: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
         for target in &mut targets {
             if target.name.is_empty() || modes.iter().filter(|mode| **mode == target.name).count() > 1 {
-                let name = format!("{} {}", target.name, target.endpoint);
-                name.trim_start().clone_into(&mut target.name);
+                target.name = format!("{} {}", target.name, target.endpoint).trim_start().into();
             }
         }
         Ok(targets)

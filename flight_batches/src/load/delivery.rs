@@ -18,8 +18,6 @@ const DIGITS: u8 = 4;
 pub struct Delivery {
     /// The window, or from the first request to the end of the last.
     pub elapsed: Duration,
-    /// Until every stream had brought two batches; zero if nobody waited for that.
-    pub under_way: Duration,
     /// Bytes of values that arrived in it.
     pub bytes: u64,
     /// Batches that arrived in it whole.
@@ -46,7 +44,6 @@ impl Delivery {
         let times = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("bounds of a histogram");
         Delivery {
             elapsed: Duration::ZERO,
-            under_way: Duration::ZERO,
             bytes: 0,
             batches: 0,
             row_bytes: None,
@@ -93,9 +90,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(streams: usize) -> Self {
+    pub(super) fn new(streams: usize, counting: bool) -> Self {
         let delivery = Mutex::new(Delivery::nothing(streams));
-        Shared { counting: AtomicBool::new(false), under_way: Semaphore::new(0), delivery }
+        Shared { counting: counting.into(), under_way: Semaphore::new(0), delivery }
     }
 
     pub(super) fn counts(&self) -> bool {
@@ -115,10 +112,10 @@ impl Shared {
     }
 
     /// All that was noted, after which there is nothing.
-    pub(super) fn take(&self, elapsed: Duration, under_way: Duration) -> Delivery {
+    pub(super) fn take(&self, elapsed: Duration) -> Delivery {
         let mut delivery = self.delivery();
         // Streams that are about to be cut off may still note something.
         let nothing = Delivery::nothing(delivery.bytes_per_stream.len());
-        Delivery { elapsed, under_way, ..std::mem::replace(&mut delivery, nothing) }
+        Delivery { elapsed, ..std::mem::replace(&mut delivery, nothing) }
     }
 }

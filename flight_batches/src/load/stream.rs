@@ -72,7 +72,7 @@ impl Stream {
         let mut messages = patient(patience, asked).await??.into_inner();
         let closely = self.number < CLOSELY;
         let first = if closely { self.load.first.clone() } else { self.load.first.take() };
-        let mut reader = Reader::new(ticket, first, closely);
+        let mut reader = Reader { ticket, first, closely, schema: None, row_bytes: None, batches: 0, rows: 0 };
         let shared = &self.shared;
         let mut counted = 0;
         let mut kept = Vec::new();
@@ -136,10 +136,6 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(ticket: Ticket, first: Option<RecordBatch>, closely: bool) -> Self {
-        Reader { ticket, first, closely, schema: None, row_bytes: None, batches: 0, rows: 0 }
-    }
-
     /// Bytes of the values of a message; `None` of the schema.
     fn take(&mut self, data: &FlightData, shared: &Shared) -> Result<Option<u64>, Status> {
         let header = arrow_ipc::root_as_message(&data.data_header).map_err(broken)?;

@@ -20,7 +20,7 @@ use crate::{loopback, servers};
 
 /// Connections that share the streams.
 const CONNECTIONS: usize = 32;
-/// No stream waits longer for a message, whatever the load.
+/// A server has dropped the streams that were cut off within this, whatever the load.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The study.
@@ -143,22 +143,17 @@ impl Bench {
         let digest = format!("{rows}x{}", checksum(&first));
         let runtime = Runtime::new().context("no runtime can be started")?;
         let keeps = answer != Answer::Dropped;
-        let load = Load { ticket, requests, extent, first: Some(first), patience: PATIENCE, keeps };
+        let load = Load { first: Some(first), keeps, ..Load::new(ticket, requests, extent) };
         let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
         let bench =
             Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server };
         if answer == Answer::Reused {
-            bench.warm_up()?;
+            // The same once without a delay, as the original does.
+            let ticket = Ticket { batch_generation_delay: 0.0, ..ticket };
+            let delivery = bench.runtime.block_on(Load { ticket, ..bench.load.clone() }.run(&bench.connections));
+            ensure!(delivery.failures.is_empty(), "the request before failed: {:?}", delivery.failures);
         }
         Ok(bench)
-    }
-
-    /// The same once without a delay, as the original does.
-    fn warm_up(&self) -> Result<()> {
-        let ticket = Ticket { batch_generation_delay: 0.0, ..self.load.ticket };
-        let delivery = self.runtime.block_on(Load { ticket, ..self.load.clone() }.run(&self.connections));
-        ensure!(delivery.failures.is_empty(), "the request before failed: {:?}", delivery.failures);
-        Ok(())
     }
 
     /// Puts the load on the server once.
@@ -256,7 +251,6 @@ impl Bench {
                 metrics.put(format!("{name}_p{percent}_ms"), quantile_s(times, share).map(|seconds| seconds * 1e3));
             }
         }
-        metrics.put("under_way_s", delivery.under_way.as_secs_f64());
         metrics.put("fairness_ratio", delivery.fairness());
         metrics.put("failures_count", delivery.failures.len() as f64);
     }

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use arrow_flight::{FlightClient, Ticket as FlightTicket};
@@ -108,14 +107,8 @@ async fn our_client_reads_a_pyarrow_server() {
         // Full batches for who counts them: 25,000 rows have three of 7,000.
         assert_eq!(sum(7000, Some(7)).await, expected(7000, Some(7)));
         assert_eq!(sum(10_000, None).await, expected(10_000, None));
-        let load = Load {
-            ticket: ticket(5000, Some(10)),
-            requests: 20,
-            extent: Extent::Whole,
-            first: Some(table.batch(0, 5000)),
-            patience: Duration::from_secs(30),
-            keeps: false,
-        };
+        let load = Load::new(ticket(5000, Some(10)), 20, Extent::Whole);
+        let load = Load { first: Some(table.batch(0, 5000)), ..load };
         let delivery = load.run(&connections).await;
         assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
         assert_eq!(delivery.bytes, 20 * 10 * 5000 * 400);

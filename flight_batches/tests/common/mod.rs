@@ -14,10 +14,9 @@ use futures::TryStreamExt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
 
-use flight_batches::load::{Connections, Extent, Load};
+use flight_batches::load::{Connections, Delivery, Load};
 use flight_batches::produce::{Mode, Pool};
 use flight_batches::serve::{self, Limits};
 use flight_batches::service::{Batches, Encoding, Options};
@@ -30,8 +29,6 @@ pub const PATIENCE: Duration = Duration::from_mins(1);
 pub struct Served {
     pub endpoint: String,
     pub batches: Batches,
-    /// It stops when this is dropped.
-    _stop: oneshot::Sender<()>,
 }
 
 pub fn options(mode: Mode, prefetch: usize, encoding: Encoding) -> Options {
@@ -43,49 +40,51 @@ pub async fn serve(shape: Shape, options: Options, pool: usize) -> Served {
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let pool = (options.mode == Mode::Pool).then(|| Pool::new(pool).unwrap());
     let batches = Batches::new(Table::new(shape).unwrap(), options, pool);
-    let (stop, stopped) = oneshot::channel();
-    let service = batches.clone();
-    tokio::spawn(async move {
-        serve::serve(listener, service, Limits::default(), async { drop(stopped.await) }).await;
-    });
-    Served { endpoint, batches, _stop: stop }
-}
-
-impl Served {
-    pub async fn channel(&self) -> Channel {
-        channel(&self.endpoint).await
-    }
-
-    /// Waits until so many streams are in flight.
-    pub async fn streams(&self, want: usize) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.batches.stats().streams != want {
-            assert!(Instant::now() < deadline, "{} streams instead of {want}", self.batches.stats().streams);
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
+    tokio::spawn(serve::serve(listener, batches.clone(), Limits::default(), std::future::pending()));
+    Served { endpoint, batches }
 }
 
 pub async fn channel(endpoint: &str) -> Channel {
     Endpoint::from_shared(endpoint.to_owned()).unwrap().connect().await.unwrap()
 }
 
+pub async fn connect(endpoint: &str, count: usize) -> Connections {
+    Connections::open(endpoint, count).await.unwrap()
+}
+
+/// Waits until so many streams are in flight at a server.
+pub async fn streams(endpoint: &str, want: usize) {
+    let connections = connect(endpoint, 1).await;
+    let deadline = Instant::now() + 5 * PATIENCE;
+    loop {
+        let streams = connections.stats().await.unwrap().streams;
+        if streams == want {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{streams} streams instead of {want}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 pub fn ticket(records: usize, delay: f64, batches: Option<usize>) -> Ticket {
     Ticket { records_per_batch: records, batch_generation_delay: delay, batches }
 }
 
-pub fn load(ticket: Ticket, requests: usize, extent: Extent) -> Load {
-    Load { ticket, requests, extent, first: None, patience: PATIENCE, keeps: false }
+/// What comes of a load of which no request fails.
+pub async fn run(load: &Load, connections: &Connections) -> Delivery {
+    let delivery = load.run(connections).await;
+    assert!(delivery.failures.is_empty(), "{:?}", delivery.failures);
+    delivery
 }
 
 /// What a request is answered with, decoded by arrow-flight's own client.
-pub async fn ask(channel: Channel, ticket: &Ticket) -> Result<FlightRecordBatchStream, FlightError> {
-    FlightClient::new(channel).do_get(FlightTicket::new(ticket.to_bytes())).await
+pub async fn ask(endpoint: &str, ticket: Ticket) -> Result<FlightRecordBatchStream, FlightError> {
+    FlightClient::new(channel(endpoint).await).do_get(FlightTicket::new(ticket.to_bytes())).await
 }
 
 /// All of it.
-pub async fn fetch(channel: Channel, ticket: &Ticket) -> Result<Vec<RecordBatch>, FlightError> {
-    ask(channel, ticket).await?.try_collect().await
+pub async fn fetch(endpoint: &str, ticket: Ticket) -> Result<Vec<RecordBatch>, FlightError> {
+    ask(endpoint, ticket).await?.try_collect().await
 }
 
 /// The program as a server.
@@ -110,20 +109,6 @@ impl Program {
         Program { child, endpoint }
     }
 
-    pub async fn connections(&self, count: usize) -> Connections {
-        Connections::open(&self.endpoint, count).await.unwrap()
-    }
-
-    /// Waits until so many streams are in flight.
-    pub async fn streams(&self, want: usize) {
-        let connections = self.connections(1).await;
-        let deadline = Instant::now() + 5 * PATIENCE;
-        while connections.stats().await.unwrap().streams < want {
-            assert!(Instant::now() < deadline, "there are not {want} streams");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-
     pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
     }
@@ -131,16 +116,13 @@ impl Program {
     /// Waits for its end; what it said on standard error.
     pub fn end(mut self) -> (ExitStatus, String) {
         let deadline = Instant::now() + PATIENCE;
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
+        while self.child.try_wait().unwrap().is_none() {
             assert!(Instant::now() < deadline, "the server does not end");
             std::thread::sleep(Duration::from_millis(5));
-        };
+        }
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (status, said)
+        (self.child.wait().unwrap(), said)
     }
 }
 
