@@ -2,9 +2,10 @@
 //!
 //! Two lines do it: `Outgoing::response` around the messages of the batches, and `serve_routes` around the service.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_flight::error::FlightError;
 use arrow_flight::flight_service_server::{FlightService, FlightServiceServer};
@@ -88,19 +89,15 @@ impl FlightService for Numbers {
 
 /// Serves the numbers and reads them; their sum.
 async fn sum() -> Result<i64, Error> {
-    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}", listener.local_addr()?);
     let routes = Routes::new(FlightServiceServer::new(Numbers));
     tokio::spawn(serve_routes(listener, routes, Limits::default(), std::future::pending()));
 
     let mut client = FlightClient::new(Endpoint::from_shared(endpoint)?.connect().await?);
     let received: Vec<RecordBatch> = client.do_get(Ticket::new("")).await?.try_collect().await?;
-    let numbers = |batch: &RecordBatch| batch.column(0).as_any().downcast_ref().map(arrow_sum).unwrap_or_default();
-    Ok(received.iter().map(numbers).sum())
-}
-
-fn arrow_sum(numbers: &Int64Array) -> i64 {
-    numbers.values().iter().sum()
+    let numbers = received.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values());
+    Ok(numbers.sum())
 }
 
 #[tokio::main]

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, Parser};
+use clap::Parser;
 
 mod bench;
 mod serve;
@@ -35,18 +35,14 @@ enum Command {
     /// Measure servers over a grid of delays, rows and requests, and write results.csv
     Bench(bench::Benching),
     /// Draw `throughput_1ms.png` and its kin from results.csv
-    Plot(Plotting),
-}
-
-/// What `plot` draws.
-#[derive(Debug, Args)]
-struct Plotting {
-    /// The file that `bench` wrote
-    #[arg(default_value = "results.csv")]
-    results: PathBuf,
-    /// The folder for the pictures
-    #[arg(long, default_value = ".")]
-    out: PathBuf,
+    Plot {
+        /// The file that `bench` wrote
+        #[arg(default_value = "results.csv")]
+        results: PathBuf,
+        /// The folder for the pictures
+        #[arg(long, default_value = ".")]
+        out: PathBuf,
+    },
 }
 
 /// Runs the command that `arguments` are, without the name of the program in front: for `main`, and for programs that start themselves as
@@ -57,7 +53,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match Command::try_parse_from(arguments) {
         Ok(Command::Serve(serving)) => serve::serve(&serving),
         Ok(Command::Bench(benching)) => bench::bench(&benching),
-        Ok(Command::Plot(plotting)) => draw(&plotting).map(|()| ExitCode::SUCCESS),
+        Ok(Command::Plot { results, out }) => draw(&results, &out).map(|()| ExitCode::SUCCESS),
         Err(refusal) => {
             // If nobody listens there, nothing can be done about it.
             let _ = refusal.print();
@@ -82,11 +78,11 @@ fn settle_allocator() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
 }
 
-fn draw(plotting: &Plotting) -> anyhow::Result<()> {
-    let path = plotting.results.display();
-    let file = File::open(&plotting.results).with_context(|| format!("cannot read {path}"))?;
-    let rows = results::read(BufReader::new(file)).with_context(|| path.to_string())?;
-    let files = plot::draw(&rows, &plotting.out)?;
+fn draw(csv: &Path, out: &Path) -> anyhow::Result<()> {
+    let name = csv.display();
+    let file = File::open(csv).with_context(|| format!("cannot read {name}"))?;
+    let rows = results::read(BufReader::new(file)).with_context(|| name.to_string())?;
+    let files = plot::draw(&rows, out)?;
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     print(&(names.join("\n") + "\n"))
 }

@@ -128,7 +128,7 @@ pub fn produce(mode: Mode, pool: Option<&Pool>, order: Order) -> io::Result<BoxS
     match mode {
         Mode::Sync => threads::start("producer", || threads::work(task))?,
         Mode::Pool => {
-            let taken = pool.and_then(|pool| pool.run(task));
+            let taken = pool.and_then(|pool| pool.tasks.send(task).ok());
             taken.ok_or_else(|| io::Error::other("the pool of threads has ended"))?;
         }
         Mode::SpawnBlocking => drop(tokio::task::spawn_blocking(|| threads::work(task))),

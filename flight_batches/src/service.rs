@@ -130,7 +130,7 @@ impl Batches {
         let pieces = numbers.flat_map(move |number| {
             let (batch, inner) = (inner.table.batch(number, rows), Arc::clone(&inner));
             // Each piece is cut when the one before has gone.
-            let rows = move || inner.budget.rows(inner.streams.now(), row_bytes, most);
+            let rows = move || inner.budget.rows(inner.streams.now.load(Ordering::SeqCst), row_bytes, most);
             stream::iter(slices(batch, rows))
         });
         let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
@@ -160,13 +160,13 @@ impl Batches {
         let timers = waiting.timers.load(Ordering::Relaxed);
         Stats {
             mode: options.mode.to_string(),
-            streams: streams.now(),
-            most_streams: streams.most(),
+            streams: streams.now.load(Ordering::SeqCst),
+            most_streams: streams.most.load(Ordering::SeqCst),
             begun_streams: begun_streams.load(Ordering::SeqCst),
             timers,
             mean_lateness_ns: waiting.late_ns.load(Ordering::Relaxed) / timers.max(1),
             most_lateness_ns: waiting.latest_ns.load(Ordering::Relaxed),
-            most_waiting_threads: waiting.threads.most(),
+            most_waiting_threads: waiting.threads.most.load(Ordering::SeqCst),
             process: Process::now(*start),
         }
     }

@@ -33,30 +33,20 @@ pub struct Stats {
 
 /// How many of something there are at once.
 #[derive(Debug, Default)]
-pub struct Gauge {
-    now: AtomicUsize,
-    most: AtomicUsize,
+pub(crate) struct Gauge {
+    pub(crate) now: AtomicUsize,
+    pub(crate) most: AtomicUsize,
 }
 
 /// One of them, for as long as this lives.
-pub struct Counted(Arc<Gauge>);
+pub(crate) struct Counted(Arc<Gauge>);
 
 impl Gauge {
     /// Counts one more.
-    pub fn count(self: &Arc<Self>) -> Counted {
+    pub(crate) fn count(self: &Arc<Self>) -> Counted {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
         Counted(Arc::clone(self))
-    }
-
-    /// How many there are.
-    pub fn now(&self) -> usize {
-        self.now.load(Ordering::SeqCst)
-    }
-
-    /// The most there were.
-    pub fn most(&self) -> usize {
-        self.most.load(Ordering::SeqCst)
     }
 }
 

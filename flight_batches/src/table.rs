@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Int64Array, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -105,9 +107,6 @@ fn column(shape: Shape, number: usize) -> ArrayRef {
 
 /// A fingerprint of a batch: the sum of its values, wrapping.
 pub fn checksum(batch: &RecordBatch) -> i64 {
-    let sum = |column: &ArrayRef| {
-        let values = column.as_any().downcast_ref::<Int64Array>();
-        values.map_or(0, |values| values.values().iter().fold(0_i64, |sum, value| sum.wrapping_add(*value)))
-    };
-    batch.columns().iter().map(sum).fold(0, i64::wrapping_add)
+    let columns = batch.columns().iter().filter_map(|column| column.as_primitive_opt::<Int64Type>());
+    columns.flat_map(PrimitiveArray::values).copied().fold(0, i64::wrapping_add)
 }

@@ -81,9 +81,8 @@ fn prefetch(text: &str) -> Result<usize, String> {
 pub fn serve(serving: &Serving) -> anyhow::Result<ExitCode> {
     let runtime = Runtime::new().context("no runtime can be started")?;
     // Listening comes first: that the port is in use should be said before the table is made.
-    let listener = runtime.block_on(TcpListener::bind(serving.addr));
-    let listener =
-        listener.with_context(|| format!("cannot listen on {}: choose another with --addr", serving.addr))?;
+    let cannot = || format!("cannot listen on {}: choose another with --addr", serving.addr);
+    let listener = runtime.block_on(TcpListener::bind(serving.addr)).with_context(cannot)?;
     let address = listener.local_addr().context("the socket does not say where it listens")?;
     let shape = Shape { rows: serving.rows.get(), columns: serving.cols.get(), seed: serving.seed };
     let table = Table::new(shape).context("the table cannot be made")?;

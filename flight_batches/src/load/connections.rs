@@ -42,9 +42,8 @@ impl Connections {
     /// # Errors
     /// If nobody answers.
     pub async fn open(endpoint: &str, count: usize) -> Result<Self, ConnectError> {
-        let address =
-            Endpoint::from_shared(endpoint.to_owned()).map_err(|_| ConnectError::Endpoint(endpoint.to_owned()))?;
-        let address = address
+        let address = Endpoint::from_shared(endpoint.to_owned())
+            .map_err(|_| ConnectError::Endpoint(endpoint.to_owned()))?
             .tcp_nodelay(true)
             .connect_timeout(PATIENCE)
             .max_frame_size(FRAME_BYTES)

@@ -42,7 +42,7 @@ pub(super) fn work(task: Task) {
 
 /// So many threads, which serve requests in the order of their arrival.
 pub struct Pool {
-    tasks: std_mpsc::Sender<Task>,
+    pub(super) tasks: std_mpsc::Sender<Task>,
 }
 
 impl Pool {
@@ -60,10 +60,5 @@ impl Pool {
             start("pool", move || std::iter::from_fn(next).for_each(work))?;
         }
         Ok(Pool { tasks })
-    }
-
-    /// `None` if the threads have ended.
-    pub(super) fn run(&self, task: Task) -> Option<()> {
-        self.tasks.send(task).ok()
     }
 }

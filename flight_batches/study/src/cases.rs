@@ -76,10 +76,7 @@ pub enum Answer {
     Reused,
 }
 
-/// Of the published table.
-const TABLE_ROWS: usize = 1_000_000;
-
-/// Requests in a window, each of the whole table: `d10_r5k_c1000` is 10 ms per batch, batches of 5,000 rows, 1,000 requests.
+/// Requests in a window, each of the whole published table: `d10_r5k_c1000` is 10 ms per batch, batches of 5,000 rows, 1,000 requests.
 const fn window(delay_ms: u32, rows: usize, requests: usize) -> Setting {
     let saturated = requests >= 100 && rows * requests / delay_ms as usize >= 4_000;
     // A whole number of every delay, so that a stream which keeps up brings as many batches wherever its window begins; longer where two cores
@@ -90,15 +87,8 @@ const fn window(delay_ms: u32, rows: usize, requests: usize) -> Setting {
         _ => 900,
     });
     let extent = Extent::Window { warm_up: Duration::ZERO, window };
-    Setting {
-        delay_us: delay_ms * 1000,
-        rows,
-        requests,
-        batches: None,
-        extent,
-        table_rows: TABLE_ROWS,
-        answer: Answer::Dropped,
-    }
+    let (batches, answer) = (None, Answer::Dropped);
+    Setting { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows: 1_000_000, answer }
 }
 
 /// Requests of so many batches to their end.
