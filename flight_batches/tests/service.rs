@@ -113,21 +113,20 @@ async fn clients_with_their_usual_limits_take_direct_messages_of_any_table() {
 #[tokio::test]
 async fn a_pool_serves_requests_in_the_order_of_their_arrival() {
     let server = serve(SHAPE, options(Mode::Pool, 0, Encoding::Stock), 1).await;
-    let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
+    let mut requests = tokio::task::JoinSet::new();
     for number in 0..5 {
-        let (endpoint, sender) = (server.endpoint.clone(), sender.clone());
-        tokio::spawn(async move {
+        let endpoint = server.endpoint.clone();
+        requests.spawn(async move {
             fetch(&endpoint, ticket(500, 0.1, None)).await.unwrap();
-            sender.send(number).unwrap();
+            number
         });
         while server.batches.stats().begun_streams <= number {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
-    drop(sender);
     let mut ended = Vec::new();
-    while let Some(number) = order.recv().await {
-        ended.push(number);
+    while let Some(number) = requests.join_next().await {
+        ended.push(number.unwrap());
     }
     assert_eq!(ended, [0, 1, 2, 3, 4]);
 }
