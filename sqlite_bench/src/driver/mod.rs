@@ -22,7 +22,7 @@ pub use history::{Acknowledged, HISTORY_WRITES, READ_AFTER, replay, verify, warm
 pub use operations::{Operations, Times};
 pub use tasks::Ticks;
 
-use tasks::{Run, Written, broken, read, read_on_schedule, tick, write};
+use tasks::{Run, broken, read, read_on_schedule, tick, write};
 
 /// The thread that drives, and the one that counts threads.
 const DRIVER_THREADS: u64 = 2;
@@ -82,16 +82,17 @@ pub fn drive(
         done.store(true, Ordering::Relaxed);
         driven
     });
-    let (reads, mut written) = driven?;
-    written.resize_with(workload.databases, Written::default);
+    let (reads, written) = driven?;
+    let (operations, mut acknowledged): (Vec<Operations>, Vec<_>) = written.into_iter().unzip();
+    acknowledged.resize(workload.databases, Acknowledged::default());
     let most_threads = Some(most_threads.into_inner()).filter(|&threads| threads > 0);
     Ok(Tally {
         reads,
-        writes: written.iter().fold(Operations::default(), |all, one| all.plus(&one.operations)),
+        writing: operations.iter().map(|of_writer| of_writer.asking).max().unwrap_or_default(),
+        writes: operations.iter().fold(Operations::default(), Operations::plus),
         ticks: runtime.block_on(ticks).map_err(broken)?,
         threads: most_threads.map(|most| most.saturating_sub(DRIVER_THREADS + workload.workers as u64)),
-        writing: written.iter().map(|written| written.time).max().unwrap_or_default(),
-        acknowledged: written.into_iter().map(|written| written.acknowledged).collect(),
+        acknowledged,
     })
 }
 
@@ -101,7 +102,7 @@ fn drive_all(
     run: &Arc<Run>,
     of_readers: Vec<Operations>,
     of_writers: Vec<Operations>,
-) -> Result<(Operations, Vec<Written>), AccessError> {
+) -> Result<(Operations, Vec<(Operations, Acknowledged)>), AccessError> {
     let begin = |(database, record)| runtime.spawn(write(Arc::clone(run), database, record));
     let writers: Vec<_> = of_writers.into_iter().enumerate().map(begin).collect();
     let reads = match run.workload.reads {

@@ -33,7 +33,7 @@ pub struct Operations {
     pub response: Times,
     pub first_error: Option<String>,
     /// Time of all who asked, from the begin of the run to their last answer.
-    asking: Duration,
+    pub(super) asking: Duration,
 }
 
 impl Operations {
@@ -82,9 +82,7 @@ impl Operations {
         self.service.add(&other.service);
         self.response.add(&other.response);
         self.asking += other.asking;
-        if self.first_error.is_none() {
-            self.first_error.clone_from(&other.first_error);
-        }
+        self.first_error = self.first_error.or_else(|| other.first_error.clone());
         self
     }
 

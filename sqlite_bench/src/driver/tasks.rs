@@ -107,17 +107,8 @@ fn lock(record: &Mutex<Operations>) -> MutexGuard<'_, Operations> {
     record.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What became of the writes to a database.
-#[derive(Default)]
-pub(super) struct Written {
-    pub(super) operations: Operations,
-    pub(super) acknowledged: Acknowledged,
-    /// From the begin of the run to the end of the last one.
-    pub(super) time: Duration,
-}
-
 /// Writes until operations are no longer begun.
-pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operations) -> Written {
+pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operations) -> (Operations, Acknowledged) {
     let Workload { hold, rest, writes, .. } = run.workload;
     let mut acknowledged = Acknowledged::default();
     let offset = run.workload.first_write(database);
@@ -150,7 +141,7 @@ pub(super) async fn write(run: Arc<Run>, database: usize, mut operations: Operat
     }
     operations.close(run.start, end);
     run.writers_left.fetch_sub(1, Ordering::AcqRel);
-    Written { operations, acknowledged, time: end.saturating_duration_since(run.start) }
+    (operations, acknowledged)
 }
 
 /// What async is for: how a task that wants to run every millisecond got its turn.
