@@ -54,7 +54,7 @@ impl Bench {
             let span = start();
             let tally = driver::drive(&runtime, &design, &workload, seed, progress)?;
             let cost = stop(span);
-            let check = driver::verify(&*design, &tally.acknowledged, arm.keeps_its_size, arm.commits_statements);
+            let check = driver::verify(arm, &*design, &tally.acknowledged);
             // That operations fail is what a negative control is there to show.
             let complaint = || tally.reads.complaint("reads").or_else(|| tally.writes.complaint("writes"));
             let fault = runtime.block_on(check)?.or_else(|| complaint().filter(|_| arm.role != Role::NegativeControl));

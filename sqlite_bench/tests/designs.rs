@@ -6,7 +6,7 @@
 mod common;
 
 use proptest::prelude::*;
-use sqlite_bench::design::{ARMS, find};
+use sqlite_bench::design::{ARMS, Arm, find};
 use sqlite_bench::schema::SEED_BLOCKS;
 
 use common::{NEXT, history, open_with_history, runtime};
@@ -22,6 +22,9 @@ proptest! {
 
 #[test]
 fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
+    let whole = find(&ARMS.each_ref(), "wal_threads").unwrap();
+    let keeping = Arm { keeps_its_size: true, ..*whole };
+    let tearing = Arm { commits_statements: true, ..*whole };
     let none: &[u64] = &[];
     let next: &[u64] = &[NEXT];
     let (nothing, first) = (String::new(), SEED_BLOCKS);
@@ -43,38 +46,31 @@ fn what_is_lost_torn_or_damaged_is_noticed_and_what_nobody_wrote() {
         PRAGMA writable_schema = ON;
         UPDATE sqlite_schema SET sql = replace(sql, 'amount INTEGER', 'amount INTEGER NOT NULL') WHERE name = 'transactions';"
         .to_owned();
-    // What somebody did to the database, which writes were acknowledged and which failed, whether its size is kept and its writes may
-    // tear, and what the check says.
-    for (sql, blocks, failed, of_the_arm, said) in [
-        (&nothing, none, none, (false, false), ""),
-        (&nothing, next, none, (false, false), "database 0 lost block 104, which was acknowledged"),
-        (&delete(0), none, none, (false, true), "database 0 lost block 0, which was acknowledged"),
-        (&delete(first - 1), none, none, (false, true), "database 0 lost block 99, which was acknowledged"),
-        (&delete(first), none, none, (false, true), "database 0 lost block 100, which was acknowledged"),
-        (&delete(NEXT - 1), none, none, (false, true), "database 0 lost block 103, which was acknowledged"),
-        (&insert, none, none, (false, true), "database 0 has block 104, which nobody wrote"),
-        (&insert, next, none, (false, false), ""),
-        (&nothing, none, none, (true, false), "database 0 still has block 0, which should have gone"),
-        (&tear(first), none, none, (false, true), "database 0 has 2 transactions of block 100 instead of 3"),
-        (&tear(3), none, none, (false, true), "database 0 has 4 transactions of block 3 instead of 5"),
+    // What somebody did to the database, which writes were acknowledged and which failed, how the arm writes, and what the check says.
+    for (sql, blocks, failed, arm, said) in [
+        (&nothing, none, none, whole, ""),
+        (&nothing, next, none, whole, "database 0 lost block 104, which was acknowledged"),
+        (&delete(0), none, none, &tearing, "database 0 lost block 0, which was acknowledged"),
+        (&delete(first - 1), none, none, &tearing, "database 0 lost block 99, which was acknowledged"),
+        (&delete(first), none, none, &tearing, "database 0 lost block 100, which was acknowledged"),
+        (&delete(NEXT - 1), none, none, &tearing, "database 0 lost block 103, which was acknowledged"),
+        (&insert, none, none, &tearing, "database 0 has block 104, which nobody wrote"),
+        (&insert, next, none, whole, ""),
+        (&nothing, none, none, &keeping, "database 0 still has block 0, which should have gone"),
+        (&tear(first), none, none, &tearing, "database 0 has 2 transactions of block 100 instead of 3"),
+        (&tear(3), none, none, &tearing, "database 0 has 4 transactions of block 3 instead of 5"),
         // A write that failed may be there, but whole, unless each of its statements commits.
-        (&nothing, none, next, (false, false), ""),
-        (&insert, none, next, (false, false), ""),
-        (
-            &(insert.clone() + &tear(NEXT)),
-            none,
-            next,
-            (false, false),
-            "database 0 has 2 transactions of block 104, whose",
-        ),
-        (&(insert.clone() + &tear(NEXT)), none, next, (false, true), ""),
-        (&damage, none, none, (false, true), "database 0 is damaged: NULL value in transactions.amount"),
+        (&nothing, none, next, whole, ""),
+        (&insert, none, next, whole, ""),
+        (&(insert.clone() + &tear(NEXT)), none, next, whole, "database 0 has 2 transactions of block 104, whose"),
+        (&(insert.clone() + &tear(NEXT)), none, next, &tearing, ""),
+        (&damage, none, none, &tearing, "database 0 is damaged: NULL value in transactions.amount"),
     ] {
         let runtime = runtime();
         let _entered = runtime.enter();
-        let opened = open_with_history(&runtime, find(&ARMS.each_ref(), "wal_threads").unwrap());
+        let opened = open_with_history(&runtime, arm);
         opened.stranger().execute_batch(sql).unwrap();
-        let verdict = opened.verdict(blocks, failed, of_the_arm).unwrap_or_default();
+        let verdict = opened.verdict(blocks, failed).unwrap_or_default();
         assert!(verdict.starts_with(said) && verdict.is_empty() == said.is_empty(), "{sql} {verdict}");
     }
 }

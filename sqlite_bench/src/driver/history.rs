@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::design::{AccessError, Design, failed};
+use crate::design::{AccessError, Arm, Design, failed};
 use crate::schema::{self, Block, Inspection, SEED_BLOCKS, SEED_TRANSACTIONS, WRITE_TRANSACTIONS};
 
 /// Blocks that are written before a run.
@@ -55,18 +55,15 @@ pub async fn warm_up(design: &Arc<dyn Design>, databases: usize, readers: usize)
     Ok(())
 }
 
-/// Checks that each database is sound and holds what was acknowledged, whole; what is wrong, if anything is.
-///
-/// `keeps_its_size`: the oldest block went with each new one. `may_tear`: a write that failed may have left a part of itself.
+/// Checks that each database of an arm is sound and holds what was acknowledged, whole; what is wrong, if anything is.
 pub async fn verify(
+    arm: &Arm,
     design: &dyn Design,
     acknowledged: &[Acknowledged],
-    keeps_its_size: bool,
-    may_tear: bool,
 ) -> Result<Option<String>, AccessError> {
     for (database, known) in acknowledged.iter().enumerate() {
         let found = design.inspect(database).await?;
-        if let Some(wrong) = difference(found, known, keeps_its_size, may_tear) {
+        if let Some(wrong) = difference(arm, found, known) {
             return Ok(Some(format!("database {database} {wrong}")));
         }
     }
@@ -74,7 +71,7 @@ pub async fn verify(
 }
 
 /// What is missing in `found`, too much or damaged.
-fn difference(found: Inspection, known: &Acknowledged, keeps_its_size: bool, may_tear: bool) -> Option<String> {
+fn difference(arm: &Arm, found: Inspection, known: &Acknowledged) -> Option<String> {
     if found.integrity != "ok" {
         return Some(format!("is damaged: {}", found.integrity));
     }
@@ -84,7 +81,7 @@ fn difference(found: Inspection, known: &Acknowledged, keeps_its_size: bool, may
     let written = history.chain(known.blocks.iter().copied()).map(|number| (number, WRITE_TRANSACTIONS));
     let newest = known.blocks.last().copied().unwrap_or(SEED_BLOCKS + HISTORY_WRITES - 1);
     for (number, transactions) in seeded.chain(written) {
-        let gone = keeps_its_size && number + SEED_BLOCKS <= newest;
+        let gone = arm.keeps_its_size && number + SEED_BLOCKS <= newest;
         match (found.remove(&number), gone) {
             (Some(_), true) => return Some(format!("still has block {number}, which should have gone")),
             (None, false) => return Some(format!("lost block {number}, which was acknowledged")),
@@ -95,8 +92,9 @@ fn difference(found: Inspection, known: &Acknowledged, keeps_its_size: bool, may
         }
     }
     // Whether a write that failed is there is not known; but if it is, then whole.
+    let is_torn = |&count: &u64| count != WRITE_TRANSACTIONS && !arm.commits_statements;
     for number in &known.failed {
-        if let Some(count) = found.remove(number).filter(|&count| count != WRITE_TRANSACTIONS && !may_tear) {
+        if let Some(count) = found.remove(number).filter(is_torn) {
             return Some(format!("has {count} transactions of block {number}, whose write failed"));
         }
     }

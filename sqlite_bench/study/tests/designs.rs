@@ -82,7 +82,7 @@ fn a_write_waits_for_another_connection_that_holds_the_database_and_in_vain_says
         opened.write(0, NEXT + 1).unwrap();
         assert!(begin.elapsed() >= HOLD, "{arm}: two writers at a time");
         holder.join().unwrap();
-        assert_eq!(opened.verdict(&[NEXT + 1], &[NEXT], (false, false)), None, "{arm}");
+        assert_eq!(opened.verdict(&[NEXT + 1], &[NEXT]), None, "{arm}");
     }
 }
 
@@ -129,5 +129,5 @@ fn a_shared_cache_refuses_at_once_while_a_write_is_in_its_tables() {
     sharer.execute_batch("COMMIT").unwrap();
     assert!(opened.read().is_ok());
     opened.write(0, NEXT + 1).unwrap();
-    assert_eq!(opened.verdict(&[NEXT, NEXT + 1], &[], (false, false)), None);
+    assert_eq!(opened.verdict(&[NEXT, NEXT + 1], &[]), None);
 }

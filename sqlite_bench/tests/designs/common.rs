@@ -27,21 +27,22 @@ pub fn runtime() -> Runtime {
 /// A design with databases in a folder of their own; its runtime must have been entered, and be so still when it is dropped.
 pub struct Opened<'a> {
     pub runtime: &'a Runtime,
+    arm: &'a Arm,
     pub design: Arc<dyn Design>,
     pub setup: Setup,
     _folder: TempDir,
 }
 
-fn open<'a>(runtime: &'a Runtime, arm: &Arm) -> Opened<'a> {
+fn open<'a>(runtime: &'a Runtime, arm: &'a Arm) -> Opened<'a> {
     // In memory where there is such a folder: what a test waits for is not the disk.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let setup = Setup { databases: DATABASES, readers: 2, seed: SEED, folder: folder.path().to_owned() };
     let design = (arm.open)(&setup).unwrap_or_else(|error| panic!("{}: {error}", arm.name));
-    Opened { runtime, design, setup, _folder: folder }
+    Opened { runtime, arm, design, setup, _folder: folder }
 }
 
 /// The same with the history in it.
-pub fn open_with_history<'a>(runtime: &'a Runtime, arm: &Arm) -> Opened<'a> {
+pub fn open_with_history<'a>(runtime: &'a Runtime, arm: &'a Arm) -> Opened<'a> {
     let opened = open(runtime, arm);
     runtime.block_on(driver::replay(&*opened.design, DATABASES, SEED)).unwrap();
     opened
@@ -56,9 +57,9 @@ impl Opened<'_> {
     }
 
     /// What the check says of the first database, if these blocks were acknowledged and those failed.
-    pub fn verdict(&self, blocks: &[u64], failed: &[u64], (keeps_its_size, may_tear): (bool, bool)) -> Option<String> {
+    pub fn verdict(&self, blocks: &[u64], failed: &[u64]) -> Option<String> {
         let known = [Acknowledged { blocks: blocks.to_vec(), failed: failed.to_vec() }];
-        self.runtime.block_on(driver::verify(&*self.design, &known, keeps_its_size, may_tear)).unwrap()
+        self.runtime.block_on(driver::verify(self.arm, &*self.design, &known)).unwrap()
     }
 }
 
