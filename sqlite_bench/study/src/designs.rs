@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_sqlite::PoolBuilder;
-use deadpool_sqlite::{Config, Hook, HookError, Pool, PoolConfig, Runtime};
+use deadpool_sqlite::{Config, Hook, HookError, PoolConfig, Runtime};
 use parking_lot::lock_api::{Mutex, RawMutex};
 use rusqlite::{Connection, OpenFlags};
 use sqlite_bench::design::{
@@ -123,9 +123,24 @@ pub enum Reads {
     Inline,
 }
 
-/// A writing connection and several reading ones, checked out by tasks.
+/// Reads and writes go different ways.
+struct Split<R, W> {
+    reading: R,
+    writing: W,
+}
+
+impl<R: Database, W: Database> Database for Split<R, W> {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.reading.read(work).await
+    }
+
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        self.writing.write(work).await
+    }
+}
+
+/// Several reading connections, checked out by tasks.
 struct CheckedOut {
-    writer: LockedByTask,
     /// As many permits as there are reading connections.
     free: Arc<Semaphore>,
     readers: Arc<parking_lot::Mutex<Vec<Connection>>>,
@@ -137,12 +152,12 @@ pub fn checked_out(setup: &Setup, store: Store, reads: Reads) -> Result<Arc<dyn 
     databases(setup, transact, |database| {
         let writer = store.create(setup, database)?;
         let readers = (0..setup.readers).map(|_| store.connect(setup, database));
-        Ok(CheckedOut {
-            writer: LockedByTask(Arc::new(writer.into())),
+        let reading = CheckedOut {
             free: Arc::new(Semaphore::new(setup.readers)),
             readers: Arc::new(parking_lot::Mutex::new(readers.collect::<rusqlite::Result<_>>()?)),
             reads,
-        })
+        };
+        Ok(Split { reading, writing: LockedByTask(Arc::new(writer.into())) })
     })
 }
 
@@ -163,10 +178,6 @@ impl Database for CheckedOut {
             Reads::Blocking => blocking(work).await,
         }
     }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        self.writer.read(work).await
-    }
 }
 
 /// What both libraries' connections are set up with; they are WAL by the file, which the first connection made.
@@ -175,29 +186,23 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA synchronous = FULL")
 }
 
-/// WAL through a library: one pool for reading, and one of one connection for writing.
-struct Pools<P> {
-    reading: P,
-    writing: P,
-}
-
-/// Opens databases with pools that `open` opens, given the number of the database and of connections.
-fn pools<P>(
+/// WAL through a library: one pool for reading, and one of one connection for writing. `open` opens them, given the number of the database
+/// and of connections.
+fn pools<P: Database>(
     setup: &Setup,
-    open: impl Fn(&Setup, usize, usize) -> Result<P, AccessError>,
-) -> Result<Arc<dyn Design>, AccessError>
-where
-    Pools<P>: Database,
-{
+    open: impl Fn(usize, usize) -> Result<P, AccessError>,
+) -> Result<Arc<dyn Design>, AccessError> {
     databases(setup, transact, |database| {
         Store::Wal.create(setup, database)?;
-        Ok(Pools { reading: open(setup, database, setup.readers)?, writing: open(setup, database, 1)? })
+        Ok(Split { reading: open(database, setup.readers)?, writing: open(database, 1)? })
     })
 }
 
+struct Deadpool(deadpool_sqlite::Pool);
+
 /// WAL through deadpool-sqlite.
 pub fn deadpool(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-    pools(setup, |setup, database, size| {
+    pools(setup, |database, size| {
         let mut config = Config::new(setup.file(database));
         config.pool = Some(PoolConfig::new(size));
         let set_up = Hook::async_fn(|object, _| {
@@ -206,40 +211,31 @@ pub fn deadpool(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
                 done.map_err(|error| HookError::message(error.to_string()))?.map_err(HookError::Backend)
             })
         });
-        config.builder(Runtime::Tokio1).map_err(failed)?.post_create(set_up).build().map_err(failed)
+        let builder = config.builder(Runtime::Tokio1).map_err(failed)?.post_create(set_up);
+        Ok(Deadpool(builder.build().map_err(failed)?))
     })
 }
 
-async fn interact<T: Send + 'static>(pool: &Pool, work: impl Work<T>) -> Result<T, AccessError> {
-    let connection = pool.get().await.map_err(failed)?;
-    Ok(connection.interact(move |connection| work(connection)).await.map_err(failed)??)
-}
-
-impl Database for Pools<Pool> {
+impl Database for Deadpool {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        interact(&self.reading, work).await
-    }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        interact(&self.writing, work).await
+        let connection = self.0.get().await.map_err(failed)?;
+        Ok(connection.interact(move |connection| work(connection)).await.map_err(failed)??)
     }
 }
+
+struct AsyncSqlite(async_sqlite::Pool);
 
 /// WAL through async-sqlite: a thread per connection.
 pub fn async_sqlite(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-    pools(setup, |setup, database, size| {
+    pools(setup, |database, size| {
         let pool = PoolBuilder::new().path(setup.file(database)).num_conns(size).open_blocking().map_err(failed)?;
         pool.conn_for_each_blocking(set_up).into_iter().collect::<Result<(), _>>().map_err(failed)?;
-        Ok(pool)
+        Ok(AsyncSqlite(pool))
     })
 }
 
-impl Database for Pools<async_sqlite::Pool> {
+impl Database for AsyncSqlite {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        self.reading.conn(work).await.map_err(failed)
-    }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        self.writing.conn(work).await.map_err(failed)
+        self.0.conn(work).await.map_err(failed)
     }
 }
