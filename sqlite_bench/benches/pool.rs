@@ -1,12 +1,7 @@
-//! What the pool adds to SQLite: the trip to a reader thread and back, the commit, and the recording of a sample.
-
-use std::hint::black_box;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+//! What the pool adds to SQLite: the trip to a reader thread and back, and the commit.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rusqlite::Connection;
-use sqlite_bench::driver::Operations;
 use sqlite_bench::pool::{Options, Pool};
 use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
 
@@ -45,14 +40,5 @@ fn writes(criterion: &mut Criterion) {
     });
 }
 
-fn recorder(criterion: &mut Criterion) {
-    let operations = Mutex::new(Operations::default());
-    let due = Instant::now();
-    criterion.bench_function("recorder/sample", |bencher| {
-        let end = due + Duration::from_micros(1_700);
-        bencher.iter(|| operations.lock().unwrap().record(Ok(()), due, Some(due), black_box(end), true));
-    });
-}
-
-criterion_group!(benches, reads, writes, recorder);
+criterion_group!(benches, reads, writes);
 criterion_main!(benches);
