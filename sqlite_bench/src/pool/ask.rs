@@ -57,16 +57,12 @@ where
         sent?;
         answer.recv_async().await.unwrap_or_else(|_| Err(Error::Closed.into()))
     });
-    loop {
-        match asking.0.look(asked, options)? {
-            None => return answered.await,
-            Some(due) => {
-                if let Some(answer) = before(due, answered.as_mut()).await {
-                    return answer;
-                }
-            }
+    while let Some(due) = asking.0.look(asked, options)? {
+        if let Some(answer) = before(due, answered.as_mut()).await {
+            return answer;
         }
     }
+    answered.await
 }
 
 /// What `future` comes to, unless `due` comes first.
