@@ -99,14 +99,6 @@ impl Error {
         matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_))
     }
 
-    /// What an error of the commit itself means.
-    pub(super) fn of_commit(source: rusqlite::Error) -> Self {
-        match Error::from(source) {
-            Error::Sqlite(source) => Error::Commit(source),
-            other => other,
-        }
-    }
-
     pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
         Error::Open { path: path.to_owned(), source: Arc::new(source) }
     }

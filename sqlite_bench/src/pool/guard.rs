@@ -9,7 +9,7 @@ use rusqlite::{Connection, ffi};
 
 use super::error::{DENIED, Error};
 use super::queue::BoxedJob;
-use super::stats::Counters;
+use super::shared::Shared;
 use super::ticket::Ticket;
 
 /// The savepoint around each job.
@@ -39,11 +39,11 @@ const ALLOWED_PRAGMAS: [&str; 15] = [
 
 thread_local! {
     /// The pool whose job this thread runs.
-    static INSIDE: Cell<Option<*const Counters>> = const { Cell::new(None) };
+    static INSIDE: Cell<Option<*const Shared>> = const { Cell::new(None) };
 }
 
-/// Whether a job of the pool that has these counters runs on this thread.
-pub(super) fn is_inside(pool: &Arc<Counters>) -> bool {
+/// Whether a job of this pool runs on this thread.
+pub(super) fn is_inside(pool: &Arc<Shared>) -> bool {
     INSIDE.get() == Some(Arc::as_ptr(pool))
 }
 
@@ -93,8 +93,8 @@ impl Guard {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = job;
     }
 
-    /// Runs a job of the pool that has these counters, unless it was given up.
-    pub(super) fn run(&self, job: &mut BoxedJob, connection: &Connection, pool: &Arc<Counters>) -> Result<(), Error> {
+    /// Runs a job of this pool, unless it was given up.
+    pub(super) fn run(&self, job: &mut BoxedJob, connection: &Connection, pool: &Arc<Shared>) -> Result<(), Error> {
         let ticket = Arc::clone(job.ticket());
         if !ticket.begin() {
             return Err(Error::Cancelled);

@@ -25,7 +25,7 @@ mod error;
 mod guard;
 mod options;
 mod queue;
-mod stats;
+mod shared;
 mod threads;
 mod ticket;
 mod writer;
@@ -33,12 +33,12 @@ mod writer;
 pub use error::Error;
 pub use options::{Access, Durability, Options};
 pub use queue::Work;
-pub use stats::Stats;
+pub use shared::Stats;
 
 use ask::{Full, ask};
 use queue::Message;
-use stats::Counters;
-use threads::{Threads, spawn};
+use shared::{Shared, spawn};
+use threads::Threads;
 
 /// A database with a thread that writes and some that read. Clones are the same pool.
 #[derive(Clone)]
@@ -47,10 +47,9 @@ pub struct Pool {
 }
 
 struct Inner {
-    options: Options,
+    shared: Arc<Shared>,
     /// Gone when the pool is closed; the sender when its threads have ended.
     open: RwLock<Option<(Threads, Sender<()>)>>,
-    counters: Arc<Counters>,
     /// How closing went.
     outcome: Arc<OnceLock<Result<(), Error>>>,
     /// Disconnected when all threads have ended.
@@ -83,11 +82,11 @@ impl Pool {
     /// # Errors
     /// As [`Pool::open`].
     pub fn open_blocking(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
-        let counters = Arc::new(Counters::default());
-        let threads = Threads::start(path.as_ref(), options, &counters)?;
+        let shared = Arc::new(Shared::new(options.clone()));
+        let threads = Threads::start(path.as_ref(), &shared)?;
         let (end, ended) = flume::bounded(0);
-        let (open, outcome, options) = (RwLock::new(Some((threads, end))), Arc::default(), options.clone());
-        Ok(Pool { inner: Arc::new(Inner { options, open, counters, outcome, ended }) })
+        let open = RwLock::new(Some((threads, end)));
+        Ok(Pool { inner: Arc::new(Inner { shared, open, outcome: Arc::default(), ended }) })
     }
 
     /// Runs `work` on a reading thread. It sees everything that was committed before, and nothing else.
@@ -128,7 +127,7 @@ impl Pool {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        ask(self.inner.reads()?, Full::Wait, &self.inner.options, work).await
+        ask(self.inner.reads()?, Full::Wait, &self.inner.shared.options, work).await
     }
 
     /// As [`Pool::write`], for a job with an error of its own; see [`Pool::read_and_then`].
@@ -140,7 +139,7 @@ impl Pool {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        ask(self.inner.writes()?, Full::Wait, &self.inner.options, work).await
+        ask(self.inner.writes()?, Full::Wait, &self.inner.shared.options, work).await
     }
 
     /// As [`Pool::read`], but refuses when the queue is full.
@@ -148,7 +147,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::read`], and [`Error::Full`].
     pub async fn try_read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.reads()?, Full::Refuse, &self.inner.options, plain(work)).await
+        ask(self.inner.reads()?, Full::Refuse, &self.inner.shared.options, plain(work)).await
     }
 
     /// As [`Pool::write`], but refuses when the queue is full.
@@ -156,7 +155,7 @@ impl Pool {
     /// # Errors
     /// As [`Pool::write`], and [`Error::Full`].
     pub async fn try_write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, Error> {
-        ask(self.inner.writes()?, Full::Refuse, &self.inner.options, plain(work)).await
+        ask(self.inner.writes()?, Full::Refuse, &self.inner.shared.options, plain(work)).await
     }
 
     /// As [`Pool::read`], for threads that may be blocked.
@@ -181,8 +180,7 @@ impl Pool {
         let open = self.inner.open.read().unwrap_or_else(PoisonError::into_inner);
         let waiting = |(threads, _): &(Threads, _)| (threads.reads.len(), threads.writes().map_or(0, Sender::len));
         let (waiting_reads, waiting_writes) = open.as_ref().map(waiting).unwrap_or_default();
-        let stats = *self.inner.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        Stats { waiting_reads, waiting_writes, ..stats }
+        Stats { waiting_reads, waiting_writes, ..self.inner.shared.stats() }
     }
 
     /// Lets everything that waits finish, empties the log and ends the threads, for all clones; waits for it, unless it is called from a job
@@ -192,7 +190,7 @@ impl Pool {
     /// If the log cannot be copied into the database; nothing is lost then, the next opening does it.
     pub async fn close(self) -> Result<(), Error> {
         self.inner.close();
-        if !guard::is_inside(&self.inner.counters) {
+        if !guard::is_inside(&self.inner.shared) {
             // Nothing is ever sent: this waits for the other end to go.
             let _ = self.inner.ended.recv_async().await;
         }
@@ -224,7 +222,7 @@ impl Inner {
 
     /// A queue, of an open pool, for anybody but its own jobs.
     fn queue(&self, pick: impl FnOnce(&Threads) -> Result<&Sender<Message>, Error>) -> Result<Sender<Message>, Error> {
-        if guard::is_inside(&self.counters) {
+        if guard::is_inside(&self.shared) {
             return Err(Error::Nested);
         }
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,19 +1,20 @@
-//! The writing thread: one transaction after another, each for all who wait.
+//! The writing thread: one transaction after another, each for all who wait; and the thread that copies the log beside it.
 
 use std::cell::Cell;
 use std::iter::once;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flume::Sender;
+use flume::{Receiver, Sender};
 use rusqlite::{Connection, ErrorCode};
 
+use super::connect;
 use super::error::Error;
 use super::guard::{Guard, SAVEPOINT};
-use super::options::Options;
-use super::queue::{BoxedJob, Queue};
-use super::stats::{Counters, count};
+use super::queue::{BoxedJob, Message, Queue};
+use super::shared::{Shared, spawn};
 
 /// A commit that has been under way for so long takes no further writes: those that are in it wait for it.
 const GROUP_TIME: Duration = Duration::from_millis(5);
@@ -33,24 +34,68 @@ thread_local! {
 /// Copies the log once; whether nobody stood in the way.
 ///
 /// The mode is SQLite's: `PASSIVE` copies what no reader needs and waits for nobody, `TRUNCATE` copies all of it, waits for the readers and
-/// shortens the log to nothing. `turn` is the pool's: SQLite does not let one checkpoint wait for another.
-pub(super) fn checkpoint(connection: &Connection, mode: &str, turn: &Mutex<()>) -> rusqlite::Result<bool> {
-    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+/// shortens the log to nothing.
+fn checkpoint(connection: &Connection, mode: &str, shared: &Shared) -> rusqlite::Result<bool> {
+    let _turn = shared.turn.lock().unwrap_or_else(PoisonError::into_inner);
     let busy: i64 = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))?;
     Ok(busy == 0)
 }
 
+/// Makes a checkpoint for each signal, until the writer is gone.
+fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
+    for () in signals {
+        // One that fails leaves the log as it was; the next signal tries again, and the writer sees to the limit.
+        if checkpoint(connection, "PASSIVE", shared).is_ok() {
+            shared.count(|stats| stats.checkpoints += 1);
+        }
+    }
+}
+
+/// Both threads, and how the first is asked.
+pub(super) struct Writing {
+    pub(super) writes: Sender<Message>,
+    writer: JoinHandle<Writer>,
+    copier: JoinHandle<()>,
+}
+
+impl Writing {
+    pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Self, Error> {
+        let options = &shared.options;
+        let ((connection, guard), (copying, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
+        let (writes, queue) = flume::bounded(options.queue.get());
+        let (signals, signalled) = flume::bounded(1);
+        let (shared, copier_shared) = (Arc::clone(shared), Arc::clone(shared));
+        let next_limit = options.wal_limit_pages;
+        let committing = Writer { connection, guard, queue: Queue::new(queue), signals, shared, next_limit, alone: 0 };
+        Ok(Writing {
+            writes,
+            writer: spawn("sqlite-writer", move || committing.run())?,
+            copier: spawn("sqlite-checkpoint", move || copy(&copying, &signalled, &copier_shared))?,
+        })
+    }
+
+    /// Ends the threads once the queue is empty, makes the last checkpoint and closes the connections.
+    ///
+    /// If it fails, everything acknowledged is in the log.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        let _ = self.writes.send(Message::Stop);
+        drop(self.writes);
+        let Writer { connection, signals, shared, .. } = self.writer.join().map_err(|_| Error::Closed)?;
+        drop(signals);
+        // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
+        let _ = self.copier.join();
+        checkpoint(&connection, "TRUNCATE", &shared).map(drop).map_err(Error::from)
+    }
+}
+
 /// The state of the writing thread.
-pub(super) struct Writer {
+struct Writer {
     connection: Connection,
     guard: Guard,
     queue: Queue,
     /// Asks the checkpoint thread for a checkpoint; one that is under way will do.
     signals: Sender<()>,
-    /// Whose turn it is to make one.
-    turn: Arc<Mutex<()>>,
-    counters: Arc<Counters>,
-    options: Options,
+    shared: Arc<Shared>,
     /// Pages in the log at which the writer makes room by itself; beyond the limit if readers did not let it.
     next_limit: u32,
     /// So many commits to come are of one write each, to find the one that made a commit fail if it is tried again.
@@ -68,20 +113,8 @@ enum Ran {
 }
 
 impl Writer {
-    pub(super) fn new(
-        (connection, guard): (Connection, Guard),
-        queue: Queue,
-        signals: Sender<()>,
-        turn: Arc<Mutex<()>>,
-        counters: Arc<Counters>,
-        options: Options,
-    ) -> Self {
-        let next_limit = options.wal_limit_pages;
-        Writer { connection, guard, queue, signals, turn, counters, options, next_limit, alone: 0 }
-    }
-
     /// Commits writes until the pool is closed and the queue empty.
-    pub(super) fn run(mut self) -> Self {
+    fn run(mut self) -> Self {
         // This takes the place of SQLite's own checkpoints, which would run on this thread.
         self.connection.wal_hook(Some(|_, pages| {
             PAGES.set(u32::try_from(pages).unwrap_or(0));
@@ -95,19 +128,9 @@ impl Writer {
         self
     }
 
-    /// Makes the last checkpoint, after those of the other thread, and closes the connection.
-    ///
-    /// If it fails, everything acknowledged is in the log.
-    pub(super) fn finish(self, checkpoints: JoinHandle<()>) -> Result<(), Error> {
-        drop(self.signals);
-        // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
-        let _ = checkpoints.join();
-        checkpoint(&self.connection, "TRUNCATE", &self.turn).map(drop).map_err(Error::from)
-    }
-
     /// One transaction for `first` and those that wait behind it; nobody is waited for.
     fn group(&mut self, first: BoxedJob) {
-        let batch = if self.alone > 0 { 1 } else { self.options.batch.get() };
+        let batch = if self.alone > 0 { 1 } else { self.shared.options.batch.get() };
         self.alone = self.alone.saturating_sub(1);
         let waiting = self.queue.len().min(batch - 1);
         let commits = COMMITS.get();
@@ -141,7 +164,7 @@ impl Writer {
     fn commit(&mut self, done: Vec<BoxedJob>) {
         match self.execute(COMMIT) {
             Ok(()) => {
-                count(&self.counters, |stats| {
+                self.shared.count(|stats| {
                     stats.commits += 1;
                     stats.writes += done.len() as u64;
                 });
@@ -151,15 +174,15 @@ impl Writer {
             }
             Err(error) => {
                 self.roll_back();
-                // A deferred foreign key: one of them is to blame, and SQLite does not say which.
-                let blame = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
-                let error = match (blame, done.len()) {
-                    (true, 1) => Error::from(error),
-                    (true, count) => {
-                        self.alone = count;
-                        Error::Undone(Arc::new(Error::from(error)))
+                let is_constraint = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+                let error = match Error::from(error) {
+                    // A deferred foreign key: one of them is to blame, and SQLite does not say which.
+                    error if is_constraint && done.len() > 1 => {
+                        self.alone = done.len();
+                        Error::Undone(Arc::new(error))
                     }
-                    (false, _) => Error::of_commit(error),
+                    Error::Sqlite(source) if !is_constraint => Error::Commit(source),
+                    error => error,
                 };
                 self.refuse_all(done, &error);
             }
@@ -174,7 +197,7 @@ impl Writer {
 
     /// Answers a job that is not in the database; with its own error if there is no other.
     fn refuse(&self, job: BoxedJob, error: Option<Error>) {
-        count(&self.counters, |stats| stats.failed_writes += 1);
+        self.shared.count(|stats| stats.failed_writes += 1);
         job.answer(error);
     }
 
@@ -183,19 +206,12 @@ impl Writer {
         if let Err(error) = self.savepoint("SAVEPOINT") {
             return self.over(Ok(()), Error::from(error), commits);
         }
-        let ran = self.guard.run(job, &self.connection, &self.counters);
-        if self.connection.is_autocommit() {
+        let ran = self.guard.run(job, &self.connection, &self.shared);
+        // A damaged page spoils its transaction: whatever follows fails, the commit included, although a savepoint can be undone.
+        if self.connection.is_autocommit() || matches!(ran, Err(Error::Corrupt(_))) {
             return self.over(ran, Error::TransactionEnded, commits);
         }
-        let undone = match &ran {
-            Ok(()) => Ok(()),
-            // A damaged page spoils its transaction: whatever follows fails, the commit included, although a savepoint can be undone.
-            Err(error @ Error::Corrupt(_)) => {
-                let error = error.clone();
-                return self.over(ran, error, commits);
-            }
-            Err(_) => self.savepoint("ROLLBACK TO"),
-        };
+        let undone = if ran.is_ok() { Ok(()) } else { self.savepoint("ROLLBACK TO") };
         match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {
             (Ok(()), Ok(())) => Ran::Done,
             (Ok(()), Err(_)) => Ran::Undone,
@@ -231,21 +247,21 @@ impl Writer {
 
     /// Has the log copied beside the next writes, or, at its limit, before them.
     fn look_after_the_log(&mut self) {
-        let (pages, limit) = (PAGES.get(), self.options.wal_limit_pages);
-        count(&self.counters, |stats| stats.wal_pages = u64::from(pages));
+        let (pages, limit) = (PAGES.get(), self.shared.options.wal_limit_pages);
+        self.shared.count(|stats| stats.wal_pages = u64::from(pages));
         if pages < limit {
             // The log has begun anew since.
             self.next_limit = limit;
         }
         if pages >= self.next_limit {
             // Waits for readers no longer than for other processes. If one does not let go, the log grows by as much again first.
-            let made_room = checkpoint(&self.connection, "TRUNCATE", &self.turn).unwrap_or(false);
+            let made_room = checkpoint(&self.connection, "TRUNCATE", &self.shared).unwrap_or(false);
             if made_room {
-                count(&self.counters, |stats| stats.forced_checkpoints += 1);
+                self.shared.count(|stats| stats.forced_checkpoints += 1);
                 PAGES.set(0);
             }
             self.next_limit = if made_room { limit } else { pages.saturating_add(limit) };
-        } else if pages >= self.options.checkpoint_pages {
+        } else if pages >= self.shared.options.checkpoint_pages {
             // One that is under way will do.
             let _ = self.signals.try_send(());
         }

@@ -1,0 +1,61 @@
+//! What the askers and the threads of a pool share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use super::error::Error;
+use super::options::Options;
+
+/// What a pool has done since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Reads that ran.
+    pub reads: u64,
+    /// Writes that were committed.
+    pub writes: u64,
+    /// Writes that ran and are not in the database.
+    pub failed_writes: u64,
+    /// Commits, each of one write or more.
+    pub commits: u64,
+    /// Checkpoints beside the writer.
+    pub checkpoints: u64,
+    /// Checkpoints for which the writer waited, because the log had reached its limit.
+    pub forced_checkpoints: u64,
+    /// Pages in the log after the last commit.
+    pub wal_pages: u64,
+    /// Reads that wait.
+    pub waiting_reads: usize,
+    /// Writes that wait.
+    pub waiting_writes: usize,
+}
+
+/// What there is once for all of them.
+pub(super) struct Shared {
+    pub(super) options: Options,
+    stats: Mutex<Stats>,
+    /// Whose turn it is to make a checkpoint: SQLite does not let one wait for another.
+    pub(super) turn: Mutex<()>,
+}
+
+impl Shared {
+    pub(super) fn new(options: Options) -> Self {
+        Shared { options, stats: Mutex::default(), turn: Mutex::default() }
+    }
+
+    /// Counts something; it takes nanoseconds, beside the microseconds of the operation that is counted.
+    pub(super) fn count(&self, add: impl FnOnce(&mut Stats)) {
+        add(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// What was counted so far.
+    pub(super) fn stats(&self) -> Stats {
+        *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub(super) fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, Error> {
+    Builder::new().name(name.to_owned()).spawn(work).map_err(|source| Error::Thread(Arc::new(source)))
+}
