@@ -71,7 +71,7 @@ fn connect(path: &Path, access: OpenFlags, options: &Options) -> rusqlite::Resul
     connection.busy_timeout(options.busy_timeout)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     let writes = access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE);
-    let guard = Guard::of(&connection, writes, options.busy_timeout)?;
+    let guard = Guard::of(&connection, writes)?;
     if let Some(on_open) = &options.on_open {
         (on_open.0)(&connection)?;
     }

@@ -1,8 +1,7 @@
 //! Keeps the connection and its transaction as they are while a job has them.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 use rusqlite::{Connection, ffi};
@@ -47,50 +46,42 @@ pub(super) fn is_inside(pool: &Arc<Shared>) -> bool {
     INSIDE.get() == Some(Arc::as_ptr(pool))
 }
 
-/// The job that runs on a connection, if one does.
-type Current = Arc<Mutex<Option<Arc<Ticket>>>>;
-
-fn peek<T>(current: &Current, ask: impl FnOnce(&Ticket) -> T) -> Option<T> {
-    current.lock().unwrap_or_else(PoisonError::into_inner).as_deref().map(ask)
-}
-
-/// Tells SQLite which job runs.
+/// Tells SQLite which job runs on a connection, if one does.
 ///
 /// An authorizer refuses, when they are compiled, statements that would begin or end the transaction or change the connection for the jobs
 /// that follow. On the connection that writes a commit hook turns every commit into a rollback, also the silent one of a job that goes on
 /// after SQLite has rolled back by itself. A progress handler stops what was given up: unlike `sqlite3_interrupt` it cannot come between two
 /// statements and be lost, nor hit the job that follows.
-pub(super) struct Guard {
-    current: Current,
-    busy_timeout: Duration,
-}
+#[derive(Clone, Default)]
+pub(super) struct Guard(Arc<Mutex<Option<Arc<Ticket>>>>);
 
 impl Guard {
     /// Guards a connection, for reading or also for writing.
-    pub(super) fn of(connection: &Connection, writes: bool, busy_timeout: Duration) -> rusqlite::Result<Self> {
-        let current = Current::default();
-        let own = Arc::clone(&current);
+    pub(super) fn of(connection: &Connection, writes: bool) -> rusqlite::Result<Self> {
+        let guard = Guard::default();
+        let own = guard.clone();
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             // The handler below would never see a loop of short statements.
             let judge = |job: &Ticket| (job.is_given_up(), refused(&context.action, writes));
-            let (given_up, statement) = peek(&own, judge).unwrap_or_default();
+            let (given_up, statement) = own.current().as_deref().map(judge).unwrap_or_default();
             if !given_up && statement.is_none() {
                 return Authorization::Allow;
             }
             DENIED.set(statement);
             Authorization::Deny
         }))?;
-        let own = Arc::clone(&current);
-        connection.progress_handler(PATIENCE, Some(move || peek(&own, Ticket::is_given_up).unwrap_or(false)))?;
+        let own = guard.clone();
+        let is_given_up = move || own.current().as_deref().is_some_and(Ticket::is_given_up);
+        connection.progress_handler(PATIENCE, Some(is_given_up))?;
         if writes {
-            let own = Arc::clone(&current);
-            connection.commit_hook(Some(move || peek(&own, |_| ()).is_some()))?;
+            let own = guard.clone();
+            connection.commit_hook(Some(move || own.current().is_some()))?;
         }
-        Ok(Guard { current, busy_timeout })
+        Ok(guard)
     }
 
-    fn set(&self, job: Option<Arc<Ticket>>) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = job;
+    fn current(&self) -> MutexGuard<'_, Option<Arc<Ticket>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a job of this pool, unless it was given up.
@@ -99,13 +90,13 @@ impl Guard {
         if !ticket.begin() {
             return Err(Error::Cancelled);
         }
-        self.set(Some(Arc::clone(&ticket)));
+        *self.current() = Some(Arc::clone(&ticket));
         INSIDE.set(Some(Arc::as_ptr(pool)));
         let ran = job.run(connection);
         INSIDE.set(None);
-        self.set(None);
+        *self.current() = None;
         // The one setting that a job can reach without a statement, and that no hook hears of.
-        let _ = connection.busy_timeout(self.busy_timeout);
+        let _ = connection.busy_timeout(pool.options.busy_timeout);
         if ticket.end() { ran } else { Err(Error::Cancelled) }
     }
 }
