@@ -1,6 +1,6 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
-use crate::fmt::{self, Unit};
+use crate::fmt;
 use crate::judged::{Counts, Estimate, Judged, Range, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
@@ -56,11 +56,10 @@ fn printed(unit: &str, is_factor: bool, estimate: &Estimate) -> String {
     } else {
         String::new()
     };
-    match (point.is_finite(), interval.as_str()) {
-        (true, interval) => fmt::join(&(print(point) + interval), symbol),
-        (false, "") => "no figure (failed runs)".to_owned(),
-        (false, interval) => "no figure (failed runs)".to_owned() + &fmt::join(interval, symbol),
-    }
+    let figure = if point.is_finite() { print(point) } else { "no figure (failed runs)".to_owned() };
+    // A unit stands behind numbers only.
+    let symbol = if point.is_finite() || has_interval(estimate) { symbol } else { "" };
+    fmt::join(&(figure + &interval), symbol)
 }
 
 /// Whether the estimate has an interval at all; one sample, or too few, has none.
@@ -70,12 +69,18 @@ pub fn has_interval(estimate: &Estimate) -> bool {
 
 /// Prints every number of one estimate with the same decimals, as many as the width of its interval bears, and the unit of them all.
 fn printer<'a>(unit: &'a str, estimate: &Estimate) -> (impl Fn(f64) -> String, &'a str) {
-    let width = Some(estimate.hi - estimate.lo).filter(|width| has_interval(estimate) && width.is_finite());
-    let Unit { divisor, symbol } = match unit {
-        FRACTION => Unit { divisor: 0.01, symbol: "%" },
+    let (divisor, symbol) = match unit {
+        FRACTION => (0.01, "%"),
         unit => fmt::unit_for(unit, estimate.point),
     };
-    let places = fmt::interval_places(estimate.point / divisor, width.map(|width| width / divisor));
+    let (point, width) = (estimate.point / divisor, (estimate.hi - estimate.lo) / divisor);
+    // Two significant digits of the width, but no more than four of the estimate; three of it where the interval has no width, or is open.
+    let has_width = has_interval(estimate) && width.is_finite() && width > 0.0;
+    let places = match has_width.then(|| fmt::places(width, 2)) {
+        Some(places) if point == 0.0 => places,
+        Some(places) => places.min(fmt::places(point, 4)),
+        None => fmt::places(point, 3),
+    };
     (move |x| fmt::decimals_or_power(x / divisor, places), symbol)
 }
 

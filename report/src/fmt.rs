@@ -1,27 +1,9 @@
 //! Numbers as a reader wants them: sensible digits, units that fit the size, never a raw float.
 
-/// A unit that a value is printed in: the divisor from the stored unit and the symbol, for example `(1e-3, "ms")`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Unit<'a> {
-    /// What a value is divided by to be in this unit.
-    pub divisor: f64,
-    /// What stands behind the number; empty for plain counts.
-    pub symbol: &'a str,
-}
-
-const TIMES: [Unit; 4] = [
-    Unit { divisor: 1.0, symbol: "s" },
-    Unit { divisor: 1e-3, symbol: "ms" },
-    Unit { divisor: 1e-6, symbol: "µs" },
-    Unit { divisor: 1e-9, symbol: "ns" },
-];
-
-const SIZES: [Unit; 4] = [
-    Unit { divisor: 1_073_741_824.0, symbol: "GiB" },
-    Unit { divisor: 1_048_576.0, symbol: "MiB" },
-    Unit { divisor: 1024.0, symbol: "KiB" },
-    Unit { divisor: 1.0, symbol: "B" },
-];
+/// Units of time in seconds, the largest first.
+const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
+/// Units of size in bytes, the largest first.
+const SIZES: [(f64, &str); 4] = [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
 
 /// The suffix of a metric's name that is its unit: `work_s` gives `s`, `rows_per_s` gives `per_s`; empty if it has none.
 /// Of rates, megabytes per second have a unit of their own, since "1,270/s" would not say of what.
@@ -66,8 +48,9 @@ pub fn metric_in_words(metric: &str) -> String {
     }
 }
 
-/// The printed unit that fits a value of `like` (in the stored unit `unit`), so that a row of values can share one.
-pub fn unit_for(unit: &str, like: f64) -> Unit<'_> {
+/// The printed unit that fits a value of `like` (in the stored unit `unit`), so that a row of values can share one: what a value is divided by
+/// to be in it, and what stands behind the number, for example `(1e-3, "ms")`; nothing does behind plain counts.
+pub fn unit_for(unit: &str, like: f64) -> (f64, &str) {
     let (ladder, stored) = match unit {
         "s" => (TIMES, 1.0),
         "ms" => (TIMES, 1e-3),
@@ -75,14 +58,14 @@ pub fn unit_for(unit: &str, like: f64) -> Unit<'_> {
         "ns" => (TIMES, 1e-9),
         "kib" | "KiB" => (SIZES, 1024.0),
         "bytes" | "B" => (SIZES, 1.0),
-        _ => return Unit { divisor: 1.0, symbol: symbol_of(unit) },
+        _ => return (1.0, symbol_of(unit)),
     };
     let size = (like * stored).abs();
     // Zero and unreadable values keep the stored unit: "0 s" says more than "0 ns".
     let is_readable = size > 0.0 && size.is_finite();
-    let fits = |step: &Unit| if is_readable { size >= step.divisor * 0.9995 } else { step.divisor <= stored };
-    let fitting = ladder.into_iter().find(fits).unwrap_or(ladder[3]);
-    Unit { divisor: fitting.divisor / stored, symbol: fitting.symbol }
+    let fits = |(step, _): &(f64, &str)| if is_readable { size >= step * 0.9995 } else { *step <= stored };
+    let (step, symbol) = ladder.into_iter().find(fits).unwrap_or(ladder[3]);
+    (step / stored, symbol)
 }
 
 /// What stands behind a number of a stored unit that has no larger or smaller ones: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.
@@ -98,7 +81,7 @@ pub fn symbol_of(unit: &str) -> &str {
 
 /// A value with its unit: `(0.0123, "s")` is "12.3 ms", `(1331.2, "kib")` is "1.30 MiB"; an unknown unit is printed as given.
 pub fn value(x: f64, unit: &str) -> String {
-    let Unit { divisor, symbol } = unit_for(unit, x);
+    let (divisor, symbol) = unit_for(unit, x);
     // A whole number is printed as one, unless it is too long to be read.
     let is_whole = symbol.is_empty() && x.fract() == 0.0 && x.abs() < 1e12;
     let digits = if is_whole { decimals(x, 0) } else { number(x / divisor, 3) };
@@ -107,7 +90,7 @@ pub fn value(x: f64, unit: &str) -> String {
 
 /// The same of a round value, without trailing zeros: `(10.0, "ms")` is "10 ms".
 pub fn round_value(x: f64, unit: &str) -> String {
-    let Unit { divisor, symbol } = unit_for(unit, x);
+    let (divisor, symbol) = unit_for(unit, x);
     join(&plain(x / divisor), symbol)
 }
 
@@ -119,13 +102,12 @@ pub fn join(digits: &str, symbol: &str) -> String {
 
 /// A number with at least `significant` significant digits and no needless ones: 0.01234 (3) is "0.0123", 1234567 is "1,234,567".
 pub fn number(x: f64, significant: usize) -> String {
-    if !x.is_finite() || x == 0.0 {
-        return decimals(x, 0);
-    }
-    if x.abs() >= 1e12 || x.abs() < 1e-6 {
-        return scientific(x, significant);
-    }
-    decimals(x, places(x, significant))
+    if needs_power(x) { scientific(x, significant) } else { decimals(x, places(x, significant)) }
+}
+
+/// Whether decimals would show nothing of the number, or more of them than can be read.
+fn needs_power(x: f64) -> bool {
+    x != 0.0 && x.is_finite() && !(1e-6..1e12).contains(&x.abs())
 }
 
 /// Decimal places that give `x` that many significant digits, never negative and at most 9.
@@ -167,10 +149,10 @@ pub fn decimals(x: f64, places: usize) -> String {
 
 /// A round number without trailing zeros: 0.50 is "0.5", 100000 is "100,000".
 pub fn plain(x: f64) -> String {
-    if x != 0.0 && x.is_finite() && (x.abs() >= 1e12 || x.abs() < 1e-6) {
-        return number(x, 1);
+    if needs_power(x) {
+        return scientific(x, 1);
     }
-    let text = decimals(x, if x == 0.0 { 0 } else { places(x, 4) });
+    let text = decimals(x, places(x, 4));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
@@ -188,16 +170,6 @@ pub fn percent(fraction: f64) -> String {
     }
     let places = if x.abs() >= 99.95 || (x - x.round()).abs() < 0.005 { 0 } else { usize::from(x.abs() < 1.0) + 1 };
     format!("{} %", decimals(x, places))
-}
-
-/// Decimal places for an estimate whose interval is so wide: two significant digits of the width, and no more than four of the estimate.
-/// Without an interval, or with one of no width, three of the estimate.
-pub fn interval_places(point: f64, width: Option<f64>) -> usize {
-    match width.filter(|width| *width > 0.0) {
-        Some(width) if point == 0.0 => places(width, 2),
-        Some(width) => places(width, 2).min(places(point, 4)),
-        None => places(point, 3),
-    }
 }
 
 /// A number with so many decimals, in powers of ten where these would show nothing of it.

@@ -1,6 +1,6 @@
 //! Axes: where a value stands in pixels, and which values deserve a tick.
 
-use crate::fmt::{self, Unit};
+use crate::fmt;
 
 /// Ticks of an axis, about, at most.
 const MOST: usize = 7;
@@ -82,21 +82,19 @@ impl Axis {
             ("kib", true) => self.binary_ticks(1024.0),
             ("bytes", true) => self.binary_ticks(1.0),
             ("kib" | "bytes", false) => {
-                let Unit { divisor, .. } = fmt::unit_for(unit, self.hi);
+                let (divisor, _) = fmt::unit_for(unit, self.hi);
                 let ticks = straight_ticks(self.lo / divisor, self.hi / divisor, MOST);
                 ticks.into_iter().map(|tick| tick * divisor).collect()
             }
             _ => self.ticks(),
         };
-        let largest = ticks.iter().copied().fold(0.0_f64, |most, tick| most.max(tick.abs()));
-        let shared = fmt::unit_for(unit, largest);
-        let own = |tick: f64| fmt::unit_for(unit, tick);
-        if self.log && ticks.iter().any(|tick| own(*tick).symbol != shared.symbol) {
-            let label = |tick: f64| (tick, fmt::join(&fmt::plain(tick / own(tick).divisor), own(tick).symbol));
+        let (divisor, symbol) = fmt::unit_for(unit, ticks.last().copied().unwrap_or_default());
+        if self.log && ticks.iter().any(|tick| fmt::unit_for(unit, *tick).1 != symbol) {
+            let label = |tick: f64| (tick, fmt::round_value(tick, unit));
             return (ticks.into_iter().map(label).collect(), String::new());
         }
-        let label = |tick: f64| (tick, fmt::plain(tick / shared.divisor));
-        (ticks.into_iter().map(label).collect(), shared.symbol.to_owned())
+        let label = |tick: f64| (tick, fmt::plain(tick / divisor));
+        (ticks.into_iter().map(label).collect(), symbol.to_owned())
     }
 
     /// Powers of two bytes on the axis, about seven at most; ordinary ticks where the axis is too short for two of them. `bytes` is the
@@ -108,24 +106,16 @@ impl Axis {
         }
         let fits = |step: &f64| (last / step).floor() - (first / step).ceil() < MOST as f64;
         let step = [1.0, 2.0, 3.0, 4.0, 5.0, 10.0, 20.0].into_iter().find(fits).unwrap_or(50.0);
-        let mut ticks = Vec::new();
-        let mut power = (first / step).ceil() * step;
-        while power <= last {
-            ticks.push(power.exp2() / bytes);
-            power += step;
-        }
+        let powers = steps((first / step).ceil() * step, step).take_while(|power| *power <= last);
+        let ticks: Vec<f64> = powers.map(|power| power.exp2() / bytes).collect();
         if ticks.len() < 2 { vec![first.exp2() / bytes, last.exp2() / bytes] } else { ticks }
     }
 
     fn log_ticks(&self, mantissas: &[f64]) -> Vec<f64> {
-        let mut ticks = Vec::new();
-        let mut decade = self.lo.log10().floor();
-        while decade <= self.hi.log10().ceil() && ticks.len() < 10_000 {
-            let of_decade = mantissas.iter().map(|mantissa| mantissa * 10_f64.powf(decade));
-            ticks.extend(of_decade.filter(|tick| self.holds(*tick)));
-            decade += 1.0;
-        }
-        ticks
+        let decade = |x: f64| x.log10().clamp(f64::MIN_10_EXP.into(), f64::MAX_10_EXP.into());
+        let decades = steps(decade(self.lo).floor(), 1.0).take_while(|step| *step <= decade(self.hi).ceil());
+        let ticks = decades.flat_map(|decade| mantissas.iter().map(move |mantissa| mantissa * 10_f64.powf(decade)));
+        ticks.filter(|tick| self.holds(*tick)).collect()
     }
 }
 
@@ -141,11 +131,11 @@ fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {
         .find(|step| *step >= rough * 0.999)
         .unwrap_or(power * 10.0);
     let first = (lo / step - 1e-9).ceil();
-    let mut ticks = Vec::new();
-    let mut count = 0.0;
-    while (first + count) * step <= hi * (1.0 + 1e-12) && ticks.len() <= most + 2 {
-        ticks.push((first + count) * step);
-        count += 1.0;
-    }
-    ticks
+    let ticks = steps(first, 1.0).map(|count| count * step).take(most + 3);
+    ticks.take_while(|tick| *tick <= hi * (1.0 + 1e-12)).collect()
+}
+
+/// `first` and what follows it at equal distances, without end.
+fn steps(first: f64, distance: f64) -> impl Iterator<Item = f64> {
+    std::iter::successors(Some(first), move |step| Some(step + distance))
 }
