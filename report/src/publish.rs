@@ -53,24 +53,20 @@ fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
         data.extend(&supplement.data, |scenario, arm| supplement.has(scenario, arm));
     }
     let is_taken = |path: &str| supplements.iter().any(|supplement| supplement.folder == path);
+    let mut rounds = shown.sources(results);
+    rounds.retain(|source| source.part != SUPPLEMENT || is_taken(&source.folder));
+    let calibrate = |folder: &Folder| {
+        Some(judge::calibrate(evidence(folder, &folder.dataset()), folder.meta.calibration.as_ref()?))
+    };
     StudyView {
         judged,
         data,
         page: folder.page.clone(),
         machine: folder.machine.clone(),
-        calibration: shown.calibration.map_or_else(Vec::new, |folder| {
-            let calibration = folder.meta.calibration.iter();
-            calibration
-                .flat_map(|calibration| judge::calibrate(evidence(folder, &folder.dataset()), calibration))
-                .collect()
-        }),
+        calibration: shown.calibration.and_then(calibrate).unwrap_or_default(),
         origin: Origin {
             host: shown.host,
-            rounds: shown
-                .sources(results)
-                .into_iter()
-                .filter(|source| source.part != SUPPLEMENT || is_taken(&source.folder))
-                .collect(),
+            rounds,
             elsewhere: shown.elsewhere.iter().map(|(host, folder)| (*host, checked(folder))).collect(),
         },
         supplements,
@@ -128,46 +124,39 @@ pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf])
 
 /// Removes the files of `folder` with one of these extensions that are not among the `files` just written.
 fn clean(folder: &Path, extensions: &[&str], files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
-    let failed = |action| move |source| Error::io(action, folder, source);
-    for entry in fs::read_dir(folder).map_err(failed("read"))? {
-        let path = entry.map_err(failed("read"))?.path();
+    for name in files::entries(folder)?.into_keys() {
+        let path = folder.join(name);
         let is_ours = path.extension().is_some_and(|is| extensions.iter().any(|extension| is == *extension));
         if is_ours && !files.contains_key(&path) {
-            fs::remove_file(&path).map_err(failed("clean"))?;
+            fs::remove_file(&path).map_err(|source| Error::io("clean", folder, source))?;
         }
     }
     Ok(())
 }
 
 /// `text` with what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->` replaced by the block called NAME.
-fn spliced(text: &str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
+fn spliced<'a>(text: &'a str, blocks: &BTreeMap<String, String>, file: &Path) -> Result<String, Error> {
+    let fault = |line: usize, what: String| Error::line(file, line, what);
+    let named = |line: &'a str, side: &str| line.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")?.strip_suffix(side);
+    let (begun, ended) = (|line| named(line, ":begin"), |line| named(line, ":end"));
     let mut out = String::new();
-    let mut open: Option<(&str, usize)> = None;
-    for (index, line) in text.lines().enumerate() {
-        let fault = |what: String| Error::line(file, index + 1, what);
-        let marker = line.trim().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
-        let begin = marker.and_then(|marker| marker.strip_suffix(":begin"));
-        let end = marker.and_then(|marker| marker.strip_suffix(":end"));
-        match (open, begin, end) {
-            (None, Some(name), _) => {
-                let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
-                let unknown = || fault(format!("there is no block '{name}': {}", known()));
-                let block = blocks.get(name).ok_or_else(unknown)?;
-                let _ = writeln!(out, "{line}\n{}", block.trim_end());
-                open = Some((name, index + 1));
+    let mut lines = (1..).zip(text.lines());
+    while let Some((number, line)) = lines.next() {
+        out.extend([line, "\n"]);
+        if let Some(name) = ended(line) {
+            return Err(fault(number, format!("the block '{name}' ends without a beginning")));
+        }
+        let Some(name) = begun(line) else { continue };
+        let known = || blocks.keys().cloned().collect::<Vec<_>>().join(", ");
+        let unknown = || fault(number, format!("there is no block '{name}': {}", known()));
+        let _ = writeln!(out, "{}", blocks.get(name).ok_or_else(unknown)?.trim_end());
+        match lines.find(|&(_, line)| begun(line).is_some() || ended(line) == Some(name)) {
+            Some((inner, line)) if begun(line).is_some() => {
+                return Err(fault(inner, format!("a block begins inside the block '{name}'")));
             }
-            (Some((name, _)), _, Some(end)) if end == name => {
-                out.extend([line, "\n"]);
-                open = None;
-            }
-            (Some((name, _)), Some(_), _) => return Err(fault(format!("a block begins inside the block '{name}'"))),
-            (None, _, Some(name)) => return Err(fault(format!("the block '{name}' ends without a beginning"))),
-            (Some(_), ..) => {}
-            (None, ..) => out.extend([line, "\n"]),
+            Some((_, end)) => out.extend([end, "\n"]),
+            None => return Err(fault(number, format!("the block '{name}' has no end"))),
         }
     }
-    match open {
-        Some((name, line)) => Err(Error::line(file, line, format!("the block '{name}' has no end"))),
-        None => Ok(out),
-    }
+    Ok(out)
 }
