@@ -2,29 +2,18 @@
 
 use crate::figures::NOTHING;
 
-/// A tilde that cannot strike text out; not every reader of Markdown knows `\~`.
-const TILDE: &str = "&#126;";
-
 /// The longest name that does not break.
 const LONG: usize = 24;
 
 /// Text that Markdown must print as it is: what would be a tag, a cell, a line or an emphasis is made harmless.
 pub fn text(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len());
-    for part in raw.trim().chars() {
-        match part {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '~' => out.push_str(TILDE),
-            '|' | '*' | '`' => {
-                out.push('\\');
-                out.push(part);
-            }
-            '\n' | '\r' | '\t' => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
+    let escaped = harmless(raw.trim()).replace(['\n', '\r', '\t'], " ");
+    escaped.replace('|', "\\|").replace('*', "\\*").replace('`', "\\`")
+}
+
+/// Text without tags, and without tildes, which would strike out: not every reader of Markdown knows `\~`.
+fn harmless(text: &str) -> String {
+    text.replace('<', "&lt;").replace('>', "&gt;").replace('~', "&#126;")
 }
 
 /// Text whose long names may break behind an underscore, so that they do not make a table wider than the page.
@@ -91,19 +80,11 @@ pub fn headed(heading: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{heading}\n\n{text}") }
 }
 
-/// A section of the report: its heading and text, ended once.
-pub fn section(heading: &str, text: &str) -> String {
-    format!("## {heading}\n\n{}\n", text.trim_end())
-}
-
-/// Prose of page.toml and claims.toml: Markdown is welcome there; only tags and tildes (which would strike out) are made harmless.
+/// Prose of page.toml and claims.toml: Markdown is welcome there; only tags and tildes are made harmless.
 pub fn prose(raw: &str) -> String {
     let joined = raw.split_whitespace().collect::<Vec<_>>().join(" ");
     // Inside backticks Markdown prints entities literally, so only the text between code spans is escaped.
-    let escaped = |(position, part): (usize, &str)| match position % 2 {
-        0 => part.replace('<', "&lt;").replace('>', "&gt;").replace('~', TILDE),
-        _ => part.to_owned(),
-    };
+    let escaped = |(position, part): (usize, &str)| if position % 2 == 0 { harmless(part) } else { part.to_owned() };
     joined.split('`').enumerate().map(escaped).collect::<Vec<_>>().join("`")
 }
 

@@ -1,6 +1,6 @@
 //! REPORT.md as a whole: what is in it, the answers, the studies, threats to every measurement here, and how to rebuild the file.
 
-use super::markdown::{Table, bullets, code, section};
+use super::markdown::{Table, bullets, code};
 use super::{GENERATED, answers, study};
 use crate::fmt::anchor;
 use crate::supplement::{MARK, Supplement};
@@ -24,7 +24,7 @@ const THREATS: [&str; 6] = [
 pub fn page(studies: &[StudyView]) -> String {
     let mut sections = vec![GENERATED.to_owned(), head(studies)];
     sections.extend(studies.iter().map(study::section));
-    sections.extend([section("Threats to all of them", &bullets(THREATS)), commands(studies)]);
+    sections.push(format!("## Threats to all of them\n\n{}{}", bullets(THREATS), commands(studies)));
     sections.join("\n")
 }
 
@@ -52,13 +52,8 @@ const HASH_DIGITS: usize = 12;
 fn commands(studies: &[StudyView]) -> String {
     let mut table = Table::new("Study | Raw samples | Profile | >Seed of the plan | Hash of the plan");
     let mut row = |study: String, folder: &str, profile: String, seed: u64, hash: &str| {
-        table.row([
-            study,
-            code(&format!("results/{folder}")),
-            profile,
-            seed.to_string(),
-            code(hash.get(..HASH_DIGITS).unwrap_or(hash)),
-        ]);
+        let (samples, hash) = (code(&format!("results/{folder}")), code(hash.get(..HASH_DIGITS).unwrap_or(hash)));
+        table.row([study, samples, profile, seed.to_string(), hash]);
     };
     for StudyView { judged, supplements, .. } in studies {
         let study = code(&judged.study);
@@ -68,9 +63,9 @@ fn commands(studies: &[StudyView]) -> String {
             row(format!("{study} {MARK}"), folder, profile, *plan_seed, plan_hash);
         }
     }
-    let how = "From the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
+    let how = "## Rebuild this file\n\nFrom the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
          which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
          cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
          To measure again on your machine (the older samples are kept): `make all-reports`.\n\n";
-    section("Rebuild this file", &(how.to_owned() + &table.render()))
+    how.to_owned() + &table.render()
 }
