@@ -76,7 +76,7 @@ pub fn verdicts(view: &StudyView, claim: &JudgedClaim) -> [(String, String); 2] 
 fn elsewhere(view: &StudyView, id: &str, form: Form) -> Vec<String> {
     let here = judged(view, id, form).map(|found| found.verdict.count());
     let others = view.origin.elsewhere.iter().filter_map(|(host, study)| {
-        let found = study.claim(id)?.form(form).judged()?;
+        let found = study.asked(id, form)?.judged()?;
         let differs = found.is_decided() && here != Some(found.verdict.count());
         let part = match found.deciding_row().map(|row| (row.part_in_words(LONGEST_PART), row.verdict)) {
             Some((part, verdict)) if !part.is_empty() && verdict.into_str() != in_words(found) => {

@@ -5,8 +5,8 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
-use super::parts::{elsewhere, link, original, reason, some, supplements};
-use super::{GENERATED, table};
+use super::parts::{elsewhere, link, original, some, supplements};
+use super::{GENERATED, parts, table};
 use crate::claims::{Form, Further};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
@@ -73,18 +73,17 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let further = claim.further.iter().filter_map(|test| Some((test.id.as_str(), test.form.judged()?)));
     let judged: Vec<(&str, &Judged)> =
         claim.forms().map(|(form, found)| (form.in_words(), found)).chain(further).collect();
-    let rows = if judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure)) {
-        rows(&judged)
-    } else {
-        String::new()
-    };
-    if !rows.is_empty() {
+    let has_figure = judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure));
+    if has_figure {
         let of_part =
             |(label, found): &(&str, &Judged)| Some(format!("- {}: {}.\n", prose(label), prose(only_part(found)?)));
         remarks.extend(judged.iter().filter_map(of_part));
     }
-    for part in [remarks.concat(), rows].iter().filter(|part| !part.is_empty()) {
-        let _ = writeln!(out, "{part}");
+    if !remarks.is_empty() {
+        let _ = writeln!(out, "{}", remarks.concat());
+    }
+    if has_figure {
+        let _ = writeln!(out, "{}", rows(&judged));
     }
     for (label, found) in &judged {
         out.push_str(&mirrors(view, claim, label, found));
@@ -112,29 +111,22 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
         let scenario = code(&mirror.scenario);
         let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
         let is_told = only_part(found).is_some() || mirror.part.is_empty();
-        table.row([
-            if is_told { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) },
-            text(&figures::times(&mirror.theirs)),
-            text(&figures::times(&mirror.ours)),
-            text(&figures::times(&mirror.apart)),
-            mirror.apart.n.to_string(),
-            format!("[{}](../../results/{folder})", letter(*host)),
-            mirror.state.into_str().to_owned(),
-        ]);
+        let scenario = if is_told { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) };
+        let [theirs, ours, apart] =
+            [&mirror.theirs, &mirror.ours, &mirror.apart].map(|estimate| text(&figures::times(estimate)));
+        let (blocks, host) = (mirror.apart.n.to_string(), format!("[{}](../../results/{folder})", letter(*host)));
+        table.row([scenario, theirs, ours, apart, blocks, host, mirror.state.into_str().to_owned()]);
     }
     let (label, published) = (prose(label), original(claim));
     let published = published.trim_end_matches('.');
     format!("The authors' own code ({label}), by the same measure; published: {published}.\n\n{}\n", table.render())
 }
 
-/// "**holds**", with the reason where there is one; of an absent form the reason alone.
+/// The verdict with its whole reason; of an absent form the reason alone.
 fn verdict(form: &JudgedForm) -> String {
     match form {
         JudgedForm::Absent(reason) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
-        JudgedForm::Judged(found) => match reason(found) {
-            reason if reason.is_empty() => format!("**{}**", found.in_words()),
-            reason => format!("**{}** ({})", found.in_words(), prose(&reason)),
-        },
+        JudgedForm::Judged(found) => parts::verdict(found, usize::MAX),
     }
 }
 

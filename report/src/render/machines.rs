@@ -11,7 +11,7 @@ use super::parts::link;
 use crate::figures::{self, or_nothing};
 use crate::fmt;
 use crate::host;
-use crate::judged::JudgedStudy;
+use crate::judged::{Judged, JudgedForm, JudgedStudy};
 use crate::machine::Machine;
 use crate::rounds::{Origin, letter};
 use crate::view::StudyView;
@@ -102,14 +102,13 @@ fn elsewhere(view: &StudyView) -> String {
     let mut table = Table::new(&format!("Claim | Form | {}", names.join(" | ")));
     for claim in &view.judged.claims {
         for (form, found) in claim.forms() {
-            let on = |judged: &JudgedStudy| {
-                or_nothing(judged.claim(&claim.id).and_then(|other| other.form(form).judged()), |found| {
-                    found.in_words().to_owned()
-                })
+            let on = |(_, judged): &(usize, JudgedStudy)| {
+                let found = judged.asked(&claim.id, form).and_then(JudgedForm::judged);
+                or_nothing(found.map(Judged::in_words), str::to_owned)
             };
             let mut cells =
                 vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.in_words().to_owned()];
-            cells.extend(elsewhere.iter().map(|(_, judged)| on(judged)));
+            cells.extend(elsewhere.iter().map(on));
             table.row(cells);
         }
     }

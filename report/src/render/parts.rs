@@ -36,12 +36,15 @@ pub fn elsewhere(view: &StudyView) -> String {
     })
 }
 
-/// Why the verdict is what it is; "not measured (quick)" beside "not measured" is only "quick".
-pub fn reason(found: &Judged) -> String {
+/// "**holds**", with the reason where there is one of at most `longest` characters: "not measured (quick)" beside "not measured" is only "quick".
+pub fn verdict(found: &Judged, longest: usize) -> String {
     let whole = found.reason.trim().trim_end_matches('.');
     let rest =
         whole.strip_prefix(found.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
-    rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest).to_owned()
+    let reason = rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest);
+    let is_said = !reason.is_empty() && reason.chars().count() <= longest;
+    let reason = if is_said { format!(" ({})", cell(reason)) } else { String::new() };
+    format!("**{}**{reason}", found.in_words())
 }
 
 /// The text, or `-` for none.
@@ -79,20 +82,12 @@ pub struct Counted<'a> {
 }
 
 /// Counts the claims of each study, and of all if there are several.
-pub fn counted<'a>(studies: &'a [StudyView]) -> Vec<Counted<'a>> {
-    let count = |name: &'a str, views: &'a [StudyView]| {
+pub fn counted(studies: &[StudyView]) -> impl Iterator<Item = Counted<'_>> {
+    let each = studies.iter().map(|view| (view.judged.study.as_str(), std::slice::from_ref(view)));
+    let all = (studies.len() > 1).then_some(("all", studies));
+    each.chain(all).map(|(name, views)| {
         let claims = || views.iter().flat_map(|view| &view.judged.claims);
-        Counted {
-            name,
-            views,
-            claims: claims().count(),
-            counts: [Form::Published, Form::Fair].map(|form| Counts::of(claims(), form)),
-        }
-    };
-    let mut all: Vec<Counted<'_>> =
-        studies.iter().map(|view| count(view.judged.study.as_str(), std::slice::from_ref(view))).collect();
-    if studies.len() > 1 {
-        all.push(count("all", studies));
-    }
-    all
+        let counts = [Form::Published, Form::Fair].map(|form| Counts::of(claims(), form));
+        Counted { name, views, claims: claims().count(), counts }
+    })
 }

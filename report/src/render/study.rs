@@ -4,7 +4,7 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::answers;
 use super::markdown::{Table, bullets, cell, headed, prose, text};
-use super::parts::{EVIDENCE, elsewhere, link, original, reason, some};
+use super::parts::{EVIDENCE, elsewhere, link, original, some, verdict};
 use crate::charts;
 use crate::claims::Form;
 use crate::figures;
@@ -42,30 +42,21 @@ pub fn section(view: &StudyView) -> String {
 fn claims(view: &StudyView) -> String {
     let mut table = Table::new("Claim | Published | As published here | Fair | Why");
     for claim in &view.judged.claims {
-        let id = link(&view.judged.study, &claim.id, EVIDENCE);
-        table.row([
-            format!("{} <sub>{id}</sub>", cell(&claim.text)),
-            original(claim),
-            found(&claim.published),
-            found(&claim.fair),
-            why(claim),
-        ]);
+        let text = format!("{} <sub>{}</sub>", cell(&claim.text), link(&view.judged.study, &claim.id, EVIDENCE));
+        table.row([text, original(claim), found(&claim.published), found(&claim.fair), why(claim)]);
     }
     table.render()
 }
 
 /// A form as a cell: its verdict and the figure that decided it, or why there is none.
 fn found(form: &JudgedForm) -> String {
-    let found = match form {
-        JudgedForm::Absent(reason) => return format!("*{}*", cell(reason)),
-        JudgedForm::Judged(found) => found,
-    };
-    let said = figure(found).map(|figure| format!(": {figure}")).unwrap_or_default();
-    let reason = match reason(found) {
-        reason if reason.is_empty() || reason.chars().count() > LONGEST => String::new(),
-        reason => format!(" ({})", cell(&reason)),
-    };
-    format!("**{}**{reason}{said}", found.in_words())
+    match form {
+        JudgedForm::Absent(reason) => format!("*{}*", cell(reason)),
+        JudgedForm::Judged(found) => {
+            let said = figure(found).map(|figure| format!(": {figure}")).unwrap_or_default();
+            verdict(found, LONGEST) + &said
+        }
+    }
 }
 
 /// The figure without what stands in the evidence (blocks and scenario), but with how many tests it stands for, and the words of the one that decided.

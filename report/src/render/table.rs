@@ -57,12 +57,12 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
         let label = figures::marked(cell(&layout.row[row].label), shared.unwrap_or_default());
         table.row(std::iter::once(label).chain(columns.iter().map(cell_of)).collect::<Vec<_>>());
     }
-    let runs = match (has_single, is_marked) {
-        (_, true) => {
-            format!("{SINGLE} A single run (behind a row's name: all of its figures); the others are medians.\n\n")
-        }
-        (true, false) => "Every figure of ours is a single run.\n\n".to_owned(),
-        (false, _) => String::new(),
+    let runs = if is_marked {
+        format!("{SINGLE} A single run (behind a row's name: all of its figures); the others are medians.\n\n")
+    } else if has_single {
+        "Every figure of ours is a single run.\n\n".to_owned()
+    } else {
+        String::new()
     };
     let of_ours =
         layout.column.iter().enumerate().filter(|(at, column)| column.values.is_none() && !columns.contains(at));

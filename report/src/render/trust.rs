@@ -9,7 +9,7 @@ use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
 use crate::host;
 use crate::judged::{Agreement, Calibrated, ControlState, Count, JudgedClaim, JudgedControl, JudgedStudy, Round};
-use crate::rounds::{Origin, letter};
+use crate::rounds::{Origin, Source, letter};
 use crate::stats::{CONFIDENCE, binomial};
 use crate::view::StudyView;
 
@@ -38,15 +38,11 @@ fn sources(origin: &Origin) -> String {
     let mut table = Table::new(
         "Round | Host | Part | >Blocks run of planned | >Steal | >Arithmetic | >Memory | >Context switch | >Hop to the pool",
     );
-    for source in &origin.rounds {
-        let figure = |name: &str| or_nothing(source.machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
-        let mut cells = vec![
-            format!("[{}](../../results/{})", source.folder.rsplit('/').next().unwrap_or_default(), source.folder),
-            letter(source.host),
-            source.part.to_owned(),
-            format!("{} of {}", source.blocks.0, source.blocks.1),
-            figure("steal_percent"),
-        ];
+    for Source { folder, host, part, blocks: (run, planned), machine } in &origin.rounds {
+        let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
+        let round = format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default());
+        let blocks = format!("{run} of {planned}");
+        let mut cells = vec![round, letter(*host), (*part).to_owned(), blocks, figure("steal_percent")];
         cells.extend(host::PROBES.map(|(name, _)| figure(name)));
         table.row(cells);
     }
@@ -59,11 +55,9 @@ fn sources(origin: &Origin) -> String {
 }
 
 /// What repeating A/A controls showed; nothing if none was repeated.
-fn calibration(studies: &[StudyView]) -> String {
-    let mut calibrated: Vec<(&str, &Calibrated)> = Vec::new();
-    for view in studies {
-        calibrated.extend(view.calibration.iter().map(|found| (view.judged.study.as_str(), found)));
-    }
+fn calibration<'a>(studies: &'a [StudyView]) -> String {
+    let of_study = |view: &'a StudyView| view.calibration.iter().map(move |found| (view.judged.study.as_str(), found));
+    let calibrated: Vec<(&str, &Calibrated)> = studies.iter().flat_map(of_study).collect();
     if calibrated.is_empty() {
         return String::new();
     }
@@ -197,13 +191,8 @@ fn memory(judged: &JudgedStudy) -> String {
     let mut table = Table::new("Scenario | Arm | >VmHWM | >GNU time | >Difference");
     for (scenario, arm, vmhwm_kib, gnu_time_kib) in &judged.memory_disagreements {
         let difference = Some(vmhwm_kib / gnu_time_kib).filter(|_| *gnu_time_kib > 0.0);
-        table.row([
-            code(scenario),
-            code(arm),
-            fmt::value(*vmhwm_kib, "kib"),
-            fmt::value(*gnu_time_kib, "kib"),
-            or_nothing(difference, fmt::change),
-        ]);
+        let [vmhwm, gnu_time] = [vmhwm_kib, gnu_time_kib].map(|kib| fmt::value(*kib, "kib"));
+        table.row([code(scenario), code(arm), vmhwm, gnu_time, or_nothing(difference, fmt::change)]);
     }
     format!(
         "**Memory cross-check.** VmHWM of the process and GNU time's peak differ by more than 5 % in {} of {compared}.\n\n{}\n",
