@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use strum::VariantArray;
 
 use crate::claims::{Better, Form};
 use crate::error::Error;
@@ -70,7 +69,7 @@ pub struct Answer {
 }
 
 /// What a sentence of an answer says; an answer says them in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Whether to quote it, in a sentence.

@@ -263,15 +263,9 @@ pub fn shorten(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_owned();
     }
-    let mut out = String::new();
-    for part in text.chars() {
-        out.push(part);
-        if width_of(&out, size) + size > width {
-            break;
-        }
-    }
-    out.pop();
-    out + "…"
+    let fits = |end: &usize| width_of(&text[..*end], size) + size <= width;
+    let end = text.char_indices().map(|(end, _)| end).take_while(fits).last().unwrap_or(0);
+    format!("{}…", &text[..end])
 }
 
 /// The heading and the notes under it at the top of a card; gives back the y at which the content may begin.

@@ -75,8 +75,7 @@ pub fn draw(studies: &[StudyView]) -> String {
         }
     }
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    let elsewhere = studies.iter().filter(|view| studies.len() > 1 && !view.origin.is_first_host());
-    y = remarks(&mut canvas, bottom + 30.0, &without, elsewhere);
+    y = remarks(&mut canvas, bottom + 30.0, &without, studies);
     let description = lines.iter().map(described).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
@@ -178,12 +177,8 @@ fn draw_line(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
         canvas.estimate((axis.at(found.estimate.point), y), mark, colour);
         let verdict = found.verdict.to_string().replace(", but not the published size", ", not the size");
         let said = format!("{}: {verdict}", fmt::number(found.estimate.point, 3));
-        canvas.text(
-            RIGHT + 14.0,
-            y + 4.0,
-            &shorten(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0),
-            Style { fill: colour, ..Style::NOTE },
-        );
+        let said = shorten(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
+        canvas.text(RIGHT + 14.0, y + 4.0, &said, Style { fill: colour, ..Style::NOTE });
     }
 }
 
@@ -203,14 +198,10 @@ fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
 }
 
 /// Names the claims that have no ratio, and the studies that were measured elsewhere, at the foot of the card.
-fn remarks<'a>(
-    canvas: &mut Canvas,
-    mut y: f64,
-    without: &[Line],
-    elsewhere: impl Iterator<Item = &'a StudyView>,
-) -> f64 {
+fn remarks(canvas: &mut Canvas, mut y: f64, without: &[Line], studies: &[StudyView]) -> f64 {
     let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
     let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
+    let elsewhere = studies.iter().filter(|view| studies.len() > 1 && !view.origin.is_first_host());
     let elsewhere = elsewhere.map(|view| format!("Measured on another host than the rest: {}.", view.judged.study));
     let sentences = Some(missing).filter(|_| !ids.is_empty()).into_iter().chain(elsewhere);
     for line in sentences.flat_map(|sentence| wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING)) {
