@@ -242,19 +242,15 @@ impl Table {
             let fault = |what: &str| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
             let values = column.values.as_ref().map_or(self.row.len(), Vec::len);
             let has_best = column.best.is_some();
-            let has_other = column.values.is_some() || column.arm.is_some() || column.minus.is_some();
+            let has_own = column.values.is_some()
+                || [&column.arm, &column.minus, &column.dividend].into_iter().any(Option::is_some);
+            let has_aim = column.better.is_some() || column.over.is_some();
             let faults = [
                 (values != self.row.len(), &*format!("has {values} values for {} rows", self.row.len())),
-                (
-                    !has_best && (column.better.is_some() || column.over.is_some()),
-                    "needs best, a list of arms: better and over mean nothing without it",
-                ),
+                (!has_best && has_aim, "needs best, a list of arms: better and over mean nothing without it"),
                 (column.best.as_ref().is_some_and(Vec::is_empty), "needs at least one arm in best"),
                 (has_best && column.better.is_none(), "needs better = \"higher\" or \"lower\" beside best"),
-                (
-                    has_best && (has_other || column.dividend.is_some()),
-                    "compares arms by best: arm, minus, dividend and values mean nothing beside it",
-                ),
+                (has_best && has_own, "compares arms by best: arm, minus, dividend and values mean nothing beside it"),
             ];
             if let Some((_, what)) = faults.into_iter().find(|(is_there, _)| *is_there) {
                 return fault(what);

@@ -231,25 +231,21 @@ fn px(x: f64) -> String {
 
 /// Text without the control characters that XML forbids.
 fn readable(text: &str) -> String {
-    text.chars()
-        .map(|part| if part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}') { ' ' } else { part })
-        .collect()
+    text.replace(|part: char| part.is_control() || matches!(part, '\u{fffe}' | '\u{ffff}'), " ")
 }
 
 /// Upper estimate of a text's width in pixels: no font is at hand, so wide sans-serif letters are assumed.
 pub fn width_of(text: &str, size: f64) -> f64 {
-    text.chars()
-        .map(|part| match part {
-            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '[' | ']' | '(' | ')' => 0.38,
-            'm' | 'w' | 'M' | 'W' | '÷' | '×' | '−' | '→' | '←' => 0.92,
-            'A'..='Z' => 0.70,
-            part if part.is_ascii() => 0.60,
-            // Ideographs and the like are as wide as high.
-            part if (part as u32) > 0x2e80 => 1.05,
-            _ => 0.70,
-        })
-        .sum::<f64>()
-        * size
+    let share = |part: char| match part {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '[' | ']' | '(' | ')' => 0.38,
+        'm' | 'w' | 'M' | 'W' | '÷' | '×' | '−' | '→' | '←' => 0.92,
+        'A'..='Z' => 0.70,
+        part if part.is_ascii() => 0.60,
+        // Ideographs and the like are as wide as high.
+        part if part > '\u{2e80}' => 1.05,
+        _ => 0.70,
+    };
+    text.chars().map(share).sum::<f64>() * size
 }
 
 /// Breaks text into lines no wider than `width` pixels; a single word that is wider is cut with an ellipsis.

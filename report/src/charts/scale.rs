@@ -125,11 +125,8 @@ fn straight_ticks(lo: f64, hi: f64, most: usize) -> Vec<f64> {
         return vec![lo];
     }
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * power)
-        .find(|step| *step >= rough * 0.999)
-        .unwrap_or(power * 10.0);
+    let round = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
+    let step = round.into_iter().find(|step| *step >= rough * 0.999).unwrap_or(power * 10.0);
     let first = (lo / step - 1e-9).ceil();
     let ticks = steps(first, 1.0).map(|count| count * step).take(most + 3);
     ticks.take_while(|tick| *tick <= hi * (1.0 + 1e-12)).collect()
