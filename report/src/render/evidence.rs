@@ -142,17 +142,13 @@ fn rows(judged: &[(&str, &Judged)]) -> String {
     for (label, found) in judged {
         for row in &found.rows {
             let is_told = only_part(found).is_some() || row.part.is_empty();
-            table.row([
-                if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) },
-                code(&row.scenario),
-                breakable(&figures::what(&row.scale)),
-                figures::marked(text(&figures::estimate(row)), found.mark),
-                blocks(row),
-                some(text(&figures::sides(row))),
-                figures::floor(row),
-                // A figure of a partial measurement is not judged.
-                if found.mark.is_empty() { row.verdict.into_str() } else { NOTHING }.to_owned(),
-            ]);
+            let test = if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) };
+            let (scenario, what) = (code(&row.scenario), breakable(&figures::what(&row.scale)));
+            let ours = figures::marked(text(&figures::estimate(row)), found.mark);
+            let (medians, floor) = (some(text(&figures::sides(row))), figures::floor(row));
+            // A figure of a partial measurement is not judged.
+            let verdict = if found.mark.is_empty() { row.verdict.into_str() } else { NOTHING };
+            table.row([test, scenario, what, ours, blocks(row), medians, floor, verdict.to_owned()]);
         }
     }
     table.render()

@@ -66,16 +66,12 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
     );
     for (study, found) in &calibrated {
         let scenarios: Vec<String> = found.scenarios.iter().map(|name| code(name)).collect();
-        table.row([
-            code(study),
-            format!("{}, {}", cell(&found.control), scenarios.join(", ")),
-            format!("{} of {}", found.trials, plural(found.blocks, "block", "blocks")),
-            found.misses.to_string(),
-            fmt::decimals(found.level * found.trials as f64, 1),
-            found.wrong.to_string(),
-            found.equal.to_string(),
-            if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() },
-        ]);
+        let control = format!("{}, {}", cell(&found.control), scenarios.join(", "));
+        let trials = format!("{} of {}", found.trials, plural(found.blocks, "block", "blocks"));
+        let expected = fmt::decimals(found.level * found.trials as f64, 1);
+        let [misses, wrong, equal] = [found.misses, found.wrong, found.equal].map(|count| count.to_string());
+        let least = if found.least.is_finite() { fmt::percent(found.least) } else { "none".to_owned() };
+        table.row([code(study), control, trials, misses, expected, wrong, equal, least]);
     }
     if calibrated.len() > 1 {
         table.row(together(&calibrated));
@@ -118,14 +114,10 @@ fn controls(judged: &JudgedStudy) -> String {
     let (missing, measured): (Vec<&JudgedControl>, Vec<&JudgedControl>) =
         judged.controls.iter().partition(|control| control.state == ControlState::NotMeasured);
     for control in measured {
-        table.row([
-            cell(&control.id),
-            or_nothing(figures::figure(&control.row), |figure| text(&figure)),
-            or_nothing(control.planted, |planted| fmt::number(planted, 3)),
-            figures::floor(&control.row),
-            or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0)),
-            result(control),
-        ]);
+        let figure = or_nothing(figures::figure(&control.row), |figure| text(&figure));
+        let planted = or_nothing(control.planted, |planted| fmt::number(planted, 3));
+        let layouts = or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0));
+        table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result(control)]);
     }
     let [passed, failed, open] = parts::controls(std::iter::once(judged));
     let all = plural(passed + failed + open, "control", "controls");
