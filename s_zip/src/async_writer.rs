@@ -1,7 +1,10 @@
 //! The async writer: the same core, the same bytes; only the moving of bytes awaits.
 
 use std::future::poll_fn;
+use std::io;
 use std::path::Path;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use tokio::fs::File;
@@ -38,7 +41,7 @@ pub enum CompressionPolicy {
 pub const OFFLOAD_BYTES: usize = 512 * 1024;
 
 /// After this long, compression gives way to other tasks, or to other threads.
-pub(crate) const TURN: Duration = Duration::from_micros(250);
+const TURN: Duration = Duration::from_micros(250);
 
 /// Writes an archive to an async sink from front to back: a file, a socket, a pipe, the body of a response.
 ///
@@ -58,18 +61,18 @@ pub(crate) const TURN: Duration = Duration::from_micros(250);
 /// half sent cannot be taken back. Every later call then fails with [`Error::Poisoned`].
 #[must_use = "an archive is complete only after finish()"]
 pub struct AsyncStreamingZipWriter<W: AsyncWrite + Unpin> {
-    pub(crate) sink: W,
-    pub(crate) policy: CompressionPolicy,
+    sink: W,
+    policy: CompressionPolicy,
     /// Absent while the blocking pool has it: a future dropped then leaves none behind.
-    pub(crate) core: Option<Box<Core>>,
+    core: Option<Box<Core>>,
     /// A call has begun and not come back: if another finds it so, its future was dropped or the sink failed.
-    pub(crate) busy: bool,
+    busy: bool,
     /// What `Offload` gathers before it hops.
-    pub(crate) batch: Batch,
+    batch: Batch,
     /// What the blocking pool is doing with the core and the batch.
-    pub(crate) job: Option<Job>,
+    job: Option<Job>,
     /// When the task was back after it last gave way; `None` before it is.
-    pub(crate) turn: Option<Instant>,
+    turn: Option<Instant>,
     /// By what `Offload` has gathered, an entry is open that does.
     takes_data: bool,
 }
@@ -126,7 +129,8 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// If the sink fails.
     pub async fn flush(&mut self) -> Result<()> {
-        self.settle(Op::Flush).await
+        self.core()?;
+        self.perform(Op::Flush, &[]).await
     }
 
     /// Completes the archive, flushes the sink and gives it back; a socket is not shut down.
@@ -134,12 +138,13 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     /// # Errors
     /// If the last entry breaks its promise or the sink fails.
     pub async fn finish(mut self) -> Result<W> {
-        self.settle(Op::Finish).await?;
+        self.core()?;
+        self.perform(Op::Finish, &[]).await?;
         Ok(self.sink)
     }
 
     /// The core, if all is well: nothing broke before, and the policy can be followed here. Asked first, so that a refusal changes nothing.
-    pub(crate) fn core(&mut self) -> Result<&mut Core> {
+    fn core(&mut self) -> Result<&mut Core> {
         match &mut self.core {
             Some(core) if !self.busy => {
                 core.check()?;
@@ -172,35 +177,91 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 
     async fn perform_by_policy(&mut self, op: Op, data: &[u8]) -> Result<()> {
+        let sends_all = matches!(op, Op::Flush | Op::Finish);
         poll_fn(|context| self.poll_turn(context)).await;
         let core = self.core.as_mut().ok_or(Error::Poisoned)?;
         match self.policy {
             CompressionPolicy::Inline => op.apply(core, data)?,
             CompressionPolicy::BlockInPlace => task::block_in_place(|| op.apply(core, data))?,
             CompressionPolicy::Offload => {
-                let at_once = matches!(op, Op::Flush | Op::Finish);
                 self.batch.ops.push(op);
                 self.batch.data.extend_from_slice(data);
-                if at_once || self.batch.is_full() {
+                if sends_all || self.batch.is_full() {
                     self.start_job()?;
                 }
             }
         }
-        poll_fn(|context| self.poll_settled(context)).await
+        poll_fn(|context| self.poll_settled(context)).await?;
+        if sends_all { self.send_all().await } else { Ok(()) }
     }
 
-    /// Takes as much of `data` as the batch has room for.
-    pub(crate) fn gather(&mut self, data: &[u8]) -> Result<usize> {
-        if !self.takes_data {
-            return Err(Error::NoEntry);
+    /// Takes all of `data`, and empties the buffer as far as it must be.
+    fn poll_all_data(&mut self, context: &mut Context<'_>, data: &mut &[u8]) -> Poll<Result<()>> {
+        loop {
+            let taken = ready!(self.poll_data(context, data))?;
+            *data = &data[taken..];
+            if data.is_empty() {
+                return self.poll_settled(context);
+            }
         }
-        let taken = data.len().min(OFFLOAD_BYTES - self.batch.data.len());
-        self.batch.push_data(&data[..taken]);
-        Ok(taken)
+    }
+
+    /// Takes some of `data`, once there is room for it.
+    fn poll_data(&mut self, context: &mut Context<'_>, data: &[u8]) -> Poll<Result<usize>> {
+        if self.policy == CompressionPolicy::Offload && self.job.is_none() && self.batch.is_full() {
+            self.start_job()?;
+        }
+        ready!(self.poll_settled(context))?;
+        ready!(self.poll_turn(context));
+        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+        Poll::Ready(match self.policy {
+            CompressionPolicy::Inline => core.write(data),
+            CompressionPolicy::BlockInPlace => {
+                let chunk = &data[..data.len().min(OFFLOAD_BYTES)];
+                task::block_in_place(|| write_all(core, chunk)).map(|()| chunk.len())
+            }
+            CompressionPolicy::Offload if !self.takes_data => Err(Error::NoEntry),
+            CompressionPolicy::Offload => {
+                let chunk = &data[..data.len().min(OFFLOAD_BYTES - self.batch.data.len())];
+                self.batch.push_data(chunk);
+                Ok(chunk.len())
+            }
+        })
+    }
+
+    /// Waits for the blocking pool, if it has something to do, and empties the buffer as far as it must be.
+    fn poll_settled(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Some(job) = &mut self.job {
+            let done = ready!(Pin::new(job).poll(context));
+            self.job = None;
+            let (core, batch, result) = done.map_err(|error| Error::Workers(error.into()))?;
+            (self.core, self.batch) = (Some(core), batch);
+            result?;
+        }
+        let core = self.core.as_mut().ok_or(Error::Poisoned)?;
+        while let Some(bytes) = core.full()? {
+            let sent = match ready!(Pin::new(&mut self.sink).poll_write(context, bytes)) {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                sent => sent,
+            };
+            // A sink that fails leaves the writer broken.
+            self.busy |= sent.is_err();
+            core.take(sent.map_err(Error::Sink)?);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Gives way to other tasks, if that is the policy and it is time to.
+    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.policy == CompressionPolicy::Inline && self.turn.get_or_insert_with(Instant::now).elapsed() >= TURN {
+            self.turn = None;
+            return pin!(task::yield_now()).poll(context);
+        }
+        Poll::Ready(())
     }
 
     /// Has the blocking pool do all that was gathered.
-    pub(crate) fn start_job(&mut self) -> Result<()> {
+    fn start_job(&mut self) -> Result<()> {
         let handle = Handle::try_current().map_err(|_| Error::NeedsRuntime)?;
         let mut core = self.core.take().ok_or(Error::Poisoned)?;
         let mut batch = std::mem::take(&mut self.batch);
@@ -211,15 +272,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
         Ok(())
     }
 
-    /// Does `op` after all that was gathered, sends everything to the sink and flushes that.
-    async fn settle(&mut self, op: Op) -> Result<()> {
-        self.core()?;
-        self.perform(op, &[]).await?;
-        self.busy = true;
-        let result = self.send_all().await;
-        self.leave(result)
-    }
-
+    /// Empties the buffer into the sink and flushes that.
     async fn send_all(&mut self) -> Result<()> {
         let core = self.core.as_mut().ok_or(Error::Poisoned)?;
         while !core.ready().is_empty() {
@@ -229,6 +282,40 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
             core.take(bytes);
         }
         self.sink.flush().await.map_err(Error::Sink)
+    }
+}
+
+/// Data for the open entry, so that `tokio::io::copy` and whatever else writes to an `AsyncWrite` works.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let mut writer = s_zip::AsyncStreamingZipWriter::from_writer(Vec::new());
+/// writer.start_entry("greeting.txt").await?;
+/// tokio::io::copy(&mut &b"hello"[..], &mut writer).await?;
+/// writer.finish().await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+///
+/// Flushing does nothing, because [`flush`](Self::flush) costs compression and `tokio::io::copy` flushes whatever it copies to. Shutting down does
+/// nothing either: the next call ends the entry. A future dropped meanwhile harms nothing, except that it poisons the writer if the blocking pool
+/// was at work for it ([`CompressionPolicy::Offload`]).
+impl<W: AsyncWrite + Unpin> AsyncWrite for AsyncStreamingZipWriter<W> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        let writer = self.get_mut();
+        // While the blocking pool works for this future, there is no core to ask.
+        if writer.busy || writer.job.is_none() {
+            writer.core().map_err(io::Error::other)?;
+        }
+        writer.poll_data(context, data).map_err(io::Error::other)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -269,13 +356,13 @@ type Job = JoinHandle<(Box<Core>, Batch, Result<()>)>;
 
 /// Calls gathered for the blocking pool.
 #[derive(Default)]
-pub(crate) struct Batch {
+struct Batch {
     ops: Vec<Op>,
     data: Vec<u8>,
 }
 
 impl Batch {
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         /// Entries without data cost memory, too.
         const OPS: usize = 4096;
         self.data.len() >= OFFLOAD_BYTES || self.ops.len() >= OPS
@@ -302,7 +389,7 @@ impl Batch {
 }
 
 /// Compresses `data` to the core's buffer, which grows by what comes of it.
-pub(crate) fn write_all(core: &mut Core, mut data: &[u8]) -> Result<()> {
+fn write_all(core: &mut Core, mut data: &[u8]) -> Result<()> {
     let mut turn = Instant::now();
     loop {
         let taken = core.write(data)?;

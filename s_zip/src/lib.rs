@@ -22,8 +22,6 @@
 //! [`time`] for what they hold. `cli` (feature `cli`) is the program.
 
 #[cfg(feature = "async")]
-mod async_write;
-#[cfg(feature = "async")]
 pub mod async_writer;
 mod buffer;
 mod calls;
@@ -34,6 +32,8 @@ mod core;
 mod encoder;
 pub mod error;
 pub mod format;
+#[cfg(feature = "async")]
+mod in_place;
 pub mod name;
 pub mod options;
 #[cfg(feature = "parallel")]
@@ -43,11 +43,11 @@ pub mod time;
 pub mod writer;
 
 #[cfg(feature = "async")]
-pub use async_write::InPlaceFile;
-#[cfg(feature = "async")]
 pub use async_writer::{AsyncStreamingZipWriter, CompressionPolicy};
 pub use concurrent::{ConcurrentZipWriter, EntryWriter};
 pub use error::{Error, Result};
+#[cfg(feature = "async")]
+pub use in_place::InPlaceFile;
 pub use name::NameFault;
 pub use options::{Compression, EntryOptions, WriterOptions};
 #[cfg(feature = "parallel")]
