@@ -60,7 +60,7 @@ macro_rules! constructors {
     };
 }
 
-/// What begins an entry, files as `$kind`, and the comment of the archive.
+/// What begins an entry, files as `$kind`, adds a whole one, and the comment of the archive.
 macro_rules! entry_calls {
     ($kind:expr $(, $async:tt $dot:tt $wait:tt)?) => {
         /// Opens an entry, closing the one before. Data follows by [`write_data`](Self::write_data).
@@ -79,39 +79,7 @@ macro_rules! entry_calls {
             self.open($kind, name, options) $($dot $wait)?
         }
 
-        /// Adds an entry whose data is all here. Up to 4 MiB it has its sizes in its local header, and with the feature `libdeflate` that
-        /// compressor, which is faster and makes less of most data, but cannot give way meanwhile (4 MiB: some 50 ms). More is written as by
-        /// [`start_entry`](Self::start_entry) and [`write_data`](Self::write_data).
-        ///
-        /// # Errors
-        /// As `start_entry`.
-        pub $($async)? fn add_entry(&mut self, name: &str, data: &[u8]) -> Result<()> {
-            self.add_entry_with_options(name, data, EntryOptions::new()) $($dot $wait)?
-        }
-
-        /// Like [`add_entry`](Self::add_entry) with options of its own.
-        ///
-        /// # Errors
-        /// As `add_entry`, and if an option is out of range.
-        pub $($async)? fn add_entry_with_options(&mut self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
-            self.add(name, data, options) $($dot $wait)?
-        }
-
-        /// Adds a directory. A slash at the end of the name may be left out.
-        ///
-        /// # Errors
-        /// As [`start_entry`](Self::start_entry).
-        pub $($async)? fn add_directory(&mut self, name: &str) -> Result<()> {
-            self.add_directory_with_options(name, EntryOptions::new()) $($dot $wait)?
-        }
-
-        /// Like [`add_directory`](Self::add_directory) with options of its own.
-        ///
-        /// # Errors
-        /// As [`start_entry`](Self::start_entry).
-        pub $($async)? fn add_directory_with_options(&mut self, name: &str, options: EntryOptions) -> Result<()> {
-            self.open(EntryKind::Directory, name, options) $($dot $wait)?
-        }
+        crate::calls::whole_entry_calls!(self, [&mut self] $(, $async $dot $wait)?);
 
         /// Sets the archive's comment of at most 65,535 bytes, written at its end.
         ///
@@ -123,4 +91,43 @@ macro_rules! entry_calls {
     };
 }
 
-pub(crate) use {constructors, entry_calls};
+/// What adds a whole entry, for a writer that is called by `$receiver`.
+macro_rules! whole_entry_calls {
+    ($self:ident, [$($receiver:tt)+] $(, $async:tt $dot:tt $wait:tt)?) => {
+        /// Adds an entry whose data is all here. Up to 4 MiB it has its sizes in its local header, and with the feature `libdeflate` that
+        /// compressor, which is faster and makes less of most data, but cannot give way meanwhile (4 MiB: some 50 ms). More is compressed
+        /// as it would be behind [`start_entry`](Self::start_entry).
+        ///
+        /// # Errors
+        /// As `start_entry`.
+        pub $($async)? fn add_entry($($receiver)+, name: &str, data: &[u8]) -> Result<()> {
+            $self.add_entry_with_options(name, data, EntryOptions::new()) $($dot $wait)?
+        }
+
+        /// Like [`add_entry`](Self::add_entry) with options of its own.
+        ///
+        /// # Errors
+        /// As `add_entry`, and if an option is out of range.
+        pub $($async)? fn add_entry_with_options($($receiver)+, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+            $self.add(name, data, options) $($dot $wait)?
+        }
+
+        /// Adds a directory. A slash at the end of the name may be left out.
+        ///
+        /// # Errors
+        /// As [`start_entry`](Self::start_entry).
+        pub $($async)? fn add_directory($($receiver)+, name: &str) -> Result<()> {
+            $self.add_directory_with_options(name, EntryOptions::new()) $($dot $wait)?
+        }
+
+        /// Like [`add_directory`](Self::add_directory) with options of its own.
+        ///
+        /// # Errors
+        /// As [`start_entry`](Self::start_entry).
+        pub $($async)? fn add_directory_with_options($($receiver)+, name: &str, options: EntryOptions) -> Result<()> {
+            $self.open(EntryKind::Directory, name, options) $($dot $wait)?
+        }
+    };
+}
+
+pub(crate) use {constructors, entry_calls, whole_entry_calls};

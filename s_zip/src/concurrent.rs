@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::buffer::Buffer;
+use crate::calls::whole_entry_calls;
 use crate::core::{Admitted, Core, EntryKind, Piece, WHOLE_BYTES, stage};
 use crate::encoder::{Encoder, Ending};
 use crate::{Compression, EntryOptions, Error, Result, WriterOptions, writer};
@@ -146,19 +147,9 @@ impl<W: Write> ConcurrentZipWriter<W> {
         Ok(EntryWriter { shared: Arc::clone(&self.shared), number, encoder, staged: Vec::new(), finished: false })
     }
 
-    /// Adds an entry whose data is all here, as [`StreamingZipWriter::add_entry`](crate::StreamingZipWriter::add_entry) does.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_entry(&self, name: &str, data: &[u8]) -> Result<()> {
-        self.add_entry_with_options(name, data, EntryOptions::new())
-    }
+    whole_entry_calls!(self, [&self]);
 
-    /// Like [`add_entry`](Self::add_entry) with options of its own.
-    ///
-    /// # Errors
-    /// As `add_entry`, and if an option is out of range or asks for another compression.
-    pub fn add_entry_with_options(&self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
+    fn add(&self, name: &str, data: &[u8], options: EntryOptions) -> Result<()> {
         let mut entry = self.start_entry_with_options(name, options)?;
         if data.is_empty() || data.len() > WHOLE_BYTES {
             entry.write_data(data)?;
@@ -169,20 +160,8 @@ impl<W: Write> ConcurrentZipWriter<W> {
         entry.hand_over(Some(Piece::new(data, bytes)), true)
     }
 
-    /// Adds a directory. A slash at the end of the name may be left out.
-    ///
-    /// # Errors
-    /// As [`start_entry`](Self::start_entry).
-    pub fn add_directory(&self, name: &str) -> Result<()> {
-        self.add_directory_with_options(name, EntryOptions::new())
-    }
-
-    /// Like [`add_directory`](Self::add_directory) with options of its own.
-    ///
-    /// # Errors
-    /// As `add_directory`, and if an option is out of range.
-    pub fn add_directory_with_options(&self, name: &str, options: EntryOptions) -> Result<()> {
-        self.start(EntryKind::Directory, name, options)?.finish()
+    fn open(&self, kind: EntryKind, name: &str, options: EntryOptions) -> Result<()> {
+        self.start(kind, name, options)?.finish()
     }
 
     /// Sets the archive's comment of at most 65,535 bytes, written at its end.
