@@ -210,8 +210,7 @@ impl Core {
         self.check()?;
         if self.takes_data() {
             self.commit()?;
-            self.step_staged(Ending::Flush)?;
-            return Ok(());
+            return self.step_staged(Ending::Flush);
         }
         self.close()
     }

@@ -97,12 +97,10 @@ pub(crate) fn printable_path(path: &Path) -> String {
 
 /// A name as errors show it: at most 100 characters.
 pub(crate) fn shown(name: &str) -> String {
-    const SHOWN: usize = 100;
-    let mut shown: String = name.chars().take(SHOWN).collect();
-    if shown.len() < name.len() {
-        shown.push('…');
+    match name.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
-    shown
 }
 
 #[cfg(test)]

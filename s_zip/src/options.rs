@@ -50,6 +50,7 @@ impl Default for Compression {
 
 /// What a writer does unless an entry says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub struct WriterOptions {
     pub(crate) compression: Compression,
     pub(crate) buffer_bytes: usize,
@@ -57,20 +58,17 @@ pub struct WriterOptions {
 
 impl WriterOptions {
     /// Deflate of level 6 and an output buffer of 128 KiB.
-    #[must_use]
     pub fn new() -> Self {
         WriterOptions { compression: Compression::default(), buffer_bytes: 128 * 1024 }
     }
 
     /// How entries are compressed that do not say.
-    #[must_use]
     pub fn compression(self, compression: Compression) -> Self {
         WriterOptions { compression, ..self }
     }
 
     /// Bytes that are gathered before the sink is written to, from 64 KiB to 256 KiB. An entry that fits the buffer has its
     /// sizes in its local header; the bytes of an archive therefore depend on this.
-    #[must_use]
     pub fn buffer_bytes(self, bytes: usize) -> Self {
         WriterOptions { buffer_bytes: bytes.clamp(64 * 1024, 256 * 1024), ..self }
     }
@@ -85,6 +83,7 @@ impl Default for WriterOptions {
 /// What is particular to one entry. By default nothing is: the writer's compression, 1980-01-01, mode 0644, no comment; the same
 /// calls give the same bytes at any time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
 pub struct EntryOptions {
     pub(crate) compression: Option<Compression>,
     pub(crate) modified: Option<i64>,
@@ -96,28 +95,22 @@ pub struct EntryOptions {
 
 impl EntryOptions {
     /// The defaults.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// How this entry is compressed.
-    #[must_use]
-    pub fn compression(mut self, compression: Compression) -> Self {
-        self.compression = Some(compression);
-        self
+    pub fn compression(self, compression: Compression) -> Self {
+        EntryOptions { compression: Some(compression), ..self }
     }
 
     /// Time of the last change, in Unix seconds. Headers hold it as UTC in two-second steps from 1980 on, and exactly in the "UT" field
     /// where it fits 32 bits.
-    #[must_use]
-    pub fn modified_unix(mut self, seconds: i64) -> Self {
-        self.modified = Some(seconds);
-        self
+    pub fn modified_unix(self, seconds: i64) -> Self {
+        EntryOptions { modified: Some(seconds), ..self }
     }
 
     /// Time of the last change.
-    #[must_use]
     pub fn modified(self, time: SystemTime) -> Self {
         let seconds = match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
@@ -127,31 +120,23 @@ impl EntryOptions {
     }
 
     /// Unix permissions, such as `0o755`; the bits of the file type are set by the writer.
-    #[must_use]
-    pub fn unix_mode(mut self, mode: u32) -> Self {
-        self.unix_mode = Some(mode & 0o7777);
-        self
+    pub fn unix_mode(self, mode: u32) -> Self {
+        EntryOptions { unix_mode: Some(mode & 0o7777), ..self }
     }
 
     /// A comment of at most 65,535 bytes, without the signature of an end record.
-    #[must_use]
-    pub fn comment(mut self, comment: impl Into<String>) -> Self {
-        self.comment = comment.into();
-        self
+    pub fn comment(self, comment: impl Into<String>) -> Self {
+        EntryOptions { comment: comment.into(), ..self }
     }
 
     /// Announces the exact uncompressed size in bytes. From 4 GiB on the local header then has the ZIP64 field that some readers of
     /// streams need. Other data than announced is an error.
-    #[must_use]
-    pub fn size(mut self, bytes: u64) -> Self {
-        self.size = Some(bytes);
-        self
+    pub fn size(self, bytes: u64) -> Self {
+        EntryOptions { size: Some(bytes), ..self }
     }
 
     /// Announces the CRC-32 of the uncompressed data; with it and the size, an entry of any length can be Stored in a stream.
-    #[must_use]
-    pub fn crc32(mut self, crc32: u32) -> Self {
-        self.crc32 = Some(crc32);
-        self
+    pub fn crc32(self, crc32: u32) -> Self {
+        EntryOptions { crc32: Some(crc32), ..self }
     }
 }

@@ -29,6 +29,7 @@ const WINDOW_BYTES: usize = 32 * 1024;
 
 /// How a parallel writer works.
 #[derive(Debug, Clone, Copy, Default)]
+#[must_use]
 pub struct ParallelOptions {
     level: Option<u32>,
     jobs: Option<NonZero<usize>>,
@@ -37,25 +38,21 @@ pub struct ParallelOptions {
 
 impl ParallelOptions {
     /// Deflate of level 6, a thread per core, 2 MiB of data under way per thread.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Deflate's level, 0 (none) to 9 (best).
-    #[must_use]
     pub fn level(self, level: u32) -> Self {
         ParallelOptions { level: Some(level), ..self }
     }
 
     /// How many threads compress: at most, and by default, one per core.
-    #[must_use]
     pub fn jobs(self, jobs: NonZero<usize>) -> Self {
         ParallelOptions { jobs: Some(jobs), ..self }
     }
 
     /// Bytes of data that may be under way at once, and so the memory that is used; at least one block per thread is.
-    #[must_use]
     pub fn budget_bytes(self, bytes: usize) -> Self {
         ParallelOptions { budget_bytes: Some(bytes), ..self }
     }

@@ -19,7 +19,6 @@ pub struct DosDateTime {
 
 impl DosDateTime {
     /// The DOS form of a moment in Unix seconds, held to the years 1980 to 2107.
-    #[must_use]
     pub fn from_unix(seconds: i64) -> Self {
         let seconds = seconds.clamp(DOS_EPOCH, DOS_END);
         let (year, month, day) = civil_from_days(seconds.div_euclid(DAY_S));
@@ -32,7 +31,6 @@ impl DosDateTime {
     }
 
     /// Unix seconds of this moment as UTC; a date that does not exist counts from the nearest one that does.
-    #[must_use]
     pub fn to_unix(self) -> i64 {
         let field = |value: u16, shift: u32, mask: u16| i64::from((value >> shift) & mask);
         let month = field(self.date, 5, 0xf).clamp(1, 12);

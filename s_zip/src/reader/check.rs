@@ -15,6 +15,7 @@ use super::{Limits, StreamingZipReader};
 
 /// How an archive is tested or extracted. By default the first entry that is refused or damaged ends it.
 #[derive(Default)]
+#[must_use]
 pub struct ReadOptions<'a> {
     skip: Option<&'a mut dyn FnMut(ReadError)>,
     stop: Option<&'a AtomicBool>,
@@ -22,24 +23,19 @@ pub struct ReadOptions<'a> {
 
 impl<'a> ReadOptions<'a> {
     /// The defaults.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Leaves out entries that are refused or damaged, and tells of each. What is wrong with the whole archive, the source or the target
     /// is an error still.
-    #[must_use]
-    pub fn skip_bad(mut self, tell: &'a mut dyn FnMut(ReadError)) -> Self {
-        self.skip = Some(tell);
-        self
+    pub fn skip_bad(self, tell: &'a mut dyn FnMut(ReadError)) -> Self {
+        ReadOptions { skip: Some(tell), ..self }
     }
 
     /// Ends with [`ReadError::Stopped`] soon after `stop` is set, by another thread.
-    #[must_use]
-    pub fn stop_by(mut self, stop: &'a AtomicBool) -> Self {
-        self.stop = Some(stop);
-        self
+    pub fn stop_by(self, stop: &'a AtomicBool) -> Self {
+        ReadOptions { stop: Some(stop), ..self }
     }
 
     fn pass_over(&mut self, error: ReadError) -> Result<(), ReadError> {
