@@ -34,10 +34,9 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
     }
     let out = Out::new(&request.out)?;
     let items = plan::plan(request, &out)?;
-    let opened = out.open()?;
-    let sink = opened.file.try_clone().context("cannot write the archive")?;
+    let (sink, unfinished) = out.open()?;
     let steady = pack(Writer::new(request, compression, sink)?, items)?;
-    opened.complete()?;
+    unfinished.complete()?;
     Ok(exit(!steady))
 }
 

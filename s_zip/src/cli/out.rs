@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, bail};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, TempPath};
 
 use super::signals::{self, Cleanup};
 use super::terminal::check_stdout;
@@ -19,12 +19,8 @@ pub enum Out {
     File(PathBuf),
 }
 
-/// An open sink.
-pub struct Opened {
-    pub file: File,
-    /// The file that `file` is, and what it becomes.
-    temporary: Option<(NamedTempFile, PathBuf)>,
-}
+/// The temporary file that the archive is written to and what it becomes, or nothing where it is written in its place.
+pub struct Unfinished(Option<(TempPath, PathBuf)>);
 
 impl Out {
     /// Checks what was typed.
@@ -58,12 +54,12 @@ impl Out {
     }
 
     /// Opens the sink.
-    pub fn open(&self) -> Result<Opened, Error> {
-        let direct = |file| Opened { file, temporary: None };
+    pub fn open(self) -> Result<(File, Unfinished), Error> {
+        let direct = |file| (file, Unfinished(None));
         match self {
             Out::Stdout => stdout_file().context("cannot write to standard output").map(direct),
             Out::Device(path) => {
-                let file = OpenOptions::new().write(true).open(path);
+                let file = OpenOptions::new().write(true).open(&path);
                 file.with_context(|| format!("cannot write to {}", path.display())).map(direct)
             }
             Out::File(path) => {
@@ -75,23 +71,23 @@ impl Out {
                 let mut cleanup = signals::cleanup();
                 let temporary =
                     // The temporary name says nothing to whoever typed another one.
-                    builder.tempfile_in(folder(path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
+                    builder.tempfile_in(folder(&path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
                 *cleanup = Cleanup::Remove(temporary.path().to_owned());
                 drop(cleanup);
-                if let Ok(before) = fs::metadata(path) {
+                if let Ok(before) = fs::metadata(&path) {
                     temporary.as_file().set_permissions(before.permissions()).with_context(fail)?;
                 }
-                let file = temporary.as_file().try_clone().with_context(fail)?;
-                Ok(Opened { file, temporary: Some((temporary, path.clone())) })
+                let (file, temporary) = temporary.into_parts();
+                Ok((file, Unfinished(Some((temporary, path)))))
             }
         }
     }
 }
 
-impl Opened {
+impl Unfinished {
     /// Makes the complete archive appear.
     pub fn complete(self) -> Result<(), Error> {
-        if let Some((temporary, path)) = self.temporary {
+        if let Some((temporary, path)) = self.0 {
             let fail = || format!("cannot create {}", path.display());
             let mut cleanup = signals::cleanup();
             temporary.persist(&path).map_err(|error| error.error).with_context(fail)?;
