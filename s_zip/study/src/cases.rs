@@ -7,7 +7,7 @@ use study_kit::{Arms, Scenario, always, full, measured, originals, smoke, smoke_
 
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::input::Shape;
-use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tail, Tmpfs};
+use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tmpfs};
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -369,12 +369,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     file("cores_200m", large(100, 256 * KIB), &[measured(3.0, "best_sync"), measured(1.6, "best_parallel")]),
     archive("pipe_random", (Pipe, 1), NOISE_4M, OWN),
     archive("slow_random", (Slow(Duration::from_millis(2)), 1), NOISE_4M, OWN),
-    archive(
-        "zip64_5g",
-        (Tail, 1),
-        entry(Pattern, MIB).times(5 * 1024),
-        &[smoke_full(1.9, "best_sync best_async_offload")],
-    ),
+    file("zip64_5g", entry(Pattern, MIB).times(5 * 1024), &[smoke_full(1.9, "best_sync best_async_offload")]),
     archive("zip64_5g_disk", (Disk, 1), entry(Random, MIB).times(5 * 1024), &[full(120.0, "best_async")]),
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 3 }, ARMS_MANY_MINIZ)),

@@ -1,7 +1,6 @@
 //! Where archives go: sinks that count what reaches them.
 
-use std::collections::VecDeque;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -103,69 +102,6 @@ impl<S: Unpin> AsyncSeek for Tracked<S> {
 
     fn poll_complete(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<u64>> {
         Poll::Ready(Ok(self.at))
-    }
-}
-
-/// A sink for archives of any size: it keeps the last megabyte, enough to read the directory back.
-#[derive(Debug, Default)]
-pub struct Tail {
-    kept: VecDeque<u8>,
-    total: u64,
-    at: u64,
-}
-
-impl Write for Tail {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        const KEPT: usize = 1 << 20;
-        let end = &bytes[bytes.len().saturating_sub(KEPT)..];
-        let surplus = (self.kept.len() + end.len()).saturating_sub(KEPT);
-        self.kept.drain(..surplus);
-        self.kept.extend(end);
-        self.total += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// It never waits.
-impl AsyncWrite for Tail {
-    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Poll::Ready(self.write(bytes))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// What was not kept cannot be read.
-impl Read for Tail {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let gone = self.total - self.kept.len() as u64;
-        let skipped = self.at.checked_sub(gone).and_then(|skipped| usize::try_from(skipped).ok());
-        let skipped = skipped.ok_or_else(|| io::Error::other("this part of the archive was not kept"))?;
-        let read = self.kept.make_contiguous().get(skipped..).unwrap_or_default().read(out)?;
-        self.at += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for Tail {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let target = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.total.checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = target.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.at)
     }
 }
 

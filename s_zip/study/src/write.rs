@@ -20,7 +20,7 @@ use crate::input::Input;
 use crate::mirror;
 use crate::own::{self, write_entries};
 use crate::place::{Archive, Place};
-use crate::sinks::{Counted, Counting, Operations, Slow, Tail, Tracked};
+use crate::sinks::{Counted, Counting, Operations, Slow, Tracked};
 
 /// Output buffer of the buffered controls, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -168,7 +168,6 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
             Product::of(file, |_| Archive::File(path.to_owned()))
         }
         Place::Memory => Product::of(sync_arm(arm, input, Counted::new(Cursor::new(Vec::new())))?, vector),
-        Place::Tail => Product::of(sync_arm(arm, input, Tracked::new(Tail::default()))?, Archive::Tail),
         Place::Slow(delay) => {
             Product::of(sync_arm(arm, input, Tracked::new(Slow::new(delay)))?, |slow| Archive::Memory(slow.bytes))
         }
@@ -182,8 +181,10 @@ fn blocking(arm: Arm, input: &Input, place: Place, path: &Path) -> Result<Produc
 }
 
 fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver) -> Result<Product> {
-    let never_waits = matches!(place, Place::Memory | Place::Tail);
-    ensure!(driver.drive != Drive::Loop || never_waits, "a bare loop cannot wait: this arm writes to memory only");
+    ensure!(
+        driver.drive != Drive::Loop || place == Place::Memory,
+        "a bare loop cannot wait: this arm writes to memory only"
+    );
     driver.run(async {
         Ok(match place {
             Place::Tmpfs | Place::Disk => {
@@ -197,7 +198,6 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
                 Product { archive: Archive::File(path.to_owned()), operations }
             }
             Place::Memory => Product::of(async_arm(arm, input, Counted::new(Cursor::new(Vec::new()))).await?, vector),
-            Place::Tail => Product::of(async_arm(arm, input, Tracked::new(Tail::default())).await?, Archive::Tail),
             Place::Slow(delay) => {
                 let sink = async_arm(arm, input, Tracked::new(Slow::new(delay))).await?;
                 Product::of(sink, |slow| Archive::Memory(slow.bytes))
@@ -213,7 +213,7 @@ fn awaiting(arm: Arm, input: &Input, place: Place, path: &Path, driver: &Driver)
 }
 
 fn in_a_task(input: Arc<Input>, place: Place, driver: &Driver) -> Result<Product> {
-    ensure!(matches!(place, Place::Memory), "this arm writes to memory only");
+    ensure!(place == Place::Memory, "this arm writes to memory only");
     let sink = Counted::new(Cursor::new(Vec::new()));
     let task = async move { mirror::write_async(&input, sink, giving_way).await };
     driver.run(async { Ok(Product::of(tokio::spawn(task).await??, vector)) })
