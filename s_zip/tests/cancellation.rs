@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::any::{Awaited, By, POLICIES, poll_times, run, threads};
-use common::calls::{Call, apply_async, large_mixture, noise, small_buffer};
+use common::any::By;
+use common::awaited::{Awaited, POLICIES, apply_async, poll_times, run, threads};
+use common::calls::{Call, large_mixture, noise, small_buffer};
 use common::sinks::{Manner, Sink};
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, Error};
 use tokio::runtime::Builder;

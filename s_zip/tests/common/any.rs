@@ -1,28 +1,13 @@
 //! Any writer behind one face: calls are made and waited for. And what every writer does when its sink fails.
 
 #[cfg(feature = "async")]
-use std::{
-    pin::pin,
-    sync::Arc,
-    sync::mpsc::{SyncSender, sync_channel},
-    task::{Context, Poll, Wake, Waker},
-    time::Duration,
-};
-
-#[cfg(feature = "async")]
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy};
 use s_zip::{EntryOptions, Error, Result, StreamingZipWriter, WriterOptions};
-#[cfg(feature = "async")]
-use tokio::runtime::{Builder, Runtime};
 
 #[cfg(feature = "async")]
-use super::calls::apply_async;
+use super::awaited::{Awaited, POLICIES};
 use super::calls::{Call, make};
 use super::sinks::{Manner, Sink};
-
-#[cfg(feature = "async")]
-pub const POLICIES: [CompressionPolicy; 3] =
-    [CompressionPolicy::Inline, CompressionPolicy::BlockInPlace, CompressionPolicy::Offload];
 
 /// A writer to a [`Sink`].
 pub trait AnyWriter {
@@ -123,75 +108,6 @@ impl AnyWriter for s_zip::ParallelZipWriter<Sink> {
     fn end(self: Box<Self>) -> Result<()> {
         self.finish().map(drop)
     }
-}
-
-#[cfg(feature = "async")]
-pub struct Awaited {
-    pub writer: AsyncStreamingZipWriter<Sink>,
-    /// Whether it takes its data as `AsyncWrite`.
-    pub polled: bool,
-}
-
-#[cfg(feature = "async")]
-static RUNTIME: std::sync::LazyLock<Runtime> = std::sync::LazyLock::new(threads);
-
-#[cfg(feature = "async")]
-impl AnyWriter for Awaited {
-    fn call(&mut self, call: &Call) -> Result<()> {
-        match call {
-            // Without data nobody would ask for anything.
-            Call::Data(data) if self.polled && !data.is_empty() => {
-                let written = RUNTIME.block_on(tokio::io::copy(&mut &**data, &mut self.writer));
-                written.map(drop).map_err(|error| *error.into_inner().unwrap().downcast().unwrap())
-            }
-            _ => RUNTIME.block_on(apply_async(&mut self.writer, call)),
-        }
-    }
-
-    fn end(self: Box<Self>) -> Result<()> {
-        RUNTIME.block_on(self.writer.finish()).map(drop)
-    }
-}
-
-#[cfg(feature = "async")]
-pub fn threads() -> Runtime {
-    Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap()
-}
-
-/// Rings for the thread that polls.
-#[cfg(feature = "async")]
-struct Bell(SyncSender<()>);
-
-#[cfg(feature = "async")]
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        // Once is enough.
-        let _ = self.0.try_send(());
-    }
-}
-
-/// Polls a future at most `polls` times, each after a wake-up, then drops it. `None`: it was not done by then.
-#[cfg(feature = "async")]
-pub fn poll_times<T>(future: impl Future<Output = T>, polls: usize) -> Option<T> {
-    let (bell, rings) = sync_channel(1);
-    let waker = Waker::from(Arc::new(Bell(bell)));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    for poll in 0..polls {
-        if poll > 0 {
-            rings.recv_timeout(Duration::from_secs(20)).expect("a pending future wakes its task");
-        }
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return Some(value);
-        }
-    }
-    None
-}
-
-/// Runs a future without a runtime.
-#[cfg(feature = "async")]
-pub fn run<T>(future: impl Future<Output = T>) -> T {
-    poll_times(future, usize::MAX).unwrap()
 }
 
 pub fn assert_poisoned(mut writer: Box<dyn AnyWriter>) {

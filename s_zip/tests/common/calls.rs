@@ -1,7 +1,5 @@
 //! Archives as sequences of calls to a writer.
 
-#[cfg(feature = "async")]
-use s_zip::Result;
 use s_zip::{Compression, EntryOptions, WriterOptions};
 
 use super::forged::numbers::Numbers;
@@ -15,7 +13,7 @@ pub struct Plan {
     pub comment: String,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Item {
     /// A folder's ends in a slash.
     pub name: String,
@@ -32,15 +30,16 @@ pub struct Item {
     pub flushes: Vec<u8>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Data {
     pub kind: Kind,
     pub len: usize,
     pub seed: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
+    #[default]
     Zeros,
     Text,
     Noise,
@@ -88,18 +87,7 @@ pub fn text(len: usize, seed: u64) -> Vec<u8> {
 
 impl Item {
     pub fn new(name: impl Into<String>, kind: Kind, len: usize) -> Self {
-        Item {
-            name: name.into(),
-            compression: None,
-            modified: None,
-            mode: None,
-            comment: String::new(),
-            promises_size: false,
-            promises_crc: false,
-            data: Data { kind, len, seed: 1 },
-            whole: false,
-            flushes: Vec::new(),
-        }
+        Item { name: name.into(), data: Data { kind, len, seed: 1 }, ..Item::default() }
     }
 
     pub fn stored(self) -> Self {
@@ -208,14 +196,6 @@ macro_rules! make {
     };
 }
 pub(crate) use make;
-
-#[cfg(feature = "async")]
-pub async fn apply_async<W: tokio::io::AsyncWrite + Unpin>(
-    writer: &mut s_zip::AsyncStreamingZipWriter<W>,
-    call: &Call<'_>,
-) -> Result<()> {
-    make!(writer, call, writer.flush().await, .await)
-}
 
 /// Zstandard of this level, if the crate is built with it.
 #[allow(clippy::unnecessary_wraps, reason = "without the feature there is none")]

@@ -3,6 +3,8 @@
 
 pub mod any;
 pub mod archive;
+#[cfg(feature = "async")]
+pub mod awaited;
 pub mod calls;
 pub mod forged;
 pub mod oracle;

@@ -3,8 +3,9 @@
 use s_zip::{AsyncStreamingZipWriter, CompressionPolicy, EntryOptions, Error, StreamingZipWriter, WriterOptions};
 use tokio::runtime::Builder;
 
-use crate::common::any::{By, POLICIES, run, threads};
-use crate::common::calls::{Call, apply_async, noise, small_buffer, small_mixture};
+use crate::common::any::By;
+use crate::common::awaited::{POLICIES, apply_async, run, threads};
+use crate::common::calls::{Call, noise, small_buffer, small_mixture};
 
 fn writer(policy: CompressionPolicy) -> AsyncStreamingZipWriter<Vec<u8>> {
     AsyncStreamingZipWriter::from_writer(Vec::new()).compression_policy(policy)

@@ -11,7 +11,7 @@ use s_zip::reader::Summary;
 use s_zip::{Limits, ReadError, StreamingZipReader};
 
 /// One entry as it is to be written.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Member {
     pub name: Vec<u8>,
     /// The version that it takes to read it.
@@ -37,19 +37,12 @@ pub fn stored(name: &str, data: &[u8]) -> Member {
     Member {
         name: name.as_bytes().to_vec(),
         version: 20,
-        flags: 0,
-        method: 0,
         data: data.to_vec(),
         crc32: crc32fast::hash(data),
         uncompressed: u32::try_from(data.len()).unwrap(),
         mode: 0o100_644,
-        time: 0,
         date: 1 << 5 | 1,
-        comment: Vec::new(),
-        wide: false,
-        local_extra: Vec::new(),
-        central_extra: Vec::new(),
-        tail: Vec::new(),
+        ..Member::default()
     }
 }
 
