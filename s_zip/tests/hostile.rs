@@ -55,12 +55,8 @@ fn unicode(name: &str, stands_for: &[u8]) -> Vec<u8> {
 /// ZIP64 records of another directory in the comment of the last entry, where a reader that takes the locator at its word finds them.
 fn other_directory() -> Zip {
     let plain = with_good([]);
-    let at = plain.end as u64;
-    let mut comment = b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\0\x2d\0\0\0\0\0\0\0\0\0".to_vec();
-    comment.extend([0, 0, 0, at].into_iter().flat_map(u64::to_le_bytes));
-    comment.extend(b"PK\x06\x07\0\0\0\0");
-    comment.extend(at.to_le_bytes());
-    comment.extend([1, 0, 0, 0]);
+    let wide = plain.wide(|_| [0, 0, plain.end as u64]);
+    let comment = wide.bytes[plain.end..wide.end].to_vec();
     zip(&[Member { comment, ..stored("good", b"good") }])
 }
 

@@ -4,8 +4,8 @@ use std::env;
 use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
+
+use assert_cmd::Command;
 
 /// Where a program is, by the first of its names on PATH. `None`, said aloud, if there is none.
 ///
@@ -48,16 +48,8 @@ pub fn run(program: &Path, arguments: &[&str], input: &[u8]) -> Outcome {
     for name in ["UNZIP", "UNZIPOPT", "ZIP", "ZIPOPT", "ZIPINFO", "JAVA_TOOL_OPTIONS", "PYTHONPATH"] {
         command.env_remove(name);
     }
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    let output = thread::scope(|scope| {
-        // It may stop reading at the directory, which is no failure; what it made of the data is compared.
-        scope.spawn(move || {
-            let _ = pipe.write_all(input);
-        });
-        child.wait_with_output().unwrap()
-    });
+    // It may stop reading at the directory, which is no failure; what it made of the data is compared.
+    let output = command.args(arguments).write_stdin(input).output().unwrap();
     let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(2000)]).trim().replace('\n', "\n    ");
     let story = format!("{}\n    {}\n    {}", output.status, shown(&output.stderr), shown(&output.stdout));
     Outcome { success: output.status.success(), stdout: output.stdout, story }
