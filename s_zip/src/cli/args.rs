@@ -1,13 +1,11 @@
 //! What can be typed: one closed set of commands.
 
-#[cfg(feature = "parallel")]
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::{Error, bail};
 use clap::{Args, Parser, ValueEnum};
 
-#[cfg(feature = "async")]
 use crate::async_writer::CompressionPolicy;
 use crate::options::Compression;
 use crate::reader::Limits;
@@ -98,16 +96,12 @@ pub struct Create {
     #[arg(long, value_enum, default_value_t = Method::Deflate)]
     method: Method,
     /// Compress on N threads, at most one per core; how many does not change the bytes
-    #[cfg(feature = "parallel")]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZero<usize>>,
     /// Use the async writer, which makes the same bytes
-    #[cfg(feature = "async")]
-    #[arg(long = "async")]
-    #[cfg_attr(feature = "parallel", arg(conflicts_with = "jobs"))]
+    #[arg(long = "async", conflicts_with = "jobs")]
     pub run_async: bool,
     /// Where the async writer compresses
-    #[cfg(feature = "async")]
     #[arg(long, value_enum, default_value_t = CompressionPolicy::Inline, requires = "run_async")]
     pub policy: CompressionPolicy,
     /// The name for what comes from standard input

@@ -1,13 +1,10 @@
 //! `create`: moves files through one of the writers, a buffer at a time.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::process::ExitCode;
 
-#[cfg(feature = "parallel")]
-use anyhow::bail;
-use anyhow::{Context, Error};
-#[cfg(feature = "async")]
+use anyhow::{Context, Error, bail};
 use tokio::runtime::Runtime;
 
 use super::args::Create;
@@ -15,12 +12,10 @@ use super::exit;
 use super::out::Out;
 use super::plan::{self, Item, Source};
 use super::terminal::complain;
-#[cfg(feature = "async")]
-use crate::AsyncStreamingZipWriter;
 use crate::core::WHOLE_BYTES;
-use crate::{Compression, StreamingZipWriter, WriterOptions};
-#[cfg(feature = "parallel")]
-use crate::{ParallelOptions, ParallelZipWriter};
+use crate::{
+    AsyncStreamingZipWriter, Compression, ParallelOptions, ParallelZipWriter, StreamingZipWriter, WriterOptions,
+};
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -28,7 +23,6 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// Makes the archive.
 pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let compression = request.compression()?;
-    #[cfg(feature = "parallel")]
     if request.jobs.is_some() && !matches!(compression, Compression::Deflate(_)) {
         bail!("--jobs compresses with deflate only: leave out --jobs or --method");
     }
@@ -43,10 +37,8 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
 /// The writer that was asked for.
 enum Writer {
     Sync(StreamingZipWriter<File>),
-    #[cfg(feature = "parallel")]
     Parallel(ParallelZipWriter<File>),
     /// With what waits for its futures.
-    #[cfg(feature = "async")]
     Async(AsyncStreamingZipWriter<tokio::fs::File>, Runtime),
 }
 
@@ -55,9 +47,7 @@ macro_rules! call {
     ($writer:expr, $call:ident($($argument:expr),*)) => {
         match $writer {
             Writer::Sync(writer) => writer.$call($($argument),*).map(drop),
-            #[cfg(feature = "parallel")]
             Writer::Parallel(writer) => writer.$call($($argument),*).map(drop),
-            #[cfg(feature = "async")]
             Writer::Async(writer, runtime) => runtime.block_on(writer.$call($($argument),*)).map(drop),
         }
     };
@@ -66,7 +56,6 @@ macro_rules! call {
 impl Writer {
     fn new(request: &Create, compression: Compression, sink: File) -> Result<Self, Error> {
         let options = WriterOptions::new().compression(compression);
-        #[cfg(feature = "async")]
         if request.run_async {
             let sink = tokio::fs::File::from_std(sink);
             let mut writer = AsyncStreamingZipWriter::from_writer_with_options(sink, options)?;
@@ -74,7 +63,6 @@ impl Writer {
             let runtime = Runtime::new().context("cannot start the async runtime")?;
             return Ok(Writer::Async(writer.compression_policy(request.policy), runtime));
         }
-        #[cfg(feature = "parallel")]
         if let (Some(jobs), Compression::Deflate(level)) = (request.jobs, compression) {
             let mut writer = ParallelZipWriter::from_writer(sink, ParallelOptions::new().jobs(jobs).level(level))?;
             writer.set_comment(&*request.comment)?;
@@ -88,8 +76,7 @@ impl Writer {
 
 /// Writes everything, and says whether no file changed meanwhile.
 fn pack(mut writer: Writer, items: Vec<Item>) -> Result<bool, Error> {
-    let (mut buffer, mut whole) = (vec![0; BUFFER_BYTES], Vec::new());
-    let mut steady = true;
+    let (mut buffer, mut steady) = (Vec::new(), true);
     for Item { name, source, options } in items {
         match source {
             Source::Folder => call!(&mut writer, add_directory_with_options(&name, options))?,
@@ -99,13 +86,13 @@ fn pack(mut writer: Writer, items: Vec<Item>) -> Result<bool, Error> {
                 let state = || file.metadata().map(|found| (found.len(), found.modified().ok())).with_context(fail);
                 let before = state()?;
                 let mut from = (&file).take(most);
-                whole.clear();
-                from.by_ref().take(WHOLE_BYTES as u64 + 1).read_to_end(&mut whole).with_context(fail)?;
-                if whole.len() <= WHOLE_BYTES {
-                    call!(&mut writer, add_entry_with_options(&name, &whole, options))?;
+                buffer.clear();
+                from.by_ref().take(WHOLE_BYTES as u64 + 1).read_to_end(&mut buffer).with_context(fail)?;
+                if buffer.len() <= WHOLE_BYTES {
+                    call!(&mut writer, add_entry_with_options(&name, &buffer, options))?;
                 } else {
                     call!(&mut writer, start_entry_with_options(&name, options))?;
-                    call!(&mut writer, write_data(&whole))?;
+                    call!(&mut writer, write_data(&buffer))?;
                     copy(from, &mut writer, &mut buffer, fail)?;
                 }
                 if state()? != before {
@@ -123,18 +110,19 @@ fn pack(mut writer: Writer, items: Vec<Item>) -> Result<bool, Error> {
     Ok(steady)
 }
 
+/// Writes the rest of `from`, by way of `buffer`.
 fn copy(
     mut from: impl Read,
     writer: &mut Writer,
-    buffer: &mut [u8],
-    fail: impl FnOnce() -> String,
+    buffer: &mut Vec<u8>,
+    fail: impl Fn() -> String,
 ) -> Result<(), Error> {
     loop {
-        match from.read(buffer) {
-            Ok(0) => return Ok(()),
-            Ok(bytes) => call!(writer, write_data(&buffer[..bytes]))?,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error).with_context(fail),
+        buffer.clear();
+        let read = from.by_ref().take(BUFFER_BYTES as u64).read_to_end(buffer).with_context(&fail)?;
+        call!(&mut *writer, write_data(buffer))?;
+        if read < BUFFER_BYTES {
+            return Ok(());
         }
     }
 }

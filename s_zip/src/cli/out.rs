@@ -98,10 +98,7 @@ impl Unfinished {
 }
 
 fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
+    path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
 /// Whether what stands there may be replaced: an archive, not a file that was typed in the wrong place.
