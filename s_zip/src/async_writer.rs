@@ -285,17 +285,7 @@ impl<W: AsyncWrite + Unpin> AsyncStreamingZipWriter<W> {
     }
 }
 
-/// Data for the open entry, so that `tokio::io::copy` and whatever else writes to an `AsyncWrite` works.
-///
-/// ```
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let mut writer = s_zip::AsyncStreamingZipWriter::from_writer(Vec::new());
-/// writer.start_entry("greeting.txt").await?;
-/// tokio::io::copy(&mut &b"hello"[..], &mut writer).await?;
-/// writer.finish().await?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// # }).unwrap();
-/// ```
+/// Data for the open entry, so that `tokio::io::copy(&mut from, &mut writer)` and whatever else writes to an `AsyncWrite` works.
 ///
 /// Flushing does nothing, because [`flush`](Self::flush) costs compression and `tokio::io::copy` flushes whatever it copies to. Shutting down does
 /// nothing either: the next call ends the entry. A future dropped meanwhile harms nothing, except that it poisons the writer if the blocking pool

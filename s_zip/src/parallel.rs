@@ -275,18 +275,12 @@ fn compress(block: &Block, level: u32, ending: Ending, mut bytes: Buffer) -> Res
         drop(kept.take_if(|_| !window.is_empty()));
         let compressor = kept.get_or_insert_with(|| encoder::new_compress(level));
         compressor.reset();
-        prime(compressor, window)?;
+        // So that it can refer to what came before. miniz cannot; its blocks stand alone and are some 1 % larger.
+        #[cfg(any(feature = "zlib-rs", feature = "zlib-ng"))]
+        if !window.is_empty() {
+            compressor.set_dictionary(window).map_err(encoder::compressor_error)?;
+        }
         encoder::deflate(compressor, level, data, &mut bytes, ending)
     })?;
     Ok(Piece::new(data, bytes))
-}
-
-/// Lets the compressor refer to what came before. miniz cannot; its blocks stand alone and are some 1 % larger.
-fn prime(compressor: &mut Compress, window: &[u8]) -> Result<()> {
-    #[cfg(any(feature = "zlib-rs", feature = "zlib-ng"))]
-    if !window.is_empty() {
-        compressor.set_dictionary(window).map_err(|error| Error::Compressor(error.into()))?;
-    }
-    let _ = (compressor, window);
-    Ok(())
 }
