@@ -1,8 +1,10 @@
-//! A small parser of archives that shares nothing with the crate and accepts only what the crate's rules allow: it walks the local
-//! headers from front to back as a reader of a stream would, takes from the central directory what stands only there, and then makes the
-//! archive a second time, as the format's description has it: every byte has to be the same.
+//! What an archive says, accepted only if it keeps the crate's rules: the crate's reader tells its content, of which then a naive writer, which
+//! shares nothing with the crate, makes the archive a second time, as the format's description has it: every byte has to be the same. The `zip` crate
+//! has to tell the same content.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
+
+use s_zip::StreamingZipReader;
 
 use super::forged::corpus::with_descriptor;
 use super::forged::{Member, stored, zip_after};
@@ -31,79 +33,72 @@ pub struct Archive {
     pub zip64: bool,
 }
 
-/// Reads from front to back.
-struct Cursor<'a>(&'a [u8]);
-
-impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> &'a [u8] {
-        self.0.split_off(..count).unwrap()
-    }
-
-    fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take(2).try_into().unwrap())
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take(4).try_into().unwrap())
-    }
-
-    fn text(&mut self, count: u16) -> String {
-        String::from_utf8(self.take(count.into()).to_vec()).unwrap()
-    }
-}
-
 /// Parses a whole archive of entries below 4 GiB.
 ///
 /// # Panics
 /// If a single rule is broken.
 pub fn parse(bytes: &[u8]) -> Archive {
-    let mut cursor = Cursor(bytes);
-    let mut entries = Vec::new();
-    while cursor.0.starts_with(b"PK\x03\x04") {
-        let offset = bytes.len() - cursor.0.len();
-        entries.push(local_entry(&mut cursor, offset));
-    }
-    for entry in &mut entries {
-        central_entry(&mut cursor, entry);
-    }
+    let mut reader = StreamingZipReader::new(Cursor::new(bytes)).unwrap();
+    let entries: Vec<Entry> = (0..reader.entries().len()).map(|index| entry(&mut reader, index, bytes)).collect();
     let zip64 = entries.len() >= 65_535;
-    // Past the ZIP64 records and the short one, but for the comment's length.
-    cursor.take(if zip64 { 76 + 20 } else { 20 });
-    let comment_len = cursor.u16();
-    let archive = Archive { entries, comment: cursor.text(comment_len), zip64 };
+    let archive = Archive { entries, comment: String::from_utf8(reader.comment().to_vec()).unwrap(), zip64 };
     assert!(archive.build() == bytes, "a naive writer makes the same bytes");
+    zip_crate_agrees(bytes, &archive);
     archive
 }
 
-fn local_entry(cursor: &mut Cursor, offset: usize) -> Entry {
-    cursor.take(6);
-    let (flags, method, time, day) = (cursor.u16(), cursor.u16(), cursor.u16(), cursor.u16());
-    cursor.take(4);
-    let compressed = cursor.u32() as usize;
-    cursor.take(4);
-    let (name_len, extra_len) = (cursor.u16(), cursor.u16());
-    let name = cursor.text(name_len);
-    let extra = cursor.take(extra_len.into());
+/// Compares everything that the `zip` crate can say.
+fn zip_crate_agrees(bytes: &[u8], wanted: &Archive) {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    assert_eq!(archive.len(), wanted.entries.len());
+    assert_eq!(archive.comment(), wanted.comment.as_bytes());
+    for (index, entry) in wanted.entries.iter().enumerate() {
+        let mut file = archive.by_index(index).unwrap();
+        assert_eq!(file.name().unwrap(), entry.name);
+        assert_eq!(file.comment(), entry.comment);
+        assert_eq!(file.is_dir(), entry.name.ends_with('/'));
+        // It masks the set-ID and sticky bits.
+        assert_eq!(file.unix_mode(), Some(entry.mode & 0o170_777));
+        let modified = file.last_modified().unwrap();
+        assert_eq!((modified.timepart(), modified.datepart()), (entry.time, entry.date), "{}", entry.name);
+        assert_eq!((file.size(), file.crc32()), (entry.data.len() as u64, entry.crc32));
+        let mut data = Vec::new();
+        file.read_to_end(&mut data).unwrap();
+        assert!(data == entry.data, "{}", entry.name);
+    }
+}
+
+fn entry(reader: &mut StreamingZipReader<Cursor<&[u8]>>, index: usize, bytes: &[u8]) -> Entry {
+    let mut data = Vec::new();
+    reader.read(index).unwrap().read_to_end(&mut data).unwrap();
+    let listed = &reader.entries()[index];
+    let name = listed.name.clone();
+    let offset = usize::try_from(listed.offset).unwrap();
+    // What the reader does not tell.
+    let local = &bytes[offset..];
+    let [flags, time, day, name_len, extra_len] =
+        [6, 10, 12, 26, 28].map(|at| u16::from_le_bytes([local[at], local[at + 1]]));
+    let (extra, rest) = local[30 + usize::from(name_len)..].split_at(extra_len.into());
     let descriptor = flags & 8 != 0;
-    assert!(!(descriptor && method == 0), "{name}: a stored entry must not have a descriptor");
+    assert!(!(descriptor && listed.method == 0), "{name}: a stored entry must not have a descriptor");
     assert!(day >= 1 << 5 | 1, "{name}: no date lies before 1980-01-01");
     // The time is the only extra field that an entry below 4 GiB may have.
     let unix_seconds = extra.get(5..9).map(|seconds| i32::from_le_bytes(seconds.try_into().unwrap()));
-    let (data, payload_bytes) = decode(method, cursor.0, compressed);
-    let payload = cursor.take(payload_bytes).to_vec();
-    cursor.take(if descriptor { 16 } else { 0 });
-    let (crc32, comment) = (crc32fast::hash(&data), String::new());
-    Entry { name, comment, method, time, date: day, unix_seconds, mode: 0, crc32, offset, descriptor, payload, data }
-}
-
-/// Adds what only the central header knows.
-fn central_entry(cursor: &mut Cursor, entry: &mut Entry) {
-    cursor.take(28);
-    let (name_len, extra_len, comment_len) = (cursor.u16(), cursor.u16(), cursor.u16());
-    cursor.take(4);
-    entry.mode = cursor.u32() >> 16;
-    cursor.take(4 + usize::from(name_len + extra_len));
-    entry.comment = cursor.text(comment_len);
+    assert!(unix_seconds.is_none_or(|seconds| listed.modified_unix == i64::from(seconds)), "{name}");
+    Entry {
+        name,
+        comment: listed.comment.clone(),
+        method: listed.method,
+        time,
+        date: day,
+        unix_seconds,
+        mode: listed.unix_mode.unwrap(),
+        crc32: crc32fast::hash(&data),
+        offset,
+        descriptor,
+        payload: rest[..usize::try_from(listed.compressed).unwrap()].to_vec(),
+        data,
+    }
 }
 
 impl Archive {
@@ -148,28 +143,4 @@ impl Entry {
         };
         if self.descriptor { with_descriptor(member) } else { member }
     }
-}
-
-/// The data at the start of `bytes`, and how many bytes it takes there: the stream itself says where it ends.
-fn decode(method: u16, bytes: &[u8], stored_len: usize) -> (Vec<u8>, usize) {
-    let mut data = Vec::new();
-    let used = match method {
-        0 => {
-            data.extend_from_slice(&bytes[..stored_len]);
-            stored_len
-        }
-        8 => {
-            let mut decoder = flate2::bufread::DeflateDecoder::new(bytes);
-            decoder.read_to_end(&mut data).unwrap();
-            usize::try_from(decoder.total_in()).unwrap()
-        }
-        #[cfg(feature = "zstd")]
-        93 => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes).unwrap().single_frame();
-            decoder.read_to_end(&mut data).unwrap();
-            bytes.len() - decoder.finish().len()
-        }
-        _ => panic!("unknown method {method}"),
-    };
-    (data, used)
 }

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use common::any::By;
 use common::calls::Plan;
-use common::{archive, oracle, readers};
+use common::{archive, oracle};
 
 /// An archive in a file.
 pub struct Archive {
@@ -24,7 +24,7 @@ pub struct Archive {
     pub by: By,
     pub path: String,
     pub bytes: Vec<u8>,
-    /// What it says, by a parser that shares nothing with the crate.
+    /// What it says, proven by a writer that shares nothing with the crate.
     pub parsed: archive::Archive,
 }
 
@@ -58,6 +58,5 @@ fn every_layout_is_what_was_planned_from_every_writer() {
             oracle::check_content(plan, &data, parsed);
         }
         assert_eq!(parsed.zip64, plan.items.len() >= 65_535, "{name}: ZIP64 records are there exactly from then on");
-        readers::agree(bytes, parsed);
     }
 }
