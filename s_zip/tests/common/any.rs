@@ -122,23 +122,16 @@ pub fn assert_poisoned(mut writer: Box<dyn AnyWriter>) {
 
 /// Makes the calls until one fails, which must be the sink's doing, and checks that nothing goes on after it.
 fn write_until_failure(mut writer: Box<dyn AnyWriter>, sink: &Sink, calls: &[Call]) -> bool {
-    for call in calls {
-        match writer.call(call) {
-            Ok(()) => {}
-            Err(Error::Sink(_)) => {
-                let held = sink.len();
-                assert_poisoned(writer);
-                assert_eq!(sink.len(), held, "a poisoned writer writes nothing");
-                return true;
-            }
-            Err(error) => panic!("{error}"),
-        }
+    if let Some(error) = calls.iter().find_map(|call| writer.call(call).err()) {
+        assert!(matches!(error, Error::Sink(_)), "{error}");
+        let held = sink.len();
+        assert_poisoned(writer);
+        assert_eq!(sink.len(), held, "a poisoned writer writes nothing");
+        return true;
     }
-    match writer.end() {
-        Ok(()) => false,
-        Err(Error::Sink(_)) => true,
-        Err(error) => panic!("{error}"),
-    }
+    let end = writer.end();
+    assert!(matches!(end, Ok(()) | Err(Error::Sink(_))), "{end:?}");
+    end.is_err()
 }
 
 /// Has sinks of every manner fail at each of `limits`, and where the archive `wanted` just fits.
