@@ -130,10 +130,7 @@ impl ReadError {
 impl From<io::Error> for ReadError {
     /// The `ReadError` that an [`EntryReader`](super::EntryReader) failed with, or [`ReadError::Read`].
     fn from(error: io::Error) -> Self {
-        match error.downcast::<ReadError>() {
-            Ok(inner) => inner,
-            Err(error) => ReadError::Read(error),
-        }
+        error.downcast().unwrap_or_else(ReadError::Read)
     }
 }
 
