@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::load::MOST_CLIENTS;
+use crate::limits::MOST_CLIENTS;
 
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     /// Clocks end somewhere, and patience before.

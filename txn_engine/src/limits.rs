@@ -7,6 +7,8 @@ use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
 use crate::error::Error;
 use crate::usage;
 
+/// The most connections of a load: each takes about half a KiB here before it is opened.
+pub(crate) const MOST_CLIENTS: usize = 1_000_000;
 /// Files that are no connections: the program's own, and room to refuse a connection in words.
 const OWN_FILES: usize = 64;
 /// Memory maps of a thread: its stack and the stack for its signals, each with a guard.

@@ -16,7 +16,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 #[cfg(feature = "cli")]
 use crate::arguments::{clients, rate, seconds};
 use crate::error::{Error, joined};
-use crate::limits;
+use crate::limits::{self, MOST_CLIENTS};
 
 mod connections;
 mod receiver;
@@ -40,9 +40,6 @@ pub enum Arrivals {
     /// One every so often.
     Constant,
 }
-
-/// The most connections of a load: each takes about half a KiB here before it is opened.
-pub const MOST_CLIENTS: usize = 1_000_000;
 
 /// What is asked of the server.
 #[derive(Debug, Clone)]
