@@ -119,6 +119,28 @@ fn the_best_setups_read_a_row_that_lies_across_the_border_of_two_blocks_at_every
     }
 }
 
+#[test]
+fn every_setup_gives_the_sequential_answer_on_several_files_with_clients_and_ids_of_their_own() {
+    let text = |file: i32| {
+        let mut text = "type,client,tx,amount\n".to_owned();
+        for row in 0..2_000 {
+            let (client, tx) = (file * 100 + row % 37, file * 10_000 + row);
+            // Rows that lie 37 apart are of one client; a dispute names a withdrawal, and what follows it 37 rows later the same.
+            let line = match row % 9 {
+                0..=4 => format!("deposit,{client},{tx},{row}.25\n"),
+                5 | 6 => format!("withdrawal,{client},{tx},{}\n", row % 300),
+                7 => format!("dispute,{client},{},\n", tx - 37),
+                _ if row % 243 == 89 => format!("chargeback,{client},{},\n", tx - 74),
+                _ => format!("resolve,{client},{},\nnonsense\n", tx - 74),
+            };
+            text.push_str(&line);
+        }
+        text
+    };
+    let right = assert_agree(&setups(), &[0, 1, 2, 3].map(text));
+    assert!(right.operations.len() >= 5 && right.errors.len() > 4, "the files exercise too little: {right:?}");
+}
+
 /// Every setup with tokio, or every one without, on the three files of the published concurrency test: they share neither clients nor ids. They
 /// have 100,000 rows each, or as many as the environment says.
 fn assert_agree_on_the_published_files(with_tokio: bool) {
