@@ -196,3 +196,12 @@ fn bad_entries_are_left_out_on_request() {
     let again = archive.open().unwrap().extract_with(&place.target, ReadOptions::new().skip_bad(&mut drop));
     assert!(matches!(again, Err(ReadError::AlreadyExists { .. })));
 }
+
+#[test]
+fn a_thousand_files_in_turn_over_many_folders_stay_in_the_target() {
+    let place = place();
+    let members: Vec<Member> = (0..1000).map(|index| stored(&format!("{}/{index}", index % 37), b"x")).collect();
+    assert_eq!(place.extract(&zip(&members)).unwrap().files, 1000);
+    assert_eq!(place.list().len(), 1 + 37 + 1000);
+    assert!(place.list().iter().all(|path| path.starts_with("target")));
+}
