@@ -149,6 +149,27 @@ async fn a_client_that_leaves_frees_its_stream_and_its_thread() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_that_stop_reading_do_not_hold_up_the_others() {
+    let shape = Shape { rows: 40_000, columns: 50, seed: 0 };
+    for mode in [Mode::Async, Mode::Sync] {
+        let server = serve(shape, options(mode, 1, Encoding::Stock), 1).await;
+        let mut slow = Vec::new();
+        for _ in 0..50 {
+            let mut stream = ask(&server.endpoint, ticket(10_000, 0.0, Some(1000))).await.unwrap();
+            stream.next().await.unwrap().unwrap();
+            slow.push(stream);
+        }
+        for _ in 0..5 {
+            let batches = fetch(&server.endpoint, ticket(10_000, 0.0, None)).await.unwrap();
+            assert_eq!(batches.iter().map(arrow_array::RecordBatch::num_rows).sum::<usize>(), 40_000);
+        }
+        streams(&server.endpoint, 50).await;
+        drop(slow);
+        streams(&server.endpoint, 0).await;
+    }
+}
+
 #[tokio::test]
 async fn a_bad_ticket_is_refused_with_the_reason() {
     let server = serve(SHAPE, options(Mode::Async, 0, Encoding::Stock), 1).await;
