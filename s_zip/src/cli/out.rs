@@ -8,7 +8,7 @@ use anyhow::{Context, Error, bail};
 use tempfile::{Builder, TempPath};
 
 use super::signals::{self, Cleanup};
-use super::terminal::check_stdout;
+use super::terminal::{check_stdout, complain};
 
 /// A sink that was checked and not opened yet.
 pub enum Out {
@@ -64,18 +64,24 @@ impl Out {
             }
             Out::File(path) => {
                 let fail = || format!("cannot create {}", path.display());
+                let before = fs::metadata(&path).ok().map(|before| before.permissions());
                 let mut builder = Builder::new();
                 builder.prefix(".s_zip-").suffix(".part");
                 #[cfg(unix)]
-                builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+                {
+                    use std::os::unix::fs::PermissionsExt;
+                    // Who cannot read what it replaces cannot read it while it is written.
+                    let mode = before.as_ref().map_or(0o666, |before| before.mode() & 0o666 | 0o600);
+                    builder.permissions(fs::Permissions::from_mode(mode));
+                }
                 let mut cleanup = signals::cleanup();
                 let temporary =
                     // The temporary name says nothing to whoever typed another one.
                     builder.tempfile_in(folder(&path)).map_err(|error| io::Error::from(error.kind())).with_context(fail)?;
                 *cleanup = Cleanup::Remove(temporary.path().to_owned());
                 drop(cleanup);
-                if let Ok(before) = fs::metadata(&path) {
-                    temporary.as_file().set_permissions(before.permissions()).with_context(fail)?;
+                if let Some(Err(error)) = before.map(|before| temporary.as_file().set_permissions(before)) {
+                    complain(&format!("cannot keep the permissions of {}: {error}", path.display()));
                 }
                 let (file, temporary) = temporary.into_parts();
                 Ok((file, Unfinished(Some((temporary, path)))))

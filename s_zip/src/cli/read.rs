@@ -13,7 +13,7 @@ use super::signals::{self, Cleanup};
 use super::terminal::{complain, print};
 use crate::format::{METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD};
 use crate::name::{printable, printable_path};
-use crate::reader::{Entry, ReadError, ReadOptions, StreamingZipReader, Summary};
+use crate::reader::{Entry, ReadError, ReadOptions, StreamingZipReader, Summary, Unset};
 use crate::time::DosDateTime;
 
 type Reader = StreamingZipReader<BufReader<File>>;
@@ -52,6 +52,12 @@ pub fn extract(archive: &Archive, into: &Path, skip_bad: bool) -> Result<ExitCod
         result
     })?;
     let into = printable_path(into);
+    for (what, unset) in [("permissions", summary.unset_permissions), ("times", summary.unset_times)] {
+        if let Some(Unset { entries, reason, .. }) = unset {
+            let plural = if entries == 1 { "entry" } else { "entries" };
+            complain(&format!("{into}: cannot set the {what} of {entries} {plural}, whose data is whole: {reason}"));
+        }
+    }
     print(|out| writeln!(out, "{} to {into}", counts(summary)).context("cannot write the result"))?;
     Ok(exit(bad > 0))
 }

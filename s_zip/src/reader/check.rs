@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name::{self, NameFault, shown};
@@ -59,6 +59,30 @@ pub struct Summary {
     pub directories: u64,
     /// Uncompressed bytes.
     pub bytes: u64,
+    /// Recorded permissions that the file system would not take.
+    pub unset_permissions: Option<Unset>,
+    /// Recorded times that the file system would not take.
+    pub unset_times: Option<Unset>,
+}
+
+/// What a file system would not take of files and folders; their data is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unset {
+    /// How many files and folders lack it.
+    pub entries: u64,
+    /// Why the first of them does.
+    pub reason: io::ErrorKind,
+}
+
+#[cfg(feature = "extract")]
+impl Unset {
+    /// Counts an attempt that failed.
+    pub(super) fn note(unset: &mut Option<Self>, attempt: io::Result<()>) {
+        if let Err(error) = attempt {
+            unset.get_or_insert(Unset { entries: 0, reason: error.kind() }).entries += 1;
+        }
+    }
 }
 
 impl Summary {

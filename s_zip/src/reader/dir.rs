@@ -1,98 +1,134 @@
-//! A folder that is written to by its handle: whatever others put in its place meanwhile, nothing lands elsewhere.
+//! A folder that is used by its handle: whatever others put in its place meanwhile, nothing lands elsewhere and nothing comes from elsewhere.
 
 #[cfg(not(unix))]
 use std::fs;
 use std::fs::File;
 use std::io;
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 #[cfg(unix)]
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 #[cfg(unix)]
 use rustix::io::Errno;
 
-/// An open folder.
+/// An open folder, or the current one.
 #[cfg(unix)]
-pub(super) struct Dir(std::os::fd::OwnedFd);
+pub(crate) struct Dir(Option<OwnedFd>);
 
 #[cfg(unix)]
 impl Dir {
     const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    #[cfg(feature = "cli")]
+    pub const HERE: Dir = Dir(None);
 
     /// Opens a folder, or the one that a link leads to: the caller named it.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Dir(rustix::fs::open(path, Self::FOLDER, Mode::empty())?))
+        Ok(Dir(Some(rustix::fs::open(path, Self::FOLDER, Mode::empty())?)))
     }
 
     /// Opens a folder in this one, and no link.
-    pub fn enter(&self, name: &str) -> io::Result<Self> {
-        match rustix::fs::openat(&self.0, name, Self::FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+    pub fn enter(&self, name: impl AsRef<Path>) -> io::Result<Self> {
+        match rustix::fs::openat(self.fd(), name.as_ref(), Self::FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Err(Errno::LOOP | Errno::MLINK) => Err(io::ErrorKind::NotADirectory.into()),
-            result => Ok(Dir(result?)),
+            result => Ok(Dir(Some(result?))),
         }
     }
 
-    pub fn make(&self, name: &str) -> io::Result<()> {
-        Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
+    /// Creates a folder that the owner can use, and others as far as the permissions and the umask let them.
+    pub fn make(&self, name: &str, permissions: u32) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(self.fd(), name, mode(permissions) | Mode::RWXU)?)
     }
 
-    /// Creates a file where there is nothing, not even a link. Until it has its own mode, nobody else can read it.
-    pub fn create(&self, name: &str) -> io::Result<File> {
+    /// Creates a file where there is nothing, not even a link. Others can use it as far as the permissions and the umask let them.
+    pub fn create(&self, name: &str, permissions: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?))
+        let mode = mode(permissions) | Mode::RUSR | Mode::WUSR;
+        Ok(File::from(rustix::fs::openat(self.fd(), name, flags, mode)?))
+    }
+
+    /// Opens a file for reading, and no link. A pipe that took its place does not block.
+    #[cfg(feature = "cli")]
+    pub fn read(&self, name: impl AsRef<Path>) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::openat(self.fd(), name.as_ref(), flags, Mode::empty()) {
+            Err(Errno::LOOP | Errno::MLINK) => Err(io::Error::other("it is a symbolic link")),
+            result => Ok(File::from(result?)),
+        }
     }
 
     pub fn holds(&self, name: &str) -> bool {
-        rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        rustix::fs::statat(self.fd(), name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     pub fn remove(&self, name: &str) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+        Ok(rustix::fs::unlinkat(self.fd(), name, AtFlags::empty())?)
     }
 
     fn replace(&self, from: &str, to: &str) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
+        Ok(rustix::fs::renameat(self.fd(), from, self.fd(), to)?)
     }
 
     /// Renames a file unless the name is taken.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-        match rustix::fs::renameat_with(&self.0, from, &self.0, to, rustix::fs::RenameFlags::NOREPLACE) {
-            // Neither every kernel nor every file system can.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            result => return Ok(result?),
+        match rustix::fs::renameat_with(self.fd(), from, self.fd(), to, rustix::fs::RenameFlags::NOREPLACE) {
+            result @ (Ok(()) | Err(Errno::EXIST)) => return Ok(result?),
+            // Neither every kernel nor every file system can, and they say so in many ways.
+            Err(_) => {}
         }
         self.rename_over_own(from, to)
     }
 
     /// The folder as a file, for its time and mode.
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
     pub fn into_file(self) -> Option<File> {
-        Some(File::from(self.0))
+        self.0.map(File::from)
     }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_ref().map_or(rustix::fs::CWD, AsFd::as_fd)
+    }
+}
+
+#[cfg(unix)]
+fn mode(permissions: u32) -> Mode {
+    Mode::from_bits_truncate((permissions & 0o777) as RawMode)
 }
 
 /// The path of a folder: here links are looked for before each step, not while it is taken.
 #[cfg(not(unix))]
-pub(super) struct Dir(std::path::PathBuf);
+pub(crate) struct Dir(std::path::PathBuf);
 
 #[cfg(not(unix))]
 impl Dir {
+    #[cfg(feature = "cli")]
+    pub const HERE: Dir = Dir(std::path::PathBuf::new());
+
     pub fn open(path: &Path) -> io::Result<Self> {
         if fs::metadata(path)?.is_dir() { Ok(Dir(path.to_owned())) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    pub fn enter(&self, name: &str) -> io::Result<Self> {
+    pub fn enter(&self, name: impl AsRef<Path>) -> io::Result<Self> {
         let path = self.0.join(name);
         if fs::symlink_metadata(&path)?.is_dir() { Ok(Dir(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    pub fn make(&self, name: &str) -> io::Result<()> {
+    pub fn make(&self, name: &str, _permissions: u32) -> io::Result<()> {
         fs::create_dir(self.0.join(name))
     }
 
-    pub fn create(&self, name: &str) -> io::Result<File> {
+    pub fn create(&self, name: &str, _permissions: u32) -> io::Result<File> {
         File::create_new(self.0.join(name))
+    }
+
+    #[cfg(feature = "cli")]
+    pub fn read(&self, name: impl AsRef<Path>) -> io::Result<File> {
+        let path = self.0.join(name);
+        if fs::symlink_metadata(&path)?.is_symlink() {
+            return Err(io::Error::other("it is a symbolic link"));
+        }
+        File::open(path)
     }
 
     pub fn holds(&self, name: &str) -> bool {
@@ -120,7 +156,7 @@ impl Dir {
 impl Dir {
     /// Takes the name by an empty file, which nobody else can have made, and puts the file over it.
     fn rename_over_own(&self, from: &str, to: &str) -> io::Result<()> {
-        drop(self.create(to)?);
+        drop(self.create(to, 0)?);
         self.replace(from, to).inspect_err(|_| {
             let _ = self.remove(to);
         })

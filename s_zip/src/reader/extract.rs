@@ -1,7 +1,7 @@
 //! Extraction to a folder.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use crate::name::printable_path;
 
 use super::StreamingZipReader;
-use super::check::{Pass, ReadOptions, Summary, levels};
+use super::check::{Pass, ReadOptions, Summary, Unset, levels};
 use super::dir::Dir;
 use super::entry::Entry;
 use super::error::ReadError;
@@ -24,7 +24,8 @@ pub(super) fn extract<R: Read + Seek>(
 ) -> Result<Summary, ReadError> {
     let pass = Pass::begin(archive, options)?;
     let root = fs::create_dir_all(into).and_then(|()| Dir::open(into)).map_err(|source| failed(into, source))?;
-    let mut target = Target { path: into, root, state: RandomState::new(), created: HashSet::new(), last: None };
+    let mut target = Target::new(into, root, &archive.entries);
+    let mut unset = Attributes::default();
     let summary = pass.run(archive, |reader, pass| {
         let entry = reader.entry();
         let (modified, mode, path) = (entry.modified_unix, entry.unix_mode, entry.path().to_owned());
@@ -33,12 +34,13 @@ pub(super) fn extract<R: Read + Seek>(
             return pass.pour(reader, |_| Ok(()));
         }
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let mut partial = Partial::create(target.folder(folder)?, name, into.join(&path))?;
+        let mut partial = Partial::create(target.folder(folder)?, name, into.join(&path), mode)?;
         pass.pour(reader, |data| partial.write(data))?;
-        partial.complete(modified, mode)
+        unset.set(&partial.file, modified, mode);
+        partial.complete()
     })?;
-    target.finish_folders(&archive.entries)?;
-    Ok(summary)
+    target.finish_folders(&archive.entries, &mut unset)?;
+    Ok(Summary { unset_permissions: unset.permissions, unset_times: unset.times, ..summary })
 }
 
 /// The folder that is extracted to.
@@ -46,13 +48,26 @@ struct Target<'a> {
     path: &'a Path,
     root: Dir,
     state: RandomState,
+    /// The modes of folders, by the hash of their path.
+    recorded: HashMap<u64, Option<u32>>,
     /// Folders that this extraction made, by the hash of their path: only they get the mode and time of their entries.
     created: HashSet<u64>,
     /// The folder that was asked for last, because the next file is often in it, too.
     last: Option<(String, Dir)>,
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
+    fn new(path: &'a Path, root: Dir, entries: &[Entry]) -> Self {
+        let (state, mut recorded) = (RandomState::new(), HashMap::new());
+        for entry in entries.iter().filter(|entry| entry.is_directory()) {
+            if let Some((_, hash)) = levels(&state, entry.path()).last() {
+                // The first entry of a folder counts.
+                recorded.entry(hash).or_insert(entry.unix_mode);
+            }
+        }
+        Target { path, root, state, recorded, created: HashSet::new(), last: None }
+    }
+
     /// A folder below the root, with all above it; each is entered by its handle, so that none is a link.
     fn folder(&mut self, path: &str) -> Result<&Dir, ReadError> {
         if self.last.as_ref().is_none_or(|(last, _)| last != path) {
@@ -63,7 +78,8 @@ impl Target<'_> {
                 let entered = match above.enter(name) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {
                         self.created.insert(hash);
-                        above.make(name).and_then(|()| above.enter(name))
+                        let mode = self.recorded.get(&hash).copied().flatten();
+                        above.make(name, mode.unwrap_or(0o777)).and_then(|()| above.enter(name))
                     }
                     result => result,
                 };
@@ -82,23 +98,34 @@ impl Target<'_> {
     }
 
     /// Gives folders their times and modes, the innermost first: writing into a folder changes its time and needs its permission.
-    fn finish_folders(&mut self, entries: &[Entry]) -> Result<(), ReadError> {
+    fn finish_folders(&mut self, entries: &[Entry], unset: &mut Attributes) -> Result<(), ReadError> {
         // The first entry of a folder counts.
         let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| self.created.remove(&hash));
         let mut entries: Vec<&Entry> =
             entries.iter().filter(|entry| entry.is_directory() && made(entry.path())).collect();
         entries.sort_by_key(|entry| Reverse(entry.name.len()));
         for entry in entries {
-            let path = entry.path();
-            self.folder(path)?;
-            let folder = self.last.take().and_then(|(_, dir)| dir.into_file());
-            let result = folder.map_or(Ok(()), |folder| {
-                set_modified(&folder, entry.modified_unix)?;
-                set_mode(&folder, entry.unix_mode)
-            });
-            result.map_err(|source| failed(&self.path.join(path), source))?;
+            self.folder(entry.path())?;
+            if let Some(folder) = self.last.take().and_then(|(_, dir)| dir.into_file()) {
+                unset.set(&folder, entry.modified_unix, entry.unix_mode);
+            }
         }
         Ok(())
+    }
+}
+
+/// What the file system did not take, which is no reason to lose the data.
+#[derive(Default)]
+struct Attributes {
+    permissions: Option<Unset>,
+    times: Option<Unset>,
+}
+
+impl Attributes {
+    /// Gives a file or folder its time, and its mode if there is one.
+    fn set(&mut self, file: &File, modified: i64, mode: Option<u32>) {
+        Unset::note(&mut self.times, set_modified(file, modified));
+        Unset::note(&mut self.permissions, set_mode(file, mode));
     }
 }
 
@@ -113,13 +140,13 @@ struct Partial<'a> {
 }
 
 impl<'a> Partial<'a> {
-    /// Creates a file that is to have a name where there is nothing, not even a link.
-    fn create(dir: &'a Dir, name: &'a str, path: PathBuf) -> Result<Self, ReadError> {
+    /// Creates a file that is to have a name where there is nothing, not even a link. Others can never do more with it than its mode says.
+    fn create(dir: &'a Dir, name: &'a str, path: PathBuf, mode: Option<u32>) -> Result<Self, ReadError> {
         if dir.holds(name) {
             return Err(ReadError::AlreadyExists { path: printable_path(&path) });
         }
         let temporary = format!(".s_zip-{:016x}.part", RandomState::new().build_hasher().finish());
-        let file = dir.create(&temporary).map_err(|source| failed(&path, source))?;
+        let file = dir.create(&temporary, mode.unwrap_or(0o666)).map_err(|source| failed(&path, source))?;
         Ok(Partial { dir, temporary, name, path, file, complete: false })
     }
 
@@ -127,12 +154,8 @@ impl<'a> Partial<'a> {
         self.file.write_all(data).map_err(|source| failed(&self.path, source))
     }
 
-    fn complete(mut self, modified: i64, mode: Option<u32>) -> Result<(), ReadError> {
-        // A mode without write permission would do no harm here: the file is open already.
-        let result = set_modified(&self.file, modified)
-            .and_then(|()| set_mode(&self.file, Some(mode.unwrap_or(0o644))))
-            .and_then(|()| self.dir.rename(&self.temporary, self.name));
-        result.map_err(|error| match error.kind() {
+    fn complete(mut self) -> Result<(), ReadError> {
+        self.dir.rename(&self.temporary, self.name).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => ReadError::AlreadyExists { path: printable_path(&self.path) },
             _ => failed(&self.path, error),
         })?;

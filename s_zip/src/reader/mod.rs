@@ -12,7 +12,7 @@
 mod check;
 mod decode;
 #[cfg(feature = "extract")]
-mod dir;
+pub(crate) mod dir;
 mod directory;
 mod entry;
 mod error;
@@ -31,7 +31,7 @@ use decode::Decoders;
 
 use crate::name::{printable_path, shown};
 
-pub use check::{ReadOptions, Summary};
+pub use check::{ReadOptions, Summary, Unset};
 pub use entry::Entry;
 pub use error::ReadError;
 pub use stream::EntryReader;
@@ -130,8 +130,9 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// Nothing is written unless all entries pass the checks that [`test`](Self::test) makes before it reads. Existing files are never
     /// replaced, symbolic links in the folder never followed; on Unix not even those that others put there meanwhile. A file has a temporary
     /// name in its folder (`.s_zip-*.part`) until it is complete. Of the Unix mode the nine permission bits are applied, never set-user-id
-    /// and its like; the time of the last change is applied. If an entry fails, what was extracted before it stays, and of itself nothing
-    /// does.
+    /// and its like; an entry without a mode follows the umask. The time of the last change is applied. What the file system does not let
+    /// be set is counted in the [`Summary`], and the data stays. If an entry fails, what was extracted before it stays, and of itself
+    /// nothing does.
     ///
     /// # Errors
     /// As of [`test`](Self::test), and whatever keeps a file from being written.

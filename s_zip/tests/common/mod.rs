@@ -6,6 +6,8 @@ pub mod archive;
 #[cfg(feature = "async")]
 pub mod awaited;
 pub mod calls;
+#[cfg(target_os = "linux")]
+pub mod faults;
 pub mod forged;
 pub mod oracle;
 pub mod plans;
