@@ -18,7 +18,7 @@ const EXAMPLES: &str = "Examples:
   pg_dump shop | s_zip create shop.zip - --stdin-name shop.sql --async
   s_zip create - notes/ | ssh host 's_zip extract - --into notes'
 
-Exit codes: 0 done, 1 ran and found failures (a damaged archive, a file that changed while it was packed), 2 could not run.";
+Exit codes: 0 done, 1 ran and found failures (a damaged archive, a file that changed or vanished), 2 could not run.";
 
 const CREATE_EXAMPLES: &str = "Examples:
   s_zip create notes.zip notes/ todo.txt
@@ -28,7 +28,8 @@ const CREATE_EXAMPLES: &str = "Examples:
 
 OUT appears only when it is complete. The same files give the same bytes at any time, unless --keep-times is given.
 Folders are taken with all they hold, in the order of their names; symbolic links are never followed.
-Exit codes: 0 done, 1 done but a file changed while it was read, 2 there is no archive, or part of one on standard output.";
+A file or folder that cannot be read, or is gone by then, is left out with a warning.
+Exit codes: 0 done, 1 done but a file was left out or changed while it was read, 2 there is no archive, or part of one on standard output.";
 const LIST_EXAMPLES: &str = "Examples:
   s_zip list notes.zip
   curl -s https://example.org/notes.zip | s_zip list -
@@ -45,7 +46,8 @@ const EXTRACT_EXAMPLES: &str = "Examples:
   s_zip extract notes.zip --into /tmp/notes
   s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
 
-Nothing is written outside the folder, and no file that exists is replaced.
+Nothing is written outside the folder, and no file that exists is replaced. Files without recorded permissions follow the umask.
+Permissions and times that the file system refuses are told in a warning.
 Exit codes: 0 done, 1 done but for entries left out by --skip-bad, 2 refused or failed.";
 
 /// Makes ZIP archives from front to back, in constant memory, and reads those of others within limits.

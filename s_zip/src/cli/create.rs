@@ -1,7 +1,8 @@
 //! `create`: moves files through one of the writers, a buffer at a time.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, bail};
@@ -10,29 +11,18 @@ use tokio::runtime::Runtime;
 use super::args::Create;
 use super::exit;
 use super::out::Out;
-use super::plan::{self, Item, Source};
+use super::plan::{self, Item, Place, Source};
 use super::terminal::complain;
 use crate::core::WHOLE_BYTES;
+use crate::reader::dir::Dir;
 use crate::{
     AsyncStreamingZipWriter, Compression, ParallelOptions, ParallelZipWriter, StreamingZipWriter, WriterOptions,
 };
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
-
-/// Makes the archive.
-pub fn create(request: &Create) -> Result<ExitCode, Error> {
-    let compression = request.compression()?;
-    if request.jobs.is_some() && !matches!(compression, Compression::Deflate(_)) {
-        bail!("--jobs compresses with deflate only: leave out --jobs or --method");
-    }
-    let out = Out::new(&request.out)?;
-    let items = plan::plan(request, &out)?;
-    let (sink, unfinished) = out.open()?;
-    let steady = pack(Writer::new(request, compression, sink)?, items)?;
-    unfinished.complete()?;
-    Ok(exit(!steady))
-}
+/// Sizes from here on are announced, because readers of streams need to know.
+const ANNOUNCED_BYTES: u64 = u32::MAX as u64;
 
 /// The writer that was asked for.
 enum Writer {
@@ -51,6 +41,27 @@ macro_rules! call {
             Writer::Async(writer, runtime) => runtime.block_on(writer.$call($($argument),*)).map(drop),
         }
     };
+}
+
+/// Makes the archive.
+pub fn create(request: &Create) -> Result<ExitCode, Error> {
+    let compression = request.compression()?;
+    if request.jobs.is_some() && !matches!(compression, Compression::Deflate(_)) {
+        bail!("--jobs compresses with deflate only: leave out --jobs or --method");
+    }
+    let out = Out::new(&request.out)?;
+    let (items, complete) = plan::plan(request, &out)?;
+    let (sink, unfinished) = out.open()?;
+    let writer = Writer::new(request, compression, sink)?;
+    let (tree, buffer, keep_times) = (Tree::default(), Vec::new(), request.keep_times);
+    let mut packer = Packer { writer, tree, buffer, keep_times, packed: 0, complete };
+    items.into_iter().try_for_each(|item| packer.pack(item))?;
+    if packer.packed == 0 && !packer.complete {
+        bail!("nothing of it can be read: there is no archive");
+    }
+    call!(packer.writer, finish())?;
+    unfinished.complete()?;
+    Ok(exit(!packer.complete))
 }
 
 impl Writer {
@@ -74,55 +85,119 @@ impl Writer {
     }
 }
 
-/// Writes everything, and says whether no file changed meanwhile.
-fn pack(mut writer: Writer, items: Vec<Item>) -> Result<bool, Error> {
-    let (mut buffer, mut steady) = (Vec::new(), true);
-    for Item { name, source, options } in items {
+/// Moves files to the archive.
+struct Packer {
+    writer: Writer,
+    tree: Tree,
+    buffer: Vec<u8>,
+    keep_times: bool,
+    /// Entries so far.
+    packed: u64,
+    /// They are all that was found, as it was found.
+    complete: bool,
+}
+
+impl Packer {
+    fn pack(&mut self, Item { name, source }: Item) -> Result<(), Error> {
         match source {
-            Source::Folder => call!(&mut writer, add_directory_with_options(&name, options))?,
-            Source::File(path, most) => {
-                let fail = || format!("cannot read {}", path.display());
-                let file = File::open(&path).with_context(fail)?;
-                let state = || file.metadata().map(|found| (found.len(), found.modified().ok())).with_context(fail);
-                let before = state()?;
-                let mut from = (&file).take(most);
-                buffer.clear();
-                from.by_ref().take(WHOLE_BYTES as u64 + 1).read_to_end(&mut buffer).with_context(fail)?;
-                if buffer.len() <= WHOLE_BYTES {
-                    call!(&mut writer, add_entry_with_options(&name, &buffer, options))?;
-                } else {
-                    call!(&mut writer, start_entry_with_options(&name, options))?;
-                    call!(&mut writer, write_data(&buffer))?;
-                    copy(from, &mut writer, &mut buffer, fail)?;
-                }
-                if state()? != before {
-                    complain(&format!("{} changed while it was read: pack it again", path.display()));
-                    steady = false;
-                }
-            }
+            Source::Folder(options) => call!(&mut self.writer, add_directory_with_options(&name, options))?,
+            Source::File(place) => return self.file(&name, &place),
             Source::Stdin => {
-                call!(&mut writer, start_entry_with_options(&name, options))?;
-                copy(io::stdin().lock(), &mut writer, &mut buffer, || "cannot read standard input".to_owned())?;
+                call!(&mut self.writer, start_entry(&name))?;
+                self.copy(&mut io::stdin().lock())?.context("cannot read standard input")?;
+            }
+        }
+        self.packed += 1;
+        Ok(())
+    }
+
+    /// Packs a file as it is now, whatever it was when it was found.
+    fn file(&mut self, name: &str, place: &Place) -> Result<(), Error> {
+        let path = place.path.display();
+        let (file, before) = match self.begin(place) {
+            Ok(begun) => begun,
+            Err(error) => {
+                self.tell(&format!("cannot read {path}: {error}: left out"));
+                return Ok(());
+            }
+        };
+        self.packed += 1;
+        let mut options = plan::options(&before, self.keep_times);
+        if self.buffer.len() <= WHOLE_BYTES {
+            call!(&mut self.writer, add_entry_with_options(name, &self.buffer, options))?;
+        } else {
+            let announced = Some(before.len()).filter(|size| *size >= ANNOUNCED_BYTES);
+            if let Some(size) = announced {
+                options = options.size(size);
+            }
+            let mut rest = (&file).take(announced.map_or(u64::MAX, |size| size - self.buffer.len() as u64));
+            call!(&mut self.writer, start_entry_with_options(name, options))?;
+            call!(&mut self.writer, write_data(&self.buffer))?;
+            if let Err(error) = self.copy(&mut rest)? {
+                self.tell(&format!("cannot read all of {path}: {error}: pack it again"));
+            }
+            if announced.is_some() {
+                // Zeros stand for what was announced and is not there any more.
+                self.copy(&mut io::repeat(0).take(rest.limit()))??;
+            }
+        }
+        let state = |found: Metadata| (found.len(), found.modified().ok());
+        if file.metadata().ok().map(state) != Some(state(before)) {
+            self.tell(&format!("{path} changed while it was read: pack it again"));
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, complaint: &str) {
+        complain(complaint);
+        self.complete = false;
+    }
+
+    /// Opens a file and reads its start to the buffer: what fails so early leaves nothing in the archive.
+    fn begin(&mut self, place: &Place) -> io::Result<(File, Metadata)> {
+        let file = self.tree.open(place)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is no longer a file"));
+        }
+        self.buffer.clear();
+        (&file).take(WHOLE_BYTES as u64 + 1).read_to_end(&mut self.buffer)?;
+        Ok((file, metadata))
+    }
+
+    /// Writes all of `from` by way of the buffer; the inner result is that of reading.
+    fn copy(&mut self, from: &mut impl Read) -> Result<io::Result<()>, Error> {
+        loop {
+            self.buffer.clear();
+            let result = from.take(BUFFER_BYTES as u64).read_to_end(&mut self.buffer);
+            call!(&mut self.writer, write_data(&self.buffer))?;
+            match result {
+                Ok(BUFFER_BYTES) => {}
+                result => return Ok(result.map(drop)),
             }
         }
     }
-    call!(writer, finish())?;
-    Ok(steady)
 }
 
-/// Writes the rest of `from`, by way of `buffer`.
-fn copy(
-    mut from: impl Read,
-    writer: &mut Writer,
-    buffer: &mut Vec<u8>,
-    fail: impl Fn() -> String,
-) -> Result<(), Error> {
-    loop {
-        buffer.clear();
-        let read = from.by_ref().take(BUFFER_BYTES as u64).read_to_end(buffer).with_context(&fail)?;
-        call!(&mut *writer, write_data(buffer))?;
-        if read < BUFFER_BYTES {
-            return Ok(());
-        }
+/// Opens files where they were found. A link that took the place of a folder or file meanwhile is not followed.
+#[derive(Default)]
+struct Tree {
+    /// The folder of the last file, because the next file is often in it.
+    last: Option<(PathBuf, Dir)>,
+}
+
+impl Tree {
+    fn open(&mut self, Place { root, path }: &Place) -> io::Result<File> {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        let (Some(above), Some(folder), Some(name)) = (path.parent(), below.parent(), below.file_name()) else {
+            // It was typed itself.
+            return Dir::HERE.read(path);
+        };
+        let dir = match self.last.take() {
+            Some((last, dir)) if last == above => dir,
+            _ => folder.iter().try_fold(Dir::HERE.enter(root)?, |dir, part| dir.enter(part))?,
+        };
+        let (_, dir) = self.last.insert((above.to_owned(), dir));
+        dir.read(name)
     }
 }

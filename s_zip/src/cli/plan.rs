@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Context, Error, bail};
 
@@ -13,56 +15,64 @@ use super::terminal::complain;
 use crate::name;
 use crate::options::EntryOptions;
 
-/// Sizes from here on are announced, because readers of streams need to know.
-const ANNOUNCED_BYTES: u64 = u32::MAX as u64;
-
 /// An entry to be.
 pub struct Item {
     pub name: String,
     pub source: Source,
-    pub options: EntryOptions,
 }
 
 /// Where its data comes from.
 pub enum Source {
-    Folder,
-    /// At most so many bytes of a file.
-    File(PathBuf, u64),
+    Folder(EntryOptions),
+    File(Place),
     Stdin,
+}
+
+/// Where a file is.
+pub struct Place {
+    /// What was typed: the file, or a folder above it.
+    pub root: Rc<Path>,
+    /// The file itself, by way of the root.
+    pub path: PathBuf,
 }
 
 struct Plan<'a> {
     request: &'a Create,
     out: &'a Out,
     items: Vec<Item>,
+    complete: bool,
 }
 
-/// Lists the entries that were asked for: folders with all they hold, in the order of their names.
-pub fn plan(request: &Create, out: &Out) -> Result<Vec<Item>, Error> {
-    let mut plan = Plan { request, out, items: Vec::new() };
+/// Lists the entries that were asked for: folders with all they hold, in the order of their names. Says, too, whether none had to be left out.
+pub fn plan(request: &Create, out: &Out) -> Result<(Vec<Item>, bool), Error> {
+    let mut plan = Plan { request, out, items: Vec::new(), complete: true };
     for path in &request.files {
         if path == Path::new("-") {
             let name = request.stdin_name.clone();
             check(&name, "--stdin-name")?;
-            plan.items.push(Item { name, source: Source::Stdin, options: EntryOptions::new() });
+            plan.items.push(Item { name, source: Source::Stdin });
         } else {
             let name = typed_name(path)?;
             let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-            plan.add(path, name, &metadata)?;
+            // With a slash at the end the system would follow a link that takes the place of a folder.
+            let plain: PathBuf = path.components().collect();
+            let is_folder = fs::symlink_metadata(&plain).is_ok_and(|found| found.is_dir());
+            let root = if is_folder { plain } else { path.clone() };
+            plan.add(&Rc::from(root.as_path()), root, name, &metadata)?;
         }
     }
     let mut names = HashSet::new();
     match plan.items.iter().find(|item| !names.insert(item.name.trim_end_matches('/'))) {
         Some(twice) => bail!("{:?} would be in the archive twice: name each file once", twice.name),
-        None => Ok(plan.items),
+        None => Ok((plan.items, plan.complete)),
     }
 }
 
 impl Plan<'_> {
-    fn add(&mut self, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
+    fn add(&mut self, root: &Rc<Path>, path: PathBuf, name: String, metadata: &Metadata) -> Result<(), Error> {
         let shown = path.display();
         if metadata.is_dir() {
-            return self.add_folder(path, name, metadata);
+            return self.add_folder(root, &path, name, metadata);
         }
         if !metadata.is_file() {
             let kind = if metadata.is_symlink() { "a symbolic link" } else { "neither a file nor a folder" };
@@ -72,54 +82,65 @@ impl Plan<'_> {
             }
             bail!("{shown} is {kind}: --skip-special leaves it out");
         }
-        if self.out.is(path) {
+        if self.out.is(&path) {
             bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
         }
         check(&name, &shown.to_string())?;
-        let mut options = self.options(metadata);
-        let mut most = u64::MAX;
-        if metadata.len() >= ANNOUNCED_BYTES {
-            options = options.size(metadata.len());
-            most = metadata.len();
-        }
-        self.items.push(Item { name, source: Source::File(path.to_owned(), most), options });
+        self.items.push(Item { name, source: Source::File(Place { root: root.clone(), path }) });
         Ok(())
     }
 
     /// A folder without a name is the current one: only what it holds is added.
-    fn add_folder(&mut self, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
+    fn add_folder(&mut self, root: &Rc<Path>, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
         let prefix = if name.is_empty() { name } else { name + "/" };
+        let mut children: Vec<_> = match fs::read_dir(path).and_then(Iterator::collect) {
+            Ok(children) => children,
+            Err(error) => {
+                self.leave_out(path, &error);
+                return Ok(());
+            }
+        };
         if !prefix.is_empty() {
             check(&prefix, &path.display().to_string())?;
-            self.items.push(Item { name: prefix.clone(), source: Source::Folder, options: self.options(metadata) });
+            let options = options(metadata, self.request.keep_times);
+            self.items.push(Item { name: prefix.clone(), source: Source::Folder(options) });
         }
-        let fail = || format!("cannot read the folder {}", path.display());
-        let mut children: Vec<_> = fs::read_dir(path).and_then(Iterator::collect).with_context(fail)?;
         children.sort_unstable_by_key(fs::DirEntry::file_name);
+        // A folder that changes while it is read may give a name twice.
+        children.dedup_by_key(|child| child.file_name());
         for child in children {
-            let child_path = child.path();
-            let child_name = format!("{prefix}{}", utf8(&child.file_name(), &child_path)?);
-            let metadata = child.metadata().with_context(|| format!("cannot read {}", child_path.display()))?;
-            self.add(&child_path, child_name, &metadata)?;
+            let path = child.path();
+            let name = format!("{prefix}{}", utf8(&child.file_name(), &path)?);
+            match child.metadata() {
+                Ok(metadata) => self.add(root, path, name, &metadata)?,
+                Err(error) => self.leave_out(&path, &error),
+            }
         }
         Ok(())
     }
 
-    fn options(&self, metadata: &Metadata) -> EntryOptions {
-        let options = EntryOptions::new();
-        if !self.request.keep_times {
-            let executable = metadata.is_dir() || unix_mode(metadata).is_some_and(|mode| mode & 0o111 != 0);
-            return options.unix_mode(if executable { 0o755 } else { 0o644 });
-        }
-        let options = match unix_mode(metadata) {
-            Some(mode) => options.unix_mode(mode),
-            None => options,
-        };
-        // A file system that keeps no times leaves the default.
-        match metadata.modified() {
-            Ok(time) => options.modified(time),
-            Err(_) => options,
-        }
+    /// What is gone by now, or cannot be read, is no reason to pack nothing.
+    fn leave_out(&mut self, path: &Path, error: &io::Error) {
+        complain(&format!("cannot read {}: {error}: left out", path.display()));
+        self.complete = false;
+    }
+}
+
+/// What is recorded of a file or folder.
+pub fn options(metadata: &Metadata, keep_times: bool) -> EntryOptions {
+    let options = EntryOptions::new();
+    if !keep_times {
+        let executable = metadata.is_dir() || unix_mode(metadata).is_some_and(|mode| mode & 0o111 != 0);
+        return options.unix_mode(if executable { 0o755 } else { 0o644 });
+    }
+    let options = match unix_mode(metadata) {
+        Some(mode) => options.unix_mode(mode),
+        None => options,
+    };
+    // A file system that keeps no times leaves the default.
+    match metadata.modified() {
+        Ok(time) => options.modified(time),
+        Err(_) => options,
     }
 }
 
