@@ -30,8 +30,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command = match Command::try_parse_from(arguments) {
         Ok(command) => command,
         Err(error) => {
-            terminal::explain(&error);
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN));
+            let code = u8::try_from(error.exit_code()).unwrap_or(COULD_NOT_RUN);
+            return terminal::explain(&error).map_or_else(|error| report(&error, false), |()| ExitCode::from(code));
         }
     };
     let creates = matches!(command, Command::Create(_));

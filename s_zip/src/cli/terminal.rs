@@ -7,25 +7,32 @@ use anyhow::{Context, Error};
 
 use crate::name::printable;
 
+const NO_STDOUT: &str = "cannot write to standard output";
+
 /// One line on stderr; if nobody listens there, nothing can be done about it.
 pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "s_zip: {}", printable(message));
 }
 
-/// What is wrong with the words that were typed, or the help that they ask for; if nobody listens, nothing can be done about it.
-pub fn explain(error: &clap::Error) {
+/// What is wrong with the words that were typed, or the help that they ask for.
+pub fn explain(error: &clap::Error) -> Result<(), Error> {
     let plain = error.render().to_string();
     let safe: Vec<String> = plain.lines().map(printable).collect();
-    // In colours, unless a word among them could bring its own.
-    let _ = if plain.lines().eq(&safe) { error.print() } else { writeln!(io::stderr(), "{}", safe.join("\n")) };
+    if !error.use_stderr() {
+        check_stdout().context(NO_STDOUT)?;
+    }
+    // In colors, unless a word among them could bring its own.
+    let told = if plain.lines().eq(&safe) { error.print() } else { writeln!(io::stderr(), "{}", safe.join("\n")) };
+    // If nobody listens to complaints, nothing can be done about it.
+    if error.use_stderr() { Ok(()) } else { told.context(NO_STDOUT) }
 }
 
 /// Runs `write` on buffered standard output and makes sure that all of it arrived.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Error> {
-    check_stdout().context("cannot write to standard output")?;
+    check_stdout().context(NO_STDOUT)?;
     let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out)?;
-    out.flush().context("cannot write to standard output")
+    out.flush().context(NO_STDOUT)
 }
 
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
