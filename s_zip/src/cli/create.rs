@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, bail};
@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::args::Create;
 use super::exit;
 use super::out::Out;
-use super::plan::{self, Item, Place, Source};
+use super::plan::{self, Item, Source};
 use super::terminal::complain;
 use crate::core::WHOLE_BYTES;
 use crate::reader::dir::Dir;
@@ -53,8 +53,8 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
     let (items, complete) = plan::plan(request, &out)?;
     let (sink, unfinished) = out.open()?;
     let writer = Writer::new(request, compression, sink)?;
-    let (tree, buffer, keep_times) = (Tree::default(), Vec::new(), request.keep_times);
-    let mut packer = Packer { writer, tree, buffer, keep_times, packed: 0, complete };
+    let (buffer, keep_times) = (Vec::new(), request.keep_times);
+    let mut packer = Packer { writer, folder: None, buffer, keep_times, packed: 0, complete };
     items.into_iter().try_for_each(|item| packer.pack(item))?;
     if packer.packed == 0 && !packer.complete {
         bail!("nothing of it can be read: there is no archive");
@@ -88,7 +88,8 @@ impl Writer {
 /// Moves files to the archive.
 struct Packer {
     writer: Writer,
-    tree: Tree,
+    /// The folder of the last file, because the next file is often in it.
+    folder: Option<(PathBuf, Dir)>,
     buffer: Vec<u8>,
     keep_times: bool,
     /// Entries so far.
@@ -101,7 +102,7 @@ impl Packer {
     fn pack(&mut self, Item { name, source }: Item) -> Result<(), Error> {
         match source {
             Source::Folder(options) => call!(&mut self.writer, add_directory_with_options(&name, options))?,
-            Source::File(place) => return self.file(&name, &place),
+            Source::File { root, path } => return self.file(&name, &root, &path),
             Source::Stdin => {
                 call!(&mut self.writer, start_entry(&name))?;
                 self.copy(&mut io::stdin().lock())?.context("cannot read standard input")?;
@@ -112,9 +113,10 @@ impl Packer {
     }
 
     /// Packs a file as it is now, whatever it was when it was found.
-    fn file(&mut self, name: &str, place: &Place) -> Result<(), Error> {
-        let path = place.path.display();
-        let (file, before) = match self.begin(place) {
+    fn file(&mut self, name: &str, root: &Path, path: &Path) -> Result<(), Error> {
+        let begun = self.begin(root, path);
+        let path = path.display();
+        let (file, before) = match begun {
             Ok(begun) => begun,
             Err(error) => {
                 self.tell(&format!("cannot read {path}: {error}: left out"));
@@ -154,8 +156,8 @@ impl Packer {
     }
 
     /// Opens a file and reads its start to the buffer: what fails so early leaves nothing in the archive.
-    fn begin(&mut self, place: &Place) -> io::Result<(File, Metadata)> {
-        let file = self.tree.open(place)?;
+    fn begin(&mut self, root: &Path, path: &Path) -> io::Result<(File, Metadata)> {
+        let file = self.open(root, path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::other("it is no longer a file"));
@@ -163,6 +165,20 @@ impl Packer {
         self.buffer.clear();
         (&file).take(WHOLE_BYTES as u64 + 1).read_to_end(&mut self.buffer)?;
         Ok((file, metadata))
+    }
+
+    /// Opens a file where it was found. A link that took the place of the file or a folder meanwhile is not followed.
+    fn open(&mut self, root: &Path, path: &Path) -> io::Result<File> {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        let (Some(above), Some(folder), Some(name)) = (path.parent(), below.parent(), below.file_name()) else {
+            // It was typed itself.
+            return Dir::HERE.read(path);
+        };
+        let dir = match self.folder.take() {
+            Some((last, dir)) if last == above => dir,
+            _ => folder.iter().try_fold(Dir::HERE.enter(root)?, |dir, part| dir.enter(part))?,
+        };
+        self.folder.insert((above.to_owned(), dir)).1.read(name)
     }
 
     /// Writes all of `from` by way of the buffer; the inner result is that of reading.
@@ -176,28 +192,5 @@ impl Packer {
                 result => return Ok(result.map(drop)),
             }
         }
-    }
-}
-
-/// Opens files where they were found. A link that took the place of a folder or file meanwhile is not followed.
-#[derive(Default)]
-struct Tree {
-    /// The folder of the last file, because the next file is often in it.
-    last: Option<(PathBuf, Dir)>,
-}
-
-impl Tree {
-    fn open(&mut self, Place { root, path }: &Place) -> io::Result<File> {
-        let below = path.strip_prefix(root).unwrap_or(path);
-        let (Some(above), Some(folder), Some(name)) = (path.parent(), below.parent(), below.file_name()) else {
-            // It was typed itself.
-            return Dir::HERE.read(path);
-        };
-        let dir = match self.last.take() {
-            Some((last, dir)) if last == above => dir,
-            _ => folder.iter().try_fold(Dir::HERE.enter(root)?, |dir, part| dir.enter(part))?,
-        };
-        let (_, dir) = self.last.insert((above.to_owned(), dir));
-        dir.read(name)
     }
 }

@@ -24,16 +24,12 @@ pub struct Item {
 /// Where its data comes from.
 pub enum Source {
     Folder(EntryOptions),
-    File(Place),
+    /// A file, by way of what was typed: the file itself, or a folder above it.
+    File {
+        root: Rc<Path>,
+        path: PathBuf,
+    },
     Stdin,
-}
-
-/// Where a file is.
-pub struct Place {
-    /// What was typed: the file, or a folder above it.
-    pub root: Rc<Path>,
-    /// The file itself, by way of the root.
-    pub path: PathBuf,
 }
 
 struct Plan<'a> {
@@ -43,7 +39,7 @@ struct Plan<'a> {
     complete: bool,
 }
 
-/// Lists the entries that were asked for: folders with all they hold, in the order of their names. Says, too, whether none had to be left out.
+/// Lists the entries that were asked for: folders with all they hold, in the order of their names. Also says whether all were found.
 pub fn plan(request: &Create, out: &Out) -> Result<(Vec<Item>, bool), Error> {
     let mut plan = Plan { request, out, items: Vec::new(), complete: true };
     for path in &request.files {
@@ -86,7 +82,7 @@ impl Plan<'_> {
             bail!("{shown} is the archive itself: write it to another folder, or name the files without it");
         }
         check(&name, &shown.to_string())?;
-        self.items.push(Item { name, source: Source::File(Place { root: root.clone(), path }) });
+        self.items.push(Item { name, source: Source::File { root: root.clone(), path } });
         Ok(())
     }
 

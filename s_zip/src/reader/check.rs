@@ -101,6 +101,7 @@ pub(super) struct Pass<'a> {
     options: ReadOptions<'a>,
     bad: HashSet<usize>,
     buffer: Vec<u8>,
+    pub summary: Summary,
 }
 
 impl<'a> Pass<'a> {
@@ -127,7 +128,7 @@ impl<'a> Pass<'a> {
                 bad.insert(index);
             }
         }
-        Ok(Pass { options, bad, buffer: vec![0; CHUNK_BYTES] })
+        Ok(Pass { options, bad, buffer: vec![0; CHUNK_BYTES], summary: Summary::default() })
     }
 
     /// Has `visit` read every entry that is not bad, to its end by [`pour`](Self::pour).
@@ -136,17 +137,16 @@ impl<'a> Pass<'a> {
         archive: &mut StreamingZipReader<R>,
         mut visit: impl FnMut(&mut EntryReader<'_, R>, &mut Self) -> Result<(), ReadError>,
     ) -> Result<Summary, ReadError> {
-        let mut summary = Summary::default();
         for index in 0..archive.entries.len() {
             if self.bad.contains(&index) {
                 continue;
             }
             match EntryReader::start(archive, index).and_then(|mut reader| visit(&mut reader, &mut self)) {
-                Ok(()) => summary.count(&archive.entries[index]),
+                Ok(()) => self.summary.count(&archive.entries[index]),
                 Err(error) => self.options.pass_over(error)?,
             }
         }
-        Ok(summary)
+        Ok(self.summary)
     }
 
     /// Moves the data of an entry.

@@ -1,4 +1,4 @@
-//! A folder that is used by its handle: whatever others put in its place meanwhile, nothing lands elsewhere and nothing comes from elsewhere.
+//! A folder that is used by its handle: whatever others put in its place meanwhile, nothing is written or read elsewhere.
 
 #[cfg(not(unix))]
 use std::fs;
@@ -36,7 +36,7 @@ impl Dir {
         }
     }
 
-    /// Creates a folder that the owner can use, and others as far as the permissions and the umask let them.
+    /// Creates a folder that the owner can use. Others can use it as far as the permissions and the umask let them.
     pub fn make(&self, name: &str, permissions: u32) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(self.fd(), name, mode(permissions) | Mode::RWXU)?)
     }

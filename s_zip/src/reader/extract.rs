@@ -25,8 +25,7 @@ pub(super) fn extract<R: Read + Seek>(
     let pass = Pass::begin(archive, options)?;
     let root = fs::create_dir_all(into).and_then(|()| Dir::open(into)).map_err(|source| failed(into, source))?;
     let mut target = Target::new(into, root, &archive.entries);
-    let mut unset = Attributes::default();
-    let summary = pass.run(archive, |reader, pass| {
+    let mut summary = pass.run(archive, |reader, pass| {
         let entry = reader.entry();
         let (modified, mode, path) = (entry.modified_unix, entry.unix_mode, entry.path().to_owned());
         if entry.is_directory() {
@@ -36,11 +35,11 @@ pub(super) fn extract<R: Read + Seek>(
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let mut partial = Partial::create(target.folder(folder)?, name, into.join(&path), mode)?;
         pass.pour(reader, |data| partial.write(data))?;
-        unset.set(&partial.file, modified, mode);
+        set(&partial.file, modified, mode, &mut pass.summary);
         partial.complete()
     })?;
-    target.finish_folders(&archive.entries, &mut unset)?;
-    Ok(Summary { unset_permissions: unset.permissions, unset_times: unset.times, ..summary })
+    target.finish_folders(&archive.entries, &mut summary)?;
+    Ok(summary)
 }
 
 /// The folder that is extracted to.
@@ -98,7 +97,7 @@ impl<'a> Target<'a> {
     }
 
     /// Gives folders their times and modes, the innermost first: writing into a folder changes its time and needs its permission.
-    fn finish_folders(&mut self, entries: &[Entry], unset: &mut Attributes) -> Result<(), ReadError> {
+    fn finish_folders(&mut self, entries: &[Entry], summary: &mut Summary) -> Result<(), ReadError> {
         // The first entry of a folder counts.
         let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| self.created.remove(&hash));
         let mut entries: Vec<&Entry> =
@@ -107,25 +106,10 @@ impl<'a> Target<'a> {
         for entry in entries {
             self.folder(entry.path())?;
             if let Some(folder) = self.last.take().and_then(|(_, dir)| dir.into_file()) {
-                unset.set(&folder, entry.modified_unix, entry.unix_mode);
+                set(&folder, entry.modified_unix, entry.unix_mode, summary);
             }
         }
         Ok(())
-    }
-}
-
-/// What the file system did not take, which is no reason to lose the data.
-#[derive(Default)]
-struct Attributes {
-    permissions: Option<Unset>,
-    times: Option<Unset>,
-}
-
-impl Attributes {
-    /// Gives a file or folder its time, and its mode if there is one.
-    fn set(&mut self, file: &File, modified: i64, mode: Option<u32>) {
-        Unset::note(&mut self.times, set_modified(file, modified));
-        Unset::note(&mut self.permissions, set_mode(file, mode));
     }
 }
 
@@ -171,6 +155,12 @@ impl Drop for Partial<'_> {
             let _ = self.dir.remove(&self.temporary);
         }
     }
+}
+
+/// Gives a file or folder its time, and its mode if there is one. What the file system refuses is no reason to lose the data.
+fn set(file: &File, modified: i64, mode: Option<u32>, summary: &mut Summary) {
+    Unset::note(&mut summary.unset_times, set_modified(file, modified));
+    Unset::note(&mut summary.unset_permissions, set_mode(file, mode));
 }
 
 fn set_modified(file: &File, seconds: i64) -> io::Result<()> {
