@@ -28,6 +28,7 @@ fn folder() -> TempDir {
     fs::write(folder.path().join("noise"), noise(2_000_000, 1)).unwrap();
     let names: Vec<_> = (0..20_000).map(|index| stored(&format!("{index}"), b"")).collect();
     fs::write(folder.path().join("many.zip"), zip(&names).bytes).unwrap();
+    fs::write(folder.path().join("few.zip"), zip(&names[..10]).bytes).unwrap();
     folder
 }
 
@@ -80,18 +81,50 @@ fn an_archive_that_nobody_takes_in_full_is_a_failure_and_a_list_is_not() {
     assert_eq!((code.as_str(), lines.len()), ("0", 0), "{lines:?}");
 }
 
+/// Every command, by what is typed, and whether it has something to say on standard output.
+const COMMANDS: [(&str, bool); 9] = [
+    ("create - noise", true),
+    ("create --async - noise", true),
+    ("create --jobs 2 - noise", true),
+    ("create out.zip noise", false),
+    ("list few.zip", true),
+    ("test few.zip", true),
+    ("extract few.zip --into out", true),
+    ("--help", true),
+    ("--version", true),
+];
+
+/// The names of all commands, as the help has them.
+fn command_names() -> Vec<String> {
+    let help = Command::new(program()).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let names = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn closed_standard_output_and_a_full_disk_are_failures() {
-    let folder = folder();
-    for words in ["create - noise", "list many.zip"] {
-        for (output, wanted, part) in
-            [(">&-", "2", "standard output"), (">/dev/full", "2", "No space left"), (">/dev/null", "0", "")]
+fn closed_standard_output_and_a_full_disk_are_failures_of_every_command() {
+    for name in command_names() {
+        assert!(COMMANDS.iter().any(|(words, _)| words.starts_with(&name)), "{name} is not among the commands");
+    }
+    for (words, speaks) in COMMANDS {
+        let folder = folder();
+        for (output, failure, part) in
+            [(">&-", true, "standard output"), (">/dev/full", true, "No space left"), (">/dev/null", false, "")]
         {
             let (code, lines) = code_and_lines(&sh(&folder, &format!("\"$0\" {words} {output}; echo $? >&2")));
+            let wanted = if speaks && failure { "2" } else { "0" };
             assert_eq!(code, wanted, "{words} {output}: {lines:?}");
             assert_eq!(lines.len(), usize::from(wanted == "2"), "{words} {output}: {lines:?}");
             assert!(lines.iter().all(|line| line.contains(part)), "{words} {output}: {lines:?}");
+            assert_eq!(fs::remove_file(folder.path().join("out.zip")).is_ok(), !speaks, "{words} {output}");
+            let _ = fs::remove_dir_all(folder.path().join("out"));
         }
+        // Nobody is told that a reader who has had enough is gone, but where an archive is cut off.
+        let output = sh(&folder, &format!("{{ sleep 0.1; \"$0\" {words}; echo $? >&2; }} | :"));
+        let (code, lines) = code_and_lines(&output);
+        let cut_off = words.starts_with("create") && speaks;
+        assert_eq!((code.as_str(), lines.len()), if cut_off { ("2", 1) } else { ("0", 0) }, "{words}: {lines:?}");
     }
 }
 
@@ -122,6 +155,28 @@ fn signals_leave_no_half_archive_and_no_half_file() {
         }
         assert!(!has_partial(folder.path()) && !folder.path().join("out.zip").exists(), "{signal}");
         assert_eq!(fs::read_dir(&out).unwrap().count(), 1, "{signal}: the first file stays, alone");
+    }
+}
+
+#[test]
+fn every_command_dies_of_a_signal_and_leaves_nothing() {
+    let commands = ["create out.zip -", "create - -", "list -", "test -", "extract - --into out"];
+    for name in command_names() {
+        assert!(commands.iter().any(|words| words.starts_with(&name)), "{name} is not among the commands");
+    }
+    for words in commands {
+        for (signal, number) in signals() {
+            let folder = TempDir::new().unwrap();
+            let mut command = typed(&folder, words);
+            command.env("TMPDIR", folder.path()).stdin(Stdio::piped()).stdout(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            // More than a pipe holds: when it is written, the program has begun to read.
+            child.stdin.as_mut().unwrap().write_all(&noise(200_000, 1)).unwrap();
+            kill(&child, signal);
+            wait_until("the end of the program", || child.try_wait().unwrap().is_some());
+            assert_eq!(child.wait().unwrap().signal(), Some(number), "{words} {signal}");
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{words} {signal}");
+        }
     }
 }
 

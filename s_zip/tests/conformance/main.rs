@@ -6,6 +6,7 @@
 mod common;
 mod layouts;
 mod programs;
+mod umask;
 mod validators;
 
 use std::fs;
