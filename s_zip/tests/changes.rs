@@ -33,7 +33,7 @@ fn folder() -> TempDir {
         write(name, name.as_bytes());
         write(&name.replace("tree", "elsewhere"), b"secret");
     }
-    write("tree/big", &[7; 5_000_000]);
+    write("tree/big", &vec![7; 5_000_000]);
     folder
 }
 

@@ -119,25 +119,25 @@ fn file_systems_that_take_no_permissions_or_times_take_the_data() {
         ] {
             let folder = folder();
             fs::write(folder.path().join("a.zip"), &archive.bytes).unwrap();
-            let refused: Vec<String> = calls.iter().map(|call| format!("{call}:{errno}")).collect();
-            let faulty = |words: &str| {
+            let refusals: Vec<String> = calls.iter().map(|call| format!("{call}:{errno}")).collect();
+            let refused_by = |words: &str| {
                 let mut command = typed(&folder, 0o022, words);
-                ends(&faults.befall(&mut command, &[("REFUSED", &refused.join(" "))]).output().unwrap())
+                ends(&faults.befall(&mut command, &[("REFUSED", &refusals.join(" "))]).output().unwrap())
             };
-            let (code, text) = faulty("extract a.zip --into out");
-            assert_eq!((code, text.lines().count()), (Some(0), told.len()), "{refused:?}: {text}");
+            let (code, text) = refused_by("extract a.zip --into out");
+            assert_eq!((code, text.lines().count()), (Some(0), told.len()), "{refusals:?}: {text}");
             for (line, what) in text.lines().zip(told) {
-                assert!(line.contains(&format!("out: cannot set the {what} of 303 entries")), "{refused:?}: {line}");
+                assert!(line.contains(&format!("out: cannot set the {what} of 303 entries")), "{refusals:?}: {line}");
             }
             for index in 0..300 {
                 let path = folder.path().join(format!("out/folder {}/{index}", index % 3));
                 assert_eq!(fs::read(path).unwrap(), b"data");
             }
-            let (code, text) = faulty("create a.zip out");
+            let (code, text) = refused_by("create a.zip out");
             let lines = usize::from(calls.contains(&"fchmod"));
-            assert_eq!((code, text.lines().count()), (Some(0), lines), "{refused:?}: {text}");
+            assert_eq!((code, text.lines().count()), (Some(0), lines), "{refusals:?}: {text}");
             assert!(lines == 0 || text.contains("cannot keep the permissions of"), "{text}");
-            assert_eq!(faulty("test a.zip"), (Some(0), String::new()));
+            assert_eq!(refused_by("test a.zip"), (Some(0), String::new()));
             assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing temporary is left");
         }
     }

@@ -50,14 +50,14 @@ pub fn create(request: &Create) -> Result<ExitCode, Error> {
         bail!("--jobs compresses with deflate only: leave out --jobs or --method");
     }
     let out = Out::new(&request.out)?;
-    let (items, complete) = plan::plan(request, &out)?;
+    let items = plan::plan(request, &out)?;
     let (sink, unfinished) = out.open()?;
     let writer = Writer::new(request, compression, sink)?;
-    let (buffer, keep_times) = (Vec::new(), request.keep_times);
-    let mut packer = Packer { writer, folder: None, buffer, keep_times, packed: 0, complete };
+    let (buffer, keep_times, found) = (Vec::new(), request.keep_times, items.len());
+    let mut packer = Packer { writer, folder: None, buffer, keep_times, left_out: 0, complete: true };
     items.into_iter().try_for_each(|item| packer.pack(item))?;
-    if packer.packed == 0 && !packer.complete {
-        bail!("nothing of it can be read: there is no archive");
+    if found > 0 && packer.left_out == found {
+        bail!("nothing could be read: there is no archive");
     }
     call!(packer.writer, finish())?;
     unfinished.complete()?;
@@ -92,9 +92,9 @@ struct Packer {
     folder: Option<(PathBuf, Dir)>,
     buffer: Vec<u8>,
     keep_times: bool,
-    /// Entries so far.
-    packed: u64,
-    /// They are all that was found, as it was found.
+    /// Files and folders that are not in the archive.
+    left_out: usize,
+    /// All files are in the archive as they are in the folder.
     complete: bool,
 }
 
@@ -102,29 +102,23 @@ impl Packer {
     fn pack(&mut self, Item { name, source }: Item) -> Result<(), Error> {
         match source {
             Source::Folder(options) => call!(&mut self.writer, add_directory_with_options(&name, options))?,
-            Source::File { root, path } => return self.file(&name, &root, &path),
+            Source::File { root, path } => match self.begin(&root, &path) {
+                Ok((file, before)) => self.file(&name, &path, &file, &before)?,
+                Err(error) => self.leave_out(&path, &error),
+            },
+            Source::Lost(path, error) => self.leave_out(&path, &error),
             Source::Stdin => {
                 call!(&mut self.writer, start_entry(&name))?;
                 self.copy(&mut io::stdin().lock())?.context("cannot read standard input")?;
             }
         }
-        self.packed += 1;
         Ok(())
     }
 
-    /// Packs a file as it is now, whatever it was when it was found.
-    fn file(&mut self, name: &str, root: &Path, path: &Path) -> Result<(), Error> {
-        let begun = self.begin(root, path);
+    /// Packs a file as it is now, whatever it was when it was found; the buffer has its start.
+    fn file(&mut self, name: &str, path: &Path, file: &File, before: &Metadata) -> Result<(), Error> {
         let path = path.display();
-        let (file, before) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                self.tell(&format!("cannot read {path}: {error}: left out"));
-                return Ok(());
-            }
-        };
-        self.packed += 1;
-        let mut options = plan::options(&before, self.keep_times);
+        let mut options = plan::options(before, self.keep_times);
         if self.buffer.len() <= WHOLE_BYTES {
             call!(&mut self.writer, add_entry_with_options(name, &self.buffer, options))?;
         } else {
@@ -132,7 +126,7 @@ impl Packer {
             if let Some(size) = announced {
                 options = options.size(size);
             }
-            let mut rest = (&file).take(announced.map_or(u64::MAX, |size| size - self.buffer.len() as u64));
+            let mut rest = file.take(announced.map_or(u64::MAX, |size| size - self.buffer.len() as u64));
             call!(&mut self.writer, start_entry_with_options(name, options))?;
             call!(&mut self.writer, write_data(&self.buffer))?;
             if let Err(error) = self.copy(&mut rest)? {
@@ -143,11 +137,16 @@ impl Packer {
                 self.copy(&mut io::repeat(0).take(rest.limit()))??;
             }
         }
-        let state = |found: Metadata| (found.len(), found.modified().ok());
-        if file.metadata().ok().map(state) != Some(state(before)) {
+        let state = |found: &Metadata| (found.len(), found.modified().ok());
+        if !file.metadata().is_ok_and(|after| state(&after) == state(before)) {
             self.tell(&format!("{path} changed while it was read: pack it again"));
         }
         Ok(())
+    }
+
+    fn leave_out(&mut self, path: &Path, error: &io::Error) {
+        self.left_out += 1;
+        self.tell(&format!("cannot read {}: {error}: left out", path.display()));
     }
 
     fn tell(&mut self, complaint: &str) {

@@ -29,6 +29,8 @@ pub enum Source {
         root: Rc<Path>,
         path: PathBuf,
     },
+    /// A file or folder that was gone or not to be read.
+    Lost(PathBuf, io::Error),
     Stdin,
 }
 
@@ -36,12 +38,11 @@ struct Plan<'a> {
     request: &'a Create,
     out: &'a Out,
     items: Vec<Item>,
-    complete: bool,
 }
 
-/// Lists the entries that were asked for: folders with all they hold, in the order of their names. Also says whether all were found.
-pub fn plan(request: &Create, out: &Out) -> Result<(Vec<Item>, bool), Error> {
-    let mut plan = Plan { request, out, items: Vec::new(), complete: true };
+/// Lists the entries that were asked for: folders with all they hold, in the order of their names.
+pub fn plan(request: &Create, out: &Out) -> Result<Vec<Item>, Error> {
+    let mut plan = Plan { request, out, items: Vec::new() };
     for path in &request.files {
         if path == Path::new("-") {
             let name = request.stdin_name.clone();
@@ -51,16 +52,16 @@ pub fn plan(request: &Create, out: &Out) -> Result<(Vec<Item>, bool), Error> {
             let name = typed_name(path)?;
             let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
             // With a slash at the end the system would follow a link that takes the place of a folder.
-            let plain: PathBuf = path.components().collect();
-            let is_folder = fs::symlink_metadata(&plain).is_ok_and(|found| found.is_dir());
-            let root = if is_folder { plain } else { path.clone() };
+            let bare: PathBuf = path.components().collect();
+            let is_folder = fs::symlink_metadata(&bare).is_ok_and(|found| found.is_dir());
+            let root = if is_folder { bare } else { path.clone() };
             plan.add(&Rc::from(root.as_path()), root, name, &metadata)?;
         }
     }
     let mut names = HashSet::new();
     match plan.items.iter().find(|item| !names.insert(item.name.trim_end_matches('/'))) {
         Some(twice) => bail!("{:?} would be in the archive twice: name each file once", twice.name),
-        None => Ok((plan.items, plan.complete)),
+        None => Ok(plan.items),
     }
 }
 
@@ -88,14 +89,14 @@ impl Plan<'_> {
 
     /// A folder without a name is the current one: only what it holds is added.
     fn add_folder(&mut self, root: &Rc<Path>, path: &Path, name: String, metadata: &Metadata) -> Result<(), Error> {
-        let prefix = if name.is_empty() { name } else { name + "/" };
         let mut children: Vec<_> = match fs::read_dir(path).and_then(Iterator::collect) {
             Ok(children) => children,
             Err(error) => {
-                self.leave_out(path, &error);
+                self.items.push(Item { name, source: Source::Lost(path.to_owned(), error) });
                 return Ok(());
             }
         };
+        let prefix = if name.is_empty() { name } else { name + "/" };
         if !prefix.is_empty() {
             check(&prefix, &path.display().to_string())?;
             let options = options(metadata, self.request.keep_times);
@@ -109,16 +110,10 @@ impl Plan<'_> {
             let name = format!("{prefix}{}", utf8(&child.file_name(), &path)?);
             match child.metadata() {
                 Ok(metadata) => self.add(root, path, name, &metadata)?,
-                Err(error) => self.leave_out(&path, &error),
+                Err(error) => self.items.push(Item { name, source: Source::Lost(path, error) }),
             }
         }
         Ok(())
-    }
-
-    /// What is gone by now, or cannot be read, is no reason to pack nothing.
-    fn leave_out(&mut self, path: &Path, error: &io::Error) {
-        complain(&format!("cannot read {}: {error}: left out", path.display()));
-        self.complete = false;
     }
 }
 

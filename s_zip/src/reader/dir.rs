@@ -73,10 +73,13 @@ impl Dir {
     /// Renames a file unless the name is taken.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-        match rustix::fs::renameat_with(self.fd(), from, self.fd(), to, rustix::fs::RenameFlags::NOREPLACE) {
-            result @ (Ok(()) | Err(Errno::EXIST)) => return Ok(result?),
+        {
+            let flags = rustix::fs::RenameFlags::NOREPLACE;
+            let result = rustix::fs::renameat_with(self.fd(), from, self.fd(), to, flags);
             // Neither every kernel nor every file system can, and they say so in many ways.
-            Err(_) => {}
+            if matches!(result, Ok(()) | Err(Errno::EXIST)) {
+                return Ok(result?);
+            }
         }
         self.rename_over_own(from, to)
     }
