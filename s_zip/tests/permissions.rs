@@ -161,7 +161,7 @@ fn file_systems_that_cannot_rename_without_replacing_get_their_files_and_lose_no
         let (code, text) = extract();
         assert!(code == Some(2) && text.contains("exists already"), "{text}");
         assert_eq!(fs::read(folder.path().join("out/b")).unwrap(), b"mine");
-        // A full disk is a full disk, in both ways.
+        // A link that leads nowhere is not replaced either.
         fs::remove_file(folder.path().join("out/a")).unwrap();
         symlink("elsewhere", folder.path().join("out/a")).unwrap();
         let (code, text) = extract();
