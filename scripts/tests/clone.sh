@@ -47,7 +47,7 @@ test_each_crate_is_a_dependency_in_a_workspace_of_others() {
     cp -R "$temp/autocrlf=true/$crate" "$temp/app-$crate/"
     touch "$temp/app-$crate/src/lib.rs"
     printf '[workspace]\n[package]\nname = "app"\nedition = "2024"\n[dependencies]\n%s = { path = "%s" }\n' "$crate" "$crate" >"$temp/app-$crate/Cargo.toml"
-    loaded "$temp/app-$crate" && says "\"name\":\"$crate\"" || { echo "  $crate"; return 1; }
+    if ! { loaded "$temp/app-$crate" && says "\"name\":\"$crate\""; }; then echo "  $crate"; return 1; fi
   done
 }
 test_each_crate_is_a_project_of_its_own_here_and_in_a_copy() {
@@ -57,7 +57,7 @@ test_each_crate_is_a_project_of_its_own_here_and_in_a_copy() {
     mkdir -p "$temp/alone"
     cp -R "$temp/autocrlf=true/$crate" "$temp/alone/"
     for place in "$temp/autocrlf=true" "$temp/alone"; do
-      loaded "$place/$crate" && says "\"workspace_root\":\"$place/$crate\"" || { echo "  $place/$crate"; return 1; }
+      if ! { loaded "$place/$crate" && says "\"workspace_root\":\"$place/$crate\""; }; then echo "  $place/$crate"; return 1; fi
     done
   done
 }
