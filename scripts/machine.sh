@@ -18,9 +18,6 @@ hardware() {
   fact cpu_family "$(kernel_value '' machdep.cpu.family | grep . || from_lscpu 'CPU family')" 'lscpu does not tell it'
   fact cpu_model_number "$(kernel_value '' machdep.cpu.model | grep . || from_lscpu 'Model')" 'lscpu does not tell it'
   fact cpu_stepping "$(kernel_value '' machdep.cpu.stepping | grep . || from_lscpu 'Stepping')" 'lscpu does not tell it'
-  fact cpu_count "$(getconf _NPROCESSORS_ONLN || true)" 'getconf does not tell it'
-  fact core_count "$(sysctl -n hw.physicalcpu 2>/dev/null || lscpu -p=core,socket 2>/dev/null | awk '!/^#/ && !seen[$0]++ { n++ } END { print n }')" \
-    'lscpu does not tell it'
   threads=$(kernel_value /sys/devices/system/cpu/smt/active)
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
