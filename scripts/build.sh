@@ -40,8 +40,10 @@ build() {
       IFS=$'\t' read -r _ environment arguments <<<"$row"
       [ "$environment" != - ] || environment=''
       # Its executable goes elsewhere, but what it shares with other builds is not built again.
-      export CARGO_BUILD_BUILD_DIR=$CARGO_TARGET_DIR CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name ;;
+      export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/$name ;;
   esac
+  # What cargo puts there is new, or it is missing: nothing older passes for it.
+  rm -f "$executable"
   if [ "$layouts" -gt 1 ]; then build_layouts; else run_cargo build; fi
 }
 
@@ -93,7 +95,7 @@ main() {
   crate=${1:-}
   case $crate in -h | --help) usage; exit 0 ;; '' | -*) usage >&2; exit 2 ;; esac
   shift
-  need cargo 'install Rust from https://rustup.rs'
+  need_rust
   [ -f "${crate%_study}/Cargo.toml" ] || die "there is no crate '$crate' here"
   [ $# -gt 0 ] || set -- release
   for name in "$@"; do

@@ -12,6 +12,8 @@
 : "${RESULTS:=results}"
 : "${SMOKE_RESULTS:=target/smoke-results}"
 : "${CLAIM_RESULTS:=target/claim-results}"
+# Names of variables, separated by spaces, that builds and runs see besides those that lib.sh lists; machine.json records their values.
+: "${KEEP_VARIABLES:=}"
 # How often `make calibrate` repeats the A/A controls of a study.
 : "${TRIALS:=20}"
 # Layouts per executable, the same code in another order: 6, or 1. Smoke, and a rustc without lld, make one.

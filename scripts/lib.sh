@@ -10,10 +10,42 @@ shopt -s inherit_errexit 2>/dev/null || true # bash before 4.4 (macOS) does not 
 unset CDPATH
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 SCRIPTS=$ROOT/scripts
+
+# Compilers, allocators, runtimes and libraries read the environment. What finds the tools and reaches the registries is passed on, and the
+# knobs are; the script starts again without the rest. `env` drops what a shell cannot unset, such as CFLAGS_x86_64-unknown-linux-gnu.
+if [ "${AWAIT_OR_NOT_CLEAN:-}" != $$ ]; then
+  dropped=() ignored=''
+  knobs=$(sed -n 's/^: "${\([A-Z_]*\):=.*/\1/p' "$SCRIPTS/config.sh" | tr '\n' ' ')
+  while IFS= read -r variable; do
+    case $variable in
+      PATH | HOME | USER | LOGNAME | SHELL | TERM | NO_COLOR | TMPDIR | PWD | OLDPWD | SHLVL | _ | LC_ALL | CI | FAST_BUILDS) continue ;;
+      AWAIT_OR_NOT_* | ORIGINALS_FROM | *_TEST_* | PROPTEST_* | UPDATE_GOLDEN) continue ;;
+      CARGO_HOME | CARGO_TARGET_DIR | CARGO_BUILD_BUILD_DIR | CARGO_BUILD_JOBS | RUSTUP_*) continue ;;
+      CARGO_REGISTR* | CARGO_SOURCE_* | CARGO_NET_* | CARGO_HTTP_* | CARGO_CREDENTIAL_* | CARGO_TERM_*) continue ;;
+      *_proxy | *_PROXY | *SSL_CERT_* | *_CA_BUNDLE | SSH_* | GIT_SSL_* | GIT_SSH* | GIT_HTTP_* | GIT_ASKPASS | GIT_CONFIG_* | PIP_*) continue ;;
+    esac
+    case " $knobs ${KEEP_VARIABLES:-} " in *" $variable "*) continue ;; esac
+    dropped+=(-u "$variable")
+    # A desktop sets many: the note names those that are known to matter. Empty ones are those that a script set below.
+    case $variable in
+      MAKE* | MFLAGS) ;;
+      *FLAGS* | CC | CC_* | *_CC | CRATE_CC_* | CXX* | *_CXX | AR | AR_* | *_AR | LD | LD_* | DYLD_* | CPATH | *_INCLUDE_PATH | LIBRARY_PATH | \
+        CARGO* | RUST* | *SQLITE* | ZSTD_* | LIBZ_* | MALLOC_* | MIMALLOC_* | GLIBC_* | TOKIO_* | RAYON_* | OMP_*)
+        [ -z "$(printenv "$variable")" ] || ignored+=" $variable" ;;
+    esac
+  done < <(awk 'BEGIN { for (name in ENVIRON) print name }' | sort)
+  [ -z "$ignored" ] || [ "${FAST_BUILDS:-}" = yes ] ||
+    printf 'note: ignored, because it would change what is measured:%s (KEEP_VARIABLES keeps and records it)\n' "$ignored" >&2
+  exec env ${dropped[@]+"${dropped[@]}"} AWAIT_OR_NOT_CLEAN=$$ "$BASH" "$0" "$@"
+fi
+unset AWAIT_OR_NOT_CLEAN
 case ${AWAIT_OR_NOT_DATA:-/} in /*) ;; *) AWAIT_OR_NOT_DATA=$PWD/$AWAIT_OR_NOT_DATA ;; esac
 cd "$ROOT"
 source "$SCRIPTS/config.sh"
-export LC_ALL=C CARGO_TARGET_DIR=$ROOT/target
+export LC_ALL=C CARGO_TARGET_DIR=$ROOT/target CARGO_BUILD_BUILD_DIR=$ROOT/target
+# Being set, they win over the flags and wrappers of cargo's configuration files; `need_rust` refuses what nothing wins over.
+export RUSTC_WRAPPER=${RUSTC_WRAPPER:-} RUSTC_WORKSPACE_WRAPPER=${RUSTC_WORKSPACE_WRAPPER:-}
+[ -n "${RUSTFLAGS:-}" ] || export CARGO_ENCODED_RUSTFLAGS=${CARGO_ENCODED_RUSTFLAGS:-}
 # Said aloud, because a measurement runs copies of the binaries, which cannot find target/ by where they are.
 export AWAIT_OR_NOT_DATA=${AWAIT_OR_NOT_DATA:-$ROOT/target/data}
 
@@ -22,19 +54,32 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 2; }
 # need TOOL REMEDY
 need() { command -v "$1" >/dev/null || die "$1 was not found: $2"; }
+# need_rust: a Rust that is new enough, and a cargo that builds what it builds for everyone.
+need_rust() {
+  local tool wanted version settings
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+  for tool in rustc cargo; do
+    need "$tool" 'install Rust from https://rustup.rs'
+    version=$("$tool" --version) || die "$tool does not start (see above)"
+    version=${version#* }
+    printf '%s\n' "$wanted" "$version" | sort -VC || die "Rust $wanted or newer is needed, $tool is ${version%% *}: rustup update stable"
+  done
+  # Cargo alone knows which files it reads and what they say.
+  settings=$(RUSTC_BOOTSTRAP=1 cargo -Z unstable-options config get --show-origin) ||
+    die 'cargo cannot read its configuration (see above)'
+  # A line is `name = value # file`; of a list the first has no file, the following have no name.
+  settings=$(awk -v harmless="^($HARMLESS_SETTINGS|$OVERRULED_SETTINGS)" '
+    /^[^] #]/ { name = $0 }
+    / # / && name !~ harmless { file = $0; sub(/.* # /, "", file); sub(/ = [^=]*$/, "", name); print name " in " file }
+  ' <<<"$settings" | sort -u)
+  [ -z "$settings" ] || die "cargo's configuration changes what is measured: ${settings//$'\n'/, } (remove it, or name another CARGO_HOME)"
+}
+# Where the registries are and how to reach them, what is said and how, where files go.
+HARMLESS_SETTINGS='(registry|registries|source|net|http|term|cache|credential-alias|alias|cargo-new|doc|install|resolver|future-incompat-report)[.]'
+HARMLESS_SETTINGS+='|include |build[.](jobs|target-dir|build-dir|rustdoc|rustdocflags) |target[.].*[.](rustdocflags|runner) '
+# What the variables above win over.
+OVERRULED_SETTINGS='build[.](rustflags|rustc-wrapper|rustc-workspace-wrapper) |target[.].*[.]rustflags '
 
-# What would change the code under test or its allocator, threads or error paths must not leak in from outside.
-ignored=''
-for variable in $(compgen -e); do
-  case $variable in
-    RUSTFLAGS | CARGO_ENCODED_RUSTFLAGS | CARGO_BUILD_RUSTFLAGS | CARGO_BUILD_TARGET | CARGO_PROFILE_* | \
-      CARGO_TARGET_*_RUSTFLAGS | RUST_BACKTRACE | RUST_LIB_BACKTRACE | RUST_MIN_STACK | TOKIO_WORKER_THREADS | \
-      RAYON_NUM_THREADS | MALLOC_* | GLIBC_TUNABLES | LD_PRELOAD)
-      ignored+=" $variable"
-      unset "$variable" ;;
-  esac
-done
-[ -z "$ignored" ] || [ "${FAST_BUILDS:-}" = yes ] || say "note: ignored, because it would change what is measured:$ignored"
 # For who measures nothing (measure.sh refuses it for all but smoke): tests, lints and smoke share one build. It is called release, so
 # that smoke finds it, checks what dev checks, and is hardly optimised: compiling takes longer than running, but for what fast.toml names.
 cargo_options=() test_options=()
@@ -93,7 +138,7 @@ layout_binary() { if [ "$4" -gt 1 ]; then echo "$(layout_prefix "$1" "$2").$3"; 
 layouts_here() {
   local host=x86_64-unknown-linux-gnu
   case $LAYOUTS in 1 | 6) ;; *) die "LAYOUTS is 1 or 6, not '$LAYOUTS'" ;; esac
-  need rustc 'install Rust from https://rustup.rs'
+  need_rust
   if [ "$LAYOUTS" = 1 ] || [ -x "$(rustc --print sysroot)/lib/rustlib/$host/bin/gcc-ld/ld.lld" ]; then echo "$LAYOUTS"; return; fi
   say 'note: one layout instead of 6, because rustc has no lld here: where code happens to lie counts as an effect'
   echo 1

@@ -18,9 +18,6 @@ hardware() {
   fact cpu_family "$(kernel_value '' machdep.cpu.family | grep . || from_lscpu 'CPU family')" 'lscpu does not tell it'
   fact cpu_model_number "$(kernel_value '' machdep.cpu.model | grep . || from_lscpu 'Model')" 'lscpu does not tell it'
   fact cpu_stepping "$(kernel_value '' machdep.cpu.stepping | grep . || from_lscpu 'Stepping')" 'lscpu does not tell it'
-  fact cpu_count "$(getconf _NPROCESSORS_ONLN || true)" 'getconf does not tell it'
-  fact core_count "$(sysctl -n hw.physicalcpu 2>/dev/null || lscpu -p=core,socket 2>/dev/null | awk '!/^#/ && !seen[$0]++ { n++ } END { print n }')" \
-    'lscpu does not tell it'
   threads=$(kernel_value /sys/devices/system/cpu/smt/active)
   case $threads in 1) threads=on ;; 0) threads=off ;; esac
   fact smt "$threads" 'the kernel does not tell it'
@@ -45,10 +42,21 @@ system() {
   fact transparent_huge_pages "$(kernel_value /sys/kernel/mm/transparent_hugepage/enabled | sed 's/.*\[\(.*\)\].*/\1/')" 'the kernel has none'
 }
 
+# The variables that KEEP_VARIABLES lets through, with their values.
+kept_variables() {
+  local name kept=''
+  for name in $KEEP_VARIABLES; do
+    if printenv "$name" >/dev/null; then kept+="${kept:+ }$name=$(printenv "$name")"; fi
+  done
+  echo "${kept:-none}"
+}
+
 tools() {
   local binary build layout status
   fact rustc "$(rustc --version)" ''
   fact cargo "$(cargo --version)" ''
+  fact cc "$(cc --version 2>/dev/null | head -n 1)" 'cc does not tell it'
+  fact kept_variables "$(kept_variables)" ''
   fact cargo_lock_sha256 "$(sha256 Cargo.lock | cut -d ' ' -f 1)" ''
   for binary in "$work"/bin/*/*/"$program"; do
     layout=$(basename "${binary%/*}") build=$(basename "${binary%/*/*}")
@@ -66,7 +74,7 @@ tools() {
   fact plan_seed "$(cat "$work/seed")" ''
 }
 
-# probe [SUFFIX]: how fast the machine is just now.
+# probe [SUFFIX]: how many processors a run may use, and how fast they are just now.
 probe() {
   "$work/bin/release/0/$program" probe | awk -F '\t' -v suffix="${1:-}" '{ print $1 suffix "\t" $2 "\t" $3 }' >>"$facts" || die "'$program probe' failed"
 }

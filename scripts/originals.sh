@@ -76,6 +76,8 @@ main() {
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
   [ -z "${ORIGINALS_FROM:-}" ] || [ -d "$ORIGINALS_FROM" ] || die "ORIGINALS_FROM=$ORIGINALS_FROM is no folder"
   need git 'install git'
+  # Their code has flags of its own, so that nothing overrules those of the folders above.
+  (export CARGO_HOME=$folder/home/cargo OVERRULED_SETTINGS='[^a-z]' && need_rust)
   mkdir -p "$CARGO_TARGET_DIR"
   for study in "${studies[@]}"; do
     [ -f "$study/study/claims.toml" ] || die "'$study' is not a study: no $study/study/claims.toml"

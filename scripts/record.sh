@@ -29,6 +29,7 @@ stage() {
   (cd "$1" && sha256 claims.toml cases.tsv bin/*/*/*) >"$1/identity"
   [ -z "$only" ] || echo "blocks ${blocks:-all}" >>"$1/identity"
   [ -z "$trials" ] || echo "trials $trials" >>"$1/identity"
+  [ -z "$KEEP_VARIABLES" ] || kept_variables >>"$1/identity"
 }
 
 # What is asked: all of claims.toml, or the one claim in $claim with what it explains. Nothing else is then judged or guarded.

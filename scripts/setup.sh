@@ -116,9 +116,7 @@ main() {
     *) usage >&2; exit 2 ;;
   esac
   check_disk
-  # That it is new enough says cargo, by the crates' rust-version.
-  need rustc 'install Rust from https://rustup.rs'
-  need cargo 'install Rust from https://rustup.rs'
+  need_rust
   check_hyperfine
   found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time, or brew install gnu-time'
   if [ "${1:-}" = --test ]; then check_test_tools; check_zip_validators; fi

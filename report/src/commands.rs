@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ use crate::claims::Claims;
 use crate::cli::{Append, Command};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::machine::Machine;
+use crate::output::print;
 use crate::plan::{Plan, cheapest_controls, plan};
 use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::results::load;
@@ -213,10 +214,4 @@ fn all(errors: Vec<crate::error::Error>) -> Error {
 
 fn done(result: Result<(), Vec<crate::error::Error>>) -> Result<ExitCode, Error> {
     result.map(|()| ExitCode::SUCCESS).map_err(all)
-}
-
-fn print(text: &str) -> Result<ExitCode, Error> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 //!
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
-//! - the program: [`cli`] (what can be typed) and [`commands`] (what each does);
+//! - the program: [`cli`] (what can be typed), [`commands`] (what each does) and [`output`] (what is printed arrives);
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
 //!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`], `power`; while it goes on: `append`, [`seals`]; after it: [`check`];
@@ -30,6 +30,7 @@ pub mod judge;
 pub mod judged;
 pub mod machine;
 pub mod manifest;
+pub mod output;
 pub mod page;
 pub mod plan;
 pub mod plan_file;

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use report::{cli::Cli, commands};
+use report::{cli::Cli, commands, output};
 
 fn main() -> ExitCode {
-    match commands::run(Cli::parse().command) {
-        Ok(code) => code,
-        Err(error) => commands::report(&error),
-    }
+    let done = match Cli::try_parse() {
+        Ok(cli) => commands::run(cli.command),
+        Err(typed) => output::explain(&typed),
+    };
+    done.unwrap_or_else(|error| commands::report(&error))
 }

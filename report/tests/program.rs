@@ -1,6 +1,7 @@
 //! The program as it is typed.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use predicates::prelude::*;
@@ -192,5 +193,60 @@ fn a_reader_that_has_had_enough_is_no_error() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code().is_some_and(|code| code < 2), "{verb}: {:?} {stderr}", output.status);
         assert!(!stderr.contains("roken pipe") && !stderr.contains("panicked"), "{verb}: {stderr}");
+    }
+}
+
+/// The program as a shell starts it in `folder`.
+#[cfg(unix)]
+fn in_shell(folder: &Path, words: &str) -> assert_cmd::assert::Assert {
+    let mut shell = assert_cmd::Command::new("sh");
+    shell.args(["-c", &format!("exec \"$0\" {words}"), env!("CARGO_BIN_EXE_report")]).current_dir(folder).assert()
+}
+
+#[test]
+#[cfg(unix)]
+fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
+    let (results, sealed) = sealed();
+    fs::create_dir(results.path().join("planned")).unwrap();
+    for file in ["claims.toml", "cases.tsv"] {
+        fs::copy(sealed.join(file), results.path().join("planned").join(file)).unwrap();
+    }
+    let toy = sealed.strip_prefix(results.path()).unwrap().display().to_string();
+    let prints = [
+        "cases planned --profile quick".to_owned(),
+        "plan planned --profile quick --seed 1 --show".to_owned(),
+        format!("passes {toy}"),
+        "answers toy".to_owned(),
+        "verdicts toy".to_owned(),
+        "verdicts toy --json".to_owned(),
+        "check bad".to_owned(),
+        "--help".to_owned(),
+        "--version".to_owned(),
+        "plan --help".to_owned(),
+        "help append runs".to_owned(),
+    ];
+    fs::create_dir(results.path().join("bad")).unwrap();
+    Toy::default().seal(&results.path().join("bad"), SECOND, usual);
+    let bad = fs::read_dir(results.path().join("bad/toy")).unwrap().next().unwrap().unwrap().path();
+    write(&bad, "notes.txt", "I was here\n");
+    for words in prints {
+        let why = "report: cannot write to standard output: ";
+        in_shell(results.path(), &format!("{words} >&-")).code(2).stderr(contains(format!("{why}it is closed\n")));
+        if cfg!(target_os = "linux") {
+            in_shell(results.path(), &format!("{words} >/dev/full")).code(2).stderr(contains(format!("{why}No space")));
+        }
+        let written = in_shell(results.path(), &format!("{words} 1<>/dev/null"));
+        written.code(if words == "check bad" { 1 } else { 0 });
+    }
+    // What prints nothing needs no output.
+    write(results.path(), "facts.tsv", "cpu_count\t2\t\n");
+    for words in [
+        format!("check {toy}"),
+        "plan planned --profile quick --seed 1".to_owned(),
+        "machine planned facts.tsv".to_owned(),
+        format!("page {toy} {toy}/page.toml"),
+        "render toy --out REPORT.md --charts charts".to_owned(),
+    ] {
+        in_shell(results.path(), &format!("{words} >&-")).success();
     }
 }

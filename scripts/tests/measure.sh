@@ -14,16 +14,16 @@ make_repository() {
   cp scripts/tests/toy/*.toml "$repo/toy/study/"
   touch "$repo/Cargo.toml" "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/report/Cargo.toml"
   cp "$(find_hyperfine)" "$repo/.tools/bin/hyperfine"
-  mkdir -p "$repo/target/release" "$repo/target/debug"
-  cp "$report" "$repo/target/release/report"
-  cp scripts/tests/toy/toy.sh "$repo/target/release/toy_study"
-  cp "$repo/target/release"/* "$repo/target/debug/"
-  printf '#!/bin/sh\necho "$*" >>"$TOY_BUILDS"\n' >"$repo/bin/cargo"
+  mkdir -p "$repo/made" "$repo/target/release" "$repo/target/debug"
+  cp "$report" "$repo/made/report"
+  cp scripts/tests/toy/toy.sh "$repo/made/toy_study"
+  printf '#!/bin/sh\n[ "$1" = build ] || exec %s "$@"\necho "$*" >>"$TOY_TEST_BUILDS"\nfor to in release debug; do cp made/* "target/$to/"; done\n' \
+    "$(command -v cargo)" >"$repo/bin/cargo"
   printf '#!/bin/sh\ncat <<"EOF"\nModel name: a \\ and a "quote"\nCPU family: 25\nEOF\n' >"$repo/bin/lscpu"
   chmod +x "$repo/bin"/*
   # No lock but our own: somebody may really be measuring on this machine, and nobody shall wait until it is quiet.
   cp -R "$repo" "$temp/clone"
-  export TOY_CALLS=$temp/calls TOY_BUILDS=$temp/builds MEASURING_LOCK=$temp/lock QUIET_WAIT_S=0 LAYOUTS=1
+  export TOY_TEST_CALLS=$temp/calls TOY_TEST_BUILDS=$temp/builds MEASURING_LOCK=$temp/lock QUIET_WAIT_S=0 LAYOUTS=1
 }
 # A caller in the background may have told us to ignore Ctrl-C, which a shell cannot take back; GNU env can.
 listening=()
@@ -35,7 +35,7 @@ start_slow() {
   local runs=$1
   shift
   set -m
-  TOY_RUN_S=0.3 out=$temp/slow measure "$@" &
+  TOY_TEST_RUN_S=0.3 out=$temp/slow measure "$@" &
   job=$!
   set +m
   for _ in {1..200}; do [ "$(count_lines "$partial/runs.jsonl")" -lt "$runs" ] || break; sleep 0.1; done
@@ -54,7 +54,7 @@ recorded() { sed 's/^{"run":"\([^"]*\)".*/\1/' "$1/runs.jsonl"; }
 a_whole_folder() { same "$(planned "$(newest)")" "$(recorded "$(newest)")" && (cd "$(newest)" && sha256 -c SHA256SUMS >/dev/null); }
 test_every_planned_run_is_made_once_in_order_and_sealed() {
   same 1 "$(exit_code measure)" && a_whole_folder && same 7 "$(count_lines "$(newest)/cases.tsv")" &&
-    same 2 "$(count_lines "$(newest)/memory.jsonl")" && same 9 "$(count_lines "$TOY_CALLS")"
+    same 2 "$(count_lines "$(newest)/memory.jsonl")" && same 9 "$(count_lines "$TOY_TEST_CALLS")"
 }
 test_a_failed_run_is_recorded_without_a_time() { [ "$(grep -c '"exit":1,"hyperfine":null,"record":{.*"error"' "$(newest)/runs.jsonl")" = 1 ] && says '1 runs failed'; }
 resumes_after() { # resumes_after SIGNAL EXIT_CODE
@@ -70,7 +70,7 @@ test_a_killed_measurement_resumes_and_drops_the_torn_line() { resumes_after KILL
 test_a_terminated_measurement_exits_130_and_resumes() { resumes_after TERM 130; }
 test_ctrl_c_exits_130_and_resumes() { resumes_after INT 130; }
 test_a_record_of_another_run_ends_the_measurement_which_resumes() {
-  same 2 "$(TOY_BAD=toy-0004 exit_code measure)" && says 'run toy-0004' && says other || return
+  same 2 "$(TOY_TEST_BAD=toy-0004 exit_code measure)" && says 'run toy-0004' && says other || return
   same 3 "$(count_lines "$partial/runs.jsonl")" && same 1 "$(exit_code measure)" && says 'after 3 of 7' && a_whole_folder
 }
 test_a_backslash_in_the_name_of_a_processor_loses_nothing() { grep -qF '"a \\ and a \"quote\""' "$(newest)/machine.json"; }
@@ -121,7 +121,7 @@ test_some_scenarios_are_measured_and_resumed_in_a_folder_of_their_own() {
     same 2 "$(exit_code measure --profile full $wrong)" || return
   done
   same 0 "$(exit_code measure --profile full --only long --plan)" && says '6 runs, about 600 s' || return
-  rm -f "$TOY_CALLS"
+  rm -f "$TOY_TEST_CALLS"
   partial=$repo/results/.partial/toy-full-only
   interrupted_after 3 --profile full --only long --blocks 1
   same 0 "$(exit_code measure --profile full --only long --blocks 1)" && says resuming || return
@@ -132,18 +132,18 @@ test_some_scenarios_are_measured_and_resumed_in_a_folder_of_their_own() {
 }
 test_a_plan_builds_nothing_optimised_and_nothing_at_all_where_nothing_is_newer() {
   local directory name
-  : >"$TOY_BUILDS"
-  same 0 "$(exit_code measure --plan)" && says toy && ! grep -q -e --release "$TOY_BUILDS" && grep -q 'build.*toy_study' "$TOY_BUILDS" || return
+  : >"$TOY_TEST_BUILDS"
+  same 0 "$(exit_code measure --plan)" && says toy && ! grep -q -e --release "$TOY_TEST_BUILDS" && grep -q 'build.*toy_study' "$TOY_TEST_BUILDS" || return
   # What cargo would leave: the sources of each executable, with a backslash before a space.
   for name in report toy_study; do
     directory=${repo// /\\ }
     echo "$directory/target/release/$name: $directory/toy/Cargo.toml" >"$repo/target/release/$name.d"
     touch "$repo/target/release/$name"
   done
-  : >"$TOY_BUILDS"
-  same 0 "$(exit_code measure --plan)" && same 0 "$(count_lines "$TOY_BUILDS")" || return
+  : >"$TOY_TEST_BUILDS"
+  same 0 "$(exit_code measure --plan)" && same 0 "$(count_lines "$TOY_TEST_BUILDS")" || return
   touch -t 209901010000 "$repo/toy/Cargo.toml"
-  same 0 "$(exit_code measure --plan)" && grep -q 'build.*toy_study' "$TOY_BUILDS" && ! grep -q -e --release "$TOY_BUILDS"
+  same 0 "$(exit_code measure --plan)" && grep -q 'build.*toy_study' "$TOY_TEST_BUILDS" && ! grep -q -e --release "$TOY_TEST_BUILDS"
 }
 test_a_plan_over_the_budget_exits_1() {
   sed -i.old 's/quick_s = 60/quick_s = 1/' "$repo/toy/study/claims.toml"

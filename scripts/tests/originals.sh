@@ -83,6 +83,13 @@ test_a_study_that_there_is_not_is_refused() {
   same "$(exit_code fetch)" 2 && says "'other' is not a study"
 }
 
+test_flags_for_the_compiler_above_the_clone_are_refused_because_they_reach_the_authors_code() {
+  mkdir -p "$temp/.cargo"
+  printf '[build]\nrustflags = ["-C", "opt-level=0"]\n' >"$temp/.cargo/config.toml"
+  source_is https://example.org/authors/theirs "$wanted" true
+  same "$(exit_code fetch)" 2 && says "build.rustflags in $temp/.cargo/config.toml"
+}
+
 main() {
   make_theirs
   make_ours

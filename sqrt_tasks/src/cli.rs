@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Error};
+use anyhow::Error;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -16,6 +16,7 @@ use strum::VariantNames;
 use crate::cpu::{self, Cores};
 use crate::executor::{Executor, TaskError};
 use crate::kernel::Level;
+use crate::output::{check, explain, print};
 use crate::work::{PUBLISHED_LEN, Work};
 
 const FOUND_FAILURES: u8 = 1;
@@ -77,20 +78,26 @@ struct Published {
 
 /// The program `sqrt_tasks`.
 pub fn main() -> ExitCode {
-    match Command::parse() {
-        Command::Time(timing) => finish(time(&timing)),
-        Command::Cpu => finish(print(&describe_cpu())),
-    }
+    finish(match Command::try_parse() {
+        Ok(Command::Time(timing)) => time(&timing),
+        Ok(Command::Cpu) => check().and_then(|()| print(&describe_cpu())),
+        Err(typed) => explain(&typed),
+    })
 }
 
 /// The published program that runs its tasks on `executor`.
 pub fn published(executor: Executor) -> ExitCode {
-    let Published { tasks, threads, len } = Published::parse();
-    finish(time(&Timing { executor, work: Work::Collect, tasks, threads: Some(threads), len }))
+    finish(match Published::try_parse() {
+        Ok(Published { tasks, threads, len }) => {
+            time(&Timing { executor, work: Work::Collect, tasks, threads: Some(threads), len })
+        }
+        Err(typed) => explain(&typed),
+    })
 }
 
 /// Runs tasks and prints what they cost in a line.
 fn time(&Timing { executor, work, tasks, threads, len }: &Timing) -> Result<(), Error> {
+    check()?;
     let threads = threads.or_else(|| NonZero::new(Cores::here().physical)).unwrap_or(NonZero::<usize>::MIN);
     let (before, start) = (getrusage(UsageWho::RUSAGE_SELF), Instant::now());
     let results = executor.run(threads, tasks, move |task| work.run(task, len))?;
@@ -127,15 +134,6 @@ fn describe_cpu() -> String {
         cpu::cycles_per_root().map_or_else(unknown, |cycles| format!("{cycles} cycles")),
         Level::best().name
     )
-}
-
-/// Prints `text` and makes sure that it arrived, unless nobody reads it any more.
-fn print(text: &str) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done.context("cannot write to standard output"),
-    }
 }
 
 /// Prints the error with its chain, if there is one, and says how to exit.

@@ -36,6 +36,39 @@ fn what_means_nothing_is_refused_in_words() {
     }
 }
 
+/// What the shell does with `redirection` and a program.
+#[cfg(unix)]
+fn redirected(program: &str, arguments: &str, redirection: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec \"$0\" {arguments} {redirection}"), program]);
+    command
+}
+
+#[test]
+#[cfg(unix)]
+fn output_that_cannot_be_written_is_a_failure_of_every_program_and_command() {
+    let sqrt_tasks = ["time --tasks 1 --len 10", "cpu", "--help", "time --help", "--version"];
+    let calls = sqrt_tasks.map(|arguments| (env!("CARGO_BIN_EXE_sqrt_tasks"), arguments)).into_iter().chain(
+        [env!("CARGO_BIN_EXE_sys_thread"), env!("CARGO_BIN_EXE_async_await"), env!("CARGO_BIN_EXE_tokio")]
+            .into_iter()
+            .flat_map(|program| [(program, "--tasks 1 --len 10"), (program, "--help")]),
+    );
+    for (program, arguments) in calls {
+        let mut ways = vec![(">&-", "it is closed")];
+        if cfg!(target_os = "linux") {
+            ways.push((">/dev/full", "No space left on device"));
+        }
+        for (redirection, why) in ways {
+            redirected(program, arguments, redirection)
+                .assert()
+                .code(2)
+                .stderr(starts_with("error: cannot write to standard output: ").and(contains(why)));
+        }
+        redirected(program, arguments, ">/dev/null").assert().success().stderr("");
+        redirected(program, arguments, "1<>/dev/null").assert().success().stderr("");
+    }
+}
+
 #[test]
 fn every_executor_and_work_can_be_timed() {
     for executor in ["rayon", "thread_per_task", "spawn_blocking", "tokio_inside"] {

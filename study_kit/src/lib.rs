@@ -13,6 +13,7 @@
 //! | [`server`] | a server in a process of its own, which ends with this one |
 //! | `original` | the authors' own program as an arm |
 //! | [`data`] | where inputs and scratch files lie |
+//! | `output` | what is printed arrives |
 //! | `page`, `overview` | the document's tables from one run of each case |
 
 pub mod case;
@@ -20,6 +21,7 @@ pub mod data;
 mod error;
 mod metrics;
 mod original;
+mod output;
 mod overview;
 mod page;
 pub mod probe;

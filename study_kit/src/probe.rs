@@ -3,13 +3,15 @@
 //! Each figure is the time that one in twenty of many short slices stays below: what else happens on the machine makes a slice longer, and
 //! the very shortest is luck. All of it stays on one processor, because whether a scheduler uses one or two changes a figure by half.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::hint::black_box;
 use std::io::{Read, Write, pipe};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::sched::{CpuSet, sched_getcpu, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 use tokio::runtime::Builder;
 
@@ -24,10 +26,10 @@ const COPY_BYTES: usize = 256 << 10;
 /// Hand-overs there and back, or hops, in one slice: one alone takes one of two times, as its thread does or does not run first.
 const TURNS: u32 = 8;
 
-/// The probe as lines of facts.tsv: name, value and an empty reason, tab-separated.
+/// The probe as lines of facts.tsv: name, value and the reason for a missing value, tab-separated.
 ///
 /// # Errors
-/// When no pipe, thread or runtime can be made, or the processor cannot be chosen.
+/// When no pipe, thread or runtime can be made, or the processors are not told or cannot be chosen.
 pub fn facts() -> Result<String> {
     let figures = || {
         stay_here().context("cannot stay on one processor")?;
@@ -40,7 +42,21 @@ pub fn facts() -> Result<String> {
         Ok(figures.map(|(name, value)| format!("{name}\t{value:.4}\t\n")).concat())
     };
     let probing = thread::Builder::new().spawn(figures).context("no thread")?;
-    probing.join().unwrap_or_else(|_| bail!("the probe panicked"))
+    let figures = probing.join().unwrap_or_else(|_| bail!("the probe panicked"))?;
+    Ok(cores()? + &figures)
+}
+
+/// The processors that this process may use, by its affinity and its quota, and the cores among them.
+fn cores() -> Result<String> {
+    let count = thread::available_parallelism().context("the number of processors is not told")?.get();
+    let allowed = sched_getaffinity(Pid::from_raw(0)).context("the processors are not told")?;
+    let cpus = (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true));
+    let siblings = |cpu| fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+    let (cores, reason) = match cpus.map(siblings).collect::<Result<BTreeSet<_>, _>>() {
+        Ok(cores) => (cores.len().min(count).to_string(), ""),
+        Err(_) => (String::new(), "the kernel does not tell it"),
+    };
+    Ok(format!("cpu_count\t{count}\t\ncore_count\t{cores}\t{reason}\n"))
 }
 
 /// Keeps this thread, and those it starts, on the processor it runs on.
@@ -137,12 +153,24 @@ mod tests {
     #[test]
     fn each_line_is_a_fact_with_a_figure() {
         let facts = facts().unwrap();
-        let names = ["probe_arithmetic_ns", "probe_memory_mb_per_s", "probe_switch_us", "probe_hop_us"];
+        let names = [
+            "cpu_count",
+            "core_count",
+            "probe_arithmetic_ns",
+            "probe_memory_mb_per_s",
+            "probe_switch_us",
+            "probe_hop_us",
+        ];
         assert_eq!(facts.lines().count(), names.len());
         for (line, name) in facts.lines().zip(names) {
-            let value = line.strip_prefix(name).and_then(|rest| rest.strip_prefix('\t')?.strip_suffix('\t'));
-            let figure: f64 = value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no fact: {line:?}"));
-            assert!(figure.is_finite() && figure > 0.0, "{line}");
+            let [found, figure, reason] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("no fact: {line:?}") };
+            assert_eq!(found, name);
+            // In a container the kernel may not tell the cores.
+            if figure.is_empty() {
+                assert!(name == "core_count" && !reason.is_empty(), "{line}");
+            } else {
+                assert!(figure.parse::<f64>().unwrap() > 0.0 && reason.is_empty(), "{line}");
+            }
         }
     }
 

@@ -1,16 +1,16 @@
 //! The program of a study: the verbs of docs/FORMAT.md.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use strum::VariantNames;
 
 use crate::case::{self, Profile};
 use crate::error::{FOUND_FAILURES, report, unknown};
 use crate::original::Original;
+use crate::output::{self, print};
 use crate::overview;
 use crate::probe;
 use crate::record::Request;
@@ -62,34 +62,40 @@ fn profile(name: &str) -> Result<Profile> {
 
 /// The program of study `S`.
 pub fn main<S: Study>() -> ExitCode {
-    let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).get_matches();
-    let verb = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).verb;
-    carry_out::<S>(verb).unwrap_or_else(|error| report(&error))
+    let matches = Cli::command().bin_name(format!("{}_study", S::NAME)).try_get_matches();
+    let done = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => carry_out::<S>(cli.verb),
+        Err(typed) => output::explain(&typed),
+    };
+    done.unwrap_or_else(|error| report(&error))
 }
 
 fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
+    let is_silent = match &verb {
+        Some(Verb::Run(request)) => request.record.is_some(),
+        Some(Verb::Prepare { .. } | Verb::Word(_)) => true,
+        _ => false,
+    };
+    if !is_silent {
+        // Not after minutes of work.
+        output::check()?;
+    }
     match verb {
-        None => print(&overview::tables::<S>()?)?,
-        Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile))?,
-        Some(Verb::Prepare { scenario, seed }) => S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?,
+        None => print(&overview::tables::<S>()?),
+        Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile)),
+        Some(Verb::Prepare { scenario, seed }) => {
+            S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Verb::Run(request)) => {
             let record = run::run::<S>(&request)?;
             record.write(request.record.as_deref())?;
-            if record.error.is_some() {
-                return Ok(ExitCode::from(FOUND_FAILURES));
-            }
+            Ok(record.error.map_or(ExitCode::SUCCESS, |_| ExitCode::from(FOUND_FAILURES)))
         }
-        Some(Verb::Originals) => print(&Original::parse(S::ORIGINAL)?.lines())?,
-        Some(Verb::Probe) => print(&probe::facts()?)?,
-        Some(Verb::Word(arguments)) => return Ok(S::word(&arguments)),
+        Some(Verb::Originals) => print(&Original::parse(S::ORIGINAL)?.lines()),
+        Some(Verb::Probe) => print(&probe::facts()?),
+        Some(Verb::Word(arguments)) => Ok(S::word(&arguments)),
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Prints `text` and makes sure that all of it arrived.
-fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The record of a run: one JSON line, as docs/FORMAT.md defines it.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::error::one_line;
 use crate::metrics::Metrics;
+use crate::output::print;
 
 /// Which test case to run, and where its record goes: the options of `run`.
 #[derive(Debug, Args, Serialize)]
@@ -97,16 +98,12 @@ impl<'a> Record<'a> {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, file: Option<&Path>) -> anyhow::Result<()> {
-        let write = || -> io::Result<()> {
-            let mut line = serde_json::to_vec(self)?;
-            line.push(b'\n');
-            match file {
-                // One write for the whole line: an interruption leaves it out or leaves it whole.
-                Some(path) => OpenOptions::new().create(true).append(true).open(path)?.write_all(&line),
-                None => io::stdout().write_all(&line),
-            }
-        };
-        let name = file.unwrap_or(Path::new("standard output"));
-        write().with_context(|| format!("cannot write {}", name.display()))
+        let mut line = serde_json::to_string(self)?;
+        line.push('\n');
+        let Some(path) = file else { return print(&line).map(drop) };
+        // One write for the whole line: an interruption leaves it out or leaves it whole.
+        let append = |mut file: File| file.write_all(line.as_bytes());
+        let written = OpenOptions::new().create(true).append(true).open(path).and_then(append);
+        written.with_context(|| format!("cannot write {}", path.display()))
     }
 }

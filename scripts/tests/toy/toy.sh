@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does:   answers the verbs of a study (docs/FORMAT.md) for scripts/tests/measure.sh; arm `broken` gives a wrong answer, nothing asks for scenario `long`.
-# Reads:  TOY_RUN_S, how long one run takes (default 0); TOY_BAD, the id of a run that records itself as another one.
-# Writes: the record, and a line per run to TOY_CALLS, which tells what was really run.
+# Reads:  TOY_TEST_RUN_S, how long one run takes (default 0); TOY_TEST_BAD, the id of a run that records itself as another one.
+# Writes: the record, and a line per run to TOY_TEST_CALLS, which tells what was really run.
 set -euo pipefail
 
 arms() {
@@ -24,12 +24,12 @@ run() {
     esac
     shift 2
   done
-  sleep "${TOY_RUN_S:-0}"
-  echo "$id" >>"$TOY_CALLS"
+  sleep "${TOY_TEST_RUN_S:-0}"
+  echo "$id" >>"$TOY_TEST_CALLS"
   answer='"digest":"a","metrics":{"work_s":0.0001,"user_s":0.0001,"system_s":0.0,"peak_rss_kib":1,"minor_faults_count":1,'
   answer+='"voluntary_switches_count":1,"involuntary_switches_count":1}'
   [ "$arm" != broken ] || answer='"digest":"","metrics":{},"error":"the answer is wrong"'
-  [ "$id" != "${TOY_BAD:-}" ] || id=other
+  [ "$id" != "${TOY_TEST_BAD:-}" ] || id=other
   printf '{"schema":2,"run":"%s","study":"toy","scenario":"%s","arm":"%s","seed":%s,"block":%s,%s}\n' \
     "$id" "$scenario" "$arm" "$seed" "$block" "$answer" >>"$record"
   [ "$arm" != broken ]
@@ -41,6 +41,8 @@ case $verb in
   arms) arms "$@" ;;
   prepare) ;;
   run) run "$@" ;;
-  probe) printf 'probe_%s\t1.5\t\n' arithmetic_ns memory_mb_per_s switch_us hop_us ;;
+  probe)
+    printf 'cpu_count\t2\t\ncore_count\t2\t\n'
+    printf 'probe_%s\t1.5\t\n' arithmetic_ns memory_mb_per_s switch_us hop_us ;;
   *) exit 2 ;;
 esac
