@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::Error;
 use super::guard::Guard;
@@ -13,18 +14,23 @@ use super::options::{Access, Options};
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
 const CACHED_STATEMENTS: usize = 64;
 
+/// The pause before a database that was locked is opened again.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+
 /// A connection to a database that has a write-ahead log, or gets one.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let open = |source| Error::open(path, source);
-    let (connection, guard) = connect(path, access, options).map_err(open)?;
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
+    let (opened, mode): (_, String) = patiently(options, || {
+        let opened = connect(path, access, options)?;
+        let mode = opened.0.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+        opened.0.pragma_update(None, "synchronous", format!("{:?}", options.durability))?;
+        Ok((opened, mode))
+    })
+    .map_err(|source| Error::open(path, source))?;
     if mode != "wal" {
         return Err(Error::NotWal { path: path.to_owned(), mode });
     }
-    connection.pragma_update(None, "synchronous", format!("{:?}", options.durability)).map_err(open)?;
-    Ok((connection, guard))
+    Ok(opened)
 }
 
 /// A connection that only reads.
@@ -40,7 +46,8 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
         name = immutable(path);
         access |= OpenFlags::SQLITE_OPEN_URI;
     }
-    let opened = connect(Path::new(&name), access, options).and_then(|opened| {
+    let opened = patiently(options, || {
+        let opened = connect(Path::new(&name), access, options)?;
         // SQLite opens the files when it is asked for something.
         opened.0.pragma_query(None, "schema_version", |_| Ok(()))?;
         opened.0.pragma_update(None, "query_only", true)?;
@@ -58,6 +65,23 @@ fn immutable(path: &Path) -> OsString {
     }
     uri.push_str("?immutable=1");
     uri.into()
+}
+
+/// Opens anew until no lock is in the way, within the busy timeout: SQLite itself waits for some locks only. The change to a write-ahead log,
+/// here or in `on_open`, fails at once if another connection uses the database.
+fn patiently<T>(options: &Options, open: impl Fn() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let begin = Instant::now();
+    loop {
+        match open() {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begin.elapsed() < options.busy_timeout =>
+            {
+                std::thread::sleep(BETWEEN_ATTEMPTS);
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Opens, guards, and sets up.

@@ -53,8 +53,8 @@ pub enum Error {
     /// The job took longer than the job timeout and was interrupted; nothing of it was written.
     #[error("the job took longer than {0:?} and was interrupted")]
     TimedOut(Duration),
-    /// Another process held the write lock for longer than the busy timeout; nothing was written.
-    #[error("another process keeps the database locked for longer than the busy timeout: {0}")]
+    /// Another connection held the write lock for longer than the busy timeout; nothing was written.
+    #[error("another connection keeps the database locked for longer than the busy timeout: {0}")]
     Busy(Arc<rusqlite::Error>),
     /// The disk is full; nothing was written.
     #[error("the disk or the database is full: free some space, then try again ({0})")]
@@ -96,7 +96,10 @@ impl Error {
     /// Whether the same operation may succeed later, without anything else being done: nothing of it was written.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_))
+        match self {
+            Error::Open { source, .. } => source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy),
+            error => matches!(error, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_)),
+        }
     }
 
     pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
@@ -129,7 +132,7 @@ fn remedy(source: &rusqlite::Error) -> &'static str {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this file is no SQLite database, or is encrypted, or damaged",
         Some(ErrorCode::DatabaseCorrupt) => "restore a copy, or save what is left with `.recover` of the sqlite3 shell",
-        Some(ErrorCode::DatabaseBusy) => "another process keeps it locked for longer than the busy timeout",
+        Some(ErrorCode::DatabaseBusy) => "another connection keeps it locked for longer than the busy timeout",
         Some(ErrorCode::DiskFull) => "free some space",
         _ => {
             "its folder must exist, and both must be writable, for the log beside the file; one that nobody changes may be opened as Access::Immutable"
