@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -38,10 +40,8 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
     let mut access = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let mut name = path.as_os_str().to_owned();
     if options.access == Access::Immutable {
-        let mut log = name.clone();
-        log.push("-wal");
-        if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
-            return Err(Error::LogLeft { path: path.to_owned() });
+        if let Some(log) = log_left(path) {
+            return Err(Error::LogLeft { path: path.to_owned(), log });
         }
         name = immutable(path);
         access |= OpenFlags::SQLITE_OPEN_URI;
@@ -54,6 +54,25 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
         Ok(opened)
     });
     opened.map_err(|source| Error::open(path, source))
+}
+
+/// The log, or the rollback journal, that SQLite would read before a file that is not immutable.
+fn log_left(path: &Path) -> Option<PathBuf> {
+    // It lies beside the file that a link leads to. A path that leads nowhere is for SQLite to name.
+    let target = path.canonicalize().ok()?;
+    let beside = |end| {
+        let mut name = target.clone().into_os_string();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    ["-wal", "-journal"].map(beside).into_iter().find(|log| match File::open(log) {
+        // One that is used up is empty or begins with a zero.
+        Ok(mut log) => {
+            let mut first = [0];
+            log.read(&mut first).is_err() || first != [0]
+        }
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    })
 }
 
 /// The URI of a file that does not change.

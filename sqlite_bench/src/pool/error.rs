@@ -24,9 +24,9 @@ pub enum Error {
     /// The file system or the kind of database has no write-ahead log.
     #[error("{} has the journal '{mode}' instead of a write-ahead log: use a file on a local disk, not :memory: and not a network share", path.display())]
     NotWal { path: PathBuf, mode: String },
-    /// The log beside a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) holds writes that would not be seen.
-    #[error("{} has a log beside it that would be ignored: open it once for writing and close it", path.display())]
-    LogLeft { path: PathBuf },
+    /// The log or rollback journal of a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) would be ignored.
+    #[error("{} would be read without {}: open it once for writing and close it", path.display(), log.display())]
+    LogLeft { path: PathBuf, log: PathBuf },
     /// A thread cannot be started.
     #[error("cannot start a thread for the pool: {0}")]
     Thread(Arc<std::io::Error>),
