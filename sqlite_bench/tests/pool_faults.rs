@@ -12,6 +12,8 @@ mod bounds;
 mod common;
 #[path = "pool_faults/disk.rs"]
 mod disk;
+#[path = "pool_faults/leftovers.rs"]
+mod leftovers;
 #[path = "pool_faults/opening.rs"]
 mod opening;
 

@@ -117,6 +117,8 @@ fn connect(path: &Path, access: OpenFlags, options: &Options) -> rusqlite::Resul
     let guard = Guard::of(&connection, writes)?;
     if let Some(on_open) = &options.on_open {
         (on_open.0)(&connection)?;
+        // A statement that is kept is not judged again when a job uses it.
+        connection.flush_prepared_statement_cache();
     }
     Ok((connection, guard))
 }

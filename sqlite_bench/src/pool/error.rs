@@ -34,7 +34,9 @@ pub enum Error {
     #[error(transparent)]
     Sqlite(Arc<rusqlite::Error>),
     /// The job used a statement that would end its transaction or change the connection for the jobs that follow; it was not done.
-    #[error("not authorized in a job: {0}; the pool keeps the transaction, settings go into Options::on_open")]
+    #[error(
+        "not authorized in a job: {0}; the pool keeps the transaction, settings and temporary tables go into Options::on_open"
+    )]
     Denied(String),
     /// A job failed with an error of its caller's own; only those whose writes were undone with it see this.
     #[error("a job returned an error of its own")]

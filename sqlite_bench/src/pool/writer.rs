@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::connect;
 use super::error::Error;
-use super::guard::{Guard, SAVEPOINT};
+use super::guard::{DEFERS, Guard, SAVEPOINT};
 use super::queue::{BoxedJob, Message, Queue};
 use super::shared::{Shared, spawn};
 
@@ -141,6 +141,7 @@ impl Writer {
             let behind = (0..waiting).map_while(|_| self.queue.poll());
             return self.refuse_all(once(first).chain(behind), &Error::from(error));
         }
+        DEFERS.set(false);
         let begin = Instant::now();
         let mut done = Vec::new();
         let mut next = Some(first);
@@ -153,7 +154,8 @@ impl Writer {
                     return self.refuse_all(done, &others);
                 }
             }
-            if done.len() < batch && begin.elapsed() < GROUP_TIME {
+            // What a job has deferred must not be deferred for the next one.
+            if done.len() < batch && begin.elapsed() < GROUP_TIME && !DEFERS.get() {
                 next = self.queue.poll();
             }
         }
@@ -220,7 +222,7 @@ impl Writer {
     }
 
     fn savepoint(&self, what: &str) -> rusqlite::Result<()> {
-        self.execute(&format!("{what} {SAVEPOINT}"))
+        self.execute(&format!("{what} {SAVEPOINT} /* pool */"))
     }
 
     /// Runs a statement that every write needs, and that is therefore worth keeping.
