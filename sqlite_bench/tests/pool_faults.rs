@@ -14,6 +14,8 @@ mod common;
 mod disk;
 #[path = "pool_faults/leftovers.rs"]
 mod leftovers;
+#[path = "pool_faults/log.rs"]
+mod log;
 #[path = "pool_faults/opening.rs"]
 mod opening;
 

@@ -58,6 +58,11 @@ pub enum Error {
     /// Another connection held the write lock for longer than the busy timeout; nothing was written.
     #[error("another connection keeps the database locked for longer than the busy timeout: {0}")]
     Busy(Arc<rusqlite::Error>),
+    /// The log has reached [`Options::wal_max_pages`](super::Options::wal_max_pages), of which this is the number of pages; nothing was written.
+    #[error(
+        "a reader keeps the log from being emptied at {0} pages: end long reads, also of other processes, then try again"
+    )]
+    LogFull(u32),
     /// The disk is full; nothing was written.
     #[error("the disk or the database is full: free some space, then try again ({0})")]
     DiskFull(Arc<rusqlite::Error>),
@@ -100,7 +105,8 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             Error::Open { source, .. } => source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy),
-            error => matches!(error, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_)),
+            Error::Busy(_) | Error::Full(_) | Error::LogFull(_) | Error::Undone(_) | Error::Waited(_) => true,
+            _ => false,
         }
     }
 

@@ -98,8 +98,13 @@ options! {
     job_timeout: Duration = Duration::MAX;
     /// Pages of the log after which they are copied into the database, beside the writer; 1,000 by default, about 4 MB.
     checkpoint_pages: u32 = 1_000;
-    /// Pages of the log after which the writer waits for the readers to make room, so that the log cannot grow for ever; 25,000 by default.
+    /// Pages of the log at which the writer empties it before the next write; 25,000 by default, about 100 MB. It waits up to `busy_timeout` for
+    /// readers. One that keeps its snapshot for longer, in this pool or in another process, lets the log grow by as much again before the next
+    /// attempt; `Stats::blocked_checkpoints` counts these. One large commit exceeds any limit.
     wal_limit_pages: u32 = 25_000;
+    /// Pages of the log at which writes answer [`Error::LogFull`](super::Error::LogFull) until readers let it be emptied; 1,000,000 by default,
+    /// about 4 GB. `u32::MAX` lifts this bound.
+    wal_max_pages: u32 = 1_000_000;
 }
 
 impl Options {

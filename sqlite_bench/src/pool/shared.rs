@@ -21,6 +21,8 @@ pub struct Stats {
     pub checkpoints: u64,
     /// Checkpoints for which the writer waited, because the log had reached its limit.
     pub forced_checkpoints: u64,
+    /// Checkpoints at the limit that did not empty the log, because a reader kept its snapshot for longer than the busy timeout.
+    pub blocked_checkpoints: u64,
     /// Pages in the log after the last commit.
     pub wal_pages: u64,
     /// Reads that wait.
