@@ -5,6 +5,8 @@
 //!   gets [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
 //!   the job. A full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key or an interrupted statement make SQLite undo a whole commit
 //!   ([`Error::Undone`]). `prepare_cached` spares compiling a statement each time.
+//! - **Columns**: ask the row for them (`row.as_ref()`), not the statement before it runs. After an `ALTER TABLE` a statement has the table's old columns
+//!   until its first row, because SQLite compiles it anew only then.
 //! - **After a job** nothing that a statement did to the connection is left. What would be is [`Error::Denied`], also temporary tables, views and triggers: a
 //!   table of the database that the job drops again does the same. What a job sets by a method of the connection, or through its handle, stays on that
 //!   one connection: functions, collations, modules, hooks, limits, `set_db_config`. [`Options::on_open`] is the place for these. The pool restores the busy

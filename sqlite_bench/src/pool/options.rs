@@ -27,7 +27,8 @@ pub enum Access {
     ReadWrite,
     /// Reading, while others may write. Readers, too, need the log's files: the folder must be writable, or somebody have the database open.
     ReadOnly,
-    /// Reading a file that nobody changes meanwhile, on a read-only medium for instance. If it does change, reads go wrong.
+    /// Reading a file that nobody changes meanwhile, on a read-only medium for instance. If it does change, reads go wrong. A file with a log or
+    /// rollback journal that has not been applied is [`Error::LogLeft`](super::Error::LogLeft).
     Immutable,
 }
 
@@ -89,7 +90,7 @@ options! {
     batch: NonZero<usize> = const { NonZero::new(256).unwrap() };
     /// What an acknowledged write survives; a power failure by default.
     durability: Durability = Durability::Full;
-    /// How long a lock of another process is waited for; 5 s by default.
+    /// How long a lock of another connection is waited for, also when the pool is opened; 5 s by default, 24 days at most.
     busy_timeout: Duration = Duration::from_secs(5);
     /// How long an operation waits for its turn before it answers [`Error::Waited`](super::Error::Waited); for ever by default.
     acquire_timeout: Duration = Duration::MAX;

@@ -2,9 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use super::error::Error;
 use super::options::Options;
+
+/// SQLite counts milliseconds in 32 bits.
+const LONGEST_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 
 /// What a pool has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +44,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(mut options: Options) -> Self {
+        options.busy_timeout = options.busy_timeout.min(LONGEST_TIMEOUT);
         Shared { options, stats: Mutex::default(), turn: Mutex::default() }
     }
 

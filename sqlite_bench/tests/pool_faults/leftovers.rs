@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use sqlite_bench::pool::{Error, Pool};
 
-use super::common::{ONE, behind, held_up, ids, insert, opened, options};
+use super::common::{ONE, behind, file, held_up, ids, insert, opened, options};
 
 const MADE: &str = "CREATE or DROP of a TEMP table, index, view or trigger";
 
@@ -42,6 +42,8 @@ const KEPT: &str = "
     CREATE TEMP VIEW kept_view AS SELECT id FROM kept;
     CREATE TEMP TRIGGER kept_trigger AFTER INSERT ON kept BEGIN SELECT 1; END;";
 
+type Attempt = fn(&Pool, &'static str) -> Result<(), Error>;
+
 fn temporary(db: &Connection) -> rusqlite::Result<Vec<String>> {
     db.prepare("SELECT sql FROM sqlite_temp_schema WHERE sql IS NOT NULL ORDER BY 1")?
         .query_map([], |row| row.get(0))?
@@ -53,7 +55,7 @@ fn a_temporary_table_view_or_trigger_is_denied_by_name_and_the_rows_of_the_next_
     let (_folder, pool) = opened(&options().readers(ONE).on_open(|db| db.execute_batch(KEPT)));
     let before = [pool.write_blocking(temporary).unwrap(), pool.read_blocking(temporary).unwrap()];
     for (id, (statement, name)) in (0..).zip(TEMPORARY) {
-        let tries: [fn(&Pool, &'static str) -> Result<(), Error>; 3] = [
+        let tries: [Attempt; 3] = [
             |pool, statement| pool.write_blocking(move |db| db.execute_batch(statement)),
             // Twice, as what is compiled once and kept.
             |pool, statement| {
@@ -73,7 +75,7 @@ fn a_temporary_table_view_or_trigger_is_denied_by_name_and_the_rows_of_the_next_
         })
         .unwrap();
         pool.write_blocking(insert(id)).unwrap();
-        assert_eq!(pool.read_blocking(ids).unwrap().len() as i64, id + 1, "{statement}");
+        assert!(pool.read_blocking(ids).unwrap().into_iter().eq(0..=id), "{statement}");
         let after = [pool.write_blocking(temporary).unwrap(), pool.read_blocking(temporary).unwrap()];
         assert_eq!(after, before, "{statement}");
     }
@@ -148,8 +150,8 @@ fn a_savepoint_that_a_job_leaves_open_ends_with_it() {
 
 #[test]
 fn values_that_were_bound_to_a_kept_statement_are_gone() {
-    let (_folder, pool) = opened(&options().readers(ONE));
     const SELECT: &str = "SELECT ?1";
+    let (_folder, pool) = opened(&options().readers(ONE));
     pool.read_blocking(|db| db.prepare_cached(SELECT)?.query_row(["secret"], |_| Ok(()))).unwrap();
     let left = |db: &Connection| {
         let mut statement = db.prepare_cached(SELECT)?;
@@ -173,4 +175,43 @@ fn what_a_job_sets_by_a_method_of_its_connection_stays_there_as_the_page_says_bu
     assert_eq!(pool.write_blocking(timeout).unwrap(), before);
     assert!(!pool.write_blocking(|db| db.db_config(KEYS)).unwrap());
     assert!(pool.read_blocking(|db| db.db_config(KEYS)).unwrap(), "every connection has its own");
+}
+
+#[test]
+fn after_an_alter_table_a_row_has_the_columns_of_the_table_also_from_a_statement_that_was_kept() {
+    /// The names and values of the only row, as the page says: the row is asked.
+    fn columns(db: &Connection) -> rusqlite::Result<Vec<(String, i64)>> {
+        db.prepare_cached("SELECT * FROM altered")?.query_row([], |row| {
+            let names = row.as_ref().column_names();
+            (0..).zip(names).map(|(column, name)| Ok((name.to_owned(), row.get(column)?))).collect()
+        })
+    }
+    let (folder, pool) = opened(&options().readers(ONE));
+    pool.write_blocking(|db| db.execute_batch("CREATE TABLE altered (a, b); INSERT INTO altered VALUES (1, 2)"))
+        .unwrap();
+    let other = Connection::open(file(&folder)).unwrap();
+    for (alter, names) in [
+        ("ADD COLUMN c DEFAULT 3", ["a", "b", "c"].as_slice()),
+        ("RENAME COLUMN b TO x", &["a", "x", "c"]),
+        ("DROP COLUMN x", &["a", "c"]),
+    ] {
+        let alter = format!("ALTER TABLE altered {alter}");
+        // One by the pool, one by somebody else.
+        if names.len() == 3 {
+            pool.write_blocking(move |db| db.execute_batch(&alter)).unwrap();
+        } else {
+            other.execute_batch(&alter).unwrap();
+        }
+        for found in [pool.read_blocking(columns).unwrap(), pool.write_blocking(columns).unwrap()] {
+            assert!(found.iter().map(|(name, _)| name).eq(names), "{found:?}");
+            assert!(found.iter().all(|(name, value)| *value
+                == if name == "a" {
+                    1
+                } else if name == "c" {
+                    3
+                } else {
+                    2
+                }));
+        }
+    }
 }

@@ -90,6 +90,12 @@ fn a_log_that_others_write_is_no_reason_to_wait() {
 }
 
 #[test]
+fn a_busy_timeout_may_be_for_ever() {
+    let (_folder, pool) = opened(&options().busy_timeout(Duration::MAX));
+    pool.write_blocking(insert(1)).unwrap();
+}
+
+#[test]
 fn a_missing_database_or_a_wrong_one_is_not_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(file(&folder), "no database ".repeat(1_000)).unwrap();
