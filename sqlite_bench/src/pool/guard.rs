@@ -126,8 +126,7 @@ fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
             None
         }
         AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
-            if context.database_name == Some("temp")
-                || !ALLOWED_PRAGMAS.iter().any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
+            if in_temp || !ALLOWED_PRAGMAS.iter().any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
         {
             Some(format!("PRAGMA {pragma_name} = {value}"))
         }

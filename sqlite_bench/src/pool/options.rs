@@ -104,7 +104,7 @@ options! {
     /// attempt; `Stats::blocked_checkpoints` counts these. One large commit exceeds any limit.
     wal_limit_pages: u32 = 25_000;
     /// Pages of the log at which writes answer [`Error::LogFull`](super::Error::LogFull) until readers let it be emptied; 1,000,000 by default,
-    /// about 4 GB. `u32::MAX` lifts this bound.
+    /// about 4 GB. `u32::MAX` lifts this bound. `job_timeout` ends long reads of the pool.
     wal_max_pages: u32 = 1_000_000;
 }
 
@@ -116,7 +116,8 @@ impl Options {
         self
     }
 
-    /// Called with every connection when it is opened: functions, a cache size, a key, and every other setting, which jobs may not change.
+    /// Called with every connection when it is opened: functions, a cache size, a key, and every other setting, which jobs may not change. Jobs may
+    /// use a temporary table that is made here; what they write there stays on that connection.
     /// The pool needs the authorizer, the progress handler, and on the connection that writes the WAL and commit hooks; an authorizer,
     /// progress handler or commit hook set here takes the place of those that keep jobs within their bounds.
     #[must_use]
