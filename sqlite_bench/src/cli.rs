@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::compare::{self, Comparison};
 use crate::design::{Arm, find};
+use crate::stdout;
 
 const ABOUT: &str =
     "Compares ways to reach SQLite from async Rust: what do reads wait for while a write holds the database?";
@@ -62,6 +62,8 @@ pub fn run(arms: &[&'static Arm], arguments: impl IntoIterator<Item = OsString>)
 }
 
 fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Result<ExitCode> {
+    // Before anything is measured: every command prints.
+    stdout::check()?;
     if arguments.len() < 2 {
         arguments.push("compare".into());
     }
@@ -71,11 +73,11 @@ fn carry_out(arms: &[&'static Arm], mut arguments: Vec<OsString>) -> anyhow::Res
     });
     let matches = parser.get_matches_from(arguments);
     match Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()) {
-        Command::Describe => print(&describe(arms)).map(|()| ExitCode::SUCCESS),
+        Command::Describe => stdout::print(&describe(arms)).map(|()| ExitCode::SUCCESS),
         Command::Compare(comparison) => {
             let comparison = comparison.checked()?;
             let rows = compare::measure(&comparison)?;
-            print(&compare::tables(&comparison, &rows))?;
+            stdout::print(&compare::tables(&comparison, &rows))?;
             Ok(ExitCode::from(u8::from(rows.iter().any(|row| row.fault.is_some()))))
         }
     }
@@ -89,9 +91,4 @@ fn describe(arms: &[&Arm]) -> String {
         let _ = writeln!(text, "{name:<18}{role:<18}{what}");
     }
     text
-}
-
-fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }

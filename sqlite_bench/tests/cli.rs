@@ -207,3 +207,27 @@ fn a_closed_standard_output_ends_quietly_and_a_full_disk_does_not() {
     assert_eq!(describe.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&describe.stderr).starts_with("error: cannot write to standard output: "));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_closed_from_the_start_is_an_error_of_every_command_and_nothing_is_measured_in_vain() {
+    let compare = format!("compare --record r.jsonl {}", SHORT.join(" "));
+    for words in ["", &compare, "describe", "--version", "--help", "compare --help"] {
+        let folder = folder();
+        let script = format!("exec \"$0\" {words} >&-");
+        let closed =
+            Process::new("sh").args(["-c", &script]).arg(cargo_bin("sqlite_bench")).current_dir(&folder).output();
+        let closed = closed.expect("it ran");
+        assert_eq!(closed.status.code(), Some(2), "{words}");
+        let said = String::from_utf8_lossy(&closed.stderr);
+        assert_eq!(said, "error: cannot write to standard output: it is closed\n", "{words}");
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0, "{words}");
+    }
+    // Nobody misses what goes to /dev/null, nor a standard input or error that is closed.
+    for closed in [">/dev/null", "<&-", "2>&-"] {
+        let script = format!("exec \"$0\" describe {closed}");
+        let status =
+            Process::new("sh").args(["-c", &script]).arg(cargo_bin("sqlite_bench")).stdout(Stdio::null()).status();
+        assert_eq!(status.expect("it ran").code(), Some(0), "{closed}");
+    }
+}

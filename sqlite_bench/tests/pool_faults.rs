@@ -12,6 +12,12 @@ mod bounds;
 mod common;
 #[path = "pool_faults/disk.rs"]
 mod disk;
+#[path = "pool_faults/leftovers.rs"]
+mod leftovers;
+#[path = "pool_faults/log.rs"]
+mod log;
+#[path = "pool_faults/opening.rs"]
+mod opening;
 
 use bounds::{given_up, saying};
 use common::{ONE, SAFETY, behind, beside, file, held_up, ids, insert, integrity, opened, options};

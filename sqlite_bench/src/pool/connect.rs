@@ -2,9 +2,12 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::Error;
 use super::guard::Guard;
@@ -13,18 +16,23 @@ use super::options::{Access, Options};
 /// Compiled statements that each connection keeps; SQLite's binding keeps 16, of which the writer needs five itself.
 const CACHED_STATEMENTS: usize = 64;
 
+/// The pause before a database that was locked is opened again.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+
 /// A connection to a database that has a write-ahead log, or gets one.
 pub(super) fn writer(path: &Path, options: &Options) -> Result<(Connection, Guard), Error> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let open = |source| Error::open(path, source);
-    let (connection, guard) = connect(path, access, options).map_err(open)?;
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(open)?;
+    let (opened, mode): (_, String) = patiently(options, || {
+        let opened = connect(path, access, options)?;
+        let mode = opened.0.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+        opened.0.pragma_update(None, "synchronous", format!("{:?}", options.durability))?;
+        Ok((opened, mode))
+    })
+    .map_err(|source| Error::open(path, source))?;
     if mode != "wal" {
         return Err(Error::NotWal { path: path.to_owned(), mode });
     }
-    connection.pragma_update(None, "synchronous", format!("{:?}", options.durability)).map_err(open)?;
-    Ok((connection, guard))
+    Ok(opened)
 }
 
 /// A connection that only reads.
@@ -32,21 +40,39 @@ pub(super) fn reader(path: &Path, options: &Options) -> Result<(Connection, Guar
     let mut access = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let mut name = path.as_os_str().to_owned();
     if options.access == Access::Immutable {
-        let mut log = name.clone();
-        log.push("-wal");
-        if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
-            return Err(Error::LogLeft { path: path.to_owned() });
+        if let Some(log) = log_left(path) {
+            return Err(Error::LogLeft { path: path.to_owned(), log });
         }
         name = immutable(path);
         access |= OpenFlags::SQLITE_OPEN_URI;
     }
-    let opened = connect(Path::new(&name), access, options).and_then(|opened| {
+    let opened = patiently(options, || {
+        let opened = connect(Path::new(&name), access, options)?;
         // SQLite opens the files when it is asked for something.
         opened.0.pragma_query(None, "schema_version", |_| Ok(()))?;
         opened.0.pragma_update(None, "query_only", true)?;
         Ok(opened)
     });
     opened.map_err(|source| Error::open(path, source))
+}
+
+/// The log, or the rollback journal, that SQLite would read before a file that is not immutable.
+fn log_left(path: &Path) -> Option<PathBuf> {
+    // It lies beside the file that a link leads to. A path that leads nowhere is for SQLite to name.
+    let target = path.canonicalize().ok()?;
+    let beside = |end| {
+        let mut name = target.clone().into_os_string();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    ["-wal", "-journal"].map(beside).into_iter().find(|log| match File::open(log) {
+        // One that is used up is empty or begins with a zero.
+        Ok(mut log) => {
+            let mut first = [0];
+            log.read(&mut first).is_err() || first != [0]
+        }
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    })
 }
 
 /// The URI of a file that does not change.
@@ -58,6 +84,23 @@ fn immutable(path: &Path) -> OsString {
     }
     uri.push_str("?immutable=1");
     uri.into()
+}
+
+/// Opens anew until no lock is in the way, within the busy timeout: SQLite itself waits for some locks only. The change to a write-ahead log,
+/// here or in `on_open`, fails at once if another connection uses the database.
+fn patiently<T>(options: &Options, open: impl Fn() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let begin = Instant::now();
+    loop {
+        match open() {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begin.elapsed() < options.busy_timeout =>
+            {
+                std::thread::sleep(BETWEEN_ATTEMPTS);
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Opens, guards, and sets up.
@@ -74,6 +117,8 @@ fn connect(path: &Path, access: OpenFlags, options: &Options) -> rusqlite::Resul
     let guard = Guard::of(&connection, writes)?;
     if let Some(on_open) = &options.on_open {
         (on_open.0)(&connection)?;
+        // A statement that is kept is not judged again when a job uses it.
+        connection.flush_prepared_statement_cache();
     }
     Ok((connection, guard))
 }

@@ -24,9 +24,9 @@ pub enum Error {
     /// The file system or the kind of database has no write-ahead log.
     #[error("{} has the journal '{mode}' instead of a write-ahead log: use a file on a local disk, not :memory: and not a network share", path.display())]
     NotWal { path: PathBuf, mode: String },
-    /// The log beside a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) holds writes that would not be seen.
-    #[error("{} has a log beside it that would be ignored: open it once for writing and close it", path.display())]
-    LogLeft { path: PathBuf },
+    /// The log or rollback journal of a file that is to be opened as [`Access::Immutable`](super::Access::Immutable) would be ignored.
+    #[error("{} would be read without {}: open it once for writing and close it", path.display(), log.display())]
+    LogLeft { path: PathBuf, log: PathBuf },
     /// A thread cannot be started.
     #[error("cannot start a thread for the pool: {0}")]
     Thread(Arc<std::io::Error>),
@@ -34,7 +34,9 @@ pub enum Error {
     #[error(transparent)]
     Sqlite(Arc<rusqlite::Error>),
     /// The job used a statement that would end its transaction or change the connection for the jobs that follow; it was not done.
-    #[error("not authorized in a job: {0}; the pool keeps the transaction, settings go into Options::on_open")]
+    #[error(
+        "not authorized in a job: {0}; the pool keeps the transaction, settings and temporary tables go into Options::on_open"
+    )]
     Denied(String),
     /// A job failed with an error of its caller's own; only those whose writes were undone with it see this.
     #[error("a job returned an error of its own")]
@@ -53,9 +55,14 @@ pub enum Error {
     /// The job took longer than the job timeout and was interrupted; nothing of it was written.
     #[error("the job took longer than {0:?} and was interrupted")]
     TimedOut(Duration),
-    /// Another process held the write lock for longer than the busy timeout; nothing was written.
-    #[error("another process keeps the database locked for longer than the busy timeout: {0}")]
+    /// Another connection held the write lock for longer than the busy timeout; nothing was written.
+    #[error("another connection keeps the database locked for longer than the busy timeout: {0}")]
     Busy(Arc<rusqlite::Error>),
+    /// The log has reached [`Options::wal_max_pages`](super::Options::wal_max_pages), of which this is the number of pages; nothing was written.
+    #[error(
+        "a reader keeps the log from being emptied at {0} pages: end long reads, also of other processes, then try again"
+    )]
+    LogFull(u32),
     /// The disk is full; nothing was written.
     #[error("the disk or the database is full: free some space, then try again ({0})")]
     DiskFull(Arc<rusqlite::Error>),
@@ -96,7 +103,11 @@ impl Error {
     /// Whether the same operation may succeed later, without anything else being done: nothing of it was written.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Error::Busy(_) | Error::Full(_) | Error::Undone(_) | Error::Waited(_))
+        match self {
+            Error::Open { source, .. } => source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy),
+            Error::Busy(_) | Error::Full(_) | Error::LogFull(_) | Error::Undone(_) | Error::Waited(_) => true,
+            _ => false,
+        }
     }
 
     pub(super) fn open(path: &Path, source: rusqlite::Error) -> Self {
@@ -129,7 +140,7 @@ fn remedy(source: &rusqlite::Error) -> &'static str {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "this file is no SQLite database, or is encrypted, or damaged",
         Some(ErrorCode::DatabaseCorrupt) => "restore a copy, or save what is left with `.recover` of the sqlite3 shell",
-        Some(ErrorCode::DatabaseBusy) => "another process keeps it locked for longer than the busy timeout",
+        Some(ErrorCode::DatabaseBusy) => "another connection keeps it locked for longer than the busy timeout",
         Some(ErrorCode::DiskFull) => "free some space",
         _ => {
             "its folder must exist, and both must be writable, for the log beside the file; one that nobody changes may be opened as Access::Immutable"

@@ -17,10 +17,9 @@ pub(super) const SAVEPOINT: &str = "pool_job";
 /// Instructions of SQLite's machine, some microseconds, after which a job that was given up stops.
 const PATIENCE: i32 = 1_000;
 
-/// What a job may give a value to: questions, and what is kept in the database or ends with the transaction.
-const ALLOWED_PRAGMAS: [&str; 15] = [
+/// What a job may give a value to: questions, and what is kept in the database.
+const ALLOWED_PRAGMAS: [&str; 14] = [
     "application_id",
-    "defer_foreign_keys",
     "foreign_key_check",
     "foreign_key_list",
     "incremental_vacuum",
@@ -39,6 +38,8 @@ const ALLOWED_PRAGMAS: [&str; 15] = [
 thread_local! {
     /// The pool whose job this thread runs.
     static INSIDE: Cell<Option<*const Shared>> = const { Cell::new(None) };
+    /// Whether a job has deferred all foreign keys, which lasts until the transaction ends.
+    pub(super) static DEFERS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether a job of this pool runs on this thread.
@@ -62,7 +63,7 @@ impl Guard {
         let own = guard.clone();
         connection.authorizer(Some(move |context: AuthContext<'_>| {
             // The handler below would never see a loop of short statements.
-            let judge = |job: &Ticket| (job.is_given_up(), refused(&context.action, writes));
+            let judge = |job: &Ticket| (job.is_given_up(), refused(&context, writes));
             let (given_up, statement) = own.current().as_deref().map(judge).unwrap_or_default();
             if !given_up && statement.is_none() {
                 return Authorization::Allow;
@@ -102,8 +103,9 @@ impl Guard {
 }
 
 /// What a job is not allowed to do, in words.
-fn refused(action: &AuthAction<'_>, writes: bool) -> Option<String> {
-    match action {
+fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
+    let in_temp = context.database_name == Some("temp");
+    match context.action {
         AuthAction::Transaction { operation } if writes => Some(match operation {
             TransactionOperation::Begin => "BEGIN".to_owned(),
             TransactionOperation::Rollback => "ROLLBACK".to_owned(),
@@ -117,11 +119,24 @@ fn refused(action: &AuthAction<'_>, writes: bool) -> Option<String> {
         // Of a name that is known only when the statement runs.
         AuthAction::Unknown { code: ffi::SQLITE_ATTACH, .. } => Some("ATTACH".to_owned()),
         AuthAction::Unknown { code: ffi::SQLITE_DETACH, .. } => Some("DETACH".to_owned()),
+        AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
+            if pragma_name.eq_ignore_ascii_case("defer_foreign_keys") =>
+        {
+            DEFERS.set(true);
+            None
+        }
         AuthAction::Pragma { pragma_name, pragma_value: Some(value) }
-            if !ALLOWED_PRAGMAS.iter().any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
+            if in_temp || !ALLOWED_PRAGMAS.iter().any(|allowed| pragma_name.eq_ignore_ascii_case(allowed)) =>
         {
             Some(format!("PRAGMA {pragma_name} = {value}"))
         }
+        // What is temporary belongs to the connection, and hides what has the same name in the database.
+        AuthAction::Insert { table_name } | AuthAction::Delete { table_name }
+            if in_temp && matches!(table_name, "sqlite_master" | "sqlite_temp_master") =>
+        {
+            Some("CREATE or DROP of a TEMP table, index, view or trigger".to_owned())
+        }
+        AuthAction::AlterTable { database_name: "temp", table_name } => Some(format!("ALTER TABLE temp.{table_name}")),
         _ => None,
     }
 }

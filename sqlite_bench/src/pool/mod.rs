@@ -5,6 +5,12 @@
 //!   gets [`Error::Nested`]. Return every error of a statement: after some of them SQLite has rolled back, and the pool then accepts nothing more of
 //!   the job. A full disk, `ON CONFLICT ROLLBACK`, a deferred foreign key or an interrupted statement make SQLite undo a whole commit
 //!   ([`Error::Undone`]). `prepare_cached` spares compiling a statement each time.
+//! - **Columns**: ask the row for them (`row.as_ref()`), not the statement before it runs. After an `ALTER TABLE` a statement has the table's old columns
+//!   until its first row, because SQLite compiles it anew only then.
+//! - **After a job** no statement has left anything on its connection: one that would is [`Error::Denied`], for example a temporary table, view or
+//!   trigger. A table of the database that the job drops again does the same work. What a job sets by a method of the connection, or through its handle,
+//!   stays on that one connection: functions, collations, modules, hooks, limits, `set_db_config`. They belong into [`Options::on_open`]. The pool restores
+//!   the busy timeout. `last_insert_rowid` and `changes` may answer for an earlier job.
 //! - **Cancelling**: an operation whose future is dropped before its turn is skipped, and nothing of a job that runs is kept. Once the job has ended, a
 //!   write is committed. Who drops a future does not learn which; after the answer to any later write it is decided. [`Options::acquire_timeout`] and
 //!   [`Options::job_timeout`] end in the same way and do say: after [`Error::Waited`] and [`Error::TimedOut`] nothing was written, nor will be.

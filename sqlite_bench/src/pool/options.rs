@@ -27,7 +27,8 @@ pub enum Access {
     ReadWrite,
     /// Reading, while others may write. Readers, too, need the log's files: the folder must be writable, or somebody have the database open.
     ReadOnly,
-    /// Reading a file that nobody changes meanwhile, on a read-only medium for instance. If it does change, reads go wrong.
+    /// Reading a file that nobody changes meanwhile, on a read-only medium for instance. If it does change, reads go wrong. A file with a log or
+    /// rollback journal that has not been applied is [`Error::LogLeft`](super::Error::LogLeft).
     Immutable,
 }
 
@@ -89,7 +90,7 @@ options! {
     batch: NonZero<usize> = const { NonZero::new(256).unwrap() };
     /// What an acknowledged write survives; a power failure by default.
     durability: Durability = Durability::Full;
-    /// How long a lock of another process is waited for; 5 s by default.
+    /// How long a lock of another connection is waited for, also when the pool is opened; 5 s by default, 24 days at most.
     busy_timeout: Duration = Duration::from_secs(5);
     /// How long an operation waits for its turn before it answers [`Error::Waited`](super::Error::Waited); for ever by default.
     acquire_timeout: Duration = Duration::MAX;
@@ -98,8 +99,13 @@ options! {
     job_timeout: Duration = Duration::MAX;
     /// Pages of the log after which they are copied into the database, beside the writer; 1,000 by default, about 4 MB.
     checkpoint_pages: u32 = 1_000;
-    /// Pages of the log after which the writer waits for the readers to make room, so that the log cannot grow for ever; 25,000 by default.
+    /// Pages of the log at which the writer empties it before the next write; 25,000 by default, about 100 MB. It waits up to `busy_timeout` for
+    /// readers. One that keeps its snapshot for longer, in this pool or in another process, lets the log grow by as much again before the next
+    /// attempt; `Stats::blocked_checkpoints` counts these. One large commit exceeds any limit.
     wal_limit_pages: u32 = 25_000;
+    /// Pages of the log at which writes answer [`Error::LogFull`](super::Error::LogFull) until readers let it be emptied; 1,000,000 by default,
+    /// about 4 GB. `u32::MAX` lifts this bound. `job_timeout` ends long reads of the pool.
+    wal_max_pages: u32 = 1_000_000;
 }
 
 impl Options {
@@ -110,7 +116,8 @@ impl Options {
         self
     }
 
-    /// Called with every connection when it is opened: functions, a cache size, a key, and every other setting, which jobs may not change.
+    /// Called with every connection when it is opened: functions, a cache size, a key, and every other setting, which jobs may not change. Jobs may
+    /// use a temporary table that is made here; what they write there stays on that connection.
     /// The pool needs the authorizer, the progress handler, and on the connection that writes the WAL and commit hooks; an authorizer,
     /// progress handler or commit hook set here takes the place of those that keep jobs within their bounds.
     #[must_use]

@@ -2,9 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use super::error::Error;
 use super::options::Options;
+
+/// SQLite counts milliseconds in 32 bits.
+const LONGEST_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 
 /// What a pool has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +25,8 @@ pub struct Stats {
     pub checkpoints: u64,
     /// Checkpoints for which the writer waited, because the log had reached its limit.
     pub forced_checkpoints: u64,
+    /// Checkpoints at the limit that did not empty the log, because a reader kept its snapshot for longer than the busy timeout.
+    pub blocked_checkpoints: u64,
     /// Pages in the log after the last commit.
     pub wal_pages: u64,
     /// Reads that wait.
@@ -38,7 +44,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(mut options: Options) -> Self {
+        options.busy_timeout = options.busy_timeout.min(LONGEST_TIMEOUT);
         Shared { options, stats: Mutex::default(), turn: Mutex::default() }
     }
 

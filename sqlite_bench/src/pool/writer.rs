@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::connect;
 use super::error::Error;
-use super::guard::{Guard, SAVEPOINT};
+use super::guard::{DEFERS, Guard, SAVEPOINT};
 use super::queue::{BoxedJob, Message, Queue};
 use super::shared::{Shared, spawn};
 
@@ -136,11 +136,12 @@ impl Writer {
         let commits = COMMITS.get();
         // Should a rollback ever have failed, this one ends it.
         self.roll_back();
-        if let Err(error) = self.execute(BEGIN) {
+        if let Err(error) = self.make_room().and_then(|()| Ok(self.execute(BEGIN)?)) {
             // Those behind it have waited for the same lock in vain: each need not wait for it again.
             let behind = (0..waiting).map_while(|_| self.queue.poll());
-            return self.refuse_all(once(first).chain(behind), &Error::from(error));
+            return self.refuse_all(once(first).chain(behind), &error);
         }
+        DEFERS.set(false);
         let begin = Instant::now();
         let mut done = Vec::new();
         let mut next = Some(first);
@@ -153,7 +154,8 @@ impl Writer {
                     return self.refuse_all(done, &others);
                 }
             }
-            if done.len() < batch && begin.elapsed() < GROUP_TIME {
+            // What a job has deferred must not be deferred for the next one.
+            if done.len() < batch && begin.elapsed() < GROUP_TIME && !DEFERS.get() {
                 next = self.queue.poll();
             }
         }
@@ -220,7 +222,7 @@ impl Writer {
     }
 
     fn savepoint(&self, what: &str) -> rusqlite::Result<()> {
-        self.execute(&format!("{what} {SAVEPOINT}"))
+        self.execute(&format!("{what} {SAVEPOINT} /* pool */"))
     }
 
     /// Runs a statement that every write needs, and that is therefore worth keeping.
@@ -254,16 +256,35 @@ impl Writer {
             self.next_limit = limit;
         }
         if pages >= self.next_limit {
-            // Waits for readers no longer than for other processes. If one does not let go, the log grows by as much again first.
-            let made_room = checkpoint(&self.connection, "TRUNCATE", &self.shared).unwrap_or(false);
-            if made_room {
-                self.shared.count(|stats| stats.forced_checkpoints += 1);
-                PAGES.set(0);
-            }
-            self.next_limit = if made_room { limit } else { pages.saturating_add(limit) };
+            // If a reader does not let go, the log grows by as much again first.
+            let is_empty = self.empty_the_log().unwrap_or(false);
+            self.next_limit = if is_empty { limit } else { pages.saturating_add(limit) };
         } else if pages >= self.shared.options.checkpoint_pages {
             // One that is under way will do.
             let _ = self.signals.try_send(());
         }
+    }
+
+    /// Fails if the log is at its last limit and cannot be emptied.
+    fn make_room(&self) -> Result<(), Error> {
+        let pages = PAGES.get();
+        if pages < self.shared.options.wal_max_pages || self.empty_the_log()? {
+            Ok(())
+        } else {
+            Err(Error::LogFull(pages))
+        }
+    }
+
+    /// Empties the log, unless somebody needs it; waits for them no longer than for other processes.
+    fn empty_the_log(&self) -> rusqlite::Result<bool> {
+        let emptied = checkpoint(&self.connection, "TRUNCATE", &self.shared);
+        if emptied == Ok(true) {
+            PAGES.set(0);
+        }
+        self.shared.count(|stats| match emptied {
+            Ok(true) => stats.forced_checkpoints += 1,
+            _ => stats.blocked_checkpoints += 1,
+        });
+        emptied
     }
 }
