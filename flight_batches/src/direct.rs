@@ -12,13 +12,13 @@ use arrow_flight::encode::{FlightDataEncoderBuilder, GRPC_TARGET_MAX_FLIGHT_SIZE
 use arrow_flight::error::{FlightError, Result};
 use arrow_flight::{FlightData, SchemaAsIpc};
 use arrow_ipc::writer::{IpcWriteOptions, StreamEncoder};
-use arrow_schema::{ArrowError, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 
 mod packed;
 
-use packed::{is_loose, packed, packed_field};
+use packed::{is_loose, packed};
 
 use crate::budget::{Budget, slices};
 use crate::uncopied::Message;
@@ -29,26 +29,18 @@ const LEAST_PIECE_BYTES: usize = 4 << 10;
 /// Where columns are packed, no more rows at once than this: the values of a dictionary may take far more memory than the batch.
 const MOST_PACKED_ROWS: usize = 16 << 10;
 
-/// The messages of `batches`, all of which have `schema`: of a batch with more than 2 MiB several, as with arrow-flight. Header and values of a
-/// message take at most [`Budget::DIRECT_MESSAGE_BYTES`], unless a single row takes more. Dictionaries are replaced by their values, with a copy of them all. Of a
-/// view, a list view or a dense union only the values that its rows refer to are sent, with a copy if there are others.
+/// The messages of `batches`, all of which have `schema`: of a batch whose message would be longer than
+/// [`Budget::DIRECT_MESSAGE_BYTES`] several. A row that is longer by itself is a message, as with arrow-flight. Dictionaries are replaced by
+/// their values, with a copy of them all. Of views, list views and dense unions the values that no row refers to are left out, with a copy
+/// of the others.
 ///
 /// # Errors
-/// Of the stream: the first error of `batches`, a batch with another schema, a column of a type that cannot be sent.
+/// Of the stream: those of `batches`, a batch with another schema, and columns that arrow cannot encode.
 pub fn messages(
     schema: SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
 ) -> BoxStream<'static, Result<Message>> {
-    at_most(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES, schema, batches)
-}
-
-/// The same, where batches of so many bytes are one message.
-pub(crate) fn at_most(
-    bytes_of_one: usize,
-    schema: SchemaRef,
-    batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
-) -> BoxStream<'static, Result<Message>> {
-    let encoder = match Encoder::new(schema, bytes_of_one) {
+    let encoder = match Encoder::new(schema) {
         Ok(encoder) => encoder,
         Err(error) => return stream::iter([Err(error)]).boxed(),
     };
@@ -69,30 +61,25 @@ pub(crate) fn at_most(
 struct Encoder {
     /// Of the batches.
     schema: SchemaRef,
-    /// That a batch may have in a single message.
-    bytes_of_one: usize,
     /// Of the messages.
-    sent: SchemaRef,
+    sent: Schema,
     /// Whether columns must be packed.
     is_loose: bool,
     ipc: StreamEncoder,
     begun: bool,
-    /// What is left of the batch, and how many bytes the message of each may have.
-    pieces: VecDeque<(RecordBatch, usize)>,
+    /// What is left of the batch.
+    pieces: VecDeque<RecordBatch>,
 }
 
 impl Encoder {
-    fn new(schema: SchemaRef, bytes_of_one: usize) -> Result<Self> {
+    fn new(schema: SchemaRef) -> Result<Self> {
         let is_loose = schema.flattened_fields().iter().any(|field| is_loose(field.data_type()));
-        let mut sent = Arc::clone(&schema);
+        let mut sent = schema.as_ref().clone();
         if is_loose {
-            let fields =
-                schema.fields().iter().map(|field| packed_field(field).map_err(|error| refused(field, &error)));
-            let fields = fields.collect::<Result<Fields>>()?;
-            sent = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+            sent.fields = packed(RecordBatch::new_empty(Arc::clone(&schema)))?.schema().fields().clone();
         }
         let ipc = StreamEncoder::try_new(&sent)?;
-        Ok(Encoder { schema, bytes_of_one, sent, is_loose, ipc, begun: false, pieces: VecDeque::new() })
+        Ok(Encoder { schema, sent, is_loose, ipc, begun: false, pieces: VecDeque::new() })
     }
 
     fn take(&mut self, batch: RecordBatch) -> Result<()> {
@@ -100,32 +87,25 @@ impl Encoder {
             return Err(ArrowError::SchemaError("a batch has another schema than its stream".to_owned()).into());
         }
         let rows = if self.is_loose { MOST_PACKED_ROWS } else { usize::MAX };
-        self.pieces.extend(slices(batch, || rows).map(|piece| (piece, self.bytes_of_one)));
+        self.pieces.extend(slices(batch, || rows));
         Ok(())
     }
 
     fn next(&mut self) -> Result<Option<Message>> {
-        while let Some((mut piece, most)) = self.pieces.pop_front() {
+        while let Some(mut piece) = self.pieces.pop_front() {
             if self.is_loose {
-                piece = self.packed(&piece)?;
+                piece = packed(piece)?;
             }
             let message = self.message(&piece)?;
             let bytes = message.head.data_header.len() + message.values.iter().map(Bytes::len).sum::<usize>();
-            if bytes <= most || piece.num_rows() == 1 {
+            if bytes <= Budget::DIRECT_MESSAGE_BYTES || piece.num_rows() == 1 {
                 return Ok(Some(message));
             }
             // Only now it is known what its rows take.
             let rows = piece.num_rows().div_ceil(bytes.div_ceil(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES));
-            let parts = slices(piece, || rows).map(|part| (part, Budget::DIRECT_MESSAGE_BYTES));
-            self.pieces = parts.chain(self.pieces.drain(..)).collect();
+            self.pieces = slices(piece, || rows).chain(self.pieces.drain(..)).collect();
         }
         Ok(None)
-    }
-
-    fn packed(&self, piece: &RecordBatch) -> Result<RecordBatch> {
-        let columns = piece.columns().iter().zip(self.schema.fields());
-        let columns = columns.map(|(column, field)| packed(column).map_err(|error| refused(field, &error)));
-        Ok(RecordBatch::try_new(Arc::clone(&self.sent), columns.collect::<Result<_>>()?)?)
     }
 
     fn message(&mut self, piece: &RecordBatch) -> Result<Message> {
@@ -137,11 +117,6 @@ impl Encoder {
         let head = FlightData { data_header: header(&mut buffers)?, ..FlightData::default() };
         Ok(Message { head, values: joined(buffers), ..Message::default() })
     }
-}
-
-fn refused(field: &Field, error: &ArrowError) -> FlightError {
-    let (name, data_type) = (field.name(), field.data_type());
-    ArrowError::NotYetImplemented(format!("column '{name}' of type {data_type} cannot be sent: {error}")).into()
 }
 
 /// arrow-flight's encoder for messages of a batch each.

@@ -136,7 +136,7 @@ impl Batches {
         let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
         let anew = match encoding {
             Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
-            Encoding::Direct | Encoding::Shared => direct::at_most(Budget::DIRECT_MESSAGE_BYTES, schema, pieces),
+            Encoding::Direct | Encoding::Shared => direct::messages(schema, pieces),
         };
         Ok(self.inner.budget.within(anew.map_err(Status::from)).boxed())
     }

@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ByteViewType, RunEndIndexType};
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericByteViewArray, GenericListArray, GenericListViewArray, ListArray,
-    MapArray, OffsetSizeTrait, PrimitiveArray, RunArray, StructArray, UInt64Array, UnionArray, downcast_run_array,
-    make_array, new_empty_array,
+    MapArray, OffsetSizeTrait, PrimitiveArray, RecordBatch, RunArray, StructArray, UInt64Array, UnionArray,
+    downcast_run_array, make_array,
 };
 use arrow_schema::{ArrowError, DataType, FieldRef, UnionMode};
 use arrow_select::take::take;
@@ -22,21 +22,18 @@ pub fn is_loose(data_type: &DataType) -> bool {
         || matches!(data_type, Union(_, UnionMode::Dense))
 }
 
-/// `field` as a column that is packed has it.
-///
-/// # Errors
-/// If there is no such column.
-pub fn packed_field(field: &FieldRef) -> Result<FieldRef, ArrowError> {
-    packed(&new_empty_array(field.data_type())).map(|array| of_type(field, &array))
-}
-
-/// `array` with only what its rows refer to, and with values in place of dictionaries. Copies no more than it must for that.
+/// `batch` with only what its rows refer to, and with values in place of dictionaries. Copies no more than it must for that.
 ///
 /// # Errors
 /// If arrow cannot take the values of such a type.
-pub fn packed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub fn packed(batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns: ArrayRef = Arc::new(StructArray::from(batch));
+    Ok(RecordBatch::from(part(&columns)?.as_struct()))
+}
+
+fn part(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if let Some(array) = array.as_any_dictionary_opt() {
-        return packed(&take(array.values(), array.keys(), None)?);
+        return part(&take(array.values(), array.keys(), None)?);
     }
     let nulls = || array.nulls().cloned();
     Ok(match array.data_type() {
@@ -47,7 +44,7 @@ pub fn packed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::ListView(item) => Arc::new(list_view::<i32>(array.as_list_view(), item)?),
         DataType::LargeListView(item) => Arc::new(list_view::<i64>(array.as_list_view(), item)?),
         DataType::FixedSizeList(item, size) => {
-            let values = packed(array.as_fixed_size_list().values())?;
+            let values = part(array.as_fixed_size_list().values())?;
             let item = of_type(item, &values);
             Arc::new(FixedSizeListArray::try_new_with_length(item, *size, values, nulls(), array.len())?)
         }
@@ -57,16 +54,15 @@ pub fn packed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
             Arc::new(MapArray::try_new(entries, offsets, values.as_struct().clone(), nulls, *sorted)?)
         }
         DataType::Struct(fields) => {
-            let columns = array.as_struct().columns().iter().map(packed).collect::<Result<Vec<_>, _>>()?;
+            let columns = array.as_struct().columns().iter().map(part).collect::<Result<Vec<_>, _>>()?;
             let fields = fields.iter().zip(&columns).map(|(field, column)| of_type(field, column)).collect();
             Arc::new(StructArray::try_new_with_length(fields, columns, nulls(), array.len())?)
         }
         DataType::Union(fields, mode) => {
-            let held = fields.iter().map(|(id, _)| array.as_union().child(id).len()).sum::<usize>();
-            let is_part = *mode == UnionMode::Dense && array.len() < held;
-            let array = if is_part { take(array, &all(array.len()), None)? } else { Arc::clone(array) };
+            let all = UInt64Array::from_iter_values(0..array.len() as u64);
+            let array = if *mode == UnionMode::Dense { take(array, &all, None)? } else { Arc::clone(array) };
             let array = array.as_union();
-            let children = fields.iter().map(|(id, _)| packed(array.child(id))).collect::<Result<Vec<_>, _>>()?;
+            let children = fields.iter().map(|(id, _)| part(array.child(id))).collect::<Result<Vec<_>, _>>()?;
             let fields = fields.iter().zip(&children).map(|((id, field), child)| (id, of_type(field, child)));
             let (ids, offsets) = (array.type_ids().clone(), array.offsets().cloned());
             Arc::new(UnionArray::try_new(fields.collect(), ids, offsets, children)?)
@@ -82,11 +78,6 @@ fn of_type(field: &FieldRef, array: &ArrayRef) -> FieldRef {
     Arc::new(field.as_ref().clone().with_data_type(array.data_type().clone()))
 }
 
-/// The numbers of so many rows.
-fn all(rows: usize) -> UInt64Array {
-    (0..rows as u64).collect()
-}
-
 fn lean<T: ByteViewType>(array: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
     let held = array.data_buffers().iter().map(|buffer| buffer.len()).sum::<usize>();
     // Rows that share their values refer to more than there is.
@@ -94,10 +85,10 @@ fn lean<T: ByteViewType>(array: &GenericByteViewArray<T>) -> GenericByteViewArra
 }
 
 fn runs<R: RunEndIndexType>(array: &RunArray<R>, ends: &FieldRef, values: &FieldRef) -> Result<ArrayRef, ArrowError> {
-    let packed = packed(&array.values_slice())?;
-    let data_type = DataType::RunEndEncoded(Arc::clone(ends), of_type(values, &packed));
+    let taken = part(&array.values_slice())?;
+    let data_type = DataType::RunEndEncoded(Arc::clone(ends), of_type(values, &taken));
     let ends = array.run_ends().sliced_values().collect::<Vec<_>>();
-    let runs = RunArray::try_new(&PrimitiveArray::<R>::from_iter_values(ends), &packed)?;
+    let runs = RunArray::try_new(&PrimitiveArray::<R>::from_iter_values(ends), &taken)?;
     // With the fields that it has, in place of new ones.
     Ok(make_array(runs.into_data().into_builder().data_type(data_type).build()?))
 }
@@ -105,7 +96,7 @@ fn runs<R: RunEndIndexType>(array: &RunArray<R>, ends: &FieldRef, values: &Field
 fn list<O: OffsetSizeTrait>(array: &GenericListArray<O>, item: &FieldRef) -> Result<GenericListArray<O>, ArrowError> {
     let offsets = array.offsets();
     let (first, end) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
-    let values = packed(&array.values().slice(first, end - first))?;
+    let values = part(&array.values().slice(first, end - first))?;
     let offsets = offsets.clone().subtract(offsets[0]);
     GenericListArray::try_new(of_type(item, &values), offsets, values, array.nulls().cloned())
 }
@@ -127,7 +118,7 @@ fn list_view<O: OffsetSizeTrait>(
         };
         offsets = rows().map(first).collect();
     }
-    let values = packed(&values)?;
+    let values = part(&values)?;
     GenericListViewArray::try_new(
         of_type(item, &values),
         offsets,
