@@ -61,7 +61,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         command => command,
     };
-    // All of them print what comes of them: not after an hour of measuring should it turn out that they cannot.
+    // Every command prints its result. That it cannot is said before an hour of measuring.
     let done = terminal::check_stdout().context(UNPRINTED).and_then(|()| match command {
         Ok(Command::Serve(serving)) => serve::serve(&serving),
         Ok(Command::Bench(benching)) => bench::bench(&benching),

@@ -1,7 +1,8 @@
 //! Batches as messages, made for each request anew, whose values are sent from where the batch has them.
 //!
-//! arrow-flight's encoder copies every value into the body of its message; arrow-ipc can leave them where they are. What arrives is byte
-//! for byte the same, which a test holds against arrow-flight's encoder.
+//! arrow-flight's encoder copies every value into the body of its message; arrow-ipc can leave them where they are. The messages of a batch are
+//! byte for byte the same, which a test holds against arrow-flight's encoder. They differ where arrow-flight sends values that no row refers
+//! to, or a message that clients do not take.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -29,13 +30,11 @@ const LEAST_PIECE_BYTES: usize = 4 << 10;
 /// Where columns are packed, no more rows at once than this: the values of a dictionary may take far more memory than the batch.
 const MOST_PACKED_ROWS: usize = 16 << 10;
 
-/// The messages of `batches`, all of which have `schema`: of a batch whose message would be longer than
-/// [`Budget::DIRECT_MESSAGE_BYTES`] several. A row that is longer by itself is a message, as with arrow-flight. Dictionaries are replaced by
-/// their values, with a copy of them all. Of views, list views and dense unions the values that no row refers to are left out, with a copy
-/// of the others.
+/// The messages of `batches`, all of which have `schema`. A batch that takes more than [`Budget::DIRECT_MESSAGE_BYTES`] is cut into several
+/// messages; a single row that takes more is a message by itself, as with arrow-flight. Dictionaries are replaced by their values, with a copy
+/// of them all. Values of views, list views and dense unions that no row refers to are left out, with a copy of the others.
 ///
-/// # Errors
-/// Of the stream: those of `batches`, a batch with another schema, and columns that arrow cannot encode.
+/// The stream ends with the first error: one of `batches`, a batch with another schema, a column that arrow cannot encode.
 pub fn messages(
     schema: SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
@@ -45,7 +44,7 @@ pub fn messages(
         Err(error) => return stream::iter([Err(error)]).boxed(),
     };
     let first = FlightData::from(SchemaAsIpc::new(&encoder.sent, &IpcWriteOptions::default()));
-    let encoded = stream::try_unfold((encoder, batches.boxed()), async |(mut encoder, mut batches)| {
+    let rest = stream::try_unfold((encoder, batches.boxed()), async |(mut encoder, mut batches)| {
         loop {
             if let Some(message) = encoder.next()? {
                 return Ok(Some((message, (encoder, batches))));
@@ -54,7 +53,7 @@ pub fn messages(
             encoder.take(batch)?;
         }
     });
-    stream::iter([Ok(Message::from(first))]).chain(encoded).boxed()
+    stream::iter([Ok(Message::from(first))]).chain(rest).boxed()
 }
 
 /// Makes messages of one batch after the other.

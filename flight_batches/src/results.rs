@@ -56,7 +56,8 @@ pub fn read(input: impl Read) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A new file with the first of the names that is free: one that is there may belong to another run. With it the name that it has, or would have.
+/// Creates the file with the first `name` that is free, and returns the path that was tried last: a file that is there may belong to
+/// another run.
 pub(crate) fn create_new(name: impl Fn(usize) -> PathBuf) -> (PathBuf, io::Result<File>) {
     let mut number = 0;
     loop {

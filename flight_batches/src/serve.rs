@@ -24,13 +24,13 @@ use crate::uncopied::in_pieces;
 /// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// By then a client has said that it speaks HTTP/2, however slow its network is.
+/// A client that has not greeted after so long is sent away.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// What every client says first: the preface of HTTP/2, and the head of a frame with its settings.
+/// Every client begins with the preface of HTTP/2 and the head of its settings.
 const GREETING_BYTES: usize = 24 + 9;
 
-/// After one could not be let in, and none can be sent away for it.
+/// After a client could not be let in and no other can be sent away.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
 
 /// What a server holds its clients to.
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// Serves until `stop` is ready, besides Flight the health service of gRPC. Streams that are in flight then have the grace of `limits`;
+/// Serves until `stop` is ready, besides Flight the health service of gRPC. A client has ten seconds for its first bytes of HTTP/2. Streams that are in flight then have the grace of `limits`;
 /// says whether all have ended in it. Those that have not end with the runtime.
 pub async fn serve(listener: TcpListener, batches: Batches, limits: Limits, stop: impl Future<Output = ()>) -> bool {
     let (mut reporter, health) = tonic_health::server::health_reporter();
@@ -81,14 +81,14 @@ pub async fn serve_routes(
         let (room, mut greeting) = (Notify::new(), FuturesUnordered::new());
         loop {
             tokio::select! {
-                // Before others are let in, those that have been sent away must be gone.
+                // Clients that are sent away make room before the next is let in.
                 biased;
                 Some(greeted) = greeting.next() => if let Some(socket) = greeted {
                     tokio::spawn(connections.watch(http.serve_connection(TokioIo::new(socket), service.clone())));
                 },
                 accepted = listener.accept() => match accepted {
                     Ok((socket, _)) => greeting.push(greeted(socket, &room)),
-                    // Somebody has gone again, or there are no descriptors: then who has waited longest without a greeting has to go.
+                    // There are no descriptors left: the client that has been silent longest has to go.
                     Err(_) if greeting.is_empty() => tokio::time::sleep(ACCEPT_AGAIN).await,
                     Err(_) => room.notify_one(),
                 },
@@ -100,7 +100,7 @@ pub async fn serve_routes(
     tokio::time::timeout(limits.grace, connections.shutdown()).await.is_ok()
 }
 
-/// `socket` when its client has greeted, with the greeting before what follows. `None` if it has not in time, or there is need of `room`.
+/// `socket` once its client has greeted, with the greeting still to be read. `None` if the client has not greeted in time, or `room` is needed.
 async fn greeted(socket: TcpStream, room: &Notify) -> Option<impl AsyncRead + AsyncWrite + Unpin + 'static> {
     // A connection that is slower without it is none to refuse.
     let _ = socket.set_nodelay(true);

@@ -47,8 +47,8 @@ async fn clients_that_do_not_greet_lock_nobody_out_and_are_sent_away() {
     command.arg(line.get_program()).args(line.get_args());
     let server = Program::of(command);
     // It has nothing to ask meanwhile.
-    let live = connect(&server.endpoint, 1).await;
-    let before = processor_s(&live).await;
+    let idle = connect(&server.endpoint, 1).await;
+    let before = processor_s(&idle).await;
     let started = Instant::now();
     let said: [&[u8]; 4] = [b"", &PREFACE[..11], PREFACE, &[PREFACE, &SETTINGS[..8]].concat()];
     let silent: Vec<TcpStream> = said.iter().cycle().take(400).map(|said| silent(&server, said)).collect();
@@ -57,7 +57,7 @@ async fn clients_that_do_not_greet_lock_nobody_out_and_are_sent_away() {
         assert_eq!(batches.expect("others are let in").unwrap().len(), 10);
     }
     silent.iter().for_each(assert_is_closed);
-    let used = processor_s(&live).await - before;
+    let used = processor_s(&idle).await - before;
     assert!(used < started.elapsed().as_secs_f64() / 2.0, "{used} s of the processor");
     let (status, said) = stopped(server, Signal::SIGTERM);
     assert!(status.success() && said.is_empty(), "{status} {said}");
@@ -88,8 +88,8 @@ async fn the_end_waits_for_nobody_without_a_stream() {
         // Longer than a test waits.
         let server = Program::start(&format!("{SMALL} --grace 3600"));
         let silent = [silent(&server, b""), silent(&server, PREFACE)];
-        let live = connect(&server.endpoint, 2).await;
-        live.stats().await.unwrap();
+        let idle = connect(&server.endpoint, 2).await;
+        idle.stats().await.unwrap();
         let (status, said) = stopped(server, signal);
         assert!(status.success() && said.is_empty(), "{signal} {status} {said}");
         silent.iter().for_each(assert_is_closed);

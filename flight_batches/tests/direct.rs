@@ -24,7 +24,7 @@ use flight_batches::direct;
 
 const KINDS: usize = 17;
 
-/// What is behind a part of them is not sent with it: tests/direct_sizes.rs.
+/// What is behind a part of them is not sent with it: `tests/direct_sizes.rs`.
 const VIEWS: usize = 8;
 
 /// A column of so many rows, every third of them null where that can be.

@@ -1,6 +1,8 @@
 //! Messages of columns of any type, however they were cut, filtered and nested: below what clients take, near the bytes of their rows, and
 //! of the same values.
 
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "counts of rows are small")]
+
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
@@ -52,7 +54,7 @@ fn flat(kind: usize, rows: usize, most: usize, rng: &mut ChaCha8Rng) -> Pair {
         2 => twice(Arc::new(StringViewArray::from_iter(texts(rng, rows, most)))),
         3 => {
             let values = texts(rng, rows, most).into_iter().map(|text| text.map(String::into_bytes));
-            twice(Arc::new(BinaryViewArray::from_iter(values)))
+            twice(Arc::new(values.collect::<BinaryViewArray>()))
         }
         // Rows that share their values.
         4 => {
@@ -91,12 +93,10 @@ fn nested(kind: usize, rows: usize, children: usize, child: &Pair, rng: &mut Cha
         let (item, numbers): (_, ArrayRef) = (field(child), Arc::new((0..rows as i64).collect::<Int64Array>()));
         let one_each = || take(child, &some, None).unwrap();
         let fields = |arrays: &[&ArrayRef]| {
-            Fields::from_iter(
-                arrays
-                    .iter()
-                    .enumerate()
-                    .map(|(number, array)| Field::new(format!("field{number}"), array.data_type().clone(), true)),
-            )
+            let named = |(number, array): (usize, &&ArrayRef)| {
+                Field::new(format!("field{number}"), array.data_type().clone(), true)
+            };
+            arrays.iter().enumerate().map(named).collect::<Fields>()
         };
         let union =
             || UnionFields::try_new([0, 1], [item.as_ref().clone(), Field::new("number", DataType::Int64, true)]);

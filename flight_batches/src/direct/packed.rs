@@ -1,7 +1,7 @@
-//! Columns with nothing behind them that their rows do not refer to.
+//! Columns that hold only what their rows refer to.
 //!
-//! A slice of most columns is sent as the part that it is. Views, list views and dense unions keep all that is behind the column they were
-//! cut or filtered from, and arrow-ipc would send it with each message.
+//! arrow-ipc sends of most columns the part that a slice is. Views, list views and dense unions share the values of the column that they were
+//! cut or filtered from, and arrow-ipc sends all of these with every message.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, FieldRef, UnionMode};
 use arrow_select::take::take;
 
-/// Whether `data_type` itself may have more behind it than its rows refer to, or is replaced by its values.
+/// Whether columns of `data_type` may hold more than their rows refer to, or are replaced by their values.
 pub fn is_loose(data_type: &DataType) -> bool {
     use DataType::{BinaryView, Dictionary, LargeListView, ListView, Union, Utf8View};
     matches!(data_type, Dictionary(..) | Utf8View | BinaryView | ListView(_) | LargeListView(_))
@@ -79,7 +79,7 @@ fn of_type(field: &FieldRef, array: &ArrayRef) -> FieldRef {
 }
 
 fn lean<T: ByteViewType>(array: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
-    let held = array.data_buffers().iter().map(|buffer| buffer.len()).sum::<usize>();
+    let held = array.data_buffers().iter().fold(0, |held, buffer| held + buffer.len());
     // Rows that share their values refer to more than there is.
     if array.total_buffer_bytes_used() < held { array.gc() } else { array.clone() }
 }
