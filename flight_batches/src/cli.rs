@@ -12,11 +12,14 @@ use clap::Parser;
 
 mod bench;
 mod serve;
+mod terminal;
 
 use crate::{plot, results};
 
 const FOUND_FAILURES: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
+
+const UNPRINTED: &str = "cannot write to standard output";
 
 const EXAMPLES: &str = "Examples:
   flight_batches serve --mode async --addr 127.0.0.1:8815
@@ -50,16 +53,21 @@ enum Command {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     settle_allocator();
     let arguments = std::iter::once(OsString::from("flight_batches")).chain(arguments);
-    let done = match Command::try_parse_from(arguments) {
+    let command = match Command::try_parse_from(arguments) {
+        Err(refusal) if refusal.use_stderr() => {
+            // If nobody listens there, nothing can be done about it.
+            let _ = refusal.print();
+            return ExitCode::from(COULD_NOT_RUN);
+        }
+        command => command,
+    };
+    // Every command prints its result. That it cannot is said before an hour of measuring.
+    let done = terminal::check_stdout().context(UNPRINTED).and_then(|()| match command {
         Ok(Command::Serve(serving)) => serve::serve(&serving),
         Ok(Command::Bench(benching)) => bench::bench(&benching),
         Ok(Command::Plot { results, out }) => draw(&results, &out).map(|()| ExitCode::SUCCESS),
-        Err(refusal) => {
-            // If nobody listens there, nothing can be done about it.
-            let _ = refusal.print();
-            return if refusal.use_stderr() { ExitCode::from(COULD_NOT_RUN) } else { ExitCode::SUCCESS };
-        }
-    };
+        Err(help) => help.print().context(UNPRINTED).map(|()| ExitCode::SUCCESS),
+    });
     done.unwrap_or_else(|error| {
         let gone = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
         if error.chain().any(|cause| cause.downcast_ref().is_some_and(gone)) {
@@ -90,7 +98,7 @@ fn draw(csv: &Path, out: &Path) -> anyhow::Result<()> {
 /// Prints `text` and makes sure that all of it arrived.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(UNPRINTED)
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,80 +1,127 @@
 //! Batches as messages, made for each request anew, whose values are sent from where the batch has them.
 //!
-//! arrow-flight's encoder copies every value into the body of its message; arrow-ipc can leave them where they are. What arrives is byte
-//! for byte the same, which a test holds against arrow-flight's encoder.
+//! arrow-flight's encoder copies every value into the body of its message; arrow-ipc can leave them where they are. The messages of a batch are
+//! byte for byte the same, which a test holds against arrow-flight's encoder. They differ where arrow-flight sends values that no row refers
+//! to, or a message that clients do not take.
 
+use std::collections::VecDeque;
 use std::ops::Deref;
+use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch};
-use arrow_flight::FlightData;
+use arrow_array::RecordBatch;
 use arrow_flight::encode::{FlightDataEncoderBuilder, GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES};
 use arrow_flight::error::{FlightError, Result};
-use arrow_ipc::writer::StreamEncoder;
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_flight::{FlightData, SchemaAsIpc};
+use arrow_ipc::writer::{IpcWriteOptions, StreamEncoder};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 
-use crate::budget::slices;
+mod packed;
+
+use packed::{is_loose, packed};
+
+use crate::budget::{Budget, slices};
 use crate::uncopied::Message;
 
 /// Below this a copy costs less than a piece of its own on the way out.
 const LEAST_PIECE_BYTES: usize = 4 << 10;
 
-/// The messages of `batches`, all of which have `schema`; of a large batch several. Dictionaries are replaced by their values, with a copy
-/// of them all.
+/// Where columns are packed, no more rows at once than this: the values of a dictionary may take far more memory than the batch.
+const MOST_PACKED_ROWS: usize = 16 << 10;
+
+/// The messages of `batches`, all of which have `schema`. A batch that takes more than [`Budget::DIRECT_MESSAGE_BYTES`] is cut into several
+/// messages; a single row that takes more is a message by itself, as with arrow-flight. Dictionaries are replaced by their values, with a copy
+/// of them all. Values of views, list views and dense unions that no row refers to are left out, with a copy of the others.
+///
+/// The stream ends with the first error: one of `batches`, a batch with another schema, a column that arrow cannot encode.
 pub fn messages(
     schema: SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
 ) -> BoxStream<'static, Result<Message>> {
-    let pieces = batches.map_ok(|batch| {
-        let rows = rows_of_a_message(&batch);
-        stream::iter(slices(batch, move || rows).map(Ok))
+    let encoder = match Encoder::new(schema) {
+        Ok(encoder) => encoder,
+        Err(error) => return stream::iter([Err(error)]).boxed(),
+    };
+    let first = FlightData::from(SchemaAsIpc::new(&encoder.sent, &IpcWriteOptions::default()));
+    let rest = stream::try_unfold((encoder, batches.boxed()), async |(mut encoder, mut batches)| {
+        loop {
+            if let Some(message) = encoder.next()? {
+                return Ok(Some((message, (encoder, batches))));
+            }
+            let Some(batch) = batches.try_next().await? else { return Ok(None) };
+            encoder.take(batch)?;
+        }
     });
-    one_for_each(schema, pieces.try_flatten())
+    stream::iter([Ok(Message::from(first))]).chain(rest).boxed()
 }
 
-/// The same with a message for each batch, all of which have rows.
-pub(crate) fn one_for_each(
+/// Makes messages of one batch after the other.
+struct Encoder {
+    /// Of the batches.
     schema: SchemaRef,
-    batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
-) -> BoxStream<'static, Result<Message>> {
-    let stock = stock(schema.clone());
-    let is_dictionary = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
-    // With dictionaries a batch is more than one message.
-    let has_none = !schema.flattened_fields().iter().any(is_dictionary);
-    let Some(mut ipc) = StreamEncoder::try_new(&schema).ok().filter(|_| has_none) else {
-        return stock.build(batches).map_ok(Message::from).boxed();
-    };
-    // Without a batch that is the schema, with which the encoder of the others begins, too.
-    let first = stock.build(stream::empty()).map_ok(Message::from);
-    let mut begun = false;
-    let encoded = batches.map(move |batch| -> Result<Message> {
-        let batch = batch?;
-        if schema != batch.schema() {
+    /// Of the messages.
+    sent: Schema,
+    /// Whether columns must be packed.
+    is_loose: bool,
+    ipc: StreamEncoder,
+    begun: bool,
+    /// What is left of the batch.
+    pieces: VecDeque<RecordBatch>,
+}
+
+impl Encoder {
+    fn new(schema: SchemaRef) -> Result<Self> {
+        let is_loose = schema.flattened_fields().iter().any(|field| is_loose(field.data_type()));
+        let mut sent = schema.as_ref().clone();
+        if is_loose {
+            sent.fields = packed(RecordBatch::new_empty(Arc::clone(&schema)))?.schema().fields().clone();
+        }
+        let ipc = StreamEncoder::try_new(&sent)?;
+        Ok(Encoder { schema, sent, is_loose, ipc, begun: false, pieces: VecDeque::new() })
+    }
+
+    fn take(&mut self, batch: RecordBatch) -> Result<()> {
+        if self.schema != batch.schema() {
             return Err(ArrowError::SchemaError("a batch has another schema than its stream".to_owned()).into());
         }
-        let mut buffers = ipc.encode(&batch)?.into_iter();
-        if !std::mem::replace(&mut begun, true) {
+        let rows = if self.is_loose { MOST_PACKED_ROWS } else { usize::MAX };
+        self.pieces.extend(slices(batch, || rows));
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Message>> {
+        while let Some(mut piece) = self.pieces.pop_front() {
+            if self.is_loose {
+                piece = packed(piece)?;
+            }
+            let message = self.message(&piece)?;
+            let bytes = message.head.data_header.len() + message.values.iter().map(Bytes::len).sum::<usize>();
+            if bytes <= Budget::DIRECT_MESSAGE_BYTES || piece.num_rows() == 1 {
+                return Ok(Some(message));
+            }
+            // Only now it is known what its rows take.
+            let rows = piece.num_rows().div_ceil(bytes.div_ceil(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES));
+            self.pieces = slices(piece, || rows).chain(self.pieces.drain(..)).collect();
+        }
+        Ok(None)
+    }
+
+    fn message(&mut self, piece: &RecordBatch) -> Result<Message> {
+        let mut buffers = self.ipc.encode(piece)?.into_iter();
+        if !std::mem::replace(&mut self.begun, true) {
+            // The schema, which has gone out.
             header(&mut buffers)?;
         }
-        let data_header = header(&mut buffers)?;
-        let head = FlightData { data_header, ..FlightData::default() };
+        let head = FlightData { data_header: header(&mut buffers)?, ..FlightData::default() };
         Ok(Message { head, values: joined(buffers), ..Message::default() })
-    });
-    first.chain(encoded).boxed()
+    }
 }
 
 /// arrow-flight's encoder for messages of a batch each.
 pub(crate) fn stock(schema: SchemaRef) -> FlightDataEncoderBuilder {
     // It takes a slice for as large as what is behind it and would cut it into hundreds of messages.
     FlightDataEncoderBuilder::new().with_schema(schema).with_max_flight_data_size(usize::MAX)
-}
-
-/// As many as arrow-flight puts into one, if it knew how much of what is behind a batch is the batch's own.
-fn rows_of_a_message(batch: &RecordBatch) -> usize {
-    let bytes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
-    let bytes = bytes.sum::<std::result::Result<usize, _>>().unwrap_or_else(|_| batch.get_array_memory_size());
-    batch.num_rows().div_ceil(bytes.div_ceil(GRPC_TARGET_MAX_FLIGHT_SIZE_BYTES).max(1))
 }
 
 /// What an IPC message begins with, without its length before and its padding behind.

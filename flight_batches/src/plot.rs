@@ -1,7 +1,7 @@
 //! Plots of the results: throughput and latency against concurrent requests, a pair of pictures per delay.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use plotters::prelude::*;
 use plotters::style::register_font;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::results::Row;
+use crate::results::{Row, create_new};
 
 /// Width of every picture, the legend included. All sizes are in pixels.
 const WIDTH: u32 = 1400;
@@ -117,9 +117,9 @@ pub fn draw(rows: &[Row], out: &Path) -> anyhow::Result<Vec<PathBuf>> {
 fn replace(path: PathBuf, write: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // The end of the name stays: from it the library takes the format.
-    let temporary = path.with_file_name(format!(".{}.{name}", std::process::id()));
+    let (temporary, file) = create_new(|number| path.with_file_name(format!(".{number}.{name}")));
     // That nothing can be written here is said early, and in the system's words.
-    let written = File::create(&temporary).map_err(Into::into).and_then(|_| write(&temporary));
+    let written = file.map_err(Into::into).and_then(|_| write(&temporary));
     let done = written.and_then(|()| Ok(fs::rename(&temporary, &path)?));
     if done.is_err() {
         // The first error is the one to tell.

@@ -1,6 +1,8 @@
 //! `results.csv`: a line per cell of the grid, the published columns first.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
@@ -52,4 +54,18 @@ pub fn read(input: impl Read) -> anyhow::Result<Vec<Row>> {
     let rows = rows.context("not a file of results as `flight_batches bench` writes it")?;
     ensure!(!rows.is_empty(), "there are no results in it");
     Ok(rows)
+}
+
+/// Creates the file with the first `name` that is free, and returns the path that was tried last: a file that is there may belong to
+/// another run.
+pub(crate) fn create_new(name: impl Fn(usize) -> PathBuf) -> (PathBuf, io::Result<File>) {
+    let mut number = 0;
+    loop {
+        let path = name(number);
+        let file = File::create_new(&path);
+        if !matches!(&file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+            return (path, file);
+        }
+        number += 1;
+    }
 }

@@ -1,14 +1,18 @@
 //! A server that listens, and drains when told to.
 
+use std::io::Cursor;
 use std::time::Duration;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
 use futures::TryFutureExt;
+use futures::stream::{FuturesUnordered, StreamExt};
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
@@ -20,7 +24,13 @@ use crate::uncopied::in_pieces;
 /// A client that has gone without a word is noticed after so long and a little more, and its stream ends.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// After one could not be let in.
+/// A client that has not greeted after so long is sent away.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// Every client begins with the preface of HTTP/2 and the head of its settings.
+const GREETING_BYTES: usize = 24 + 9;
+
+/// After a client could not be let in and no other can be sent away.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
 
 /// What a server holds its clients to.
@@ -38,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// Serves until `stop` is ready, besides Flight the health service of gRPC. Streams that are in flight then have the grace of `limits`;
+/// Serves until `stop` is ready, besides Flight the health service of gRPC. A client has ten seconds for its first bytes of HTTP/2. Streams that are in flight then have the grace of `limits`;
 /// says whether all have ended in it. Those that have not end with the runtime.
 pub async fn serve(listener: TcpListener, batches: Batches, limits: Limits, stop: impl Future<Output = ()>) -> bool {
     let (mut reporter, health) = tonic_health::server::health_reporter();
@@ -68,18 +78,39 @@ pub async fn serve_routes(
     let service = service_fn(move |request| routes.clone().oneshot(request).map_ok(in_pieces));
     let connections = GracefulShutdown::new();
     let accept = async {
+        let (room, mut greeting) = (Notify::new(), FuturesUnordered::new());
         loop {
-            let Ok((socket, _)) = listener.accept().await else {
-                // Somebody has gone again, or there are no descriptors for the time being.
-                tokio::time::sleep(ACCEPT_AGAIN).await;
-                continue;
-            };
-            // A connection that is slower without it is none to refuse.
-            let _ = socket.set_nodelay(true);
-            tokio::spawn(connections.watch(http.serve_connection(TokioIo::new(socket), service.clone())));
+            tokio::select! {
+                // Clients that are sent away make room before the next is let in.
+                biased;
+                Some(greeted) = greeting.next() => if let Some(socket) = greeted {
+                    tokio::spawn(connections.watch(http.serve_connection(TokioIo::new(socket), service.clone())));
+                },
+                accepted = listener.accept() => match accepted {
+                    Ok((socket, _)) => greeting.push(greeted(socket, &room)),
+                    // There are no descriptors left: the client that has been silent longest has to go.
+                    Err(_) if greeting.is_empty() => tokio::time::sleep(ACCEPT_AGAIN).await,
+                    Err(_) => room.notify_one(),
+                },
+            }
         }
     };
     tokio::select! { () = accept => {}, () = stop => {} }
     drop(listener);
     tokio::time::timeout(limits.grace, connections.shutdown()).await.is_ok()
+}
+
+/// `socket` once its client has greeted, with the greeting still to be read. `None` if the client has not greeted in time, or `room` is needed.
+async fn greeted(socket: TcpStream, room: &Notify) -> Option<impl AsyncRead + AsyncWrite + Unpin + 'static> {
+    // A connection that is slower without it is none to refuse.
+    let _ = socket.set_nodelay(true);
+    let (mut reader, writer) = socket.into_split();
+    let mut greeting = [0; GREETING_BYTES];
+    tokio::select! {
+        biased;
+        read = reader.read_exact(&mut greeting) => drop(read.ok()?),
+        () = room.notified() => return None,
+        () = tokio::time::sleep(GREETING) => return None,
+    }
+    Some(tokio::io::join(Cursor::new(greeting).chain(reader), writer))
 }

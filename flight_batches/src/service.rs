@@ -136,7 +136,7 @@ impl Batches {
         let (schema, pieces) = (self.inner.table.schema(), pieces.map(Ok));
         let anew = match encoding {
             Encoding::Stock => stock(schema).build(pieces).map_ok(Message::from).boxed(),
-            Encoding::Direct | Encoding::Shared => direct::one_for_each(schema, pieces),
+            Encoding::Direct | Encoding::Shared => direct::messages(schema, pieces),
         };
         Ok(self.inner.budget.within(anew.map_err(Status::from)).boxed())
     }
@@ -224,12 +224,13 @@ impl FlightService for Batches {
     async fn do_get(&self, request: Request<FlightTicket>) -> Result<Response<Self::DoGetStream>, Status> {
         let ticket = Ticket::parse(&request.get_ref().ticket, self.inner.table.rows())
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let in_flight = self.inner.streams.count();
+        let in_flight = Arc::new(self.inner.streams.count());
         self.inner.begun_streams.fetch_add(1, Ordering::SeqCst);
         let messages = self.messages(&ticket).await?;
-        // The stream owns what counts it.
-        let messages = messages.inspect(move |_| {
-            let _ = &in_flight;
+        // It is counted until the last of its bytes has gone out.
+        let messages = messages.map_ok(move |message| {
+            let held = Box::new((message.held, Arc::clone(&in_flight)));
+            Message { held: Some(held), ..message }
         });
         Ok(Outgoing::response(messages))
     }

@@ -80,6 +80,97 @@ fn a_grid_of_two_servers_is_measured_and_drawn() {
     assert!(!folder.path().join("results.csv.part").exists());
 }
 
+/// A shell's command line around the program.
+fn shell(around: &str, arguments: &str) -> Command {
+    let program = common::program(arguments);
+    let mut command = Command::new("sh");
+    command.args(["-c", around]).arg(program.get_program()).args(program.get_args());
+    command
+}
+
+#[test]
+fn what_cannot_be_printed_is_an_error_in_every_command_before_it_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    let server = Program::start("--rows 100 --cols 2");
+    let bench = format!(
+        "bench --rows 100 --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --endpoint {} --out {}",
+        server.endpoint,
+        csv.display()
+    );
+    flight(&bench).assert().success();
+    let out = folder.path().join("new");
+    let bench = bench.replace("results.csv", "other.csv");
+    let plot = format!("plot {} --out {}", csv.display(), out.display());
+    for arguments in ["serve --addr 127.0.0.1:0 --rows 10", &bench, &plot, "--help", "--version", "serve --help"] {
+        for closed in [">&-", "1</dev/null"] {
+            shell(&format!("exec \"$0\" \"$@\" {closed}"), arguments)
+                .timeout(common::PATIENCE)
+                .assert()
+                .code(2)
+                .stderr("flight_batches: cannot write to standard output: it is closed\n");
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    if Path::new("/dev/full").exists() {
+        for arguments in ["serve --addr 127.0.0.1:0 --rows 10", &bench, &plot, "--help", "--version", "serve --help"] {
+            shell("exec \"$0\" \"$@\" >/dev/full", arguments)
+                .timeout(common::PATIENCE)
+                .assert()
+                .code(2)
+                .stderr(starts_with("flight_batches: cannot write to standard output: "));
+        }
+    }
+}
+
+#[test]
+fn two_grids_at_once_into_one_file_leave_one_of_them_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("results.csv");
+    // Of a run that was interrupted.
+    let left = folder.path().join("results.csv.part");
+    std::fs::write(&left, "left\n").unwrap();
+    let server = Program::start("--rows 1000 --cols 2");
+    let line = "bench --requests 1 --delays 0.01 --window 0.3 --warm-up 0 --rows";
+    let start = |rows: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "umask 027; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_flight_batches"));
+        command.args(line.split(' ')).args([rows, "--endpoint", &server.endpoint, "--out"]).arg(&csv);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
+    };
+    let runs = [start("10,20,30,40"), start("50,60,70")];
+    for mut run in runs {
+        assert!(run.wait().unwrap().success());
+    }
+    let written = text(&csv);
+    let rows: Vec<&str> = written.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    assert!(rows == ["10", "20", "30", "40"] || rows == ["50", "60", "70"], "{written}");
+    assert_eq!(text(&left), "left\n");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&csv.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+#[test]
+fn a_name_is_an_address_of_servers_and_of_clients() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Program::of(common::program("serve --addr localhost:0 --rows 100 --cols 2"));
+    let port = server.endpoint.rsplit(':').next().unwrap();
+    for endpoint in [format!("http://localhost:{port}"), server.endpoint.clone()] {
+        flight("bench --rows 100 --requests 1 --delays 0.01 --window 0.1 --warm-up 0 --out")
+            .arg(folder.path().join("results.csv"))
+            .args(["--endpoint", &endpoint])
+            .assert()
+            .success();
+    }
+    for (address, reason) in [("here", "invalid"), ("127.0.0.1:99999", "invalid")] {
+        flight(&format!("serve --addr {address}"))
+            .assert()
+            .code(2)
+            .stderr(starts_with(format!("flight_batches: cannot listen on {address}: ")).and(contains(reason)));
+    }
+}
+
 #[test]
 fn a_grid_without_endpoints_starts_its_own_servers() {
     let folder = tempfile::tempdir().unwrap();

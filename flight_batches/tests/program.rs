@@ -27,7 +27,7 @@ const SMALL: &str = "--rows 1000 --cols 5";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupt_finishes_the_streams_in_flight() {
-    for (mode, signal) in [("async", Signal::SIGINT), ("sync", Signal::SIGTERM)] {
+    for (mode, signal) in [("async", Signal::SIGINT), ("sync", Signal::SIGTERM), ("async", Signal::SIGHUP)] {
         let server = Program::start(&format!("{SMALL} --mode {mode}"));
         let mut stream = ask(&server.endpoint, ticket(100, 0.05, None)).await.unwrap();
         stream.next().await.unwrap().unwrap();

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use super::{FOUND_FAILURES, print, seconds};
 use crate::load::{ConnectError, Connections, Extent, Load, quantile_s};
-use crate::results::Row;
+use crate::results::{self, Row};
 use crate::ticket::Ticket;
 
 /// What `bench` measures.
@@ -67,9 +67,14 @@ pub fn bench(benching: &Benching) -> anyhow::Result<ExitCode> {
     let endpoints = own.iter().map(|(_, endpoint)| endpoint).chain(&benching.endpoint);
     let targets = runtime.block_on(Target::find(endpoints))?;
     // Lines are written as they come, so that an interruption loses none; the name is right when all are there.
-    let unfinished = benching.out.with_extension("csv.part");
     let cannot = |path: &Path| format!("cannot write {}", path.display());
-    let file = File::create(&unfinished).with_context(|| cannot(&unfinished))?;
+    let (unfinished, file) = results::create_new(|number| {
+        let mut name = benching.out.clone().into_os_string();
+        name.push(".part");
+        name.push(if number == 0 { String::new() } else { number.to_string() });
+        name.into()
+    });
+    let file = file.with_context(|| cannot(&unfinished))?;
     let measured = runtime.block_on(benching.measure(&targets, file));
     let (cells, failures) = measured.with_context(|| cannot(&unfinished))?;
     fs::rename(&unfinished, &benching.out).with_context(|| cannot(&benching.out))?;

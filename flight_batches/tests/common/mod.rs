@@ -101,7 +101,10 @@ pub fn program(arguments: &str) -> Command {
 
 impl Program {
     pub fn start(arguments: &str) -> Self {
-        let mut command = program(&format!("serve --addr 127.0.0.1:0 {arguments}"));
+        Program::of(program(&format!("serve --addr 127.0.0.1:0 {arguments}")))
+    }
+
+    pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
