@@ -1,7 +1,6 @@
 //! What can be wrong with a row, and what can stop a run.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 
@@ -123,7 +122,7 @@ pub enum Error {
     /// cannot start a thread
     Thread(#[source] io::Error),
     /// cannot listen on {address}: choose another with --addr
-    Listen { address: SocketAddr, source: io::Error },
+    Listen { address: String, source: io::Error },
     /// cannot find {address}: give a host and a port, as localhost:8820
     Resolve { address: String, source: io::Error },
     /// cannot connect to {address}: is the server up?
