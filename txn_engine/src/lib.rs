@@ -27,6 +27,7 @@ pub mod amount;
 #[cfg(feature = "cli")]
 mod arguments;
 pub mod books;
+mod claim;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "tcp")]
