@@ -1,7 +1,6 @@
 //! What can be wrong with a row, and what can stop a run.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::thread;
 
@@ -123,7 +122,7 @@ pub enum Error {
     /// cannot start a thread
     Thread(#[source] io::Error),
     /// cannot listen on {address}: choose another with --addr
-    Listen { address: SocketAddr, source: io::Error },
+    Listen { address: String, source: io::Error },
     /// cannot find {address}: give a host and a port, as localhost:8820
     Resolve { address: String, source: io::Error },
     /// cannot connect to {address}: is the server up?
@@ -132,8 +131,14 @@ pub enum Error {
     TooManyClients { clients: usize, most: usize },
     /// cannot start {threads} threads: {reason}
     Threads { threads: usize, reason: String },
+    /// {path} is in use by {holder}: wait until it ends, or dump to another folder
+    DumpInUse { path: PathBuf, holder: String },
+    /// cannot lock {path}: nothing keeps other runs from dumping there at the same time
+    LockDump { path: PathBuf, source: io::Error },
     /// cannot write the dump to {path}: the session that stood there before is untouched
     WriteDump { path: PathBuf, source: io::Error },
+    /// the new session stands in {path}, but may not outlast a power cut: cannot sync the folder
+    SyncDump { path: PathBuf, source: io::Error },
     /// cannot read the dump in {path}
     ReadDump { path: PathBuf, source: io::Error },
     /// the dump in {path} is refused: {reason}

@@ -21,10 +21,13 @@
 //! [`clients`] is the same question without sockets, as the document asks it.
 
 pub mod accounts;
+#[cfg(feature = "tcp")]
+mod address;
 pub mod amount;
 #[cfg(feature = "cli")]
 mod arguments;
 pub mod books;
+mod claim;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "tcp")]

@@ -8,6 +8,8 @@ pub struct Process {
     /// Highest resident memory, in KiB.
     pub peak_rss_kib: u64,
     pub threads: u64,
+    /// Signals that are ignored: bit n - 1 is signal n.
+    pub ignored: u64,
 }
 
 /// Memory maps of this process; 0 elsewhere than on Linux.
@@ -21,7 +23,8 @@ pub fn of_this_process() -> Option<Process> {
     #[cfg(target_os = "linux")]
     {
         let status = procfs::process::Process::myself().ok()?.status().ok()?;
-        Some(Process { rss_kib: status.vmrss?, peak_rss_kib: status.vmhwm?, threads: status.threads })
+        let (threads, ignored) = (status.threads, status.sigign);
+        Some(Process { rss_kib: status.vmrss?, peak_rss_kib: status.vmhwm?, threads, ignored })
     }
     #[cfg(not(target_os = "linux"))]
     None

@@ -44,7 +44,7 @@ pub(super) struct ProcessArgs {
     /// Which engine processes the file; all give the same answer
     #[arg(long, value_name = "NAME", value_parser = engines())]
     pub(super) engine: Option<Engine>,
-    /// Write accounts and transactions to this folder, to go on from later
+    /// Write accounts and transactions to this folder, to go on from later; another run that dumps there meanwhile is refused
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
     /// Go on from the session dumped in this folder
@@ -123,7 +123,7 @@ pub(super) struct ServeArgs {
     /// Go on from the session dumped in this folder
     #[arg(long, value_name = "DIR")]
     pub(super) load: Option<PathBuf>,
-    /// When stopped, and not before, write accounts and transactions to this folder
+    /// When stopped, and not before, write accounts and transactions to this folder; other runs that dump there until then are refused
     #[arg(long, value_name = "DIR")]
     pub(super) dump: Option<PathBuf>,
     /// Seconds after which connections that do not take their answers are cut off

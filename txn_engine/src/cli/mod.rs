@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,29 +12,40 @@ use clap::Parser;
 
 use crate::error::{ErrorKind, ErrorLog};
 use crate::process::{Options, process_files};
-use crate::session::Session;
+use crate::session::{Claim, Session};
 use crate::setup::Setup;
 use crate::{accounts, generate, stress};
 
 mod args;
 mod network;
+mod terminal;
 
 use args::{AsyncWord, Cli, Engine, ProcessArgs, StressArgs, Word};
+use terminal::{complain, expect_stdout, print, stream};
 
 /// Does what was typed: `arguments` with the name of the program in front, as [`std::env::args_os`] gives them. Errors are printed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
         Ok(cli) => carry_out(cli).map_or_else(|error| report(&error), |succeeded| ExitCode::from(u8::from(!succeeded))),
-        Err(error) => {
+        Err(error) if error.use_stderr() => {
             // If nobody listens there, nothing can be done about it.
             let _ = error.print();
-            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+            ExitCode::from(2)
+        }
+        Err(help) => {
+            let printed = expect_stdout().and_then(|()| help.print().context("cannot write to standard output"));
+            printed.map_or_else(|error| report(&error), |()| ExitCode::SUCCESS)
         }
     }
 }
 
 /// False if it ran, and found failures.
 fn carry_out(cli: Cli) -> Result<bool, Error> {
+    use Word::{Async, StressTest};
+    // Said before anything is done that would have to be done again. The stress test prints on stderr.
+    if !matches!(cli.command, Some(StressTest(_) | Async { command: Some(_), .. })) {
+        expect_stdout()?;
+    }
     match cli.command {
         None => process(cli.process, Setup::BEST_ALL_CORES),
         Some(Word::Async { command: Some(AsyncWord::StressTest(args)), .. }) => {
@@ -54,17 +65,24 @@ fn process(args: Option<ProcessArgs>, setup: Setup) -> Result<bool, Error> {
     // They are only left out where there is a command.
     let Some(ProcessArgs { file, engine, dump, load, strict }) = args else { return Ok(true) };
     let setup = engine.map_or(setup, |(_, setup)| setup);
+    // Claimed before it is read: what another run dumps in between would be lost.
+    let claim = dump.map(|dir| claim(&dir)).transpose()?;
     let session = load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     let outcome = process_files(setup, &[file], Options { session, ..Options::default() })?;
     report_errors(&outcome.errors)?;
     let accounts = outcome.books.accounts();
     // The dump comes first, so that a reader who hangs up does not cost us the session; if it fails the accounts are still printed.
-    let dumped = dump.map_or(Ok(()), |dir| outcome.books.session().dump(&dir));
+    let dumped = claim.map_or(Ok(()), |claim| outcome.books.session().dump(claim));
     let printed = stream(|out| accounts::write_csv(&accounts, out));
     // A reader who hangs up is no failure; a lost session is, and must be said.
     dumped?;
     printed?;
     Ok(!strict || outcome.errors.total() == 0)
+}
+
+/// The folder for a dump, from now to the end of the run.
+fn claim(dir: &Path) -> Result<Claim, Error> {
+    Ok(Session::claim(dir, |warning| complain(&warning.into()))?)
 }
 
 /// The first row errors and the counts of all, on stderr.
@@ -86,7 +104,7 @@ fn report_errors(errors: &ErrorLog) -> Result<(), Error> {
 fn stress_test(args: &StressArgs, engine: Engine) -> Result<bool, Error> {
     let (name, setup) = args.engine.unwrap_or(engine);
     let stress = stress::run(name, setup, args.rows, args.seed)?;
-    eprintln!("{stress}");
+    writeln!(io::stderr(), "{stress}").context("cannot write to stderr")?;
     if let Some(file) = &args.record {
         // One write for the whole line: an interruption leaves it out or leaves it whole.
         let line = serde_json::to_string(&stress)? + "\n";
@@ -103,16 +121,6 @@ fn stress_table(file: &Path) -> Result<bool, Error> {
     print(table.trim_end())
 }
 
-/// Runs `write` on buffered standard output and makes sure that all of it arrived.
-fn stream(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Result<bool, Error> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).context("cannot write to standard output").map(|()| true)
-}
-
-fn print(text: &str) -> Result<bool, Error> {
-    stream(|out| writeln!(out, "{text}"))
-}
-
 /// Prints `error` with its causes in one line and says how to exit: 2, could not run.
 fn report(error: &Error) -> ExitCode {
     let is_broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
@@ -122,7 +130,6 @@ fn report(error: &Error) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    // If nobody listens there, nothing can be done about it.
-    let _ = writeln!(io::stderr(), "txn_engine: {}", format!("{error:#}").replace(['\n', '\r'], " "));
+    complain(error);
     ExitCode::from(2)
 }

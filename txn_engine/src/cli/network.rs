@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Error, bail};
+use anyhow::{Context, Error, anyhow, bail};
 use indicatif::ProgressBar;
 use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::args::{ClientsArgs, LoadArgs, ServeArgs};
-use super::{print, stream};
+use super::claim;
+use super::terminal::{complain, print, stream};
 use crate::clients::{self, Pass, Spawn};
 use crate::load::{Answers, Load, quantile_ms};
 use crate::serve::{Mode, Server};
 use crate::session::Session;
-use crate::{accounts, limits};
+use crate::{accounts, limits, usage};
 
 /// The rows of all clients of a process are there before the first is applied: some GiB.
 const MOST_ROWS: usize = 100_000_000;
@@ -26,12 +27,16 @@ const MOST_ROWS: usize = 100_000_000;
 pub(super) fn serve(args: &ServeArgs) -> Result<bool, Error> {
     // Asked for before anything can come that one would want to stop.
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
+    // After nohup the end of a terminal is no reason to end.
+    if usage::of_this_process().is_none_or(|process| process.ignored >> (SIGHUP - 1) & 1 == 0) {
+        signals.add_signal(SIGHUP).context("cannot listen to signals")?;
+    }
     if args.options.mode == Mode::Null && (args.load.is_some() || args.dump.is_some()) {
         bail!("the mode null keeps no accounts: leave out --load and --dump");
     }
-    let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     // A folder that cannot take the state is said so now, not when there is something to lose.
-    args.dump.as_deref().map_or(Ok(()), Session::expect_dump)?;
+    let claim = args.dump.as_deref().map(claim).transpose()?;
+    let session = args.load.as_deref().map(Session::read).transpose()?.unwrap_or_default();
     let server = Server::start(&args.options, session)?;
     print(&format!("listening on {}", server.address()))?;
     if args.until_stdin_closes {
@@ -43,18 +48,18 @@ pub(super) fn serve(args: &ServeArgs) -> Result<bool, Error> {
         });
     }
     signals.forever().next();
-    // A second signal ends the program at once, as it would any other.
+    // A second signal ends the program at once, as it would any other. SIGHUP may come twice for one terminal that is closed.
     for signal in [SIGINT, SIGTERM] {
         // Without it the program only cannot be ended sooner.
         let _ = signal_hook::flag::register_conditional_default(signal, Arc::new(true.into()));
     }
     let open = server.stats().open;
     if open > 0 && !args.until_stdin_closes {
-        eprintln!("txn_engine: finishing {open} connections, interrupt again to end at once");
+        complain(&anyhow!("finishing {open} connections, interrupt again to end at once"));
     }
     let session = server.drain(args.grace);
-    let Some(dir) = &args.dump else { return Ok(true) };
-    let dumped = session.dump(dir);
+    let Some(claim) = claim else { return Ok(true) };
+    let dumped = session.dump(claim);
     if dumped.is_err() {
         // The balances at least are not lost; whether anybody reads them is not what went wrong.
         let _ = stream(|out| accounts::write_csv(&session.accounts, out));

@@ -5,7 +5,7 @@
 //! any number of connections. Every connection is a client of its own, with transaction ids of its own.
 
 use std::io::{self, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::address::first_of;
 #[cfg(feature = "cli")]
 use crate::arguments::{clients, rate, seconds};
 use crate::error::{Error, joined};
@@ -201,7 +202,8 @@ fn open_all(
     receiver: &mut Receiver,
 ) -> Result<(), Error> {
     // The first says whether there is anybody at all; later ones may be refused.
-    let (address, first) = first(load)?;
+    let first = first_of(&load.address, |address| Ok((address, open(load, address, 0)?)))?;
+    let (address, first) = first.map_err(|source| Error::Connect { address: load.address.clone(), source })?;
     let mut first = Some(first);
     let mut line = Vec::new();
     let mut patience = load.patience;
@@ -226,19 +228,6 @@ fn open_all(
         patience = if is_silent { PATIENCE_WITH_THE_SILENT.min(load.patience) } else { load.patience };
     }
     Ok(())
-}
-
-/// The first connection, and the address of the server where there was one to be had.
-fn first(load: &Load) -> Result<(SocketAddr, TcpStream), Error> {
-    let unknown = |source| Error::Resolve { address: load.address.clone(), source };
-    let mut failed = unknown(io::Error::other("it has no address"));
-    for address in load.address.to_socket_addrs().map_err(unknown)? {
-        match open(load, address, 0) {
-            Ok(stream) => return Ok((address, stream)),
-            Err(source) => failed = Error::Connect { address: load.address.clone(), source },
-        }
-    }
-    Err(failed)
 }
 
 fn open(load: &Load, address: SocketAddr, number: usize) -> io::Result<TcpStream> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use crate::address::first_of;
 use crate::error::Error;
 
 /// Connections that wait to be accepted; the kernel's own limit (`net.core.somaxconn`) holds besides.
@@ -15,17 +16,20 @@ const BACKLOG: i32 = 65_535;
 /// Between two tries to accept when the system is short of something.
 pub(super) const SHORTAGE_PAUSE: Duration = Duration::from_millis(20);
 
-pub(super) fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
-    let listen = || -> io::Result<TcpListener> {
+/// A socket that listens at the first address of `HOST:PORT` that can be had, and that address.
+pub(super) fn listen(address: &str) -> Result<(TcpListener, SocketAddr), Error> {
+    let listening = first_of(address, |address| {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
         // A server that was just stopped leaves connections behind that would block the port for a minute.
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
-        Ok(socket.into())
-    };
-    listen().map_err(|source| Error::Listen { address, source })
+        let listener = TcpListener::from(socket);
+        let local = listener.local_addr()?;
+        Ok((listener, local))
+    })?;
+    listening.map_err(|source| Error::Listen { address: address.to_owned(), source })
 }
 
 /// Says why, and closes.

@@ -59,9 +59,9 @@ pub struct Options {
     /// Who waits for the bytes of a connection
     #[cfg_attr(feature = "cli", arg(long, default_value = "tokio"))]
     pub mode: Mode,
-    /// Where to listen; port 0 takes one that is free
-    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "ADDRESS"))]
-    pub address: SocketAddr,
+    /// Host and port to listen at; port 0 takes one that is free, of a name's addresses the first that can be had
+    #[cfg_attr(feature = "cli", arg(long = "addr", default_value = "127.0.0.1:8820", value_name = "HOST:PORT"))]
+    pub address: String,
     /// Threads of the mode pool
     #[cfg_attr(feature = "cli", arg(long, default_value_t = 64, value_name = "THREADS"))]
     pub pool: usize,
@@ -98,9 +98,7 @@ impl Server {
     /// # Errors
     /// If the address cannot be listened on, or a thread or the runtime cannot be started.
     pub fn start(options: &Options, session: Session) -> Result<Self, Error> {
-        let listener = listen::listen(options.address)?;
-        let local = listener.local_addr();
-        let address = local.map_err(|source| Error::Listen { address: options.address, source })?;
+        let (listener, address) = listen::listen(&options.address)?;
         let engine = (options.mode != Mode::Null).then(|| Engine::resume(session));
         if options.mode == Mode::Pool {
             limits::expect_threads(options.pool)?;

@@ -97,7 +97,7 @@ impl Stats {
             here.involuntary_switches = count(usage.involuntary_context_switches());
             (here.user_s, here.system_s) = (seconds(usage.user_time()), seconds(usage.system_time()));
         }
-        let Process { rss_kib, peak_rss_kib, threads } = usage::of_this_process().unwrap_or_default();
+        let Process { rss_kib, peak_rss_kib, threads, .. } = usage::of_this_process().unwrap_or_default();
         Stats { rss_kib, peak_rss_kib, threads, maps: usage::maps() as u64, ..here }
     }
 }

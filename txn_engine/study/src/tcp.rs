@@ -48,7 +48,8 @@ pub fn prepare(tcp: &Tcp, seed: u64) -> Result<()> {
     let set = Set::new(&Files::new(Some(Shape::Accepted), tcp.state_rows), seed);
     set.prepare()?;
     let outcome = process_files(Setup::BEST_ALL_CORES, &set.paths(), Options::default())?;
-    Ok(outcome.books.session().dump(&folder)?)
+    let claim = Session::claim(&folder, |warning| eprintln!("txn_engine: {warning}"))?;
+    Ok(outcome.books.session().dump(claim)?)
 }
 
 fn state(tcp: &Tcp, seed: u64) -> Option<PathBuf> {

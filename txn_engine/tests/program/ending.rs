@@ -14,7 +14,7 @@ use txn_engine::oracle::Oracle;
 use crate::client::Client;
 use crate::hostile::deaf;
 use crate::rows::{Dialogue, HEADER, outcome};
-use crate::{Folder, MODES, Server, assert_one_line, run, txn_engine};
+use crate::{Folder, MODES, Server, assert_one_line, run, txn_engine, txn_engine_after};
 
 #[test]
 fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
@@ -23,7 +23,8 @@ fn whole_lines_that_arrived_before_a_signal_are_answered_and_dumped() {
     // One that is longer than what is read at once.
     dialogues.push(Dialogue::draw(&mut rng, 99, 400));
     let accounts = outcome(&dialogues).0;
-    for (mode, signal) in MODES.into_iter().zip([Signal::SIGTERM, Signal::SIGINT].into_iter().cycle()) {
+    let signals = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
+    for (mode, signal) in MODES.into_iter().flat_map(|mode| signals.map(|signal| (mode, signal))) {
         let server = Server::start(mode);
         let mut clients: Vec<_> = dialogues.iter().map(|_| server.connect()).collect();
         for client in &mut clients {
@@ -117,6 +118,33 @@ fn a_second_signal_ends_a_server_that_waits() {
 }
 
 #[test]
+fn a_terminal_that_is_closed_ends_a_server_well_though_its_signal_comes_twice_and_nobody_reads_what_it_says() {
+    let mut server = Server::start_command(Folder::new(), txn_engine_after("exec 2>/dev/full", &Server::typed("")));
+    let mut client = server.connect();
+    assert_eq!(client.ask("deposit,1,1,5"), "ok");
+    drop(server.stdout.take());
+    let deaf = deaf(&server);
+    server.signal(Signal::SIGHUP);
+    // It has stopped to listen, and waits for the deaf one.
+    assert_eq!(client.answer(), None);
+    server.signal(Signal::SIGHUP);
+    drop(deaf);
+    assert_eq!(server.ends_well().accounts(), "client,available,held,total,locked\n1,5.0000,0.0000,5.0000,false\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_was_started_by_nohup_outlives_its_terminal() {
+    let server = Server::start_command(Folder::new(), txn_engine_after("trap '' HUP", &Server::typed("")));
+    let mut client = server.connect();
+    assert_eq!(client.ask("deposit,1,1,5"), "ok");
+    server.signal(Signal::SIGHUP);
+    assert_eq!(client.ask("deposit,1,2,5"), "ok");
+    assert_eq!(server.connect().ask("deposit,1,3,5"), "ok");
+    assert_eq!(server.stop().accounts(), "client,available,held,total,locked\n1,15.0000,0.0000,15.0000,false\n");
+}
+
+#[test]
 fn a_server_with_nothing_to_wait_for_ends_at_once() {
     // Waiting for the grace would be waiting for too long.
     for server in Server::in_every_mode("--grace 600") {
@@ -185,7 +213,11 @@ fn what_cannot_be_meant_is_one_clear_error() {
     let seconds = "not a number of seconds from 0 to 1000000";
     for (typed, values, clear) in [
         ("serve --mode", "fibers", "possible values: threads, pool, tokio, tokio_current, null"),
-        ("serve --addr", "nowhere 127.0.0.1", "--addr"),
+        (
+            "serve --addr",
+            "nowhere 127.0.0.1 localhost localhost:99999 [::1",
+            "give a host and a port, as localhost:8820",
+        ),
         ("serve --pool", "x", "--pool"),
         ("serve --most-connections", "x", "--most-connections"),
         // A duration holds 1e19 seconds, an instant that lies so far ahead does not.

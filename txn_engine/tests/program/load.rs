@@ -103,23 +103,53 @@ fn nobody_there_is_one_clear_line() {
     }
 }
 
-#[test]
-fn a_host_is_found_by_name_whichever_of_its_addresses_answers() {
+/// The addresses of `localhost` that this machine has, in the order in which they are tried.
+fn addresses_of_localhost() -> Vec<SocketAddr> {
     let all = match ("localhost", 0).to_socket_addrs() {
         Ok(all) => all,
         Err(error) => {
             assert!(std::env::var_os("CI").is_none(), "localhost is no name here: {error}");
             eprintln!("skipped: localhost is no name here ({error}): it comes with /etc/hosts");
-            return;
+            return Vec::new();
         }
     };
     let there: Vec<_> = all.filter(|address| TcpListener::bind(address).is_ok()).collect();
     assert!(there.iter().any(SocketAddr::is_ipv4), "only an address of version 6 may be missing");
-    for address in there {
-        let server = Server::start_command(Folder::new(), txn_engine(&format!("serve --addr {address}")));
-        let typed = format!("load --addr localhost:{} --clients 3 --rate 100 --duration 0.2", server.address.port());
-        let (code, _, said) = run(txn_engine(&typed));
-        assert_eq!(code, Some(0), "{said}");
+    there
+}
+
+fn assert_is_reached(server: &Server) {
+    let typed = format!("load --addr localhost:{} --clients 3 --rate 100 --duration 0.2", server.address.port());
+    let (code, _, said) = run(txn_engine(&typed));
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_host_is_found_by_name_whichever_of_its_addresses_answers() {
+    for address in addresses_of_localhost() {
+        assert_is_reached(&Server::start_command(Folder::new(), txn_engine(&format!("serve --addr {address}"))));
+    }
+}
+
+#[test]
+fn a_server_listens_at_the_first_address_of_a_name_that_can_be_had() {
+    let there = addresses_of_localhost();
+    let Some(first) = there.first() else { return };
+    for mode in MODES {
+        let server = Server::start_command(Folder::new(), txn_engine(&format!("serve {mode} --addr localhost:0")));
+        assert_eq!(server.address.ip(), first.ip());
+        assert_is_reached(&server);
+
+        // The second one finds the first address taken, and the one after the last finds none.
+        let port = server.address.port();
+        let mut servers = vec![server];
+        let typed = format!("serve {mode} --addr localhost:{port}");
+        for next in &there[1..] {
+            let server = Server::start_command(Folder::new(), txn_engine(&typed));
+            assert_eq!((server.address.ip(), server.address.port()), (next.ip(), port));
+            servers.push(server);
+        }
+        assert_one_line(txn_engine(&typed), &[&format!("cannot listen on localhost:{port}"), "in use", "--addr"]);
     }
 }
 

@@ -3,7 +3,10 @@
 mod answers;
 mod bad_input;
 mod client;
+mod closed;
 mod ending;
+#[cfg(target_os = "linux")]
+mod faults;
 mod hostile;
 mod limits;
 mod load;
@@ -11,6 +14,7 @@ mod long_lines;
 mod processing;
 mod rows;
 mod session;
+mod sharing;
 mod stress;
 
 use std::fs;
