@@ -25,6 +25,9 @@ pub const FLAG_UTF8: u16 = 1 << 11;
 /// General purpose flag: the data is encrypted.
 pub const FLAG_ENCRYPTED: u16 = 1;
 
+/// External attribute of MS-DOS: the entry is a folder.
+pub const ATTRIBUTE_FOLDER: u32 = 0x10;
+
 pub const METHOD_STORED: u16 = 0;
 pub const METHOD_DEFLATE: u16 = 8;
 pub const METHOD_ZSTD: u16 = 93;
@@ -33,6 +36,12 @@ pub const METHOD_ZSTD: u16 = 93;
 pub const EXTRA_ZIP64: u16 = 0x0001;
 /// Extra field: time stamps in Unix seconds ("UT").
 pub const EXTRA_TIME: u16 = 0x5455;
+/// Extra field: time stamps of NTFS, in steps of 100 ns since 1601.
+pub const EXTRA_NTFS: u16 = 0x000a;
+/// Extra field: time stamps in Unix seconds by PKWARE.
+pub const EXTRA_UNIX: u16 = 0x000d;
+/// Extra field: time stamps in Unix seconds by older versions of Info-ZIP ("UX").
+pub const EXTRA_OLD_UNIX: u16 = 0x5855;
 /// Extra field: the name in UTF-8, with the CRC-32 of the name that it stands for ("up").
 pub const EXTRA_UNICODE_PATH: u16 = 0x7075;
 
@@ -151,7 +160,7 @@ impl Header {
         self.put_shared(out, zip64_len > 0, self.crc32, narrow_sizes, zip64_len + self.time_len());
         // Disk number and internal attributes stand after the comment's length.
         put_u16s(out, [len16(self.comment.len()), 0, 0]);
-        let folder = if self.name.ends_with('/') { 0x10 } else { 0 };
+        let folder = if self.name.ends_with('/') { ATTRIBUTE_FOLDER } else { 0 };
         put_u32s(out, [self.unix_mode << 16 | folder, narrow(self.offset, false)]);
         out.extend_from_slice(self.name.as_bytes());
         if zip64_len > 0 {

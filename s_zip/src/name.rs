@@ -59,6 +59,34 @@ pub fn check(name: &str) -> Result<(), NameFault> {
     faults.into_iter().find(|(found, _)| *found).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
+/// How the reader names the folder that an archive is extracted to.
+pub(crate) const ROOT: &str = "./";
+
+/// The shortest name for the same place: without empty parts and `.`, and with a slash at the end exactly if it is a folder's. What is absolute
+/// stays so. A file that ends in `.` keeps its name, which [`check`] refuses: some programs take that for a name, others for its folder.
+pub(crate) fn normal(name: &str, folder: bool) -> String {
+    let folder = folder || name.ends_with('/');
+    if name.is_empty() || (!folder && name.rsplit('/').next() == Some(".")) {
+        return name.to_owned();
+    }
+    let mut normal = String::with_capacity(name.len() + 2);
+    if name.starts_with('/') {
+        normal.push('/');
+    }
+    for part in name.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        normal.push_str(part);
+        normal.push('/');
+    }
+    if matches!(normal.as_str(), "" | "/") {
+        return ROOT.to_owned();
+    }
+    if !folder {
+        normal.pop();
+    }
+    normal.shrink_to_fit();
+    normal
+}
+
 /// Checks that Windows makes of `name` the file or folder that it says. Extraction asks on Windows only: elsewhere `12:30.log` is a name
 /// like any other.
 ///

@@ -202,6 +202,9 @@ fn check_place(
 }
 
 fn check_name(entry: &Entry) -> Result<(), NameFault> {
+    if entry.name == name::ROOT {
+        return Ok(());
+    }
     name::check(&entry.name)?;
     if cfg!(windows) { name::check_windows(&entry.name) } else { Ok(()) }
 }

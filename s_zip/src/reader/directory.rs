@@ -3,17 +3,21 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use crate::format::{
-    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, ZIP64_END, ZIP64_END_BYTES,
-    ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
+    CENTRAL_HEADER, CENTRAL_HEADER_BYTES, END, END_BYTES, FLAG_UTF8, LIMIT_16, LIMIT_32, LOCAL_HEADER, ZIP64_END,
+    ZIP64_END_BYTES, ZIP64_LOCATOR, ZIP64_LOCATOR_BYTES,
 };
 use crate::name::shown;
 use crate::time::DosDateTime;
 
 use super::Limits;
-use super::entry::{Entry, FLAGS_ENCRYPTED, read_fields};
+use super::entry::{Entry, FLAGS_ENCRYPTED, Host, read_fields, read_name};
 use super::error::ReadError;
 use super::source::{Cursor, fill, gather, seek};
 use super::text;
+
+/// Numbers of 16 and of 32 bits start over here, where a program does not write ZIP64.
+const WRAP_16: u64 = 1 << 16;
+const WRAP_32: u64 = 1 << 32;
 
 /// Where the directory is, by the end record and the ZIP64 end record.
 #[derive(Clone, Copy)]
@@ -35,7 +39,14 @@ struct End {
 pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(Vec<Entry>, Vec<u8>), ReadError> {
     let length = source.seek(SeekFrom::End(0)).map_err(ReadError::Read)?;
     let end = find_end(source, length)?;
-    let (place, ends_at) = find_zip64_end(source, &end)?.unwrap_or((end.place, end.at));
+    let wide = find_zip64_end(source, &end)?;
+    let (mut place, ends_at) = wide.unwrap_or((end.place, end.at));
+    if wide.is_none()
+        && let Some(offset) = ends_at.checked_sub(place.bytes)
+        && offset % WRAP_32 == place.offset
+    {
+        place.offset = offset;
+    }
     // Offsets count from the start of the file: something before the archive is fine as long as the offsets know of it.
     if place.offset.checked_add(place.bytes) != Some(ends_at) {
         return Err(ReadError::BadDirectory { what: "it does not end where the end record says" });
@@ -53,21 +64,30 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(V
     afford(place.bytes, place.entries)?;
     seek(source, place.offset)?;
     let bytes = gather(source, place.bytes, "the central directory")?;
-    afford(needed(&bytes, place.entries), place.entries)?;
-    let mut entries = parse(&bytes, place.entries)?;
+    let (count, name_bytes) = measure(&bytes)?;
+    if place.entries != if wide.is_none() { count % WRAP_16 } else { count } {
+        return Err(ReadError::BadDirectory { what: "it holds another number of entries than the end record counts" });
+    }
+    if count > limits.entries {
+        return Err(ReadError::TooManyEntries { claimed: count, limit: limits.entries });
+    }
+    afford(needed(&bytes, count, name_bytes), count)?;
+    let mut entries = parse(&bytes, count)?;
+    if wide.is_none() && place.offset != end.place.offset {
+        restore_offsets(source, &mut entries, place.offset, place.offset - end.place.offset)?;
+    }
     lay_out(&mut entries, place.offset)?;
     Ok((entries, end.comment))
 }
 
 /// Bytes of memory for the entries of a directory, beside the directory itself; not much less, nor much more.
-fn needed(directory: &[u8], entries: u64) -> u64 {
+fn needed(directory: &[u8], entries: u64, name_bytes: u64) -> u64 {
     // Its place by offset and by name, and what allocations round up.
     const BESIDE_ENTRY: usize = 80;
     let texts = (directory.len() as u64).saturating_sub(entries.saturating_mul(CENTRAL_HEADER_BYTES as u64));
-    // A byte of code page 437 is up to three of UTF-8, and then the name stands as in the archive, too.
+    // A byte of code page 437 is up to three of UTF-8. A name that is changed stands as in the archive, too.
     let foreign = 2 * directory.iter().filter(|byte| !byte.is_ascii()).count() as u64;
-    let raw = foreign.min(texts);
-    entries.saturating_mul((size_of::<Entry>() + BESIDE_ENTRY) as u64) + texts + foreign + raw
+    entries.saturating_mul((size_of::<Entry>() + BESIDE_ENTRY) as u64) + texts + foreign + name_bytes
 }
 
 /// Whether there are so many bytes of memory for a directory. An allocation that fails later, one of many small ones, aborts the program.
@@ -165,23 +185,34 @@ fn find_zip64_end<R: Read + Seek>(source: &mut R, end: &End) -> Result<Option<(P
     Ok(Some((Place { entries, offset, bytes }, at)))
 }
 
-/// The entries of a directory that holds exactly `count`.
+const SHORT: ReadError = ReadError::BadDirectory { what: "an entry's header runs past its end" };
+
+/// How many entries a directory holds, and the bytes of their names.
+fn measure(directory: &[u8]) -> Result<(u64, u64), ReadError> {
+    let (mut count, mut names) = (0, 0);
+    let mut cursor = Cursor(directory);
+    while !cursor.0.is_empty() {
+        // The lengths of name, extra fields and comment; disk, attributes and offset follow.
+        cursor.take(28).ok_or(SHORT)?;
+        let lengths = cursor.u16s::<3>().ok_or(SHORT)?.map(usize::from);
+        cursor.take(12 + lengths.iter().sum::<usize>()).ok_or(SHORT)?;
+        count += 1;
+        names += lengths[0] as u64;
+    }
+    Ok((count, names))
+}
+
+/// The entries of a directory that holds `count`.
 fn parse(bytes: &[u8], count: u64) -> Result<Vec<Entry>, ReadError> {
-    // The caller has held the count against the bytes that are there.
     let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
     let mut cursor = Cursor(bytes);
-    for _ in 0..count {
+    while !cursor.0.is_empty() {
         entries.push(parse_header(&mut cursor)?);
     }
-    if cursor.0.is_empty() {
-        Ok(entries)
-    } else {
-        Err(ReadError::BadDirectory { what: "it holds more than the entries that the end record counts" })
-    }
+    Ok(entries)
 }
 
 fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
-    const SHORT: ReadError = ReadError::BadDirectory { what: "an entry's header runs past its end" };
     if cursor.u32s().ok_or(SHORT)? != [CENTRAL_HEADER] {
         return Err(ReadError::BadDirectory { what: "an entry's header does not start with its signature" });
     }
@@ -193,23 +224,20 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
     let extra = cursor.take(extra_bytes.into()).ok_or(SHORT)?;
     let raw_comment = cursor.take(comment_bytes.into()).ok_or(SHORT)?;
 
-    let utf8 = flags & FLAG_UTF8 != 0;
-    // Unix (3) and macOS (19), which also keep a mode in the upper half of the attributes.
-    let made_on_unix = matches!(made_by >> 8, 3 | 19);
-    let (mut name, is_text) = text::decode(raw_name, utf8, made_on_unix);
-    let (comment, _) = text::decode(raw_comment, utf8, made_on_unix);
+    let host = Host::new(made_by >> 8);
+    let made_on_unix = host == Host::Unix;
+    let (comment, _) = text::decode(raw_comment, flags & FLAG_UTF8 != 0, made_on_unix);
     let fields = read_fields(extra, [uncompressed, compressed, offset], disk);
-    let fields = fields.map_err(|what| ReadError::BadField { name: shown(&name), what })?;
+    let fields = fields.map_err(|what| {
+        let (name, _) = text::decode(raw_name, flags & FLAG_UTF8 != 0, made_on_unix);
+        ReadError::BadField { name: shown(&name), what }
+    })?;
     if fields.disk != 0 {
         return Err(ReadError::MultiDisk);
     }
-    if let Some(unicode) = fields.unicode_name(raw_name).filter(|_| !utf8) {
-        unicode.clone_into(&mut name);
-    }
-    let modified_unix = match fields.modified {
-        Some(seconds) => seconds.into(),
-        None => DosDateTime { time: dos_time, date: dos_date }.to_unix(),
-    };
+    let (name, is_text) = read_name(raw_name, flags, host, host.is_folder(attributes), &fields);
+    let from_dos = || DosDateTime { time: dos_time, date: dos_date }.to_unix();
+    let modified_unix = fields.modified.unwrap_or_else(from_dos);
     let mode = attributes >> 16;
     Ok(Entry {
         raw_name: (name.as_bytes() != raw_name).then(|| raw_name.into()),
@@ -225,8 +253,38 @@ fn parse_header(cursor: &mut Cursor<'_>) -> Result<Entry, ReadError> {
         offset: fields.offset,
         encrypted: flags & FLAGS_ENCRYPTED != 0,
         flags,
+        host,
         ceiling: 0,
     })
+}
+
+/// Gives offsets back what they lost beyond 32 bits, where the directory's own offset has lost something, too: entries stand one after another, so
+/// that each starts at the first place behind the one before it that its offset can mean.
+fn restore_offsets<R: Read + Seek>(
+    source: &mut R,
+    entries: &mut [Entry],
+    directory_at: u64,
+    lost: u64,
+) -> Result<(), ReadError> {
+    const AMBIGUOUS: ReadError = ReadError::BadDirectory {
+        what: "numbers of more than 32 bits are cut off, and the rest can mean several places: pack the files again with ZIP64",
+    };
+    let mut least = 0_u64;
+    for entry in entries {
+        // Many readers take what was lost for the length of something before the archive, and look here.
+        let elsewhere = entry.offset.saturating_add(lost);
+        let wraps = least.saturating_sub(entry.offset).div_ceil(WRAP_32);
+        entry.offset = entry.offset.saturating_add(wraps.saturating_mul(WRAP_32));
+        least = entry.least_end(entry.raw_name().len() as u64).unwrap_or(u64::MAX);
+        if elsewhere != entry.offset && elsewhere < directory_at {
+            seek(source, elsewhere)?;
+            if gather(source, 4, "a local header")? == LOCAL_HEADER.to_le_bytes() {
+                return Err(AMBIGUOUS);
+            }
+        }
+    }
+    // A size that was cut off leaves a gap.
+    if directory_at.saturating_sub(least) < WRAP_32 { Ok(()) } else { Err(AMBIGUOUS) }
 }
 
 /// Checks by the least that each entry must occupy that none reaches into the next, and enters the place where each must have ended.

@@ -28,8 +28,8 @@ pub struct EntryReader<'a, R: Read + Seek> {
     /// Compressed bytes in the archive's input buffer that were not decoded yet.
     start: usize,
     end: usize,
-    /// Bytes from the end of the data to whatever follows the entry.
-    room: u64,
+    /// Bytes from the end of the data to whatever follows the entry, if a descriptor stands there.
+    descriptor: Option<u64>,
     state: State,
 }
 
@@ -46,7 +46,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
             return Err(ReadError::NoSuchEntry { index, entries: archive.entries.len() });
         };
         entry.check_readable(&archive.limits)?;
-        let room = entry.check_local(&mut archive.source)?;
+        let descriptor = entry.check_local(&mut archive.source)?;
         if entry.method == METHOD_STORED && entry.compressed != entry.uncompressed {
             let (declared, found) = (entry.uncompressed, entry.compressed);
             return Err(ReadError::SizeMismatch { name: shown(&entry.name), declared, found });
@@ -62,7 +62,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
             unread,
             start: 0,
             end: 0,
-            room,
+            descriptor,
             state: State::Open,
         })
     }
@@ -152,7 +152,7 @@ impl<'a, R: Read + Seek> EntryReader<'a, R> {
         if found != entry.crc32 {
             return Err(ReadError::CrcMismatch { name: name(), declared: entry.crc32, found });
         }
-        entry.check_descriptor(source, self.room)
+        self.descriptor.map_or(Ok(()), |room| entry.check_descriptor(source, room))
     }
 
     fn bad_data(&self, source: impl Into<Cause>) -> ReadError {
