@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// On Linux and macOS.
-const EBADF: i32 = 9;
-
 /// A folder that no other process can claim before this one drops it or ends.
 ///
 /// The claim is a lock of the system on the folder itself. It leaves nothing behind, and keeps the processes of one machine apart.
@@ -48,7 +45,8 @@ impl Claim {
     pub(crate) fn sync(&self) -> io::Result<Option<io::Error>> {
         let Err(error) = self.folder.sync_all() else { return Ok(None) };
         match (error.kind(), error.raw_os_error()) {
-            (ErrorKind::InvalidInput | ErrorKind::Unsupported, _) | (_, Some(EBADF)) => Ok(Some(error)),
+            // EINVAL, ENOTSUP, or EBADF, which is 9 on Linux and macOS.
+            (ErrorKind::InvalidInput | ErrorKind::Unsupported, _) | (_, Some(9)) => Ok(Some(error)),
             _ => Err(error),
         }
     }

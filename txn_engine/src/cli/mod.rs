@@ -25,18 +25,18 @@ use terminal::{complain, expect_stdout, print, stream};
 
 /// Does what was typed: `arguments` with the name of the program in front, as [`std::env::args_os`] gives them. Errors are printed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => carry_out(cli).map_or_else(|error| report(&error), |succeeded| ExitCode::from(u8::from(!succeeded))),
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(cli) => carry_out(cli),
         Err(error) if error.use_stderr() => {
             // If nobody listens there, nothing can be done about it.
             let _ = error.print();
-            ExitCode::from(2)
+            return ExitCode::from(2);
         }
         Err(help) => {
-            let printed = expect_stdout().and_then(|()| help.print().context("cannot write to standard output"));
-            printed.map_or_else(|error| report(&error), |()| ExitCode::SUCCESS)
+            expect_stdout().and_then(|()| help.print().context("cannot write to standard output").map(|()| true))
         }
-    }
+    };
+    done.map_or_else(|error| report(&error), |succeeded| ExitCode::from(u8::from(!succeeded)))
 }
 
 /// False if it ran, and found failures.

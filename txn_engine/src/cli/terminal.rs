@@ -4,7 +4,6 @@ use std::io::{self, BufWriter, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Error, ensure};
-use nix::fcntl::{FcntlArg, fcntl};
 
 /// One line with `error` and its causes on stderr; if nobody listens there, nothing can be done about it.
 pub(super) fn complain(error: &Error) {
@@ -34,6 +33,7 @@ pub(super) fn expect_stdout() -> Result<(), Error> {
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = {
+    use nix::fcntl::{FcntlArg, fcntl};
     extern "C" fn look() {
         STDOUT_CLOSED.store(fcntl(io::stdout(), FcntlArg::F_GETFD).is_err(), Ordering::Relaxed);
     }

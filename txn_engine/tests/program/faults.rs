@@ -102,8 +102,7 @@ impl Run {
     }
 
     fn folder(&self) -> Folder {
-        // In memory, where there is such a folder: to sync thousands of files on a disk takes minutes.
-        let folder = Folder(TempDir::new_in("/dev/shm").unwrap_or_else(|_| Folder::new().0));
+        let folder = Folder::in_memory();
         folder.write("more.csv", MORE);
         self.before.iter().for_each(|before| dump(&folder, before));
         folder
@@ -185,6 +184,17 @@ fn a_folder_that_cannot_be_synced_or_locked_is_a_warning() {
             assert!(stands == Some(run.after) && !output.stdout.is_empty());
         }
     }
+}
+
+#[test]
+fn a_session_that_cannot_be_read_is_not_taken_for_none() {
+    let run = Run { typed: "more.csv --dump session", ..Run::new(true) };
+    let folder = run.folder();
+    let fault = Fault { call: Some("open64"), path: "*session/session.json", errno: Some(EIO), is_done: false };
+    let (output, stands, _) = run.with(&folder, fault, None);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("session/session.json") && stands == run.before, "{said}");
 }
 
 #[test]

@@ -25,7 +25,8 @@ fn in_use(folder: &str, pid: u32) -> String {
 
 #[test]
 fn a_session_that_a_server_will_dump_can_be_read_and_is_not_dumped_to() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
+    let folder = Folder::in_memory();
+    folder.write("payments.csv", PAYMENTS);
     folder.txn_engine("payments.csv --dump session").assert().success();
     folder.write("nothing.csv", HEADER);
     let server = Server::start_in(folder, "--load session");
@@ -50,7 +51,8 @@ fn a_session_that_a_server_will_dump_can_be_read_and_is_not_dumped_to() {
 
 #[test]
 fn a_run_has_the_folder_from_its_start_to_its_end_however_it_ends() {
-    let folder = Folder::with("payments.csv", PAYMENTS);
+    let folder = Folder::in_memory();
+    folder.write("payments.csv", PAYMENTS);
     folder.txn_engine("payments.csv --dump session").assert().success();
     for is_killed in [true, false] {
         let mut first = folder.spawn(GO_ON, Stdio::null());
@@ -123,7 +125,7 @@ fn a_session_is_read_whole_while_others_are_dumped() {
 #[test]
 fn a_folder_that_is_gone_or_another_one_at_the_end_is_claimed_anew() {
     for is_replaced in [false, true] {
-        let server = Server::start("--mode tokio");
+        let server = Server::start_in(Folder::in_memory(), "--mode tokio");
         assert_eq!(server.connect().ask("deposit,1,1,5"), "ok");
         fs::rename(server.folder.path("session"), server.folder.path("moved")).expect("it can be renamed");
         let other = is_replaced.then(|| Session::claim(&server.folder.path("session"), |_| ()).expect("it is new"));
