@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod layouts;
+mod others;
 mod programs;
 mod umask;
 mod validators;

@@ -1,11 +1,12 @@
 //! The valid archives that mutations start from, one for each form that the format has.
 
+use super::times::{ntfs, old_unix, unix};
 use super::{Member, deflated, stored, wide_field, zip, zip_after};
 
 const UTF8: u16 = 1 << 11;
 
 /// Valid archives of at most about one KiB each: stored and deflated entries (with the feature `zstd` also those), sizes in the header, in
-/// a descriptor and in ZIP64 fields, ZIP64 end records, folders, comments, names that are not ASCII, times and modes.
+/// a descriptor and in ZIP64 fields, ZIP64 end records, folders, comments, names that are not ASCII, times and modes, what other programs write.
 pub fn corpus() -> Vec<Vec<u8>> {
     let text = "All work and no play makes a dull archive. ".repeat(12);
     let text = text.as_bytes();
@@ -34,6 +35,12 @@ pub fn corpus() -> Vec<Vec<u8>> {
             ],
             "Kommentar ü".as_bytes(),
         ),
+        zip(&[
+            Member { host: 0, mode: 0, central_extra: ntfs(1_700_000_001), ..stored("dos\\folder\\a", b"1") },
+            Member { host: 0, mode: 0, attributes: 0x10, ..stored("dos", b"") },
+            Member { mode: 0o040_755, central_extra: old_unix(1_700_000_001), ..stored("./unix", b"") },
+            Member { local_flags: Some(UTF8), central_extra: unix(1_700_000_001), ..stored("unix//b", b"2") },
+        ]),
         #[cfg(feature = "zstd")]
         zip(&[zstandard("zstd", text), with_descriptor(zstandard("again", text))]),
     ];

@@ -3,6 +3,7 @@
 pub mod corpus;
 pub mod mutation;
 pub mod numbers;
+pub mod times;
 
 use std::io::Cursor;
 
@@ -17,11 +18,17 @@ pub struct Member {
     /// The version that it takes to read it.
     pub version: u16,
     pub flags: u16,
+    /// The flags of the local header, if they are others.
+    pub local_flags: Option<u16>,
     pub method: u16,
     pub data: Vec<u8>,
     pub crc32: u32,
     pub uncompressed: u32,
     pub mode: u32,
+    /// The system that the archive was made on, by its number.
+    pub host: u8,
+    /// The attributes of MS-DOS.
+    pub attributes: u32,
     pub time: u16,
     pub date: u16,
     pub comment: Vec<u8>,
@@ -41,6 +48,7 @@ pub fn stored(name: &str, data: &[u8]) -> Member {
         crc32: crc32fast::hash(data),
         uncompressed: u32::try_from(data.len()).unwrap(),
         mode: 0o100_644,
+        host: 3,
         date: 1 << 5 | 1,
         ..Member::default()
     }
@@ -89,8 +97,8 @@ pub fn zip_after(prefix: &[u8], members: &[Member], comment: &[u8]) -> Zip {
     for member in members {
         zip.local.push(zip.bytes.len());
         // A descriptor takes the place of these numbers.
-        let known = member.flags & 8 == 0;
-        let shared = member.shared(known);
+        let flags = member.local_flags.unwrap_or(member.flags);
+        let shared = member.shared(flags, flags & 8 == 0);
         let local = [&b"PK\x03\x04"[..], &shared, &len16(&member.name), &len16(&member.local_extra), &member.name];
         zip.bytes.extend(local.concat());
         zip.bytes.extend([&member.local_extra[..], &member.data, &member.tail].concat());
@@ -98,18 +106,20 @@ pub fn zip_after(prefix: &[u8], members: &[Member], comment: &[u8]) -> Zip {
     let directory = zip.bytes.len();
     for (member, offset) in members.iter().zip(&zip.local) {
         zip.central.push(zip.bytes.len());
-        zip.bytes.extend([&b"PK\x01\x02\x3f\x03"[..], &member.shared(true)].concat());
+        zip.bytes.extend([&b"PK\x01\x02\x3f"[..], &[member.host], &member.shared(member.flags, true)].concat());
         zip.bytes.extend(
             [len16(&member.name), len16(&member.central_extra), len16(&member.comment), [0; 2], [0; 2]].concat(),
         );
         let folder = u32::from(member.name.ends_with(b"/")) * 16;
-        zip.bytes.extend((member.mode << 16 | folder).to_le_bytes());
+        zip.bytes.extend((member.mode << 16 | member.attributes | folder).to_le_bytes());
         zip.bytes.extend(u32::try_from(*offset).unwrap().to_le_bytes());
         zip.bytes.extend([&member.name[..], &member.central_extra, &member.comment].concat());
     }
     zip.end = zip.bytes.len();
-    let count = u16::try_from(members.len()).unwrap_or(u16::MAX).to_le_bytes();
-    zip.bytes.extend([&b"PK\x05\x06\0\0\0\0"[..], &count, &count].concat());
+    let count = u32::try_from(members.len()).unwrap().to_le_bytes();
+    // Without ZIP64 it wraps.
+    let count = &count[..2];
+    zip.bytes.extend([&b"PK\x05\x06\0\0\0\0"[..], count, count].concat());
     zip.bytes.extend(u32::try_from(zip.end - directory).unwrap().to_le_bytes());
     zip.bytes.extend(u32::try_from(directory).unwrap().to_le_bytes());
     zip.bytes.extend([&len16(comment)[..], comment].concat());
@@ -117,17 +127,15 @@ pub fn zip_after(prefix: &[u8], members: &[Member], comment: &[u8]) -> Zip {
 }
 
 impl Member {
-    fn shared(&self, known: bool) -> Vec<u8> {
+    fn shared(&self, flags: u16, known: bool) -> Vec<u8> {
         let crc32 = if known { self.crc32 } else { 0 };
         let numbers = match (self.wide, known) {
             (true, _) => [crc32, u32::MAX, u32::MAX],
             (false, true) => [crc32, u32::try_from(self.data.len()).unwrap(), self.uncompressed],
             (false, false) => [0; 3],
         };
-        let mut bytes: Vec<u8> = [self.version, self.flags, self.method, self.time, self.date]
-            .into_iter()
-            .flat_map(u16::to_le_bytes)
-            .collect();
+        let mut bytes: Vec<u8> =
+            [self.version, flags, self.method, self.time, self.date].into_iter().flat_map(u16::to_le_bytes).collect();
         bytes.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
         bytes
     }
