@@ -16,7 +16,7 @@ main() {
   local crate target toolchain=() failed=0
   case ${1:-} in -h | --help) usage; exit 0 ;; '') usage >&2; exit 2 ;; esac
   need_rust
-  unset CARGO_ENCODED_RUSTFLAGS # cargo-fuzz has flags of its own
+  unset CARGO_ENCODED_RUSTFLAGS CARGO_BUILD_BUILD_DIR # cargo-fuzz has flags of its own
   cargo fuzz --version >/dev/null 2>&1 || die 'cargo-fuzz was not found: cargo install cargo-fuzz --locked'
   if cargo +nightly --version >/dev/null 2>&1; then toolchain=(+nightly); else export RUSTC_BOOTSTRAP=1; fi
   for crate in "$@"; do

@@ -3,34 +3,30 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Fails if standard output was closed by whoever started the program.
 pub fn check() -> Result<()> {
-    let open = if CLOSED.load(Ordering::Relaxed) { Err(io::Error::other("it is closed")) } else { Ok(()) };
-    open.context("cannot write to standard output")
+    ensure!(!CLOSED.load(Ordering::Relaxed), "cannot write to standard output: it is closed");
+    Ok(())
 }
 
-/// Prints `text` and makes sure that it arrived, unless nobody reads it any more.
+/// Prints `text` and makes sure that all of it arrived.
 pub fn print(text: &str) -> Result<()> {
-    check()?;
-    let mut out = io::stdout().lock();
-    arrived(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    written(|| io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()))
 }
 
-/// Prints the help that was asked for; what was typed wrongly ends the program with clap's own message.
+/// Prints the help that was asked for; words that mean nothing end the program.
 pub fn explain(typed: &clap::Error) -> Result<()> {
-    if typed.use_stderr() {
-        typed.exit();
-    }
-    check()?;
-    arrived(typed.print())
+    if typed.use_stderr() { typed.exit() } else { written(|| typed.print()) }
 }
 
-fn arrived(written: io::Result<()>) -> Result<()> {
-    match written {
+/// Whether it arrived, unless nobody reads it any more.
+fn written(write: impl FnOnce() -> io::Result<()>) -> Result<()> {
+    check()?;
+    match write() {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done.context("cannot write to standard output"),
     }

@@ -4,32 +4,29 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Fails if standard output was closed by whoever started the program.
 pub fn check() -> Result<()> {
-    let open = if CLOSED.load(Ordering::Relaxed) { Err(io::Error::other("it is closed")) } else { Ok(()) };
-    open.context("cannot write to standard output")
+    ensure!(!CLOSED.load(Ordering::Relaxed), "cannot write to standard output: it is closed");
+    Ok(())
 }
 
 /// Prints `text` and makes sure that all of it arrived.
 pub fn print(text: &str) -> Result<ExitCode> {
-    check()?;
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
-    Ok(ExitCode::SUCCESS)
+    written(|| io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()))
 }
 
-/// Prints the help that was asked for; what was typed wrongly ends the program with clap's own message.
+/// Prints the help that was asked for; words that mean nothing end the program.
 pub fn explain(typed: &clap::Error) -> Result<ExitCode> {
-    if typed.use_stderr() {
-        typed.exit();
-    }
+    if typed.use_stderr() { typed.exit() } else { written(|| typed.print()) }
+}
+
+fn written(write: impl FnOnce() -> io::Result<()>) -> Result<ExitCode> {
     check()?;
-    typed.print().context("cannot write to standard output")?;
-    Ok(ExitCode::SUCCESS)
+    write().map(|()| ExitCode::SUCCESS).context("cannot write to standard output")
 }
 
 /// Runs before Rust's own start, which puts /dev/null where standard output is closed: then what is written is lost without an error.

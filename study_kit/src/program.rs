@@ -71,17 +71,9 @@ pub fn main<S: Study>() -> ExitCode {
 }
 
 fn carry_out<S: Study>(verb: Option<Verb>) -> Result<ExitCode> {
-    let is_silent = match &verb {
-        Some(Verb::Run(request)) => request.record.is_some(),
-        Some(Verb::Prepare { .. } | Verb::Word(_)) => true,
-        _ => false,
-    };
-    if !is_silent {
-        // Not after minutes of work.
-        output::check()?;
-    }
     match verb {
-        None => print(&overview::tables::<S>()?),
+        // Found out now, not after minutes of work.
+        None => output::check().and_then(|()| print(&overview::tables::<S>()?)),
         Some(Verb::Arms { profile }) => print(&case::lines(S::SCENARIOS, profile)),
         Some(Verb::Prepare { scenario, seed }) => {
             S::prepare(&case::find(S::SCENARIOS, &scenario)?.setting, seed)?;
