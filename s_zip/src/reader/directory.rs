@@ -41,6 +41,7 @@ pub(super) fn read<R: Read + Seek>(source: &mut R, limits: &Limits) -> Result<(V
     let end = find_end(source, length)?;
     let wide = find_zip64_end(source, &end)?;
     let (mut place, ends_at) = wide.unwrap_or((end.place, end.at));
+    // The offset may have wrapped: the directory ends where the end record starts.
     if wide.is_none()
         && let Some(offset) = ends_at.checked_sub(place.bytes)
         && offset % WRAP_32 == place.offset

@@ -64,8 +64,10 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Every path below a folder: of a file its data and the seconds of its time.
-fn tree(folder: &Path, times: bool) -> Vec<(String, Option<(Vec<u8>, u64)>)> {
+/// What is at a path below a folder: of a file its data and the seconds of its time.
+type Item = (String, Option<(Vec<u8>, u64)>);
+
+fn tree(folder: &Path, times: bool) -> Vec<Item> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(here) = folders.pop() {
         for item in fs::read_dir(here).unwrap() {
@@ -105,7 +107,9 @@ fn write(place: &Path, archive: &Zip) -> (PathBuf, [PathBuf; 2]) {
     let file = place.join("a.zip");
     fs::write(&file, &archive.bytes).unwrap();
     let folders = ["ours", "theirs"].map(|name| place.join(name));
-    folders.iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    for folder in &folders {
+        fs::create_dir(folder).unwrap();
+    }
     (file, folders)
 }
 
@@ -130,12 +134,15 @@ fn python_makes_the_same_of_what_others_write() {
     compare("python", &["python3"], "python3", |file, to| ["-I", "-c", EXTRACT, file, to].map(str::to_owned).to_vec());
 }
 
-/// Names, sizes and CRCs of a wrapped count, and of what Go reads.
+/// How a program is found, what it is told before the archive's path, and how many entries it then tells of.
+type Program<'a> = (&'a str, &'a [&'a str], &'a str, &'a [&'a str], fn(&str) -> usize);
+
+/// A count that wrapped, and what Go is named for.
 #[test]
 fn go_and_the_others_read_as_many_entries() {
     let members: Vec<Member> = (0..70_000).map(|index| stored(&format!("{index:x}"), b"")).collect();
     let wrapped = [("a count that wrapped", zip(&members), "go python unzip bsdtar 7z", false)];
-    let programs: [(&str, &[&str], &str, &[&str], fn(&str) -> usize); 5] = [
+    let programs: [Program; 5] = [
         ("go", &["go"], "golang-go", &["run", &format!("{SOURCES}/check.go")], |text| text.lines().count() - 1),
         // The archive's comment has a line.
         ("python", &["python3"], "python3", &["-I", &format!("{SOURCES}/check.py")], |text| text.lines().count() - 2),

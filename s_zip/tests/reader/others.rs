@@ -152,11 +152,11 @@ impl Seek for Holed {
 fn holed(archive: &Zip, index: usize, length: u64) -> Holed {
     let mut archive = archive.clone();
     let start = archive.local.get(index).copied().unwrap_or(archive.central[0]);
-    let offset = |at: usize| (at as u64 + if at >= start { length } else { 0 }) as u32;
+    let offset = |at: usize| (at as u64 + if at >= start { length } else { 0 }).to_le_bytes();
     for (central, local) in archive.central.clone().into_iter().zip(archive.local.clone()) {
-        archive = archive.with(central + 42, &offset(local).to_le_bytes());
+        archive = archive.with(central + 42, &offset(local)[..4]);
     }
-    let archive = archive.with(archive.end + 16, &offset(archive.central[0]).to_le_bytes());
+    let archive = archive.with(archive.end + 16, &offset(archive.central[0])[..4]);
     Holed { bytes: archive.bytes, hole: (start as u64, length), at: 0 }
 }
 
@@ -248,7 +248,7 @@ fn a_descriptor_that_one_header_announces_is_there_if_it_is_needed() {
 
 /// A folder whose name does not say so.
 fn folder(host: u8, mode: u32, attributes: u32) -> Member {
-    Member { host, mode, attributes, ..stored("d", b"") }
+    Member { mode, host, attributes, ..stored("d", b"") }
 }
 
 #[test]
@@ -385,6 +385,25 @@ fn what_has_one_place_under_two_names_is_found() {
     let summary = zip(&roots).test().unwrap();
     assert_eq!((summary.directories, summary.files), (3, 1));
     assert_error!(zip(&[stored("./", b"data")]).test(), ReadError::NotAFile { kind: "a folder with data", .. });
+}
+
+#[cfg(all(feature = "extract", unix))]
+#[test]
+fn an_entry_for_the_folder_itself_leaves_it_as_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let into = tempfile::tempdir().unwrap();
+    let before = std::fs::metadata(&into).unwrap().permissions().mode();
+    let root = Member { mode: 0o040_777, ..stored("./", b"") };
+    let folder = Member { mode: 0o040_750, central_extra: ntfs(THEN), ..stored("./d", b"") };
+    let file = Member { host: 0, mode: 0, central_extra: ntfs(THEN), ..stored("d\\f", b"1") };
+    zip(&[root, file, folder]).open().unwrap().extract(into.path()).unwrap();
+    assert_eq!(std::fs::metadata(&into).unwrap().permissions().mode(), before);
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(THEN.unsigned_abs());
+    for path in ["d", "d/f"] {
+        assert_eq!(std::fs::metadata(into.path().join(path)).unwrap().modified().unwrap(), then, "{path}");
+    }
+    assert_eq!(std::fs::metadata(into.path().join("d")).unwrap().permissions().mode() & 0o777, 0o750);
 }
 
 #[test]
