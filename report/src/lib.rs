@@ -5,10 +5,9 @@
 //! - the program: [`cli`] (what can be typed) and [`commands`] (what each does);
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
 //!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`], `power`; while it goes on: `append`, [`seals`]; after it: [`check`];
+//! - before measuring: [`plan`]; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it), `supplement` (partial measurements), [`host`] and
-//!   [`rounds`] (which measurements are shown);
+//!   [`judged`] (what came of it), [`host`] and [`rounds`] (which measurements are shown);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], `publish`.
 
 mod append;
@@ -33,7 +32,6 @@ pub mod manifest;
 pub mod page;
 pub mod plan;
 pub mod plan_file;
-mod power;
 mod publish;
 pub mod record;
 pub mod render;
@@ -45,5 +43,4 @@ pub mod seals;
 pub mod selection;
 mod sentence;
 pub mod stats;
-mod supplement;
 pub mod view;
