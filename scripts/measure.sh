@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does:   measures one study: every run of its plan once, through hyperfine; resumes what was interrupted.
-# Reads:  STUDY/study/{claims.toml,page.toml,builds.tsv} and the verbs `arms` and `prepare` of STUDY_study.
+# Reads:  STUDY/study/{claims.toml,builds.tsv} and the verbs `arms` and `prepare` of STUDY_study.
 # Writes: results/.partial/STUDY-PROFILE[-only]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -15,21 +15,21 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] [--blocks N] | --claim ID | --calibrate N] [--close]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] | --claim ID | --calibrate N] [--close]
        scripts/measure.sh STUDY... [the same] --plan
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed a study's budget.
 --close measures no more: of what was interrupted it seals the blocks that are complete.
---only measures these scenarios, --blocks at most so many blocks of each: the report shows them, marked, where the newest
-whole measurement has none. No budget binds them.
---claim measures what one claim asks for, and prints its verdict; the samples stay in target/, the report knows nothing of them.
+--only measures these scenarios of the profile originals. No budget binds them.
+--claim measures what one claim asks for, and prints what it says here, what the hosts say and what was published; the samples stay
+in target/, the report knows nothing of them.
 --calibrate runs the cheapest A/A controls only, all their blocks N times; the report says how often the method was wrong.
 Exit codes: 0 done, 1 done but some runs failed, 2 could not measure, 130 interrupted. Knobs: scripts/config.sh.
 EOF
 }
 
 parse() {
-  studies=() plan_only='' close='' only='' blocks='' trials='' claim='' part=() kind=''
+  studies=() plan_only='' close='' only='' trials='' claim='' part=() kind=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -37,7 +37,6 @@ parse() {
       --close) close=yes ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
-      --blocks) [ -n "${2:-}" ] || die '--blocks takes a number'; blocks=$2; shift ;;
       --claim) [ -n "${2:-}" ] || die '--claim takes the id of a claim'; claim=$2; shift ;;
       --calibrate) [ -n "${2:-}" ] || die '--calibrate takes a number of trials'; trials=$2; shift ;;
       -* | '') usage >&2; exit 2 ;;
@@ -51,10 +50,7 @@ parse() {
     quick | full | originals) results=$RESULTS ;;
     *) die "there is no profile '$PROFILE': smoke, quick, full or originals" ;;
   esac
-  if [ -n "$blocks" ]; then
-    [ -n "$only" ] || die '--blocks needs --only: a whole measurement has the blocks that its claims ask for'
-    [[ $blocks =~ ^[1-9][0-9]{0,3}$ ]] || die "--blocks takes a number from 1 to 9999, not '$blocks'"
-  fi
+  [ -z "$only" ] || [ "$PROFILE" = originals ] || die '--only is of the profile originals: every other measures all that is asked of it'
   if [ -n "$trials" ]; then
     [ -z "$only" ] || die '--calibrate repeats A/A controls of the study: leave out --only'
     [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
@@ -64,7 +60,7 @@ parse() {
     results=$CLAIM_RESULTS/$claim
   fi
   layouts=$(layouts_here)
-  part=(${only:+--only "$only"} ${blocks:+--blocks "$blocks"} ${trials:+--calibrate "$trials"})
+  part=(${only:+--only "$only"} ${trials:+--calibrate "$trials"})
   terms=(--layouts "$layouts" ${part[@]+"${part[@]}"})
   kind=${only:+-only}${trials:+-calibration}${claim:+-claim}
   choose "${studies[0]}"
@@ -90,7 +86,7 @@ show_plan() {
     stage "$folder/$study"
     folders+=("$folder/$study")
   done
-  "$report" plan "${folders[@]}" --profile "$PROFILE" --seed "${SEED:-0}" "${terms[@]}" --show --results "$RESULTS" || code=$?
+  "$report" plan "${folders[@]}" --profile "$PROFILE" --seed "${SEED:-0}" "${terms[@]}" || code=$?
   rm -rf "$folder"
   exit "$code"
 }
@@ -100,6 +96,13 @@ close_record() {
   if [ ! -f "$work/ready" ] || [ ! -d "$record" ]; then die "$record is not there: no such measurement was interrupted"; fi
   seal --cut
   say "it has $(count_lines "$sealed/seals.tsv") of $(cut -f 2,3 "$sealed/plan.tsv" | sort -u | wc -l | tr -d ' ') blocks"
+}
+
+# What the claim says here, on all hosts whose rounds are kept, and as published; here alone if those cannot be read.
+print_claim() {
+  local only_this=(--study "$study" --claim "$claim")
+  if has_results && "$report" verdicts "$results" "$RESULTS" "${only_this[@]}"; then return; fi
+  "$report" verdicts "$results" "${only_this[@]}"
 }
 
 measure() {
@@ -121,7 +124,7 @@ main() {
   build report
   report=$(binary report release)
   if [ -n "$close" ]; then close_record; else measure; fi
-  [ -z "$claim" ] || "$report" verdicts "$results" --study "$study"
+  [ -z "$claim" ] || print_claim
   failures=$(count_lines "$work/failed")
   rm -rf "$work"
   [ "$failures" = 0 ] || { say "$failures runs failed; they are recorded as failures, their output is in $log"; exit 1; }

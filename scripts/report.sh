@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does:   checks the recorded results and writes the report from the newest of each study; measures nothing.
-# Reads:  results/.
+# Reads:  results/, STUDY/study/{claims.toml,page.toml}.
 # Writes: REPORT.md, docs/evidence/, charts/, the answers in README.md and the goals in STUDY/README.md (below --into: the same there).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"

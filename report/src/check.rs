@@ -90,7 +90,6 @@ fn name(folder: &Folder) -> Option<Error> {
 fn structure(folder: &Folder) -> Vec<Error> {
     let file = |name: &str| folder.path.join(name);
     let found = [
-        page_against_claims(&folder.page, &folder.claims, &file("page.toml")),
         meta_against_files(folder, &file("plan.json")),
         plan_again(folder, &file("plan.tsv")),
         runs_against_plan(folder),
@@ -105,7 +104,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
 fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
     let kernel = folder.machine.value("kernel");
     let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
-    let is_due = folder.is_whole() && is_linux;
+    let is_due = folder.judges() && is_linux;
     let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
     let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
     let what = "is no figure above zero: a whole round is of a host that was probed";
@@ -113,9 +112,8 @@ fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
 }
 
 /// What a page says depends on claims that there are: otherwise it would never be said.
-fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
-    let answered = page.document.iter().map(|document| &document.claim).filter(|claim| claims.claim(claim).is_none());
-    let unknown = answered.chain(page.claims().filter(|claim| claims.asked(claim, Form::Fair).is_none()));
+pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
+    let unknown = page.claims().filter(|claim| claims.asked(claim, Form::Fair).is_none());
     let unknown = unknown.map(|claim| format!("it rests on the claim {claim}, which claims.toml lacks"));
     let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, scenario)| {
         let parts = claims.asked(claim, *form).into_iter().flat_map(Asked::parts);
@@ -126,7 +124,7 @@ fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> 
     unknown.chain(unjudged).map(|what| Error::file(file, what)).collect()
 }
 
-/// plan.json is of these files; a partial measurement holds its scenarios and no others.
+/// plan.json is of these files; a part of the originals holds its scenarios and no others.
 fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
     let Folder { meta, claims, cases, .. } = folder;
     let passes = selection::passes(meta);
@@ -143,7 +141,6 @@ fn meta_against_files(folder: &Folder, file: &Path) -> Vec<Error> {
     fault(said != passes, format!("memory_passes is {said}, by its profile and part it is {passes}"));
     let what = "cut stands there, but all planned runs and memory passes are there, too";
     fault(meta.cut && is_all_there, what.to_owned());
-    fault(meta.blocks_cap.is_some() && meta.only.is_none(), "blocks_cap needs only".to_owned());
     let only: BTreeSet<&str> = meta.only.iter().flatten().map(String::as_str).collect();
     let listed = cases.iter().filter(|_| meta.only.is_some()).map(|case| case.scenario.as_str()).collect();
     for scenario in only.symmetric_difference(&listed) {
@@ -374,18 +371,4 @@ fn complete_seals(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     }
     let is_whole = last.lines == plan.len() && passes.lines().count() >= selection::promised(path)?.len();
     Ok(write_whole(&path.join("plan.json"), &PlanMeta { cut: !is_whole, ..read_meta(path)? }.to_text())?)
-}
-
-/// Replaces page.toml of the sealed folder `path` by `page`, and its line in the manifest.
-pub(crate) fn replace_page(path: &Path, page: &Path) -> Result<(), Vec<Error>> {
-    manifest::verify(path)?;
-    let text = files::read(page)?;
-    let new = Page::parse(&text, &page.display().to_string())?;
-    let (_, claims) = load(path, "claims.toml", Claims::parse)?;
-    none(page_against_claims(&new, &claims, page))?;
-    // Of all other files the sums stay as they were sealed, whatever happens to the files meanwhile.
-    let mut sums = manifest::read(path)?;
-    sums.insert("page.toml".to_owned(), manifest::sum(text.as_bytes()));
-    write_whole(&path.join("page.toml"), &text)?;
-    Ok(write_whole(&path.join(manifest::NAME), &manifest::to_text(&sums))?)
 }

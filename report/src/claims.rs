@@ -1,15 +1,14 @@
 //! What is judged, as claims.toml says it: claims, each in two forms, with what a form inherits written out.
 
 use std::collections::BTreeMap;
-use std::mem::discriminant;
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
-use crate::rules::{Band, Control, Direction};
+use crate::rules::{Band, Direction};
 
 /// What claims.toml says.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
     pub study: String,
     /// Seconds that the plan of a profile may take, by profile.
@@ -155,6 +154,9 @@ pub struct Part {
     pub kind: Kind,
     pub margin: f64,
     pub quantity: Quantity,
+    /// The published figure in the unit of its authors: one number, or the ends of a range.
+    pub figure: Option<Band>,
+    pub unit: Unit,
     /// Id of the A/A control that gives the floor.
     pub aa: Option<String>,
     pub causes: Vec<Cause>,
@@ -175,11 +177,11 @@ pub struct Mirrors {
 #[derive(Debug, Clone, PartialEq, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Kind {
-    /// A difference, of a size if one is claimed.
-    Ratio { size: Option<Size> },
+    /// A difference.
+    Ratio,
     /// No difference.
     Equal,
-    /// A value within a range.
+    /// A value or ratio within an asserted range, or beyond an asserted bound.
     Band(Band),
     /// How a value changes with another metric.
     Slope { x: String, aim: Aim },
@@ -188,8 +190,6 @@ pub enum Kind {
         /// Id of the claim, or further test, whose effect is explained.
         explains: String,
         form: Form,
-        /// Whose cause the control isolates.
-        control: Control,
     },
     /// A criterion is met in more than a share of the blocks.
     Outcome {
@@ -198,26 +198,23 @@ pub enum Kind {
         share: f64,
     },
     /// A difference in every scenario.
-    Every { size: Option<Size> },
+    Every,
 }
 
-/// How large a claimed difference is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Size {
-    /// One published ratio.
-    Ratio(f64),
-    /// A published range of ratios.
-    Range(Band),
-}
-
-impl Size {
-    /// The ratios that count as this size.
-    pub fn band(self) -> Band {
-        match self {
-            Size::Ratio(size) => Band::around(size),
-            Size::Range(band) => band,
-        }
-    }
+/// The unit in which a ratio is printed: that of the authors.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, EnumString, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Unit {
+    /// Percent up to three times, times beyond.
+    #[default]
+    Plain,
+    /// The first side against the second: 1.27 is "+27 %".
+    Percent,
+    /// The second side against the first: 1.25 is "-20 %".
+    Inverse,
+    /// 8.2 is "8.2 times".
+    Times,
 }
 
 /// What is claimed of a slope.
@@ -297,6 +294,12 @@ impl Quantity {
         matches!(self.of, Of::Ratio { .. })
     }
 
+    /// Whether both ask the same of `profile`, however often it is measured and wherever it is written.
+    fn asks_as(&self, other: &Self, profile: &str) -> bool {
+        let of_profile = |quantity: &Self| Quantity { scenarios: BTreeMap::new(), ..quantity.asked() };
+        self.scenarios(profile) == other.scenarios(profile) && of_profile(self) == of_profile(other)
+    }
+
     /// The same, however often it is measured and wherever it is written.
     pub(crate) fn asked(&self) -> Self {
         let mut asked = Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() };
@@ -363,8 +366,7 @@ impl Asked {
 impl Part {
     /// Whether its verdict rests on a floor, which copies of one program show. That of a value does if it names their arm.
     pub fn has_floor(&self) -> bool {
-        matches!(self.kind, Kind::Ratio { .. } | Kind::Every { .. } | Kind::Equal)
-            && (self.quantity.is_ratio() || self.aa.is_some())
+        matches!(self.kind, Kind::Ratio | Kind::Every | Kind::Equal) && (self.quantity.is_ratio() || self.aa.is_some())
     }
 }
 
@@ -372,6 +374,11 @@ impl Mirrors {
     /// All that is measured of it.
     fn quantities(&self) -> impl Iterator<Item = &Quantity> {
         [&self.theirs, &self.ours].into_iter().chain(self.but.as_ref().map(|(_, theirs)| theirs))
+    }
+
+    /// The same, to be changed.
+    fn quantities_mut(&mut self) -> impl Iterator<Item = &mut Quantity> {
+        [&mut self.theirs, &mut self.ours].into_iter().chain(self.but.as_mut().map(|(_, theirs)| theirs))
     }
 }
 
@@ -385,15 +392,17 @@ impl<T> Claim<T> {
     }
 
     /// The claim with what `of` makes of each of its forms.
-    pub(crate) fn map<U>(&self, of: impl Fn(&T) -> U) -> Claim<U> {
-        let further =
-            |test: &Further<T>| Further { id: test.id.clone(), text: test.text.clone(), form: of(&test.form) };
+    pub(crate) fn map<U>(&self, of: impl Fn(&str, Form, &T) -> U) -> Claim<U> {
+        let further = |test: &Further<T>| {
+            let form = of(&test.id, Form::Fair, &test.form);
+            Further { id: test.id.clone(), text: test.text.clone(), form }
+        };
         Claim {
             id: self.id.clone(),
             text: self.text.clone(),
             original: self.original.clone(),
-            published: of(&self.published),
-            fair: of(&self.fair),
+            published: of(&self.id, Form::Published, &self.published),
+            fair: of(&self.id, Form::Fair, &self.fair),
             further: self.further.iter().map(further).collect(),
         }
     }
@@ -456,42 +465,50 @@ impl Claims {
         claims.chain(controls).chain(goals)
     }
 
-    /// Whether both ask the same, be it in other words or with other numbers of blocks: a later round may be larger or smaller than the one before.
-    pub fn ask_as(&self, other: &Claims) -> bool {
-        self.question(other) == other.question(self)
-    }
-
-    /// Whether both compare the same with the authors' own code for what the claim `id` asks in `form`, or for the further test of this id, be the claim
-    /// itself judged by the same or not.
-    pub fn mirror_as(&self, other: &Claims, id: &str, form: Form) -> bool {
-        let quantities = |claims: &Claims| -> Vec<Quantity> {
-            let parts = claims.asked(id, form).into_iter().flat_map(Asked::parts);
-            let mirrors = parts.filter_map(|part| part.mirrors.as_ref());
-            mirrors.flat_map(Mirrors::quantities).map(Quantity::asked).collect()
+    /// These claims with the blocks of a round, whose own claims are `round`, as far as it was asked the same: a test by the same claim, form,
+    /// scenarios, arms, metric, replicate and margin; what explains or guards a test, whoever asked for it.
+    #[must_use]
+    pub fn asked_in(&self, round: &Claims, profile: &str) -> Claims {
+        let blocks_of = |quantity: &Quantity, others: &mut dyn Iterator<Item = &Quantity>| -> BTreeMap<String, usize> {
+            let same = others.filter(|other| other.asks_as(quantity, profile));
+            let most = same.filter_map(|other| other.blocks.get(profile)).max();
+            most.map(|blocks| (profile.to_owned(), *blocks)).into_iter().collect()
         };
-        quantities(self) == quantities(other)
-    }
-
-    /// What is asked, whatever time is spent on the answer, in whatever words and wherever it is written. What explains a test or is
-    /// compared with it is no part of what it asks, nor are goals, which are about our own crates, nor a further test that `other` lacks: none is
-    /// counted. A new field has to be named here.
-    fn question(&self, other: &Claims) -> impl PartialEq + use<> {
-        let part = |Part { text: _, kind, margin, quantity, aa, causes: _, mirrors: _ }: &Part| {
-            (kind.clone(), *margin, quantity.asked(), aa.clone())
+        let anybody = |quantity: &mut Quantity| {
+            quantity.blocks = blocks_of(quantity, &mut round.quantities().map(|(_, other)| other));
         };
-        let asked = |form: &Asked| (discriminant(form), form.parts().iter().map(part).collect::<Vec<_>>());
-        let test = |Further { id, text: _, form }: &Further<Asked>| (id.clone(), asked(form));
-        let claim = |Claim { id, text: _, original: _, published, fair, further }: &Claim<Asked>| {
-            let in_both = further.iter().filter(|test| other.asked(&test.id, Form::Fair).is_some());
-            (id.clone(), asked(published), asked(fair), in_both.map(test).collect::<Vec<_>>())
-        };
-        let control = |ControlCase { id, planted, margin, quantity }: &ControlCase| {
-            (id.clone(), *planted, *margin, quantity.asked())
-        };
-        let Claims { study, budget_s: _, claims, controls, goals: _ } = self;
-        let claims: Vec<_> = claims.iter().map(claim).collect();
-        let controls: Vec<_> = controls.iter().map(control).collect();
-        (study.clone(), claims, controls)
+        let mut claims = self.clone();
+        for claim in &mut claims.claims {
+            let Claim { id, published, fair, further, .. } = claim;
+            let id = &*id;
+            let forms = [(id, Form::Published, published), (id, Form::Fair, fair)].into_iter();
+            let forms = forms.map(|(id, form, asked)| (id, Some(form), asked));
+            let further = further.iter_mut().map(|test| (id, None, &mut test.form));
+            for (id, form, asked) in forms.chain(further) {
+                let Asked::Parts(parts) = asked else { continue };
+                // A further test is counted nowhere: it may have been a form of the claim before.
+                let own = round.claim(id).into_iter();
+                let own: Vec<&Part> = match form {
+                    Some(form) => own.flat_map(|claim| claim.form(form).parts()).collect(),
+                    None => own.flat_map(Claim::parts).map(|(_, part)| part).collect(),
+                };
+                for Part { margin, quantity, causes, mirrors, .. } in parts {
+                    let own = own
+                        .iter()
+                        .filter(|other| other.margin.to_bits() == margin.to_bits())
+                        .map(|other| &other.quantity);
+                    quantity.blocks = blocks_of(quantity, &mut { own });
+                    causes.iter_mut().map(|cause| &mut cause.quantity).for_each(anybody);
+                    mirrors.iter_mut().flat_map(Mirrors::quantities_mut).for_each(anybody);
+                }
+            }
+        }
+        for control in &mut claims.controls {
+            let same = round.controls.iter().filter(|other| other.planted == control.planted);
+            control.quantity.blocks = blocks_of(&control.quantity, &mut same.map(|other| &other.quantity));
+        }
+        claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(anybody);
+        claims
     }
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.

@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::claims::{
     Aim, Asked, Better, Bound, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part,
-    Quantity, Replicate, Size,
+    Quantity, Replicate, Unit,
 };
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, in_line};
@@ -22,16 +22,17 @@ use crate::record::unit;
 use crate::rules::Band;
 
 /// Keys that a table keeps to itself.
-const OWN: &str = "id text short original published fair further part absent pending schema study budget planted claim goal process duet ours but";
+const OWN: &str = "id text short original published fair further part absent pending schema study budget scope planted claim goal process duet size ours but";
 /// Keys that say how a test is judged; a form and a part inherit them.
-const JUDGED: &str =
-    "kind margin aa cause size size_band band x direction explains control at_least at_most share mirrors";
+const JUDGED: &str = "kind margin aa cause figure band x direction explains at_least at_most share mirrors";
 /// Keys of a quantity; a cause inherits them, too.
 const MEASURED: &str = "metric scenarios blocks replicate better";
 /// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
 const ARMS: &str = "ratio arm arms minus per factor unit";
+/// Keys that claims had before: rounds that were sealed with them are still read, without them.
+const RETIRED: &str = "size size_band control";
 /// Whoever says one of these keys does not inherit the others.
-const EITHER: [&str; 4] = ["ratio arm arms", "size size_band", "at_least at_most", "band direction"];
+const EITHER: [&str; 2] = ["ratio arm arms", "at_least at_most band direction"];
 
 fn is_in(keys: &str, key: &str) -> bool {
     keys.split(' ').any(|other| other == key)
@@ -51,6 +52,10 @@ struct Entry<'a> {
 /// What is gathered while the file is read.
 struct Reader<'a> {
     file: TomlFile<'a>,
+    /// Whether it is of a round, which may have been sealed before some keys were retired.
+    is_of_round: bool,
+    /// What one number of a metric is of, by metric: of the whole process, if it is not named.
+    scopes: RefCell<BTreeMap<String, String>>,
     /// Every key, each of which has to be read by somebody.
     written: RefCell<Vec<Rc<Entry<'a>>>>,
     controls: RefCell<Vec<ControlCase>>,
@@ -72,9 +77,22 @@ impl Claims {
     /// # Errors
     /// Names file and line of what is unknown, missing or inconsistent.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        Self::read(text, name, false)
+    }
+
+    /// Reads the claims.toml of a round, which may have keys that are retired.
+    ///
+    /// # Errors
+    /// As [`Claims::parse`].
+    pub fn parse_of_round(text: &str, name: &str) -> Result<Self, Error> {
+        Self::read(text, name, true)
+    }
+
+    fn read(text: &str, name: &str, is_of_round: bool) -> Result<Self, Error> {
         let file = TomlFile { name, text };
         let whole = DeTable::parse(text).map_err(|error| file.fault(&error))?;
-        let reader = Reader { file, written: RefCell::default(), controls: RefCell::default() };
+        let (written, controls, scopes) = Default::default();
+        let reader = Reader { file, is_of_round, scopes, written, controls };
         let whole = Spanned::new(whole.span(), DeValue::Table(whole.into_inner()));
         let top = reader.table("claims.toml", whole)?;
         top.need::<Schema>("schema")?;
@@ -85,6 +103,9 @@ impl Claims {
                 return Err(file.error_at(&key, format!("budget '{key}': name it PROFILE_s, in seconds")));
             };
             budget_s.insert(profile.to_owned(), seconds);
+        }
+        for (scope, metrics) in top.take::<BTreeMap<String, Vec<String>>>("scope")?.unwrap_or_default() {
+            reader.scopes.borrow_mut().extend(metrics.into_iter().map(|metric| (metric, scope.clone())));
         }
         let claims = top.each("claim", "claim", |claim| claim.claim())?;
         if let Some(planted) = top.table("planted", "planted")? {
@@ -153,6 +174,10 @@ fn elsewhere<'a>(control: &'a Quantity, effects: &[&Quantity]) -> Option<&'a Str
     })
 }
 
+/// The scope of a metric that 'scope' does not name.
+const PROCESS: &str = "process";
+/// The scope of a parameter, by which everything may be divided.
+const SETTING: &str = "setting";
 /// The profiles that judge.
 const PROFILES: [&str; 2] = ["quick", "full"];
 /// The profile that runs the authors' own code beside its mirrors.
@@ -173,6 +198,9 @@ impl<'a> Reader<'a> {
         let mut entries = BTreeMap::new();
         for (key, value) in table {
             let (at, key) = (key.span().start, key.into_inner().into_owned());
+            if self.is_of_round && is_in(RETIRED, &key) && !name.starts_with("planted.") {
+                continue;
+            }
             if ![OWN, JUDGED, MEASURED, ARMS].iter().any(|keys| is_in(keys, &key)) {
                 return Err(self.file.error_in(at, format!("unknown key `{key}` in {name}")));
             }
@@ -322,13 +350,34 @@ impl<'r, 'a> Scope<'r, 'a> {
         Err(self.fault_at(key, format!("has a {key} of nothing, from {lo} to {hi}: the lower end comes first")))
     }
 
-    fn size(&self) -> Result<Option<Size>, Error> {
-        match (self.take("size")?, self.band("size_band")?) {
-            (Some(_), Some(_)) => Err(self.fault_at("size_band", "needs size or size_band, not both")),
-            (Some(size), None) if size > 1.0 => Ok(Some(Size::Ratio(size))),
-            (Some(_), None) => Err(self.fault_at("size", "needs a size above 1: state the ratio as the claim does")),
-            (None, band) => Ok(band.map(Size::Range)),
+    /// The published figure: a number, or the ends of a range.
+    fn figure(&self) -> Result<Option<Band>, Error> {
+        if matches!(self.entries.get("figure").map(|entry| entry.value.get_ref()), Some(DeValue::Array(_))) {
+            return self.band("figure");
         }
+        Ok(self.take("figure")?.map(|figure| Band { lo: figure, hi: figure }))
+    }
+
+    /// The asserted range of a value: from `lo` to `hi`, or all that keeps a bound.
+    fn asserted(&self) -> Result<Option<Band>, Error> {
+        let bound = self.bound()?.map(|bound| match bound {
+            Bound::AtMost(hi) => Band { lo: f64::NEG_INFINITY, hi },
+            Bound::AtLeast(lo) => Band { lo, hi: f64::INFINITY },
+        });
+        Ok(self.band("band")?.or(bound))
+    }
+
+    /// That one number of `metric` is of what one of `per` is of: a count of the process says nothing of one archive.
+    fn check_scopes(&self, metric: &str, per: &str) -> Result<(), Error> {
+        let scopes = self.reader.scopes.borrow();
+        let [above, below] = [metric, per].map(|metric| scopes.get(metric).map_or(PROCESS, String::as_str));
+        if above == below || [above, below].contains(&SETTING) {
+            return Ok(());
+        }
+        let what = format!(
+            "divides {metric}, which is of a {above}, by {per}, which is of a {below}: divide what is of one thing, as 'scope' says"
+        );
+        Err(self.fault_at("per", what))
     }
 
     fn margin(&self, quantity: &Quantity) -> Result<f64, Error> {
@@ -388,6 +437,9 @@ impl<'r, 'a> Scope<'r, 'a> {
             let own = unit(&quantity.metric).unwrap_or("s");
             // Seconds per second are no seconds.
             let cancels = per.as_deref().is_some_and(|per| unit(per) == Some(own));
+            if let Some(per) = per {
+                self.check_scopes(&quantity.metric, per)?;
+            }
             *printed = self.take("unit")?.unwrap_or_else(|| if cancels { "ratio" } else { own }.to_owned());
         }
         quantity.replicate = self.take("replicate")?.unwrap_or(quantity.replicate);
@@ -419,10 +471,13 @@ impl<'r, 'a> Scope<'r, 'a> {
         let name: String = self.need("kind")?;
         let lacks = |what: &str| self.fault(format!("of kind {name} needs {what}"));
         match name.as_str() {
-            "ratio" => Ok(Kind::Ratio { size: self.size()? }),
-            "every" => Ok(Kind::Every { size: self.size()? }),
+            "ratio" => Ok(Kind::Ratio),
+            "every" => Ok(Kind::Every),
             "equal" => Ok(Kind::Equal),
-            "band" => Ok(Kind::Band(self.band("band")?.ok_or_else(|| lacks("band = [lo, hi]"))?)),
+            "band" => {
+                let asserted = self.asserted()?;
+                Ok(Kind::Band(asserted.ok_or_else(|| lacks("band = [lo, hi], at_least or at_most"))?))
+            }
             "slope" => {
                 let x = self.take("x")?.ok_or_else(|| lacks("x, a metric"))?;
                 let aim = match (self.band("band")?, self.take("direction")?) {
@@ -436,8 +491,7 @@ impl<'r, 'a> Scope<'r, 'a> {
                 let whole: String = self.take("explains")?.ok_or_else(|| lacks("explains, the id of a claim"))?;
                 let named = whole.rsplit_once('.').and_then(|(id, form)| Some((id.to_owned(), form.parse().ok()?)));
                 let (explains, form) = named.unwrap_or((whole, form));
-                let control = self.take("control")?.ok_or_else(|| lacks("control = \"claimed\" or \"rival\""))?;
-                Ok(Kind::Cause { explains, form, control })
+                Ok(Kind::Cause { explains, form })
             }
             "outcome" => {
                 let bound = self.bound()?.ok_or_else(|| lacks("at_least or at_most"))?;
@@ -496,8 +550,8 @@ impl<'r, 'a> Scope<'r, 'a> {
         let quantity = self.quantity()?;
         let fits = match (&kind, &quantity.of) {
             (Kind::Slope { .. }, of) => !matches!(of, Of::Value { .. }),
-            (Kind::Ratio { .. } | Kind::Band(_) | Kind::Outcome { .. }, of) => !matches!(of, Of::Each(_)),
-            (Kind::Equal | Kind::Cause { .. } | Kind::Every { .. }, of) => matches!(of, Of::Ratio { .. }),
+            (Kind::Ratio | Kind::Band(_) | Kind::Outcome { .. }, of) => !matches!(of, Of::Each(_)),
+            (Kind::Equal | Kind::Cause { .. } | Kind::Every, of) => matches!(of, Of::Ratio { .. }),
         };
         if !fits {
             let kind = kind.into_str();
@@ -507,8 +561,10 @@ impl<'r, 'a> Scope<'r, 'a> {
         let causes = self.each("cause", "a cause", |cause| cause.cause(self, &quantity))?;
         let text = if self.has("id") { None } else { self.take("text")? };
         let (text, margin) = (text.unwrap_or_default(), self.margin(&quantity)?);
-        let mirrors = self.mirrors(&quantity)?;
-        let mut part = Part { text, kind, margin, quantity, aa: None, causes, mirrors };
+        let (mirrors, figure) = (self.mirrors(&quantity)?, self.figure()?);
+        // That of a value stands in its quantity.
+        let unit = if quantity.is_ratio() { self.take("unit")?.unwrap_or_default() } else { Unit::default() };
+        let mut part = Part { text, kind, margin, quantity, figure, unit, aa: None, causes, mirrors };
         part.aa = self.aa(&part)?;
         Ok(part)
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use strum::IntoStaticStr;
 
 const EXAMPLES: &str = "Examples:
@@ -11,8 +11,8 @@ const EXAMPLES: &str = "Examples:
   report verdicts results --study txn_engine
   report check results
   report plan results/.partial/txn_engine-quick --profile quick --seed 1 --layouts 6
-  report plan results/.partial/*-quick --profile quick --seed 1 --show
-  report plan results/.partial/sqlite_bench-full-only --profile full --seed 1 --only hold_10s --blocks 1
+  report plan results/.partial/*-quick --profile quick --seed 1
+  report plan results/.partial/txn_engine-originals-only --profile originals --seed 1 --only rows_2000100
 
 Exit codes: 0 done, 1 ran and found something wrong (check, plan over budget), 2 could not run.
 docs/FORMAT.md describes the files.";
@@ -44,9 +44,9 @@ pub enum Command {
         /// Folder that is being measured
         folder: PathBuf,
     },
-    /// Fix the runs of a profile and their order, before anything is measured
+    /// Fix the runs of a profile and their order, before anything is measured, and print the cases, blocks and seconds
     Plan {
-        /// Folder with claims.toml and cases.tsv; with --show there may be several
+        /// Folders with claims.toml and cases.tsv
         #[arg(required = true)]
         folders: Vec<PathBuf>,
         /// How much is run
@@ -58,21 +58,12 @@ pub enum Command {
         /// How many layouts of its code each build has: the blocks take them in turn
         #[arg(long, default_value = "1")]
         layouts: NonZeroU16,
-        /// Only these scenarios, separated by commas: a partial measurement, which no budget binds
+        /// Only these scenarios, separated by commas: a part of what the authors' own code is compared in, which no budget binds
         #[arg(long, value_delimiter = ',', value_name = "SCENARIO")]
         only: Option<Vec<String>>,
-        /// At most so many blocks of a case
-        #[arg(long, requires = "only", value_parser = clap::value_parser!(u16).range(1..))]
-        blocks: Option<u16>,
         /// Only the cheapest A/A controls, all their blocks so many times: what calibrates the method on this machine
         #[arg(long, value_name = "TRIALS", conflicts_with = "only", value_parser = clap::value_parser!(u16).range(1..))]
         calibrate: Option<u16>,
-        /// Write nothing: print the cases, blocks and seconds
-        #[arg(long)]
-        show: bool,
-        /// With --show: measured results, by whose noise to say how often a published size would be found
-        #[arg(long, requires = "show")]
-        results: Option<PathBuf>,
     },
     /// Add what came of a command to a folder that is being measured; exit 1: as a failure, 2: not added
     #[command(subcommand)]
@@ -98,26 +89,29 @@ pub enum Command {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
-    /// Print the answers, and how many claims hold: one screen
+    /// Print the answers: one screen
     Answers {
-        /// The results
-        results: PathBuf,
+        #[command(flatten)]
+        from: Basis,
     },
     /// Print the verdicts on all claims, in both forms
     Verdicts {
-        /// The results
-        results: PathBuf,
+        #[command(flatten)]
+        from: Basis,
         /// Only this study
         #[arg(long)]
         study: Option<String>,
+        /// Only this claim: here, over the hosts and published
+        #[arg(long, requires = "study")]
+        claim: Option<String>,
         /// One document of JSON instead of a table
-        #[arg(long)]
+        #[arg(long, conflicts_with = "claim")]
         json: bool,
     },
-    /// Write the report and its charts from the newest results
+    /// Write the report and its charts
     Render {
-        /// The results
-        results: PathBuf,
+        #[command(flatten)]
+        from: Basis,
         /// File of the report
         #[arg(long, default_value = "REPORT.md")]
         out: PathBuf,
@@ -128,13 +122,17 @@ pub enum Command {
         #[arg(long)]
         splice: Vec<PathBuf>,
     },
-    /// Replace the prose and layout of a sealed folder; samples stay
-    Page {
-        /// The folder
-        folder: PathBuf,
-        /// The new page.toml
-        page: PathBuf,
-    },
+}
+
+/// What is judged, and by what.
+#[derive(Debug, Args)]
+pub struct Basis {
+    /// Folders of results
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
+    /// Folder with STUDY/study/claims.toml and page.toml of each study: the root of the repository
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub studies: PathBuf,
 }
 
 /// What is added.
@@ -175,7 +173,7 @@ pub enum Append {
 }
 
 /// What every command leaves.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Args)]
 pub struct Left {
     /// Exit code of the command
     #[arg(long, value_name = "CODE", allow_negative_numbers = true)]

@@ -10,14 +10,16 @@ use anyhow::{Context, Error, anyhow};
 
 use crate::cases;
 use crate::claims::Claims;
-use crate::cli::{Append, Command};
+use crate::claims_file::ORIGINALS;
+use crate::cli::{Append, Basis, Command};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::machine::Machine;
 use crate::output::print;
 use crate::plan::{Plan, cheapest_controls, plan};
 use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::results::load;
-use crate::{append, check, fmt, power, publish, render, selection};
+use crate::view::StudyView;
+use crate::{append, check, fmt, publish, render, selection};
 
 const FOUND_FAULTS: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
@@ -28,7 +30,7 @@ const COULD_NOT_RUN: u8 = 2;
 /// If it could not run.
 pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Plan { folders, profile, seed, layouts, only, blocks, calibrate, show, results } => {
+        Command::Plan { folders, profile, seed, layouts, only, calibrate } => {
             let asked = PlanMeta {
                 schema: Schema,
                 study: String::new(),
@@ -37,19 +39,13 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
                 layouts: layouts.into(),
                 // Sorted and once each, so that the order in which they were typed does not matter.
                 only: only.map(|names| BTreeSet::from_iter(names).into_iter().collect()),
-                blocks_cap: blocks.map(usize::from),
                 calibration: None,
                 hash: String::new(),
                 planned_s: 0.0,
                 memory_passes: 0,
                 cut: false,
             };
-            let made = folders.iter().map(|folder| make_plan(folder, &asked, calibrate)).collect::<Result<Vec<_>, _>>();
-            match folders.as_slice() {
-                _ if show => show_plans(&made?, results.as_deref()),
-                [folder] => made?[0].write(folder),
-                _ => Err(anyhow!("several folders can only be shown: add --show")),
-            }
+            make_plans(&folders, &asked, calibrate)
         }
         Command::Cases { folder, profile, judged } => {
             let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
@@ -67,20 +63,29 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
         Command::Check { paths } => check_all(&paths),
-        Command::Answers { results } => print(&render::answers_in_text(&publish::studies(&results).map_err(all)?)),
-        Command::Verdicts { results, study, json } => {
-            let mut studies = publish::studies(&results).map_err(all)?;
+        Command::Answers { from } => print(&render::answers_in_text(&studies(&from)?)),
+        Command::Verdicts { from, study, claim, json } => {
+            let mut studies = studies(&from)?;
             if let Some(study) = study {
                 studies.retain(|view| view.judged.study == study);
                 if studies.is_empty() {
-                    return Err(anyhow!("{} has no sealed measurement of {study}", results.display()));
+                    return Err(anyhow!("there is no sealed measurement of {study} in {}", from.results[0].display()));
                 }
+            }
+            if let Some(id) = claim {
+                let lines = studies.iter().find_map(|view| render::claim_in_text(view, &id));
+                return print(&lines.ok_or_else(|| anyhow!("there is no claim {id} in claims.toml"))?);
             }
             print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
         }
-        Command::Render { results, out, charts, splice } => done(publish::render(&results, &out, &charts, &splice)),
-        Command::Page { folder, page } => done(check::replace_page(&folder, &page)),
+        Command::Render { from, out, charts, splice } => {
+            done(publish::render(&from.results, &from.studies, &out, &charts, &splice))
+        }
     }
+}
+
+fn studies(from: &Basis) -> Result<Vec<StudyView>, Error> {
+    publish::studies(&from.results, &from.studies).map_err(all)
 }
 
 fn append(what: Append) -> Result<ExitCode, Error> {
@@ -119,19 +124,31 @@ fn promised_passes(folder: &Path) -> Result<String, Error> {
     Ok(promised.iter().map(line).collect())
 }
 
-/// A plan with what it follows from.
-struct Made {
-    claims: Claims,
-    cases_text: String,
-    plan: Plan,
-    meta: PlanMeta,
+/// Writes the plan of every folder and prints it below the study's name, with what all take together at the end.
+fn make_plans(folders: &[PathBuf], asked: &PlanMeta, trials: Option<u16>) -> Result<ExitCode, Error> {
+    let (mut runs, mut seconds, mut over) = (0, 0.0, Vec::new());
+    for folder in folders {
+        let (study, plan) = make_plan(folder, asked, trials)?;
+        print(&format!("{study}\n{}\n", plan.table()))?;
+        over.extend(plan.over_budget().then_some(study));
+        runs += plan.runs.len();
+        seconds += plan.planned_s;
+    }
+    let studies = fmt::plural(folders.len(), "study", "studies");
+    let excess = if over.is_empty() { String::new() } else { format!("; over budget: {}", over.join(", ")) };
+    print(&format!("total: {studies}, {runs} runs, about {seconds:.0} s{excess}\n"))?;
+    Ok(exit(over.is_empty()))
 }
 
-fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<Made, Error> {
+/// Writes the plan of a folder; its study and the plan.
+fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<(String, Plan), Error> {
     let name = |file: &str| folder.join(file).display().to_string();
     let (claims_text, claims) = load(folder, "claims.toml", Claims::parse)?;
     let (listed, mut cases) = load(folder, "cases.tsv", cases::parse)?;
     let mut meta = PlanMeta { study: claims.study.clone(), ..asked.clone() };
+    if meta.only.is_some() && meta.profile != ORIGINALS {
+        return Err(anyhow!("--only is of the profile originals: every other measures all that is asked of it"));
+    }
     let known: BTreeSet<&str> = cases.iter().map(|case| case.scenario.as_str()).collect();
     if let Some(unknown) = meta.only.iter().flatten().find(|scenario| !known.contains(scenario.as_str())) {
         let known = Vec::from_iter(known).join(", ");
@@ -153,42 +170,10 @@ fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<Mad
     meta.hash = plan_file::hash(&claims_text, &cases_text, &plan_file::to_tsv(&plan.runs));
     meta.planned_s = plan.planned_s;
     meta.memory_passes = selection::passes(&meta);
-    Ok(Made { claims, cases_text, plan, meta })
-}
-
-impl Made {
-    fn write(&self, folder: &Path) -> Result<ExitCode, Error> {
-        write_whole(&folder.join("cases.tsv"), &self.cases_text)?;
-        write_whole(&folder.join("plan.tsv"), &plan_file::to_tsv(&self.plan.runs))?;
-        write_whole(&folder.join("plan.json"), &self.meta.to_text())?;
-        // A plan that is over its budget is measured all the same if someone asks for it; only showing it judges.
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Prints each plan below its study's name, what it can be expected to find, and what all take together.
-fn show_plans(plans: &[Made], results: Option<&Path>) -> Result<ExitCode, Error> {
-    for Made { claims, plan, meta, .. } in plans {
-        print(&format!("{}\n{}", claims.study, plan.table()))?;
-        // Without results, or with such as cannot be read, nothing is known of the noise.
-        let before = results.and_then(|results| publish::studies(&results.join(&claims.study)).ok());
-        for view in before.into_iter().flatten() {
-            let table = power::table(claims, &meta.profile, &view.judged);
-            if !table.is_empty() {
-                let what = "how often it would find the published size, by the noise of the last round";
-                print(&format!("\n{what}:\n{table}"))?;
-            }
-        }
-        print("\n")?;
-    }
-    let runs: usize = plans.iter().map(|made| made.plan.runs.len()).sum();
-    let seconds: f64 = plans.iter().map(|made| made.plan.planned_s).sum();
-    let over: Vec<&str> =
-        plans.iter().filter(|made| made.plan.over_budget()).map(|made| made.claims.study.as_str()).collect();
-    let studies = fmt::plural(plans.len(), "study", "studies");
-    let excess = if over.is_empty() { String::new() } else { format!("; over budget: {}", over.join(", ")) };
-    print(&format!("total: {studies}, {runs} runs, about {seconds:.0} s{excess}\n"))?;
-    Ok(exit(over.is_empty()))
+    write_whole(&folder.join("cases.tsv"), &cases_text)?;
+    write_whole(&folder.join("plan.tsv"), &plan_file::to_tsv(&plan.runs))?;
+    write_whole(&folder.join("plan.json"), &meta.to_text())?;
+    Ok((meta.study, plan))
 }
 
 fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {

@@ -30,24 +30,10 @@ impl Dataset {
         samples.sort_by_key(|sample| sample.block);
     }
 
-    /// Adds the samples that `other` has of the test cases that `is_wanted` says, by scenario and arm.
-    pub fn extend(&mut self, other: &Dataset, is_wanted: impl Fn(&str, &str) -> bool) {
-        for ((scenario, arm), samples) in other.samples.iter().filter(|((scenario, arm), _)| is_wanted(scenario, arm)) {
-            for sample in samples {
-                self.add(scenario, arm, sample.clone());
-            }
-        }
-    }
-
     /// The samples of a test case, in the order of their blocks; empty if it did not run.
     pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
         // A tuple of references cannot look up a tuple of strings.
         self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
-    }
-
-    /// All samples.
-    pub fn all(&self) -> impl Iterator<Item = &Sample> {
-        self.samples.values().flatten()
     }
 
     /// How many runs of the case failed.

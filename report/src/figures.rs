@@ -1,17 +1,80 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
+use crate::claims::Unit;
 use crate::fmt;
-use crate::judged::{Counts, Estimate, Judged, Range, Row, Scale, Side, Verdict};
+use crate::judged::{Estimate, Range, Row, Scale, Side, Verdict};
+use crate::rules::{Band, Over};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
-/// The unit of what is printed in percent.
-const FRACTION: &str = "fraction";
 
-/// The estimate with its interval, without n: "1.31 [1.28, 1.35]", "184 [160, 201] ns"; a single figure stands alone.
+/// How the numbers of one quantity are printed: in the unit of its authors, with the same decimals.
+struct Printer<'a> {
+    convert: Box<dyn Fn(f64) -> f64 + 'a>,
+    /// Whether a larger estimate gives a smaller number.
+    turns: bool,
+    /// Whether a number has its sign.
+    signed: bool,
+    places: usize,
+    symbol: &'a str,
+}
+
+impl<'a> Printer<'a> {
+    /// For `values` of a quantity, as many decimals as a range of `width` bears; without one three significant digits.
+    fn new(scale: &'a Scale, values: &[f64], width: Option<f64>) -> Self {
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let (most, least) = (finite().fold(0.0, f64::max), finite().fold(f64::INFINITY, f64::min));
+        let unit = match scale {
+            Scale::Ratio { unit: Unit::Plain, .. } if most < 3.0 && least > 1.0 / 3.0 => Unit::Percent,
+            Scale::Ratio { unit: Unit::Plain, .. } => Unit::Times,
+            Scale::Ratio { unit, .. } => *unit,
+            _ => Unit::Plain,
+        };
+        let (convert, signed, symbol): (Box<dyn Fn(f64) -> f64>, _, _) = match (unit, scale) {
+            (Unit::Percent, _) => (Box::new(|x| (x - 1.0) * 100.0), true, "%"),
+            (Unit::Inverse, _) => (Box::new(|x| (1.0 / x - 1.0) * 100.0), true, "%"),
+            (Unit::Times, _) | (_, Scale::Slope { range: Some(_), .. }) => (Box::new(|x| x), false, "times"),
+            (_, Scale::Value { unit, .. }) => {
+                let (divisor, symbol) = fmt::unit_for(unit, most.max(-least));
+                (Box::new(move |x| x / divisor), false, symbol)
+            }
+            (_, Scale::Share { .. }) => (Box::new(|x| x * 100.0), false, "%"),
+            (_, Scale::Blocks { .. }) => (Box::new(|x| x * 100.0), false, "% of blocks"),
+            (_, Scale::Slope { .. } | Scale::Ratio { .. }) => (Box::new(|x| x), false, ""),
+        };
+        let numbers = || finite().map(&convert).filter(|number| number.is_finite());
+        let largest = numbers().map(f64::abs).fold(0.0, f64::max);
+        let width = width.filter(|width| width.is_finite() && *width > 0.0);
+        let places = match width.or_else(|| Some(numbers().fold(0.0, f64::max) - numbers().fold(f64::MAX, f64::min))) {
+            // A percent has one decimal at most, and none in a range of hosts unless it is small.
+            _ if signed => usize::from(largest < if width.is_some() { 10.0 } else { 3.0 }),
+            Some(range) if range > 0.0 => fmt::places(range, 2).min(fmt::places(largest, 3)),
+            _ => fmt::places(largest, 3),
+        };
+        Printer { convert, turns: unit == Unit::Inverse, signed, places, symbol }
+    }
+
+    fn print(&self, value: f64) -> String {
+        let number = (self.convert)(value);
+        let text = fmt::decimals_or_power(number, self.places);
+        let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        if self.signed && number > 0.0 && !is_zero { format!("+{text}") } else { text }
+    }
+
+    /// "+5 to +42", "8.2": from the least to the most.
+    fn range(&self, lo: f64, hi: f64) -> String {
+        let (lo, hi) = if self.turns { (hi, lo) } else { (lo, hi) };
+        let [lo, hi] = [lo, hi].map(|end| self.print(end));
+        if lo == hi { lo } else { format!("{lo} to {hi}") }
+    }
+}
+
+/// The estimate with its interval: "+31 % (+28 to +35)", "184 ns (160 to 201)"; a single figure stands alone.
 pub fn estimate(row: &Row) -> String {
-    let is_factor = matches!(row.scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
-    or_nothing(shown(row), |estimate| printed(unit(&row.scale), is_factor, &estimate))
+    if let Some(levels) = levels(row) {
+        return levels;
+    }
+    or_nothing(shown(row), |estimate| printed(&row.scale, &estimate))
 }
 
 /// The estimate as it is printed: that of a slope over a range as the factor between its ends.
@@ -24,19 +87,77 @@ pub fn shown(row: &Row) -> Option<Estimate> {
     Some(Estimate { point: factor(estimate.point), lo: factor(estimate.lo), hi: factor(estimate.hi), ..estimate })
 }
 
-/// The same of a ratio by itself.
-pub fn times(estimate: &Estimate) -> String {
-    printed("", true, estimate)
+/// "+65 % at 1 ms, +2 % at 100 ms": the ends of a slope of a ratio.
+fn levels(row: &Row) -> Option<String> {
+    let Scale::Slope { range: Some(Range { metric, from, to, levels: Some((levels, unit)) }), .. } = &row.scale else {
+        return None;
+    };
+    let name = String::new;
+    let scale = Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit: *unit };
+    let printer = Printer::new(&scale, levels, None);
+    let at = |level: f64, end: f64| {
+        format!(
+            "{} at {}",
+            fmt::join(&printer.print(level), printer.symbol),
+            fmt::round_value(end, fmt::unit_of(metric))
+        )
+    };
+    Some(format!("{}, {}", at(levels[0], *from), at(levels[1], *to)))
 }
 
-/// The same as in a sentence, without its unit: "4.0 (3.0 to 4.9)"; `None` if there is no figure.
-pub fn spoken(row: &Row) -> Option<String> {
-    let estimate = shown(row).filter(|estimate| estimate.point.is_finite())?;
-    let (print, _) = printer(unit(&row.scale), &estimate);
-    let Estimate { point, lo, hi, .. } = estimate;
-    let has_ends = has_interval(&estimate) && lo.is_finite() && hi.is_finite();
-    let interval = if has_ends { format!(" ({} to {})", print(lo), print(hi)) } else { String::new() };
-    Some(print(point) + &interval)
+/// The same of a ratio by itself.
+pub fn times(estimate: &Estimate) -> String {
+    let name = String::new;
+    printed(&Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit: Unit::Times }, estimate)
+}
+
+/// From the least to the most of the estimates of one quantity on several hosts: "+5 to +42 %"; `None` without any.
+pub fn range(rows: &[&Row]) -> Option<String> {
+    let points = rows.iter().filter_map(|row| Some(shown(row)?.point).filter(|point| point.is_finite()));
+    let points: Vec<f64> = points.collect();
+    range_of(&rows.first()?.scale, &points)
+}
+
+/// The same of points.
+pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
+    let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
+    let printer = Printer::new(scale, points, None);
+    Some(fmt::join(&printer.range(lo, hi), printer.symbol))
+}
+
+/// The published figure in the unit of its authors; `None` if there is none.
+pub fn published(row: &Row) -> Option<String> {
+    let Band { lo, hi } = row.figure?;
+    let (signed, symbol) = match &row.scale {
+        Scale::Ratio { unit: Unit::Times, .. } => (false, "times"),
+        Scale::Ratio { .. } => (true, "%"),
+        Scale::Value { unit, .. } => (false, fmt::symbol_of(unit)),
+        _ => (false, ""),
+    };
+    let print = |x: f64| if signed && x > 0.0 { format!("+{}", fmt::plain(x)) } else { fmt::plain(x) };
+    let [lo, hi] = [lo, hi].map(print);
+    let range = if lo == hi { lo } else { format!("{lo} to {hi}") };
+    Some(fmt::join(&range, symbol))
+}
+
+/// The published figure as a number on the scale of the estimates, its ends in rising order.
+pub fn published_on_scale(row: &Row) -> Option<Band> {
+    let Band { lo, hi } = row.figure?;
+    let back = |x: f64| match &row.scale {
+        Scale::Ratio { unit: Unit::Inverse, .. } => 1.0 / (1.0 + x / 100.0),
+        Scale::Ratio { unit: Unit::Times, .. } | Scale::Value { .. } => x,
+        Scale::Ratio { .. } => 1.0 + x / 100.0,
+        _ => f64::NAN,
+    };
+    let (a, b) = (back(lo), back(hi));
+    (!a.is_nan()).then_some(Band { lo: a.min(b), hi: a.max(b) })
+}
+
+/// Whether the published figure lies outside of the estimates of the hosts.
+pub fn is_outside(rows: &[&Row]) -> bool {
+    let points = || rows.iter().filter_map(|row| Some(shown(row)?.point));
+    let Some(Band { lo, hi }) = rows.first().and_then(|row| published_on_scale(row)) else { return false };
+    points().count() > 0 && (points().all(|point| point < lo) || points().all(|point| point > hi))
 }
 
 /// "8 of 8": the blocks in which an outcome was as claimed.
@@ -45,21 +166,29 @@ pub fn met(estimate: &Estimate) -> String {
 }
 
 /// A factor is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
-fn printed(unit: &str, is_factor: bool, estimate: &Estimate) -> String {
+fn printed(scale: &Scale, estimate: &Estimate) -> String {
     let Estimate { point, lo, hi, .. } = *estimate;
-    let (print, symbol) = printer(unit, estimate);
+    let is_factor = matches!(scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
+    let is_open = (lo == f64::NEG_INFINITY || (is_factor && lo <= 0.0), hi == f64::INFINITY);
+    let width = (has_interval(estimate) && is_open == (false, false)).then(|| {
+        let printer = Printer::new(scale, &[point], None);
+        ((printer.convert)(hi) - (printer.convert)(lo)).abs()
+    });
+    let printer = Printer::new(scale, &[point], width);
     let interval = if has_interval(estimate) {
-        let is_open = lo == f64::NEG_INFINITY || (is_factor && lo <= 0.0);
-        let lo = if is_open { "no lower bound".to_owned() } else { print(lo) };
-        let hi = if hi == f64::INFINITY { "no upper bound".to_owned() } else { print(hi) };
-        format!(" [{lo}, {hi}]")
+        let end = |end: f64, is_open: bool, open: &str| if is_open { open.to_owned() } else { printer.print(end) };
+        let (lo, hi) = (end(lo, is_open.0, "no lower bound"), end(hi, is_open.1, "no upper bound"));
+        if printer.turns { format!(" ({hi} to {lo})") } else { format!(" ({lo} to {hi})") }
     } else {
         String::new()
     };
-    let figure = if point.is_finite() { print(point) } else { "no figure (failed runs)".to_owned() };
     // A unit stands behind numbers only.
-    let symbol = if point.is_finite() || has_interval(estimate) { symbol } else { "" };
-    fmt::join(&(figure + &interval), symbol)
+    let figure = if point.is_finite() {
+        fmt::join(&printer.print(point), printer.symbol)
+    } else {
+        "no figure (failed runs)".to_owned()
+    };
+    figure + &interval
 }
 
 /// Whether the estimate has an interval at all; one sample, or too few, has none.
@@ -67,36 +196,10 @@ pub fn has_interval(estimate: &Estimate) -> bool {
     estimate.n > 1 && estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
 }
 
-/// Prints every number of one estimate with the same decimals, as many as the width of its interval bears, and the unit of them all.
-fn printer<'a>(unit: &'a str, estimate: &Estimate) -> (impl Fn(f64) -> String, &'a str) {
-    let (divisor, symbol) = match unit {
-        FRACTION => (0.01, "%"),
-        unit => fmt::unit_for(unit, estimate.point),
-    };
-    let (point, width) = (estimate.point / divisor, (estimate.hi - estimate.lo) / divisor);
-    // Two significant digits of the width, but no more than four of the estimate; three of it where the interval has no width, or is open.
-    let has_width = has_interval(estimate) && width.is_finite() && width > 0.0;
-    let places = match has_width.then(|| fmt::places(width, 2)) {
-        Some(places) if point == 0.0 => places,
-        Some(places) => places.min(fmt::places(point, 4)),
-        None => fmt::places(point, 3),
-    };
-    (move |x| fmt::decimals_or_power(x / divisor, places), symbol)
-}
-
-/// The unit in which an estimate is stored; empty for a factor.
-fn unit(scale: &Scale) -> &str {
-    match scale {
-        Scale::Ratio { .. } | Scale::Slope { .. } => "",
-        Scale::Value { unit, .. } => unit,
-        Scale::Share { .. } | Scale::Blocks { .. } => FRACTION,
-    }
-}
-
 /// What the estimate is of: "async ÷ sync, work time", "explained share of T2".
 pub fn what(scale: &Scale) -> String {
     match scale {
-        Scale::Ratio { numerator, denominator, metric } => {
+        Scale::Ratio { numerator, denominator, metric, .. } => {
             format!("{numerator} ÷ {denominator}, {}", fmt::metric_in_words(metric))
         }
         Scale::Value { metric, of, per, .. } => {
@@ -117,65 +220,32 @@ pub fn what(scale: &Scale) -> String {
 }
 
 /// "from 1 ms to 100 ms", "from 24 to 96 tasks".
-fn ends(Range { metric, from, to }: &Range) -> String {
+fn ends(Range { metric, from, to, .. }: &Range) -> String {
     let unit = fmt::unit_of(metric);
     let [from, to] = [from, to].map(|end| fmt::round_value(*end, unit));
     let counted = if unit == "count" { format!(" {}", fmt::metric_in_words(metric)) } else { String::new() };
     format!("from {from} to {to}{counted}")
 }
 
-/// The short form of [`what`] that stands before a figure: "async ÷ sync", "share of T2's effect", or nothing for a value.
-pub fn lead(scale: &Scale) -> String {
-    match scale {
-        Scale::Ratio { numerator, denominator, .. } => format!("{numerator} ÷ {denominator}"),
-        Scale::Value { .. } => String::new(),
-        Scale::Slope { range: None, .. } => "slope".to_owned(),
-        Scale::Slope { of, range: Some(_) } => format!("{of} changes by a factor of"),
-        Scale::Share { of } => format!("share of {of}"),
-        Scale::Blocks { .. } => "in".to_owned(),
-    }
-}
-
-/// The whole figure of a row: "async ÷ sync 1.31 [1.28, 1.35], n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
+/// The whole figure of a row: "+31 % (+28 to +35), n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
 pub fn figure(row: &Row) -> Option<String> {
     let estimate = row.estimate.as_ref()?;
     let failed = if row.failed > 0 { format!("; {}", failed(row.failed)) } else { String::new() };
-    Some(led(row, &figure_of(row, estimate)) + &failed)
-}
-
-/// The figure without its number of blocks: "async ÷ sync 1.31 [1.28, 1.35]; 1.75 s against 1.33 s".
-pub fn short(row: &Row) -> Option<String> {
-    let estimate = row.estimate.as_ref()?;
-    let figure = match &row.scale {
-        Scale::Blocks { .. } => figure_of(row, estimate),
-        _ => self::estimate(row),
-    };
-    Some(led(row, &figure) + &of_what(row))
-}
-
-/// A figure between what it is of and the medians behind it.
-fn led(row: &Row, figure: &str) -> String {
-    [&lead(&row.scale), figure].join(" ").trim_start().to_owned() + &sides_behind(row)
-}
-
-/// " (read period)": which time the medians of a ratio are, unless they are how long something took.
-fn of_what(row: &Row) -> String {
-    match &row.scale {
-        Scale::Ratio { metric, .. } if !row.sides.is_empty() && fmt::is_other_time(metric) => {
-            format!(" ({})", fmt::metric_in_words(metric))
-        }
-        _ => String::new(),
-    }
-}
-
-/// "; 1.75 s against 1.33 s", in the order of the ratio. A value is its own median, and those of one scenario say nothing of a slope, which has
-/// its range instead.
-fn sides_behind(row: &Row) -> String {
-    match (&row.scale, row.sides.as_slice()) {
-        (Scale::Slope { range: Some(range), .. }, _) => format!(", {}", ends(range)),
+    let sides = match (&row.scale, row.sides.as_slice()) {
+        // A value is its own median, and those of one scenario say nothing of a slope.
         (Scale::Value { .. } | Scale::Slope { .. }, _) | (_, []) => String::new(),
         _ => format!("; {}", sides(row)),
-    }
+    };
+    Some(format!("{}, {}{sides}{failed}", short(row)?, sample_size(estimate)))
+}
+
+/// The figure with its interval; of an outcome the blocks: "8 of 8 blocks".
+pub fn short(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
+    Some(match &row.scale {
+        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => format!("{} blocks", met(estimate)),
+        _ => self::estimate(row),
+    })
 }
 
 /// The medians in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
@@ -184,15 +254,6 @@ pub fn sides(row: &Row) -> String {
         [a, b] => format!("{} against {}", side_value(a), side_value(b)),
         _ => named_sides(row),
     }
-}
-
-fn figure_of(row: &Row, estimate: &Estimate) -> String {
-    let figure = self::estimate(row);
-    if matches!(row.scale, Scale::Blocks { .. }) && estimate.n > 0 && estimate.point.is_finite() {
-        let blocks = if estimate.n == 1 { "block" } else { "blocks" };
-        return format!("{} {blocks} ({figure})", met(estimate));
-    }
-    format!("{figure}, {}", sample_size(estimate))
 }
 
 /// "n = 12", or that there is one run, or too few for an interval.
@@ -220,16 +281,6 @@ pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String
     value.map_or_else(|| NOTHING.to_owned(), said)
 }
 
-/// A figure with its mark apart, which would otherwise read as a part of its last number.
-pub fn marked(figure: String, mark: &str) -> String {
-    if mark.is_empty() { figure } else { format!("{figure} {mark}") }
-}
-
-/// "3 hold, 1 not, 3 open".
-pub fn count_in_words(Counts { holds, does_not_hold, undecided, .. }: &Counts) -> String {
-    format!("{holds} hold, {does_not_hold} not, {undecided} open")
-}
-
 /// The floor as a percentage, or `-` for a quantity that has none.
 pub fn floor(row: &Row) -> String {
     or_nothing(row.floor, fmt::percent)
@@ -245,29 +296,13 @@ pub fn failed(count: usize) -> String {
     fmt::plural(count, "failed run", "failed runs")
 }
 
-/// Our figure for the one-line summary of a form: that of the row which decided it, with its part and scenario if there are several.
-pub fn form_figure(found: &Judged) -> Option<String> {
-    let row = found.deciding_row()?;
-    let figure = figure(row)?;
-    let place =
-        [row.part.as_str(), row.scenario.as_str()].into_iter().filter(|part| !part.is_empty() && *part != "all");
-    let place: Vec<&str> = place.filter(|_| found.rows.len() > 1).collect();
-    let place = if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-    Some(marked(figure + &place, found.mark))
-}
-
-/// The cause for the summary; `None` where nothing was decided, or no effect was found that asks for one.
-pub fn form_cause(found: &Judged) -> Option<String> {
-    let stated = found.stated_causes();
-    let unknown = has_effect(found).then(|| "cause unknown".to_owned());
-    if stated.is_empty() { unknown } else { Some(stated.join("; ")) }
-}
-
-/// Whether the verdict states an effect, so that a reader asks for its cause.
-fn has_effect(found: &Judged) -> bool {
-    use Verdict::{Happens, Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Opposite};
-    let stated = [Holds, HoldsLarger, HoldsSizeOpen, HoldsSmaller, Opposite, Happens];
-    // That something can be done asks for no cause, unless one was named.
-    let asks = matches!(found.kind, "ratio" | "every") || found.kind == "outcome" && !found.causes.is_empty();
-    asks && stated.contains(&found.verdict)
+/// "holds on 3 of 3, 1 unclear": a verdict over hosts.
+pub fn over_in_words(Over { verdict, decided, unclear }: Over) -> String {
+    let open = if unclear > 0 && decided > 0 { format!(", {unclear} unclear") } else { String::new() };
+    let on = match verdict {
+        Verdict::Depends | Verdict::NotTested => String::new(),
+        Verdict::Unclear => format!(" on {unclear} of {unclear}"),
+        _ => format!(" on {decided} of {decided}"),
+    };
+    format!("{verdict}{on}{open}")
 }

@@ -17,14 +17,9 @@ pub fn unit_of(metric: &str) -> &'static str {
 }
 
 /// `text` with a capital at its beginning.
-pub fn capitalised(text: &str) -> String {
+pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Whether it is a time, but not how long something took, of which "1.75 s" says enough.
-pub fn is_other_time(metric: &str) -> bool {
-    matches!(unit_of(metric), "s" | "ms" | "us" | "ns") && !["process_s", "work_s", "wall_s"].contains(&metric)
 }
 
 /// A metric in words, without its unit: `work_s` is "work time", `minor_faults_count` is "minor faults".

@@ -30,6 +30,24 @@ fn best(machine: &Machine, probe: &str) -> Option<f64> {
     Some(after.filter(|after| *after > 0.0).map_or(before, |after| better(before, after)))
 }
 
+/// Short names for hosts, such as "EPYC 25/1": the family of the processor with the numbers of its family and model. Of several with one
+/// name the later ones have a number.
+pub fn names<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for machine in machines {
+        let text = |name: &str| machine.value(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |name: &str| machine.number(name).map(|number| number.to_string());
+        let model = text("cpu_model").replace("(R)", "");
+        let is_name = |word: &&str| !["Intel", "AMD", "CPU", "Processor"].contains(word);
+        let word = model.split_whitespace().find(is_name).unwrap_or("host").to_owned();
+        let numbers = number("cpu_family").zip(number("cpu_model_number"));
+        let name = numbers.map_or_else(|| word.clone(), |(family, model)| format!("{word} {family}/{model}"));
+        let alike = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name} ("))).count();
+        names.push(if alike == 0 { name } else { format!("{name} ({})", alike + 1) });
+    }
+    names
+}
+
 /// The host in words: "AMD EPYC (family 25, model 1, stepping 1), 2 cores, Linux 6.1, hypervisor KVM".
 pub fn in_words(machine: &Machine) -> String {
     let fact = |name: &str| match machine.value(name) {

@@ -2,11 +2,11 @@
 //!
 //! Everything the report prints about a claim, control or goal is in here, so that rendering decides nothing.
 
-use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray as _};
 
-use crate::claims::{Claim, Form, Size, form_of};
-pub use crate::rules::{ControlState, Count, Verdict};
+use crate::claims::{Claim, Form, Unit, form_of};
+use crate::rules::{Band, computable};
+pub use crate::rules::{ControlState, Verdict};
 pub use crate::stats::Interval as Estimate;
 
 /// What repeating an A/A control showed.
@@ -33,8 +33,8 @@ pub struct Calibrated {
 /// What an [`Estimate`] is an estimate of; decides how it is printed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
-    /// `numerator / denominator` of a metric.
-    Ratio { numerator: String, denominator: String, metric: String },
+    /// `numerator / denominator` of a metric, printed in `unit`.
+    Ratio { numerator: String, denominator: String, metric: String, unit: Unit },
     /// A metric of something ("async less that of empty"), divided by another metric of it or not, in `unit`, already multiplied by the
     /// quantity's factor.
     Value { metric: String, of: String, per: Option<String>, unit: String },
@@ -53,6 +53,8 @@ pub struct Range {
     pub metric: String,
     pub from: f64,
     pub to: f64,
+    /// The ratio at both ends, in the unit of its claim; `None` of a value.
+    pub levels: Option<([f64; 2], Unit)>,
 }
 
 /// One judged quantity: a test over one scenario, or pooled.
@@ -72,15 +74,37 @@ pub struct Row {
     pub floor: Option<f64>,
     /// Smallest ratio - 1 that matters; `None` where nothing is judged by it.
     pub margin: Option<f64>,
-    pub claimed: Option<Size>,
+    /// The published figure, in the unit of its authors.
+    pub figure: Option<Band>,
     pub verdict: Verdict,
     pub failed: usize,
+    /// Path of the round that it is of, relative to the results root.
+    pub round: String,
+    /// Whether it stands beside the rows that decide: a smaller question of the claim, or a scenario that a pooled row has heard.
+    pub beside: bool,
 }
 
 impl Row {
+    /// Whether it is the row of `other` on another host.
+    pub fn is_same(&self, other: &Row) -> bool {
+        (&self.part, &self.scenario) == (&other.part, &other.scenario)
+    }
+
     /// Whether anything of it was measured.
     pub fn has_figure(&self) -> bool {
         self.estimate.is_some() || !self.sides.is_empty()
+    }
+
+    /// Whether it shows an effect: a ratio beyond the margin, whatever is claimed of it; of other quantities a verdict that is not *no difference*.
+    pub fn shows_effect(&self) -> bool {
+        let beyond = |margin: f64| {
+            let none = Band::negligible(margin);
+            self.estimate.is_some_and(|it| computable(&it) && (it.lo > none.hi || it.hi < none.lo))
+        };
+        match self.scale {
+            Scale::Ratio { .. } => self.margin.is_some_and(beyond),
+            _ => matches!(self.verdict, Verdict::Holds | Verdict::Reversed | Verdict::DoesNotHold),
+        }
     }
 
     /// The words of its part, without the set-up in parentheses, which stands in the evidence as longer words than `longest` characters do;
@@ -105,17 +129,8 @@ pub struct Cause {
     pub text: String,
     /// A row per scenario; of a slope one over all of them.
     pub evidence: Vec<Row>,
-    /// The worst over the rows.
-    pub standing: Standing,
-}
-
-/// What it would take to decide what is open, if estimates and noise stay as they are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Price {
-    /// Blocks of the part that needs the most; infinite where an estimate lies on a bound.
-    pub blocks: f64,
-    /// Time for those of all parts that are not there yet, without their controls.
-    pub more_s: f64,
+    /// Over the rows.
+    pub verdict: Verdict,
 }
 
 /// The effect of the authors' own code beside that of its mirror.
@@ -131,8 +146,15 @@ pub struct Mirror {
     pub but: String,
     pub apart: Estimate,
     pub state: MirrorState,
-    /// The results folder and the host where both ran; `None` if it is the round itself.
-    pub at: Option<(String, usize)>,
+    /// The results folder and the host where both ran.
+    pub at: (String, usize),
+}
+
+impl Mirror {
+    /// Whether both compare the same test.
+    pub fn is_same(&self, other: &Mirror) -> bool {
+        (&self.part, &self.scenario) == (&other.part, &other.scenario)
+    }
 }
 
 /// Whether a mirror does what it mirrors.
@@ -144,47 +166,6 @@ pub enum MirrorState {
     /// Too much noise, or too few blocks.
     #[strum(serialize = "could not tell")]
     CouldNotTell,
-}
-
-/// What the evidence says of a cause.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Standing {
-    /// Of a control arm: by the share of the effect that it explains.
-    Share(Verdict),
-    /// Of a counter: by its bound.
-    Counter(Kept),
-}
-
-impl Standing {
-    /// As it is printed.
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Standing::Share(verdict) => verdict.into_str(),
-            Standing::Counter(Kept::Met) => "borne out",
-            Standing::Counter(Kept::Missed) => "not borne out",
-            Standing::Counter(Kept::Undecided | Kept::NotMeasured) => "undecided",
-        }
-    }
-
-    /// How far it is a cause, of several parts the worst: all of it, a part, or not shown to be one.
-    fn rank(self) -> u8 {
-        match self {
-            Standing::Share(Verdict::TheCause) | Standing::Counter(Kept::Met) => 2,
-            Standing::Share(Verdict::PartOfIt) => 1,
-            _ => 0,
-        }
-    }
-}
-
-/// Whether a value keeps a bound, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum Kept {
-    Missed,
-    Undecided,
-    #[strum(serialize = "not measured")]
-    NotMeasured,
-    Met,
 }
 
 /// A claim with everything the report says about it.
@@ -217,33 +198,20 @@ pub struct Judged {
     pub kind: &'static str,
     /// One row per part and scenario; of `every` a pooled one before them.
     pub rows: Vec<Row>,
-    /// The worst verdict over the parts, after controls and the comparison with the run before.
+    /// Over the parts, after controls, mirrors and the round before.
     pub verdict: Verdict,
-    /// Why it is invalid, unstable, not measured, not testable or left open whatever the figures say; empty otherwise.
+    /// Why it is unclear or not tested whatever the figures say; empty otherwise.
     pub reason: String,
     pub causes: Vec<Cause>,
-    /// The authors' own code beside its mirror, a row per part and scenario.
+    /// The authors' own code beside its mirror, a row per part, scenario and host.
     pub mirrors: Vec<Mirror>,
-    /// What would decide it, if its intervals leave it open.
-    pub price: Option<Price>,
-    /// `†` if its figures are of a partial measurement, which gives no verdict; empty otherwise.
-    pub mark: &'static str,
 }
 
 impl Judged {
-    /// The row that the one-line summary shows: the one that decided the verdict, else the first.
+    /// The row that the one-line summary shows: of those that decide the one with the verdict, else the first.
     pub fn deciding_row(&self) -> Option<&Row> {
-        self.rows.iter().find(|row| row.verdict == self.verdict).or_else(|| self.rows.first())
-    }
-
-    /// The verdict in words; of what holds in one part and not in another it says that.
-    pub fn in_words(&self) -> &'static str {
-        let holds_in_part = || self.rows.iter().any(|row| row.verdict.count() == Count::Holds);
-        if self.verdict.count() == Count::DoesNotHold && holds_in_part() {
-            "does not hold everywhere"
-        } else {
-            self.verdict.into_str()
-        }
+        let deciding = || self.rows.iter().filter(|row| !row.beside);
+        deciding().find(|row| row.verdict == self.verdict).or_else(|| deciding().next())
     }
 
     /// The words of its only part, as [`Row::part_in_words`]; empty if there are several.
@@ -252,26 +220,9 @@ impl Judged {
         first.map_or("", |row| row.part_in_words(longest))
     }
 
-    /// Whether it was decided: a cause of something else is not stated.
-    pub fn is_decided(&self) -> bool {
-        matches!(self.verdict.count(), Count::Holds | Count::DoesNotHold)
-    }
-
-    /// The causes that stand, in a few words, `part: ` before partial ones. One that several parts name counts by the worst of them.
-    pub fn stated_causes(&self) -> Vec<String> {
-        let mut worst: Vec<(&str, u8)> = Vec::new();
-        for cause in self.causes.iter().filter(|_| self.is_decided()) {
-            match worst.iter_mut().find(|(short, _)| *short == cause.short) {
-                Some((_, rank)) => *rank = cause.standing.rank().min(*rank),
-                None => worst.push((&cause.short, cause.standing.rank())),
-            }
-        }
-        let said = |(short, rank): (&str, u8)| match rank {
-            2 => Some(short.to_owned()),
-            1 => Some(format!("part: {short}")),
-            _ => None,
-        };
-        worst.into_iter().filter_map(said).collect()
+    /// Whether there is an effect: only an effect has a cause.
+    pub fn has_effect(&self) -> bool {
+        self.rows.iter().any(Row::shows_effect)
     }
 }
 
@@ -305,39 +256,6 @@ impl JudgedClaim {
     }
 }
 
-/// How many claims come to what in a form.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// All that follow but the last two.
-    pub judged: usize,
-    pub holds: usize,
-    pub does_not_hold: usize,
-    pub undecided: usize,
-    /// Not measured, or not testable here.
-    pub not_judged: usize,
-    /// The form makes no sense.
-    pub absent: usize,
-}
-
-impl Counts {
-    /// Counts the claims in a form.
-    pub fn of<'a>(claims: impl IntoIterator<Item = &'a JudgedClaim>, form: Form) -> Self {
-        let mut counts = Counts::default();
-        for claim in claims {
-            let count = match claim.form(form).judged().map(|found| found.verdict.count()) {
-                Some(Count::Holds) => &mut counts.holds,
-                Some(Count::DoesNotHold) => &mut counts.does_not_hold,
-                Some(Count::Undecided) => &mut counts.undecided,
-                Some(Count::NotJudged) => &mut counts.not_judged,
-                None => &mut counts.absent,
-            };
-            *count += 1;
-        }
-        counts.judged = counts.holds + counts.does_not_hold + counts.undecided;
-        counts
-    }
-}
-
 /// An A/A or planted control.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedControl {
@@ -359,60 +277,15 @@ pub struct JudgedGoal {
     pub rows: Vec<Row>,
     /// `<= 2.5` or `>= 2.5`, with unit.
     pub bound: String,
-    pub standing: Kept,
-    /// `†` if it was judged on a partial measurement; empty otherwise.
-    pub mark: &'static str,
+    /// Over its rows.
+    pub verdict: Verdict,
 }
 
-/// Several measurements by the same claims on the same kind of machine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rounds {
-    /// Which: this one first, then those before it, the newest first.
-    pub measured: Vec<Round>,
-    pub repeats: Vec<Repeat>,
-}
-
-/// One of them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Round {
-    pub folder: String,
-    pub profile: String,
-    pub plan_seed: u64,
-    /// Ids of the controls that failed in it: the claims they guard are invalid.
-    pub failed_controls: Vec<String>,
-}
-
-/// The verdicts of a claim in a form, one per round; `None` where the round had no such claim.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Repeat {
-    pub claim: String,
-    pub form: Form,
-    pub verdicts: Vec<Option<Verdict>>,
-    pub agreement: Agreement,
-}
-
-/// What several verdicts on one claim say together; by name as a cell of Markdown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-#[strum(const_into_str)]
-pub enum Agreement {
-    #[strum(serialize = "same")]
-    Same,
-    /// They differ, but none contradicts another: some are open.
-    #[strum(serialize = "open in some")]
-    Open,
-    /// Those of different profiles, which ask it of different sizes, contradict each other.
-    #[strum(serialize = "differs by profile")]
-    ByProfile,
-    /// Those of one profile contradict each other.
-    #[strum(serialize = "**differs**")]
-    Differs,
-}
-
-/// A study as judged: the input of `render`.
+/// A study as judged on one host: each question by the newest round that asked it.
 #[derive(Debug, Clone, Default)]
 pub struct JudgedStudy {
     pub study: String,
-    /// Path of the results folder, relative to the results root: `txn_engine/20261121T050000Z-quick`.
+    /// Path of the newest round, relative to the results root: `txn_engine/20261121T050000Z-quick`. Controls, runs and failures are of it.
     pub folder: String,
     pub profile: String,
     pub plan_seed: u64,
@@ -420,8 +293,6 @@ pub struct JudgedStudy {
     pub claims: Vec<JudgedClaim>,
     pub controls: Vec<JudgedControl>,
     pub goals: Vec<JudgedGoal>,
-    /// This and the measurements before it by the same claims on the same kind of machine; `None` if it is the only one.
-    pub rounds: Option<Rounds>,
     /// Planned runs, failed runs as `(run id, scenario, arm, error)`, and seconds spent inside the runs.
     pub runs: usize,
     pub failures: Vec<(String, String, String, String)>,

@@ -5,10 +5,9 @@
 //! - the program: [`cli`] (what can be typed), [`commands`] (what each does) and [`output`] (what is printed arrives);
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
 //!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`], `power`; while it goes on: `append`, [`seals`]; after it: [`check`];
+//! - before measuring: [`plan`]; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it), `supplement` (partial measurements), [`host`] and
-//!   [`rounds`] (which measurements are shown);
+//!   [`judged`] (what came of it), [`host`] and [`rounds`] (which measurements are shown);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], `publish`.
 
 mod append;
@@ -36,7 +35,6 @@ pub mod output;
 pub mod page;
 pub mod plan;
 pub mod plan_file;
-mod power;
 mod publish;
 pub mod record;
 pub mod render;
@@ -48,5 +46,4 @@ pub mod seals;
 pub mod selection;
 mod sentence;
 pub mod stats;
-mod supplement;
 pub mod view;

@@ -22,9 +22,8 @@ pub struct Page {
     pub question: String,
     /// What it is about.
     pub document: Option<Document>,
-    /// The answer to what is quoted of it, sentence by sentence.
-    #[serde(default)]
-    pub answer: Vec<Answer>,
+    /// What is said of it in short.
+    pub answer: Option<Answer>,
     /// What the original really measured.
     #[serde(default)]
     pub measured: Vec<String>,
@@ -52,50 +51,45 @@ pub struct Document {
     pub url: String,
     /// What people quote of it, in its authors' words.
     pub quote: String,
-    /// Id of the claim that says it.
-    pub claim: String,
 }
 
-/// A sentence of an answer: of those with one role, the first whose conditions all hold is said.
+/// What is said of a study in short: the cells of its row, and a sentence each.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    pub role: Role,
-    /// Not said without its figures.
-    pub text: Sentence,
-    /// Conditions; none holds always.
-    #[serde(default)]
-    pub when: Vec<When>,
+    /// What the document is about, in a word.
+    pub name: String,
+    /// What its authors say.
+    pub said: Sentence,
+    /// What their set-up shows when it is run again.
+    pub setup: Sentence,
+    /// What is left at equal work and resources.
+    pub equal: Sentence,
+    /// What to do.
+    pub so: Sentence,
+    /// What the difference was instead of async, to end "the difference was something else:"; absent where it was async, or none.
+    pub instead: Option<String>,
+    pub why: Sentence,
+    /// When that is otherwise.
+    pub unless: Sentence,
 }
 
-/// What a sentence of an answer says; an answer says them in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Whether to quote it, in a sentence.
-    Short,
-    /// Whether the claim holds in its authors' set-up, and how far.
-    Published,
-    /// Whether it holds at equal work and resources.
-    Fair,
-    Why,
-    /// What to do in one's own code.
-    Do,
-    /// When that is otherwise.
-    Flips,
+impl Answer {
+    fn sentences(&self) -> [&Sentence; 6] {
+        [&self.said, &self.setup, &self.equal, &self.so, &self.why, &self.unless]
+    }
 }
 
 /// One line of advice, shown if its condition holds.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// Not said without its figures.
     pub text: Sentence,
     /// Shown only then; always if absent.
     pub when: Option<When>,
 }
 
-/// A condition on a verdict.
+/// A condition on the verdict over hosts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct When {
@@ -207,14 +201,14 @@ pub enum ChartKind {
 impl Page {
     /// The claims and further tests that what it says rests on.
     pub fn claims(&self) -> impl Iterator<Item = &String> {
-        let when = self.answer.iter().flat_map(|answer| &answer.when);
-        let when = when.chain(self.advice.iter().filter_map(|advice| advice.when.as_ref()));
+        let when = self.advice.iter().filter_map(|advice| advice.when.as_ref());
         when.map(|when| &when.claim).chain(self.sentences().flat_map(Sentence::claims))
     }
 
     /// What it says of its verdicts.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
-        self.answer.iter().map(|answer| &answer.text).chain(self.advice.iter().map(|advice| &advice.text))
+        let answer = self.answer.iter().flat_map(Answer::sentences);
+        answer.chain(self.advice.iter().map(|advice| &advice.text))
     }
 
     /// Reads page.toml; `name` stands in messages.

@@ -79,10 +79,7 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
         }
     }
 
-    let times = |case: &Case| {
-        let asked = needed.get(&named(case)).copied().unwrap_or(1);
-        meta.blocks_cap.map_or(asked, |cap| asked.min(cap))
-    };
+    let times = |case: &Case| needed.get(&named(case)).copied().unwrap_or(1);
     let cases: Vec<&Case> = cases.iter().filter(|case| meta.holds(&case.scenario)).collect();
     let planned = cases.iter().fold(0_usize, |runs, case| runs.saturating_add(times(case)));
     if planned > MOST_RUNS {

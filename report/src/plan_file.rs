@@ -20,7 +20,7 @@ pub struct PlannedRun {
     pub case: Case,
 }
 
-/// plan.json: what a plan follows from beside the claims and the test cases, and what came of it. A whole measurement has none of the last three.
+/// plan.json: what a plan follows from beside the claims and the test cases, and what came of it. A whole measurement has none of the last two.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanMeta {
@@ -38,12 +38,9 @@ pub struct PlanMeta {
     /// Whether the measurement was cut off and stands with the blocks that were complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// The scenarios that a partial measurement is restricted to; `None` for a whole one.
+    /// The scenarios that a part of the originals is restricted to; `None` for a whole measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
-    /// The most blocks that a partial measurement gives a case; `None` for as many as the claims ask for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blocks_cap: Option<usize>,
     /// What is repeated to calibrate the method; `None` for a measurement of claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,

@@ -1,106 +1,146 @@
 //! From results folders to pages on disk: the edges of rendering.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
 use crate::check;
+use crate::claims::Claims;
 use crate::dataset::Dataset;
-use crate::error::Error;
+use crate::error::{Error, none};
 use crate::files::{self, write_whole};
-use crate::judge::{self, Evidence};
+use crate::judge::{self, Evidence, Originals, Round};
 use crate::judged::JudgedStudy;
+use crate::page::Page;
 use crate::render;
-use crate::results::Folder;
-use crate::rounds::{self, Origin, SUPPLEMENT, Shown};
-use crate::supplement;
+use crate::results::{Folder, load};
+use crate::rounds::{self, Origin, Shown, Source};
 use crate::view::StudyView;
 
-/// Judges, of every study below `results`, the round that decides, and compares it with the others.
-pub fn studies(results: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
-    let checked = check::read(&[results.to_owned()])?;
+/// What a study asks and how it is presented: its claims.toml and page.toml.
+struct Definition {
+    claims: Claims,
+    page: Page,
+}
+
+impl Definition {
+    /// Reads that of `study` below the root of the repository.
+    fn read(root: &Path, study: &str) -> Result<Self, Vec<Error>> {
+        let folder = root.join(study).join("study");
+        let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
+        let (_, page) = load(&folder, "page.toml", Page::parse)?;
+        none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
+        Ok(Definition { claims, page })
+    }
+}
+
+/// Judges every study below the `results` by its claims, which are below `root`, on every host.
+pub fn studies(results: &[PathBuf], root: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
+    let checked = check::read(results)?;
     if !checked.refused.is_empty() {
         return Err(checked.refused);
     }
-    let shown = rounds::choose(&checked.folders);
+    let (shown, names) = rounds::choose(&checked.folders);
     if shown.is_empty() {
         let what = "no sealed measurement of a whole study is there: run make all-reports";
-        return Err(Error::file(results, what).into());
+        return Err(results.iter().map(|results| Error::file(results, what)).collect());
     }
-    Ok(shown.iter().map(|shown| study(shown, results)).collect())
+    shown.iter().map(|shown| Ok(study(shown, Definition::read(root, shown.study)?, &names))).collect()
 }
 
-fn study(shown: &Shown<'_>, results: &Path) -> StudyView {
-    let folder = shown.decides;
-    let originals: Vec<_> = shown.originals.iter().map(|&(host, folder)| (host, folder, folder.dataset())).collect();
-    // A mirror that does not do what the authors' code does is no more to be believed in another round than in this one.
-    let checked = |folder: &Folder| {
-        let mut judged = judge(folder, results);
-        for (host, originals, data) in &originals {
-            let below = originals.below(results);
-            judge::mirrors(&mut judged, &folder.claims, evidence(originals, data), &below, *host);
-        }
-        judged
-    };
-    let mut judged = checked(folder);
-    judge::compare(&mut judged, &shown.others.iter().map(|other| checked(other)).collect::<Vec<_>>());
-    let supplements = supplement::read(folder, &shown.supplements, results);
-    judge::add(&mut judged, &folder.claims, &supplements);
-    let mut data = folder.dataset();
-    for supplement in &supplements {
-        data.extend(&supplement.data, |scenario, arm| supplement.has(scenario, arm));
+/// The samples of a round, and the claims as far as it was asked them.
+struct Asked<'a> {
+    host: usize,
+    folder: &'a Folder,
+    below: String,
+    claims: Claims,
+    data: Dataset,
+}
+
+impl<'a> Asked<'a> {
+    fn new(&(host, folder): &(usize, &'a Folder), claims: &Claims) -> Self {
+        let claims = claims.asked_in(&folder.claims, &folder.meta.profile);
+        Asked { host, folder, below: folder.below(), claims, data: folder.dataset() }
     }
-    let is_taken = |path: &str| supplements.iter().any(|supplement| supplement.folder == path);
-    let mut rounds = shown.sources(results);
-    rounds.retain(|source| source.part != SUPPLEMENT || is_taken(&source.folder));
-    let calibrate = |folder: &Folder| {
-        Some(judge::calibrate(evidence(folder, &folder.dataset()), folder.meta.calibration.as_ref()?))
-    };
-    StudyView {
-        judged,
-        data,
-        page: folder.page.clone(),
-        machine: folder.machine.clone(),
-        calibration: shown.calibration.and_then(calibrate).unwrap_or_default(),
-        origin: Origin {
-            host: shown.host,
-            rounds,
-            elsewhere: shown.elsewhere.iter().map(|(host, folder)| (*host, checked(folder))).collect(),
-        },
-        supplements,
+
+    fn evidence(&self) -> Evidence<'_> {
+        let Folder { meta, .. } = self.folder;
+        Evidence { claims: &self.claims, data: &self.data, profile: &meta.profile, layouts: meta.layouts }
     }
 }
 
-/// Judges one folder; its path is shown relative to `results`.
-fn judge(folder: &Folder, results: &Path) -> JudgedStudy {
-    let data = folder.dataset();
-    let (memory_disagreements, memory_compared) = folder.memory_check();
-    JudgedStudy {
-        folder: folder.below(results),
-        plan_seed: folder.meta.seed,
-        plan_hash: folder.meta.hash.clone(),
-        runs: folder.runs.len(),
-        failures: folder.failures(),
-        measured_s: folder.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
+fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyView {
+    let Definition { claims, page } = definition;
+    let asked: Vec<Asked> = shown.rounds.iter().map(|round| Asked::new(round, &claims)).collect();
+    let originals: Vec<Asked> = shown.originals.iter().map(|round| Asked::new(round, &claims)).collect();
+    let mut mirrored: Vec<_> =
+        asked.iter().chain(&originals).map(|it| (it.host, it.below.as_str(), it.evidence())).collect();
+    mirrored.sort_by_key(|(_, folder, _)| Reverse(*folder));
+    let originals = Originals::new(&claims, &mirrored);
+    let here = asked[0].host;
+    let on = |host: usize| {
+        let rounds = asked.iter().filter(|it| it.host == host);
+        let rounds: Vec<Round> = rounds.map(|it| Round::new(it.evidence(), &it.below)).collect();
+        judge::study(&claims, &rounds, &originals, host)
+    };
+    let others: BTreeSet<usize> = asked.iter().map(|it| it.host).filter(|host| *host != here).collect();
+    let newest = asked[0].folder;
+    let (memory_disagreements, memory_compared) = newest.memory_check();
+    let judged = JudgedStudy {
+        plan_seed: newest.meta.seed,
+        plan_hash: newest.meta.hash.clone(),
+        runs: newest.runs.len(),
+        failures: newest.failures(),
+        measured_s: newest.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
         memory_disagreements,
         memory_compared,
-        ..judge::study(evidence(folder, &data))
-    }
-}
-
-/// What a folder is judged by; `data` is its dataset.
-fn evidence<'a>(folder: &'a Folder, data: &'a Dataset) -> Evidence<'a> {
-    Evidence { claims: &folder.claims, data, profile: &folder.meta.profile, layouts: folder.meta.layouts }
+        ..on(here)
+    };
+    let calibrate = |(host, folder): (usize, &Folder)| {
+        let (below, claims, data) = (folder.below(), folder.claims.clone(), folder.dataset());
+        Some(judge::calibrate(
+            Asked { host, folder, below, claims, data }.evidence(),
+            folder.meta.calibration.as_ref()?,
+        ))
+    };
+    let mut view = StudyView {
+        judged,
+        elsewhere: others.into_iter().map(|host| (host, on(host))).collect(),
+        page,
+        data: newest.dataset(),
+        machine: newest.machine.clone(),
+        calibration: shown.calibration.and_then(calibrate).unwrap_or_default(),
+        origin: Origin { here, names: names.to_vec(), rounds: Vec::new() },
+    };
+    let decide = view.rounds_used();
+    let source = |(host, folder): &(usize, &Folder)| {
+        Source::new(if decide.contains(&folder.below()) { "decides" } else { "is compared" }, *host, folder)
+    };
+    let checking: BTreeSet<String> = view.originals_used();
+    let checking = shown.originals.iter().filter(|(_, folder)| checking.contains(&folder.below()));
+    view.origin.rounds = { shown.rounds.iter() }
+        .map(source)
+        .chain(shown.calibration.map(|(host, folder)| Source::new("calibrates", host, folder)))
+        .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", *host, folder)))
+        .collect();
+    view
 }
 
 /// Writes REPORT.md to `out`, the evidence to docs/evidence/ beside it, the charts to the folder `charts_dir`, and the marked blocks of the
 /// `splice` files.
 ///
 /// Charts and pages that an earlier rendering left in their folders and that there are no more are removed.
-pub fn render(results: &Path, out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
-    let studies = studies(results)?;
+pub fn render(
+    results: &[PathBuf],
+    studies_root: &Path,
+    out: &Path,
+    charts_dir: &Path,
+    splice: &[PathBuf],
+) -> Result<(), Vec<Error>> {
+    let studies = studies(results, studies_root)?;
     let root = out.parent().unwrap_or(Path::new(""));
     let charts = charts::all(&studies).into_iter().map(|(name, svg)| (charts_dir.join(name), svg));
     let mut files: BTreeMap<PathBuf, String> = charts.collect();

@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::files;
 use crate::machine::Machine;
 use crate::manifest;
-use crate::page::Page;
 use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::Record;
 use crate::runs::{self, MemoryRun, Run};
@@ -19,8 +18,8 @@ use crate::seals;
 #[derive(Debug, Clone)]
 pub struct Folder {
     pub path: PathBuf,
+    /// What it was asked.
     pub claims: Claims,
-    pub page: Page,
     pub cases: Vec<Case>,
     pub plan: Vec<PlannedRun>,
     pub meta: PlanMeta,
@@ -70,8 +69,7 @@ impl Folder {
     /// Reads the folder at `path`, and on after a fault.
     pub(crate) fn open(path: &Path) -> Result<Self, Vec<Error>> {
         let mut faults = Vec::new();
-        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse));
-        let page = faulty(&mut faults, load(path, "page.toml", Page::parse));
+        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse_of_round));
         let cases = faulty(&mut faults, load(path, "cases.tsv", cases::parse));
         let plan = faulty(&mut faults, load(path, "plan.tsv", plan_file::from_tsv));
         let meta = faulty(&mut faults, read_meta(path));
@@ -84,11 +82,11 @@ impl Folder {
         let whole = || {
             let ((claims_text, claims), (cases_text, cases), (plan_text, plan)) = (claims?, cases?, plan?);
             let memory = memory.map_or(Some(Vec::new()), |read| Some(read?.1))?;
-            let (page, meta, (runs_text, runs), machine) = (page?.1, meta?, runs?, machine?.1);
+            let (meta, (runs_text, runs), machine) = (meta?, runs?, machine?.1);
             let texts =
                 Texts { claims: claims_text, cases: cases_text, plan: plan_text, runs: runs_text, seals: seals? };
             let path = path.to_owned();
-            Some(Folder { path, claims, page, cases, plan, meta, runs, memory, machine, texts })
+            Some(Folder { path, claims, cases, plan, meta, runs, memory, machine, texts })
         };
         whole().ok_or(faults)
     }
@@ -98,19 +96,15 @@ impl Folder {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its path below `results`.
-    pub fn below(&self, results: &Path) -> String {
-        self.path.strip_prefix(results).unwrap_or(&self.path).display().to_string()
+    /// Its path below the results root.
+    pub fn below(&self) -> String {
+        format!("{}/{}", self.meta.study, self.name())
     }
 
-    /// Whether it measured all of a profile that judges.
-    pub fn is_whole(&self) -> bool {
-        self.judges() && self.meta.only.is_none()
-    }
-
-    /// Whether it measured claims, be it a part of them.
+    /// Whether it judges claims: it measured all of its profile.
     pub fn judges(&self) -> bool {
-        self.meta.calibration.is_none() && matches!(self.meta.profile.as_str(), "quick" | "full")
+        let PlanMeta { calibration, only, profile, .. } = &self.meta;
+        calibration.is_none() && only.is_none() && matches!(profile.as_str(), "quick" | "full")
     }
 
     /// How many blocks were run, and how many planned: a measurement that was cut off has fewer.

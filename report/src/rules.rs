@@ -1,88 +1,48 @@
 //! The verdict rules: an interval, a margin and a floor in, a word out.
 //!
 //! Two thresholds, never mixed. The margin bounds the interval: "there is an effect that matters" needs all of it beyond, "there is none"
-//! all of it within. The floor bounds the estimate: an effect no larger than what this machine shows between two copies of one program is
-//! none. What meets neither is undecided, so that noise, which widens intervals and raises floors, can only lead there.
+//! none of it. The floor bounds the estimate: an effect no larger than what this machine shows between two copies of one program is
+//! none. What meets neither is unclear, so that noise, which widens intervals and raises floors, can only lead there.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use crate::files::chosen;
 use crate::stats::Interval;
 
-/// What is said of a claim in one form; its name is the word that is printed. The worst first, for someone who believes the
-/// claim: what casts doubt on the measurement, then what contradicts the claim, then what leaves it open, and what bears it out last.
+/// The words of verdicts: seven on claims, and four on causes, of which they share *unclear*. Its name is the word that is printed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray, VariantNames)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Verdict {
-    /// A control of this measurement failed.
-    Invalid,
-    /// Two rounds of one host contradict each other.
-    Unstable,
-    /// The effect is there, in the other direction.
-    Opposite,
-    /// Shown to be within the margin, either way.
+    /// All of it is as claimed.
+    Holds,
+    /// No part of the interval lies beyond the margin on the claimed side.
     #[strum(serialize = "no difference")]
     NoDifference,
-    /// Shown to be no gain beyond the margin; whether it is a loss is open.
-    #[strum(serialize = "not better")]
-    NotBetter,
-    /// Claimed to be equal, and shown to differ by more than the margin.
-    Differs,
-    /// A value wholly below the claimed range.
-    Lower,
-    /// A value wholly above the claimed range.
-    Higher,
-    /// A claimed cause explains less than a fifth.
-    #[strum(serialize = "not the cause")]
-    NotTheCause,
-    /// A claimed cause explains between a fifth and four fifths.
+    /// The effect is there, in the other direction.
+    Reversed,
+    /// All of the interval misses what is asserted.
+    #[strum(serialize = "does not hold")]
+    DoesNotHold,
+    /// Settings or hosts are decided differently.
+    Depends,
+    /// The interval allows more than one answer, or the measurement must not be believed.
+    Unclear,
+    /// Nothing was measured.
+    #[default]
+    #[strum(serialize = "not tested")]
+    NotTested,
+    /// The cause explains at least four fifths of the effect.
+    #[strum(serialize = "explains it")]
+    ExplainsIt,
+    /// The cause explains between a fifth and four fifths.
     #[strum(serialize = "part of it")]
     PartOfIt,
-    /// An outcome is met in fewer blocks than claimed.
-    #[strum(serialize = "does not happen")]
-    DoesNotHappen,
-    /// The machine is too small or hides what is needed.
-    #[strum(serialize = "not testable here")]
-    NotTestableHere,
-    /// Not measured in this profile, or not yet.
-    #[default]
-    #[strum(serialize = "not measured")]
-    NotMeasured,
-    /// The interval allows more than one answer, but all of it lies outside of the claimed size, and by more than the floor.
-    #[strum(serialize = "undecided, but not the published size")]
-    UndecidedNotTheSize,
-    /// The interval allows more than one answer.
-    Undecided,
-    /// The effect is there, wholly below the claimed size, and by more than the floor.
-    #[strum(serialize = "holds, smaller")]
-    HoldsSmaller,
-    /// There, wholly above the claimed size, and by more than the floor.
-    #[strum(serialize = "holds, larger")]
-    HoldsLarger,
-    /// There; the interval straddles an end of the claimed size, or the estimate is no further from it than the floor.
-    #[strum(serialize = "holds, size open")]
-    HoldsSizeOpen,
-    /// It is as claimed: the effect is there, and of the claimed size where one is claimed; the value lies in the range; nothing differs.
-    Holds,
-    /// A claimed cause explains over four fifths of the effect.
-    #[strum(serialize = "the cause")]
-    TheCause,
-    /// An outcome is met in more than the claimed share of blocks.
-    Happens,
-}
-
-/// How a verdict is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Count {
-    Holds,
-    DoesNotHold,
-    Undecided,
-    /// Not measured or not testable here: no part of what was judged.
-    NotJudged,
+    /// The cause explains at most a fifth.
+    #[strum(serialize = "does not")]
+    DoesNot,
 }
 
 impl TryFrom<String> for Verdict {
@@ -94,17 +54,53 @@ impl TryFrom<String> for Verdict {
 }
 
 impl Verdict {
-    /// How it is counted.
-    pub fn count(self) -> Count {
-        match self {
-            Verdict::Invalid | Verdict::Unstable | Verdict::UndecidedNotTheSize | Verdict::Undecided => {
-                Count::Undecided
-            }
-            Verdict::NotTestableHere | Verdict::NotMeasured => Count::NotJudged,
-            doubtful if doubtful < Verdict::NotTestableHere => Count::DoesNotHold,
-            _ => Count::Holds,
-        }
+    /// Whether it is an answer.
+    pub fn is_decided(self) -> bool {
+        !matches!(self, Verdict::Unclear | Verdict::NotTested)
     }
+
+    /// Whether it speaks for what is claimed.
+    pub fn agrees(self) -> bool {
+        matches!(self, Verdict::Holds | Verdict::ExplainsIt)
+    }
+
+    /// Whether two verdicts on one question cannot both be right: what is no difference in one round may be a loss in the next.
+    pub fn contradicts(self, other: Verdict) -> bool {
+        let is_no_gain = |verdict| matches!(verdict, Verdict::NoDifference | Verdict::Reversed);
+        self.is_decided() && other.is_decided() && self != other && !(is_no_gain(self) && is_no_gain(other))
+    }
+}
+
+/// The verdict over several settings: the one that all share, *depends* where they are decided differently. What agrees in some
+/// settings and is unclear in others is unclear; what was not tested counts only if nothing was.
+pub fn together(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+    let tested: Vec<Verdict> = verdicts.into_iter().filter(|verdict| *verdict != Verdict::NotTested).collect();
+    let decided: Vec<Verdict> = tested.iter().copied().filter(|verdict| verdict.is_decided()).collect();
+    match decided.first() {
+        None => tested.first().copied().unwrap_or_default(),
+        Some(first) if decided.iter().any(|other| other != first) => Verdict::Depends,
+        Some(first) if first.agrees() && decided.len() < tested.len() => Verdict::Unclear,
+        Some(first) => *first,
+    }
+}
+
+/// What several hosts say of one question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Over {
+    /// The word of all hosts that decide, *depends* where they differ.
+    pub verdict: Verdict,
+    /// Hosts that decide.
+    pub decided: usize,
+    /// Hosts that were asked and leave it unclear.
+    pub unclear: usize,
+}
+
+/// The verdict over hosts, of which those that leave it unclear are counted apart.
+pub fn over(verdicts: impl IntoIterator<Item = Verdict>) -> Over {
+    let (decided, open): (Vec<Verdict>, Vec<Verdict>) = verdicts.into_iter().partition(|verdict| verdict.is_decided());
+    let unclear = open.iter().filter(|verdict| **verdict == Verdict::Unclear).count();
+    let verdict = together(if decided.is_empty() { open } else { decided.clone() });
+    Over { verdict, decided: decided.len(), unclear }
 }
 
 /// A range of values, ends included.
@@ -115,29 +111,14 @@ pub struct Band {
 }
 
 impl Band {
-    /// The range that counts as "of this size" for a claimed ratio: its log effect times 0.5 to 2.
-    pub fn around(size: f64) -> Self {
-        let (half, twice) = (size.powf(0.5), size.powf(2.0));
-        Band { lo: half.min(twice), hi: half.max(twice) }
-    }
-
     /// The ratios that make no difference to a user.
     pub fn negligible(margin: f64) -> Self {
         Band { lo: 1.0 / (1.0 + margin), hi: 1.0 + margin }
     }
 
-    fn contains(self, estimate: &Interval) -> bool {
-        estimate.lo >= self.lo && estimate.hi <= self.hi
-    }
-
-    /// Whether the interval lies below the band, and the estimate so far below that two copies of one program would not.
-    fn is_above(self, estimate: &Interval, beyond: f64) -> bool {
-        estimate.hi < self.lo && estimate.point * beyond < self.lo
-    }
-
-    /// The same on the other side.
-    fn is_below(self, estimate: &Interval, beyond: f64) -> bool {
-        estimate.lo > self.hi && estimate.point / beyond > self.hi
+    /// Whether the value lies in it.
+    pub fn holds(self, value: f64) -> bool {
+        (self.lo..=self.hi).contains(&value)
     }
 }
 
@@ -146,57 +127,38 @@ pub fn computable(estimate: &Interval) -> bool {
     estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
 }
 
-/// A claimed difference: a ratio above 1 as the claim states it. A floor below the margin counts as the margin. Both stand between "there"
-/// and "not there", and between "of the claimed size" and "of another".
-pub fn ratio(estimate: &Interval, margin: f64, floor: f64, size: Option<Band>) -> Verdict {
+/// A claimed difference: a ratio above 1 as the claim states it. A floor below the margin counts as the margin.
+pub fn ratio(estimate: &Interval, margin: f64, floor: f64) -> Verdict {
     let beyond = 1.0 + floor.max(margin);
     let none = Band::negligible(margin);
     if !computable(estimate) {
-        Verdict::Undecided
+        Verdict::Unclear
     } else if estimate.lo > none.hi && estimate.point > beyond {
-        match size {
-            Some(band) if band.is_above(estimate, beyond) => Verdict::HoldsSmaller,
-            Some(band) if band.is_below(estimate, beyond) => Verdict::HoldsLarger,
-            Some(band) if !band.contains(estimate) => Verdict::HoldsSizeOpen,
-            _ => Verdict::Holds,
-        }
+        Verdict::Holds
     } else if estimate.hi < none.lo && estimate.point < 1.0 / beyond {
-        Verdict::Opposite
-    } else if none.contains(estimate) {
+        Verdict::Reversed
+    } else if estimate.hi <= none.hi {
         Verdict::NoDifference
-    } else if estimate.hi < none.hi {
-        Verdict::NotBetter
-    } else if size.is_some_and(|band| band.is_above(estimate, beyond) || band.is_below(estimate, beyond)) {
-        Verdict::UndecidedNotTheSize
     } else {
-        Verdict::Undecided
+        Verdict::Unclear
     }
 }
 
 /// A claimed equality of two arms.
 pub fn equal(estimate: &Interval, margin: f64) -> Verdict {
-    differs_outside(estimate, Band::negligible(margin))
+    value(estimate, Band::negligible(margin))
 }
 
-fn differs_outside(estimate: &Interval, band: Band) -> Verdict {
-    match value(estimate, band) {
-        Verdict::Lower | Verdict::Higher => Verdict::Differs,
-        verdict => verdict,
-    }
-}
-
-/// A claimed range of a value, or of a slope.
+/// An asserted range or bound of a value, of a ratio or of a slope.
 pub fn value(estimate: &Interval, band: Band) -> Verdict {
     if !computable(estimate) {
-        Verdict::Undecided
-    } else if band.contains(estimate) {
+        Verdict::Unclear
+    } else if band.holds(estimate.lo) && band.holds(estimate.hi) {
         Verdict::Holds
-    } else if estimate.hi < band.lo {
-        Verdict::Lower
-    } else if estimate.lo > band.hi {
-        Verdict::Higher
+    } else if estimate.hi < band.lo || estimate.lo > band.hi {
+        Verdict::DoesNotHold
     } else {
-        Verdict::Undecided
+        Verdict::Unclear
     }
 }
 
@@ -217,10 +179,10 @@ pub fn slope(estimate: &Interval, margin: f64, direction: Direction) -> Verdict 
         Interval { point: (sign * estimate.point).exp(), lo: a.min(b), hi: a.max(b), ..*estimate }
     };
     match direction {
-        _ if !computable(estimate) => Verdict::Undecided,
-        Direction::Flat => differs_outside(estimate, Band { lo: -margin, hi: margin }),
-        Direction::Up => ratio(&over(1.0), margin.exp_m1(), 0.0, None),
-        Direction::Down => ratio(&over(-1.0), margin.exp_m1(), 0.0, None),
+        _ if !computable(estimate) => Verdict::Unclear,
+        Direction::Flat => value(estimate, Band { lo: -margin, hi: margin }),
+        Direction::Up => ratio(&over(1.0), margin.exp_m1(), 0.0),
+        Direction::Down => ratio(&over(-1.0), margin.exp_m1(), 0.0),
     }
 }
 
@@ -229,43 +191,29 @@ pub const EXPLAINS: f64 = 0.8;
 /// Up to this share, it does not.
 pub const EXPLAINS_NOT: f64 = 0.2;
 
-/// Whose cause a control isolates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Control {
-    /// The claimed one: what it explains speaks for the claim.
-    Claimed,
-    /// Another one: what it explains speaks against the claim.
-    Rival,
-}
-
 /// A cause, from the share of the effect that a control explains; the same thresholds wherever a cause is named.
-pub fn cause(share: &Interval, control: Control) -> Verdict {
-    let (explains, explains_not) = match control {
-        Control::Claimed => (Verdict::TheCause, Verdict::NotTheCause),
-        Control::Rival => (Verdict::NotTheCause, Verdict::TheCause),
-    };
+pub fn cause(share: &Interval) -> Verdict {
     if !computable(share) {
-        Verdict::Undecided
+        Verdict::Unclear
     } else if share.lo >= EXPLAINS {
-        explains
+        Verdict::ExplainsIt
     } else if share.hi <= EXPLAINS_NOT {
-        explains_not
+        Verdict::DoesNot
     } else if share.lo > EXPLAINS_NOT && share.hi < EXPLAINS {
         Verdict::PartOfIt
     } else {
-        Verdict::Undecided
+        Verdict::Unclear
     }
 }
 
 /// A criterion that was met in a share of blocks of this interval, and is claimed to be met in more than `share` of them.
 pub fn outcome(met: &Interval, share: f64) -> Verdict {
     if met.lo > share {
-        Verdict::Happens
+        Verdict::Holds
     } else if met.hi < share {
-        Verdict::DoesNotHappen
+        Verdict::DoesNotHold
     } else {
-        Verdict::Undecided
+        Verdict::Unclear
     }
 }
 
@@ -286,24 +234,24 @@ pub struct Each {
 /// `pooled` estimates the mean over the scenarios of each block's log ratios. It holds where the pool does and each scenario's own estimate
 /// clears the margin and its floor: the margin alone is cleared by noise. One scenario that is shown not to refutes "every", whatever the
 /// rest does.
-pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64, size: Option<Band>) -> Verdict {
-    let verdict = ratio(pooled, margin, floor, size);
+pub fn every(pooled: &Interval, scenarios: &[Each], margin: f64, floor: f64) -> Verdict {
+    let verdict = ratio(pooled, margin, floor);
     let contradicting = scenarios.iter().filter(|each| each.p_value < CONTRADICTS);
-    // What is shown to clear nothing is not better at least, if its own interval does not say more.
-    let refuted = contradicting.map(|each| match ratio(&each.estimate, margin, each.floor, None) {
-        own if own.count() == Count::DoesNotHold => own,
-        _ => Verdict::NotBetter,
+    // What is shown to clear nothing is no gain at least, if its own interval does not say more.
+    let refuted = contradicting.map(|each| match ratio(&each.estimate, margin, each.floor) {
+        Verdict::Reversed => Verdict::Reversed,
+        _ => Verdict::NoDifference,
     });
     let clears = |each: &Each| each.estimate.point > 1.0 + each.floor.max(margin);
-    match (verdict, refuted.min()) {
-        (Verdict::Opposite, _) => verdict,
+    match (verdict, refuted.max()) {
+        (Verdict::Reversed, _) => verdict,
         (_, Some(worst)) => worst,
-        _ if verdict.count() == Count::Holds && !scenarios.iter().all(clears) => Verdict::Undecided,
+        (Verdict::Holds, None) if !scenarios.iter().all(clears) => Verdict::Unclear,
         _ => verdict,
     }
 }
 
-/// What became of a control. Only one that failed makes what it guards invalid.
+/// What became of a control. Only one that failed makes what it guards unclear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ControlState {
@@ -322,7 +270,7 @@ pub enum ControlState {
 pub fn aa(estimate: &Interval, margin: f64) -> ControlState {
     match equal(estimate, margin) {
         Verdict::Holds => ControlState::Passed,
-        Verdict::Differs => ControlState::Failed,
+        Verdict::DoesNotHold => ControlState::Failed,
         _ => ControlState::CouldNotTell,
     }
 }
@@ -335,7 +283,7 @@ pub fn planted(estimate: &Interval, wide: &Interval, margin: f64, floor: f64, si
     let slack = 1.0 + margin / 2.0;
     if computable(wide) && (size * slack < wide.lo || wide.hi * slack < size) {
         ControlState::Failed
-    } else if computable(wide) && ratio(estimate, margin, floor, None) == Verdict::Holds {
+    } else if computable(wide) && ratio(estimate, margin, floor) == Verdict::Holds {
         ControlState::Passed
     } else {
         ControlState::CouldNotTell
@@ -358,11 +306,5 @@ const OF_THE_EFFECT: f64 = 0.1;
 /// is the same for both arms cancels; beside a large effect what is left of 5 % is nothing.
 pub fn order_matters(first: &Interval, effect: f64, margin: f64) -> bool {
     let most = margin.ln_1p().max(effect.abs() * OF_THE_EFFECT);
-    differs_outside(first, Band { lo: -most, hi: most }) == Verdict::Differs
-}
-
-/// The verdict over several scenarios: the worst of theirs, so that "holds" means that it holds everywhere. Without verdicts nothing was
-/// measured.
-pub fn worst(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
-    verdicts.into_iter().min().unwrap_or_default()
+    value(first, Band { lo: -most, hi: most }) == Verdict::DoesNotHold
 }

@@ -24,15 +24,15 @@ pub(crate) fn run(cases: &[Case], claims: &Claims, profile: &str, judged: bool) 
     cases.iter().filter(|case| is_free(case) || asked.contains_key(&named(case))).map(named).collect()
 }
 
-/// How many passes under GNU time follow from a plan's profile and part: a partial measurement makes no more of them than blocks, a calibration none,
-/// nor does smoke, which judges nothing.
+/// How many passes under GNU time follow from a plan's profile and part: a calibration makes none, nor does smoke, which judges
+/// nothing.
 pub fn passes(meta: &PlanMeta) -> usize {
     let of_profile = match meta.profile.as_str() {
         "quick" => 1,
         "full" => 3,
         _ => 0,
     };
-    if meta.calibration.is_some() { 0 } else { of_profile.min(meta.blocks_cap.unwrap_or(of_profile)) }
+    if meta.calibration.is_some() { 0 } else { of_profile }
 }
 
 /// The passes under GNU time that the plan of a folder promises.
@@ -40,7 +40,7 @@ pub fn passes(meta: &PlanMeta) -> usize {
 /// # Errors
 /// If a file that they follow from is missing, or not as docs/FORMAT.md says.
 pub fn promised(folder: &Path) -> Result<Vec<PlannedRun>, Error> {
-    let (_, claims) = load(folder, "claims.toml", Claims::parse)?;
+    let (_, claims) = load(folder, "claims.toml", Claims::parse_of_round)?;
     let (_, cases) = load(folder, "cases.tsv", cases::parse)?;
     Ok(memory_passes(&cases, &claims, &read_meta(folder)?))
 }

@@ -1,4 +1,4 @@
-//! A sentence with places for judged figures: "async takes {T2.fair.longer}".
+//! A sentence with places for judged figures: "async takes {T2.fair.range}".
 
 use serde::Deserialize;
 use strum::{Display, EnumString, VariantNames};
@@ -26,28 +26,22 @@ pub enum Piece {
     },
 }
 
-/// How a figure is said.
+/// How a figure is said, in the unit of its authors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum What {
-    /// "29 % longer (17 to 37)": the larger side over the smaller.
-    Longer,
-    /// "0.5 % less (4.2 less to 5.8 more)": the first side against the second.
-    Change,
-    /// "2.6 % more time (1.3 less to 9.8 more)": the same of times.
-    Time,
-    /// "20 % less time (18 to 23)": the second side against the first.
-    Against,
-    /// "4.0 (3.0 to 4.9)".
-    Number,
-    /// "8 of 8": blocks in which an outcome was as claimed.
-    Blocks,
-    /// "holds": the verdict on the row.
+    /// "+5 to +42 %": from the least to the most over the hosts.
+    Range,
+    /// "+28 % (+27 to +29)": on the host of the newest round, with its interval.
+    Here,
+    /// "holds on 4 of 4": the verdict over the hosts.
     Verdict,
-    /// The change that the authors' own code shows where it was run beside its mirror.
+    /// "+5 to +42 %, holds on 4 of 4": both; of what nobody measured the verdict alone.
+    Said,
+    /// What the authors' own code shows, from the least to the most over the hosts.
     Theirs,
-    /// The change that the mirror shows there.
-    Ours,
+    /// The published figure.
+    Published,
 }
 
 impl Sentence {
@@ -96,15 +90,15 @@ mod tests {
     #[test]
     fn places_are_read_or_refused() {
         let read = |text: &str| Sentence::try_from(text.to_owned());
-        let sentence = read("Takes {T2.fair.longer}, or {S1.published.hold_1s.number}.").expect("both places are well");
+        let sentence = read("Takes {T2.fair.range}, or {S1.published.hold_1s.here}.").expect("both places are well");
         assert_eq!(sentence.claims().collect::<Vec<_>>(), ["T2", "S1"]);
         assert_eq!(sentence.pieces.len(), 5);
         assert_eq!(read("nothing").expect("no place").pieces, [Piece::Words("nothing".to_owned())]);
         for (text, part) in [
-            ("{T2.fair.longer", "lacks its '}'"),
+            ("{T2.fair.range", "lacks its '}'"),
             ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
-            ("{T2.unfair.longer}", "published or fair"),
-            ("{T2.fair.shorter}", "longer, change, time, against, number, blocks, verdict, theirs or ours"),
+            ("{T2.unfair.range}", "published or fair"),
+            ("{T2.fair.shorter}", "range, here, verdict, said, theirs or published"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

@@ -1,24 +1,26 @@
 //! One measured study as the renderer sees it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::claims::Form;
 use crate::dataset::{Dataset, Sample};
-use crate::judged::{Calibrated, JudgedClaim, JudgedStudy, Row, Scale};
+use crate::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
 use crate::machine::Machine;
 use crate::page::{Chart, ChartKind, Page};
 use crate::rounds::Origin;
-use crate::supplement::{self, Supplement};
+use crate::rules::{Over, over, together};
 
 /// A study with everything that is printed about it.
 #[derive(Debug, Default, Clone)]
 pub struct StudyView {
+    /// On the host of the newest round.
     pub judged: JudgedStudy,
+    /// On each other host.
+    pub elsewhere: Vec<(usize, JudgedStudy)>,
     pub page: Page,
-    /// The samples behind tables and charts.
+    /// The samples of the newest round, behind tables and charts.
     pub data: Dataset,
     pub machine: Machine,
-    /// Other measurements that stand in for what the whole one did not run, the newest first.
-    pub supplements: Vec<Supplement>,
     /// What repeating A/A controls showed.
     pub calibration: Vec<Calibrated>,
     /// The rounds and the host that all this comes from.
@@ -28,9 +30,9 @@ pub struct StudyView {
 impl StudyView {
     /// The judged ratio of two arms in a scenario, if there is one: what is printed twice is computed once.
     pub fn judged_ratio(&self, scenario: &str, [numerator, denominator]: [&str; 2], metric: &str) -> Option<f64> {
-        let rows = self.judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
+        let rows = self.judged.claims.iter().flat_map(JudgedClaim::evidence);
         rows.flat_map(|found| &found.rows).filter(|row| row.scenario == scenario).find_map(|row: &Row| {
-            let Scale::Ratio { numerator: above, denominator: below, metric: of } = &row.scale else {
+            let Scale::Ratio { numerator: above, denominator: below, metric: of, .. } = &row.scale else {
                 return None;
             };
             let point = row.estimate.filter(|_| of == metric)?.point;
@@ -42,26 +44,80 @@ impl StudyView {
         })
     }
 
-    /// The measurement that a test case is shown from, by its place among the supplements; `None` for the whole one.
-    pub fn source(&self, scenario: &str, arm: &str) -> Option<usize> {
-        self.supplements.iter().position(|supplement| supplement.has(scenario, arm))
+    /// What each host says, the host of the newest round first.
+    pub fn hosts(&self) -> impl Iterator<Item = (usize, &JudgedStudy)> {
+        let elsewhere = self.elsewhere.iter().map(|(host, study)| (*host, study));
+        std::iter::once((self.origin.here, &self.judged)).chain(elsewhere)
     }
 
-    /// The mark of what is shown of these arms: empty unless one of them is taken from another measurement.
-    pub fn mark(&self, scenario: &str, arms: &[&str]) -> &'static str {
-        if arms.iter().any(|arm| self.source(scenario, arm).is_some()) { supplement::MARK } else { "" }
+    /// What the hosts found for the claim `id` in `form`, or for the further test of this id.
+    pub fn found<'a>(&'a self, id: &str, form: Form) -> Vec<(usize, &'a Judged)> {
+        let found = |(host, study): (_, &'a JudgedStudy)| Some((host, study.asked(id, form)?.judged()?));
+        self.hosts().filter_map(found).collect()
     }
 
-    /// Which of `scenarios` and `arms` are taken from other measurements, in a sentence for a chart; `None` if none is.
-    pub fn supplement_note(&self, scenarios: &[String], arms: &[String]) -> Option<String> {
-        let parts = self.supplements.iter().filter_map(|supplement| {
-            let is_taken = |scenario: &&String| arms.iter().any(|arm| supplement.has(scenario, arm));
-            let taken: Vec<&str> = scenarios.iter().filter(is_taken).map(String::as_str).collect();
-            (!taken.is_empty())
-                .then(|| format!("{} {}: from results/{}.", supplement::MARK, taken.join(", "), supplement.folder))
-        });
-        let parts: Vec<String> = parts.collect();
-        (!parts.is_empty()).then(|| parts.join(" "))
+    /// The verdict over hosts on the claim `id` in `form`, or on the further test of this id.
+    pub fn over(&self, id: &str, form: Form) -> Over {
+        over(self.found(id, form).iter().map(|(_, found)| found.verdict))
+    }
+
+    /// The settings that were measured of the claim `id` in `form`, or of the further test of this id: of each the rows of all hosts.
+    pub fn settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
+        let mut settings: Vec<Vec<(usize, &Row)>> = Vec::new();
+        for (host, found) in self.found(id, form) {
+            for row in found.rows.iter().filter(|row| row.has_figure()) {
+                match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
+                    Some(rows) => rows.push((host, row)),
+                    None => settings.push(vec![(host, row)]),
+                }
+            }
+        }
+        settings
+    }
+
+    /// The causes that were tested of it, by their short names, each with what the hosts say on which there is an effect.
+    pub fn causes<'a>(&'a self, id: &str, form: Form) -> Vec<(&'a str, Over)> {
+        let found = self.found(id, form);
+        let mut names: Vec<&str> = Vec::new();
+        for cause in found.iter().flat_map(|(_, found)| &found.causes) {
+            if !names.contains(&cause.short.as_str()) {
+                names.push(&cause.short);
+            }
+        }
+        let on = |found: &Judged, name: &str| {
+            let alike = found.causes.iter().filter(|cause| cause.short == name);
+            together(alike.map(|cause| cause.verdict))
+        };
+        let with_effect = || found.iter().filter(|(_, found)| found.has_effect());
+        names.into_iter().map(|name| (name, over(with_effect().map(|(_, found)| on(found, name))))).collect()
+    }
+
+    /// The causes that explain the effect, in a few words, `part: ` before those that explain a part; `None` where no effect asks for one.
+    pub fn stated_causes(&self, id: &str, form: Form) -> Option<String> {
+        let causes = self.causes(id, form);
+        let said = |(name, over): &(&str, Over)| match over.verdict {
+            Verdict::ExplainsIt => Some((*name).to_owned()),
+            Verdict::PartOfIt => Some(format!("part: {name}")),
+            _ => None,
+        };
+        let stated: Vec<String> = causes.iter().filter_map(said).collect();
+        let has_effect = self.found(id, form).iter().any(|(_, found)| found.has_effect());
+        let unclear = || (has_effect && !causes.is_empty()).then(|| "cause unclear".to_owned());
+        if stated.is_empty() { unclear() } else { Some(stated.join("; ")) }
+    }
+
+    /// The folders of rounds that some row is of.
+    pub fn rounds_used(&self) -> BTreeSet<String> {
+        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
+        let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
+        let rows = claims.flat_map(|found| &found.rows).chain(goals);
+        rows.map(|row| row.round.clone()).chain([self.judged.folder.clone()]).collect()
+    }
+
+    /// The folders in which the authors' own code was compared.
+    pub fn originals_used(&self) -> BTreeSet<String> {
+        let mirrors = self.judged.claims.iter().flat_map(JudgedClaim::evidence).flat_map(|found| &found.mirrors);
+        mirrors.map(|mirror| mirror.at.0.clone()).collect()
     }
 
     /// Whether enough of what a chart shows was run: of lines, two scenarios.

@@ -57,7 +57,7 @@ fn a_calibration_repeats_the_cheapest_control_of_each_form_and_its_trials_stand_
 fn no_calibration_is_planned_without_a_control_or_with_scenarios() {
     let unplanted = CLAIMS.replace("planted.process", "# planted.process");
     let temp = plannable(&unplanted.replace("original =", "aa = \"none\"\noriginal ="));
-    let plan = |more: &[&str]| plan(temp.path(), &[&["--show"], more].concat());
+    let plan = |more: &[&str]| plan(temp.path(), more);
     plan(&["--calibrate", "5"]).code(2).stderr(contains("no A/A control"));
     plan(&["--calibrate", "0"]).code(2);
     plan(&["--calibrate", "5", "--only", "big"]).code(2);
@@ -77,7 +77,7 @@ fn the_report_counts_the_trials_in_which_the_method_was_wrong() {
         report.lines().find(|line| line.starts_with("| `toy` | aa b work_s big, `big` |")).expect("there is a row");
     let cells: Vec<&str> = row.split(" | ").collect();
     assert_eq!(cells[2..7], ["5 of 8 blocks", cells[3], "0.2", "1", "0"], "{row}");
-    // It is no run before this one, and supplements nothing: every other line stays.
+    // It is no round that judges: every other line stays.
     let lost = without.lines().find(|line| !report.contains(line));
     assert_eq!(lost, None);
 }

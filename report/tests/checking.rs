@@ -1,4 +1,4 @@
-//! `report check`, `report seal` and `report page`: whatever is wrong with a results folder is found, with file and line.
+//! `report check` and `report seal`: whatever is wrong with a results folder is found, with file and line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use predicates::str::contains;
 use report::plan_file::{self, PlannedRun};
 use report::{check, manifest, seals};
 use support::{
-    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, line_of, planned, read, render,
+    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, judging, line_of, planned, read, render,
     rendered, report, reseal, seal_blocks, sealed, temporary, usual, write,
 };
 use tempfile::TempDir;
@@ -137,14 +137,9 @@ fn what_a_line_lacks_does_not_know_or_says_of_another_run_is_named_with_its_line
 
 #[test]
 fn files_that_do_not_agree_with_each_other_or_with_themselves_are_found() {
-    let advice =
-        "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n[[chart]]";
-    let quote = "[[advice]]\ntext = \"{C1.fair.nowhere.number}\"\n[[chart]]";
     let [passes, cut] = ["  \"memory_passes\"", "  \"cut\": true,\n  \"memory_passes\""];
     for [name, from, to, place, what] in [
         ["claims.toml", "margin = 0.10", "margin = 0.50", "plan.json", "hash"],
-        ["page.toml", "[[chart]]", advice, "page.toml", "the claim C9"],
-        ["page.toml", "[[chart]]", quote, "page.toml", "C1 in nowhere"],
         ["machine.json", "\"governor\":\"", "\"gouverneur\":\"", "machine.json", "governor is null without a reason"],
         ["plan.json", "passes\": 1", "passes\": 0", "plan.json", "memory_passes is 0, by its profile and part it is 1"],
         ["plan.json", "_s\": 16.5", "_s\": 1.5", "plan.json", "planned_s is 1.5, planned again it is 16.5"],
@@ -254,7 +249,7 @@ fn three_blocks_that_were_left_out_of_twelve_are_found_by_planning_again() {
     let first = plan.iter().position(is_unwelcome).expect("there is one");
     expect_one(&folder, &format!("plan.tsv:{}", first + 1), "planned again from the seed 7");
     let refused = || contains("plan.tsv:").and(contains("planned again"));
-    report().arg("verdicts").arg(results.path()).assert().code(2).stderr(refused());
+    judging("verdicts", results.path()).assert().code(2).stderr(refused());
     render(results.path(), temporary().path(), &[]).code(2).stderr(refused());
 }
 
@@ -418,7 +413,7 @@ fn one_measurement_under_two_names_is_found() {
         text.replace("\"system_s\":0.005", "\"system_s\":0.006").replacen("0.006", "0.005", 2)
     });
     check().stdout(contains(place(1)).and(contains("2 runs are the same as in")));
-    report().arg("verdicts").arg(results.path()).assert().code(2).stderr(contains("the same as in"));
+    judging("verdicts", results.path()).assert().code(2).stderr(contains("the same as in"));
     Toy::default().seal(results.path(), THIRD, usual);
     fs::remove_dir_all(&copy).expect("it can be removed");
     report().arg("check").arg(results.path()).assert().success();
@@ -439,7 +434,7 @@ fn what_is_no_file_among_the_files_of_a_round_is_found_and_not_opened() {
             let _ = fs::remove_file(folder.join(name));
             make(&folder.join(name));
             expect_one(&folder, name, "no regular file");
-            report().arg("verdicts").arg(results.path()).assert().code(2).stderr(contains("no regular file"));
+            judging("verdicts", results.path()).assert().code(2).stderr(contains("no regular file"));
         }
     }
     let (results, _) = sealed();
@@ -517,9 +512,8 @@ fn a_measurement_without_one_complete_block_is_not_cut_but_lost() {
 fn faults_of_several_files_are_all_named_at_once() {
     let (_results, folder) = sealed();
     forge(&folder, "cases.tsv", |text| text.replacen("small", "Small", 1));
-    forge(&folder, "page.toml", |text| text.replacen("row_header", "row_heading", 1));
     forge(&folder, "runs.jsonl", |text| text.replacen("\"exit\":0", "\"exit\":0,\"host\":\"x\"", 2));
-    for place in ["cases.tsv:5: ", "page.toml:12: ", "runs.jsonl:1: ", "runs.jsonl:2: "] {
+    for place in ["cases.tsv:5: ", "runs.jsonl:1: ", "runs.jsonl:2: "] {
         expect(&folder, &[place]);
     }
 }

@@ -1,4 +1,6 @@
-//! Rounds of several hosts: of one the most powerful decides, those of others stand beside, and nothing mixes them.
+//! Rounds of several hosts: of one the newest decides each question, and verdicts are over all of them.
+
+use std::path::Path;
 
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -6,7 +8,7 @@ use report::host::{self, PROBES};
 use report::machine::Machine;
 use report::plan_file::PlannedRun;
 use serde_json::{Value, json};
-use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, rendered, report, temporary, times, usual};
+use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, judging, rendered, temporary, times, usual};
 
 mod support;
 
@@ -70,112 +72,104 @@ fn slower() -> Toy {
     Toy { probe_ns: 1.8, ..Toy::default() }
 }
 
+/// The verdict in JSON on the first claim as published, over hosts and on each.
+fn found(results: &Path) -> (String, u64, u64, Vec<(String, String, String)>) {
+    let output = judging("verdicts", results).arg("--json").assert().success();
+    let all: Value = serde_json::from_slice(&output.get_output().stdout).expect("it is JSON");
+    let form = &all["studies"][0]["claims"][0]["published"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let number = |name: &str| form[name].as_u64().unwrap_or(0);
+    let hosts = form["hosts"].as_array().expect("there are hosts").iter();
+    let hosts = hosts.map(|on| (text(&on["host"]), text(&on["verdict"]), text(&on["rows"][0]["round"])));
+    (text(&form["verdict"]), number("decided"), number("unclear"), hosts.collect())
+}
+
 #[test]
-fn rounds_of_one_host_contradict_each_other_and_those_of_two_stand_side_by_side() {
-    let verdicts = |second: &Toy| {
+fn rounds_of_one_host_contradict_each_other_and_two_hosts_that_do_depend() {
+    let temp = temporary();
+    Toy::default().seal(temp.path(), FIRST, usual);
+    let (verdict, decided, unclear, hosts) = found(temp.path());
+    assert_eq!((verdict.as_str(), decided, unclear, hosts.len()), ("holds", 1, 0, 1));
+    // The probe of one machine varies by a few percent.
+    Toy { probe_ns: 1.6, ..Toy::default() }.seal(temp.path(), SECOND, opposite);
+    let (verdict, decided, unclear, hosts) = found(temp.path());
+    assert_eq!((verdict.as_str(), decided, unclear, hosts.len()), ("unclear", 0, 1, 1));
+    judging("verdicts", temp.path()).assert().success().stdout(contains("reversed in").and(contains("holds in")));
+    // A third one that agrees with the second settles it.
+    Toy::default().seal(temp.path(), THIRD, opposite);
+    assert_eq!(found(temp.path()).0, "reversed");
+    for second in [slower(), Toy { cpu_model: "Toy 2000", ..Toy::default() }] {
         let temp = temporary();
         Toy::default().seal(temp.path(), FIRST, usual);
         second.seal(temp.path(), SECOND, opposite);
+        let (verdict, decided, unclear, hosts) = found(temp.path());
+        assert_eq!((verdict.as_str(), decided, unclear), ("depends", 2, 0));
+        let on: Vec<(&str, &str)> =
+            hosts.iter().map(|(_, verdict, round)| (verdict.as_str(), round.as_str())).collect();
+        let rounds = [SECOND, FIRST].map(|stamp| format!("toy/{stamp}-quick"));
+        assert_eq!(on, [("reversed", rounds[0].as_str()), ("holds", rounds[1].as_str())], "here comes first");
         let (page, []) = rendered(temp.path(), []);
-        let line = |start: &str| page.lines().find(|line| line.starts_with(start)).map(str::to_owned);
-        let mut on_hosts = page.lines().skip_while(|line| !line.ends_with(" on several hosts"));
-        let beside = on_hosts.find(|line| line.starts_with("| [C1]")).map(str::to_owned);
-        (report().arg("verdicts").arg(temp.path()).assert().success(), line("**Hosts.**"), beside)
-    };
-    // The probe of one machine varies by a few percent.
-    let (table, hosts, beside) = verdicts(&Toy { probe_ns: 1.6, ..Toy::default() });
-    table.stdout(contains("unstable"));
-    assert!(!hosts.expect("the host is named").contains("; B: ") && beside.is_none());
-    for second in [slower(), Toy { cpu_model: "Toy 2000", ..Toy::default() }] {
-        let (table, hosts, beside) = verdicts(&second);
-        table.stdout(contains(SECOND).and(contains("unstable").not()));
-        let hosts = hosts.expect("the hosts are named");
-        let first = format!("A: {} (family unknown", second.cpu_model);
-        assert!(hosts.contains(&first) && hosts.contains("; B: Toy 1000"), "{hosts}");
-        let cells: Vec<String> = beside.expect("it has a column").split(" | ").map(str::to_owned).collect();
-        assert_eq!(cells.len(), 4);
-        assert_ne!(cells[2], cells[3].trim_end_matches(" |"), "the two hosts disagree");
+        assert!(page.contains("**depends**") && page.contains("−40 to +50 %"), "{page}");
     }
 }
 
 #[test]
-fn a_round_is_alike_to_every_other_one_of_its_host() {
-    let temp = temporary();
-    // Each is within 10 % of the one after it, the first not of the last.
-    for (stamp, probe_ns) in [(FIRST, 1.40), (SECOND, 1.62), (THIRD, 1.50)] {
-        Toy { probe_ns, ..Toy::default() }.seal(temp.path(), stamp, usual);
-    }
-    let (page, []) = rendered(temp.path(), []);
-    let host_of = |stamp: &str| {
-        let row = page.lines().find(|line| line.starts_with(&format!("| [{stamp}-quick](")));
-        row.and_then(|row| row.split(" | ").nth(1)).map(str::to_owned)
-    };
-    assert_eq!([FIRST, SECOND, THIRD].map(host_of), ["B", "A", "A"].map(|host| Some(host.to_owned())), "{page}");
-}
-
-#[test]
-fn of_rounds_by_the_same_claims_with_as_many_blocks_the_most_runs_decide_else_the_least_disturbed_else_the_newest() {
-    let disturbed = |steal_percent| Toy { steal_percent, ..Toy::default() };
-    let with_more = cases(&[&CASES[..], &[("big", "more")]].concat());
-    let other_claims = CLAIMS.replace("margin = 0.10", "margin = 0.08");
-    for (first, second, decides, other) in [
-        (disturbed(0.7), disturbed(0.7), SECOND, FIRST),
-        (disturbed(0.7), disturbed(0.72), FIRST, SECOND),
-        (Toy { cases: with_more, ..disturbed(5.0) }, Toy::default(), FIRST, SECOND),
-        // A larger one by other claims answers another question.
-        (Toy { profile: "full", ..Toy::default() }, Toy { claims: other_claims, ..Toy::default() }, SECOND, FIRST),
-    ] {
-        let temp = temporary();
-        second.seal(temp.path(), SECOND, usual);
-        first.seal(temp.path(), FIRST, usual);
-        let verdicts = report().arg("verdicts").arg(temp.path()).assert().success();
-        verdicts.stdout(contains(decides).and(contains(other).not()));
-    }
-}
-
-#[test]
-fn the_tally_names_each_profile_that_is_shown() {
+fn two_hosts_that_agree_hold_on_both() {
     let temp = temporary();
     Toy::default().seal(temp.path(), FIRST, usual);
-    for (profile, said) in [("quick", "of the profile `quick` on "), ("full", "of the profiles `full` and `quick` on ")]
-    {
-        Toy { study: "joy", profile, ..Toy::default() }.seal(temp.path(), SECOND, usual);
-        let (page, []) = rendered(temp.path(), []);
-        assert!(page.contains(said), "{page}");
-    }
+    slower().seal(temp.path(), SECOND, |run| times(run, if run.case.arm == "a" { 1.2 } else { 1.0 }));
+    judging("verdicts", temp.path()).assert().success().stdout(contains("holds on 2 of 2: +50 to +80 %; here +80 %"));
 }
 
 #[test]
-fn of_hosts_with_as_many_studies_the_newest_round_says_which_comes_first_and_the_others_show_what_it_lacks() {
-    let temp = temporary();
-    let toy = Toy { study: "joy", ..Toy::default() };
-    toy.seal(temp.path(), FIRST, usual);
-    slower().seal(temp.path(), SECOND, usual);
-    Toy { study: "joy", cpu_model: "Toy 2000", ..Toy::default() }.seal(temp.path(), "20261121T040000Z", usual);
-    let (page, [effects]) = rendered(temp.path(), ["claims.svg"]);
-    let named = page.lines().find(|line| line.starts_with("`joy` was measured on host B, not on A: Toy 1000"));
-    assert!(named.is_some(), "{page}");
-    for round in [format!("results/joy/{FIRST}-quick"), format!("results/toy/{SECOND}-quick")] {
-        assert!(page.contains(&round), "{round}");
-    }
-    assert!(effects.contains("Measured on another host than the rest: joy.") && effects.contains("joy C1"));
-    // With a round there, it is shown from there, however small.
-    Toy { study: "joy", probe_ns: 1.8, ..Toy::default() }.seal(temp.path(), THIRD, usual);
-    let (page, [effects]) = rendered(temp.path(), ["claims.svg"]);
-    assert!(!page.contains("was measured on host") && !effects.contains("another host"), "{page}");
-}
-
-#[test]
-fn the_host_of_most_studies_comes_first_and_each_is_shown_from_that_of_its_newest_round() {
+fn of_each_question_the_newest_round_that_asked_it_decides_and_others_ask_other_questions() {
     let temp = temporary();
     Toy::default().seal(temp.path(), FIRST, usual);
-    Toy { study: "joy", ..Toy::default() }.seal(temp.path(), FIRST, usual);
-    Toy { study: "boy", ..slower() }.seal(temp.path(), SECOND, usual);
+    // Fewer blocks, other words and another kind are the same question; another margin is not.
+    let words = CLAIMS
+        .replace("a is slower than b on a big input", "a is slow")
+        .replace("{ quick = 8, full", "{ quick = 7, full");
+    Toy { claims: words.clone(), ..Toy::default() }.seal(temp.path(), SECOND, usual);
+    assert_eq!(found(temp.path()).3[0].2, format!("toy/{SECOND}-quick"));
+    let other = CLAIMS.replace("figure = 50.0", "figure = 50.0\nmargin = 0.08");
+    Toy { claims: other, ..Toy::default() }.seal(temp.path(), THIRD, opposite);
+    // What decides is what the repository asks now.
+    let study = temp.path().join("toy/study");
+    support::write(&study, "claims.toml", &words);
+    assert_eq!(found(temp.path()).3[0].2, format!("toy/{SECOND}-quick"));
+    // Of a round with more blocks than are asked for today, all count.
+    support::write(&study, "claims.toml", &words.replace("quick = 7", "quick = 6"));
+    judging("verdicts", temp.path()).arg("--json").assert().success().stdout(contains("\"n\": 7"));
+    let bound = words.replacen("kind = \"ratio\"", "kind = \"band\"\nat_least = 2.0\naa = \"b\"", 1);
+    support::write(&study, "claims.toml", &bound);
+    assert_eq!(found(temp.path()).0, "does not hold");
+}
+
+#[test]
+fn the_published_size_decides_where_full_asks_a_larger_question_and_quick_stands_beside() {
+    let larger = CLAIMS.replacen(
+        "scenarios = [\"big\"]\nfigure",
+        "scenarios = { quick = [\"big\"], full = [\"huge\"] }\nfigure",
+        1,
+    );
+    let more = cases(&[&CASES[..], &[("huge", "a"), ("huge", "b"), ("huge", "b@aa")]].concat());
+    let toy = |profile| Toy { claims: larger.clone(), cases: more.clone(), profile, ..Toy::default() };
+    let temp = temporary();
+    toy("full").seal(temp.path(), FIRST, |run| times(run, if run.case.arm == "a" { 0.4 } else { 1.0 }));
+    toy("quick").seal(temp.path(), SECOND, usual);
+    assert_eq!(found(temp.path()).0, "reversed");
     let (page, []) = rendered(temp.path(), []);
-    assert!(page.contains("`boy` was measured on host B, not on A") && !page.contains("`toy` was measured"), "{page}");
-    Toy { study: "joy", ..slower() }.seal(temp.path(), THIRD, usual);
-    let (page, []) = rendered(temp.path(), []);
-    assert!(page.contains("`toy` was measured on host B, not on A") && !page.contains("`joy` was measured"), "{page}");
+    assert!(page.contains("holds (beside)"), "{page}");
+}
+
+#[test]
+fn hosts_are_called_by_their_processor() {
+    let of = |model: &str, family: u64| {
+        machine(&[("cpu_model", json!(model)), ("cpu_family", json!(family)), ("cpu_model_number", json!(6))])
+    };
+    let machines =
+        [of("Intel(R) Xeon(R) Processor @ 2.80GHz", 6), of("AMD EPYC", 25), of("AMD EPYC", 25), machine(&[])];
+    assert_eq!(host::names(machines.iter()), ["Xeon 6/6", "EPYC 25/6", "EPYC 25/6 (2)", "Toy"]);
 }
 
 #[test]
@@ -186,5 +180,5 @@ fn every_round_says_what_else_went_on() {
     let row = page.lines().find(|line| line.contains("| decides |")).expect("its round is listed");
     let probes = "0.700 % | 1.50 ns | 9,000 MB/s | 4.00 µs | 12.0 µs";
     let round = format!("[{FIRST}-quick](../../results/toy/{FIRST}-quick)");
-    assert_eq!(row, format!("| {round} | A | decides | 9 of 9 | {probes} |"));
+    assert_eq!(row, format!("| {round} | Toy | decides | 9 of 9 | {probes} |"));
 }

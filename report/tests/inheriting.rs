@@ -1,6 +1,6 @@
 //! What a form inherits from its claim, a part from its form and a cause from its part; and the controls that follow from it.
 
-use report::claims::{Aim, Asked, Cause, Claims, ControlCase, Form, Kind, Of, Part, Quantity, Replicate, Size};
+use report::claims::{Aim, Asked, Cause, Claims, ControlCase, Form, Kind, Of, Part, Quantity, Replicate};
 
 const CLAIM: &str = "
 [[claim]]
@@ -9,7 +9,7 @@ text = 't'
 original = 'o'
 kind = 'ratio'
 ratio = 'a / b'
-size = 1.4
+figure = 1.4
 scenarios = ['s']
 blocks = { quick = 12, full = 20 }
 ";
@@ -34,17 +34,13 @@ fn measured(quantity: &Quantity) -> String {
 fn said(part: &Part) -> String {
     let kind: &str = part.kind.clone().into();
     let more = match &part.kind {
-        Kind::Ratio { size: Some(Size::Ratio(size)) } | Kind::Every { size: Some(Size::Ratio(size)) } => {
-            format!(" {size}")
-        }
-        Kind::Ratio { size: Some(Size::Range(band)) } | Kind::Slope { aim: Aim::Band(band), .. } => {
-            format!(" {}..{}", band.lo, band.hi)
-        }
+        Kind::Slope { aim: Aim::Band(band), .. } | Kind::Band(band) => format!(" {}..{}", band.lo, band.hi),
         Kind::Slope { aim: Aim::Direction(direction), .. } => format!(" {direction:?}"),
         Kind::Cause { explains, form, .. } => format!(" {explains} {form}"),
         _ => String::new(),
     };
-    format!("{kind} {} {}{more}", measured(&part.quantity), part.margin)
+    let figure = part.figure.map_or_else(String::new, |figure| format!(" {}", figure.hi));
+    format!("{kind} {} {}{more}{figure}", measured(&part.quantity), part.margin)
 }
 
 fn blocks(quantity: &Quantity, profile: &str) -> usize {
@@ -66,12 +62,12 @@ fn what_a_form_does_not_say_it_inherits_and_what_it_says_wins() {
         ("{ scenarios = { quick = ['u'], full = ['v'] } }", "ratio a/b work_s u process 12 0.05 1.4"),
         ("{ blocks = { quick = 6 } }", "ratio a/b work_s s process 6 0.05 1.4"),
         ("{ blocks = { full = 6 } }", "ratio a/b work_s s process 0 0.05 1.4"),
-        ("{ size = 2.0 }", "ratio a/b work_s s process 12 0.05 2"),
-        ("{ size_band = [8.0, 12.0] }", "ratio a/b work_s s process 12 0.05 8..12"),
+        ("{ figure = 2.0 }", "ratio a/b work_s s process 12 0.05 2"),
+        ("{ figure = [8.0, 12.0] }", "ratio a/b work_s s process 12 0.05 12"),
         ("{ kind = 'every' }", "every a/b work_s s process 12 0.05 1.4"),
         // What it inherits and cannot use says nothing.
-        ("{ kind = 'equal' }", "equal a/b work_s s process 12 0.05"),
-        ("{ kind = 'band', band = [1, 2], arm = 'c' }", "band c-None:None*1s work_s s process 12 0.05"),
+        ("{ kind = 'equal' }", "equal a/b work_s s process 12 0.05 1.4"),
+        ("{ kind = 'band', band = [1, 2], arm = 'c' }", "band c-None:None*1s work_s s process 12 0.05 1..2 1.4"),
         // The margin that nobody says follows from what is measured, and how.
         ("{ replicate = 'duet' }", "ratio a/b work_s s duet 12 0.02 1.4"),
         ("{ metric = 'peak_rss_kib' }", "ratio a/b peak_rss_kib s process 12 0.1 1.4"),
@@ -90,7 +86,7 @@ fn what_a_form_does_not_say_it_inherits_and_what_it_says_wins() {
 fn parts_inherit_from_their_form_and_further_tests_from_the_claim() {
     let claims = read(&format!(
         "{CLAIM}
-further = [{{ id = 'F', text = 'f', ratio = 'a / d' }}, {{ id = 'G', text = 'g', part = [{{ size = 3.0 }}, {{}}] }}]
+further = [{{ id = 'F', text = 'f', ratio = 'a / d' }}, {{ id = 'G', text = 'g', part = [{{ figure = 3.0 }}, {{}}] }}]
 fair = {{ absent = 'no' }}
 [claim.published]
 metric = 'user_s'
@@ -121,7 +117,7 @@ fn a_form_that_makes_no_sense_or_has_to_wait_asks_nothing() {
 #[test]
 fn a_slope_keeps_either_its_band_or_its_direction() {
     let claim = CLAIM.replace("kind = 'ratio'", "kind = 'slope'\nx = 'rows_count'\ndirection = 'up'");
-    let claim = claim.replace("ratio = 'a / b'", "arms = ['a', 'b']").replace("size = 1.4\n", "");
+    let claim = claim.replace("ratio = 'a / b'", "arms = ['a', 'b']").replace("figure = 1.4\n", "");
     let claims = read(&format!("{claim}published = {{ band = [0.9, 1.1] }}\nfair = {{ arms = ['c'] }}\n"));
     let expected = ["slope a+b work_s s process 12 0.05 0.9..1.1", "slope c work_s s process 12 0.05 Up"];
     assert_eq!(all_said(&claims), expected);
@@ -162,11 +158,11 @@ fn a_cause_inherits_the_samples_of_its_part_and_its_arms_only_where_it_has_none(
 
 #[test]
 fn a_value_keeps_what_it_is_divided_by_when_only_its_arm_changes() {
-    let claim = CLAIM.replace("kind = 'ratio'", "kind = 'band'\nband = [8, 12]").replace("size = 1.4\n", "");
+    let claim = CLAIM.replace("kind = 'ratio'", "kind = 'band'\nband = [8, 12]").replace("figure = 1.4\n", "");
     let value = "arm = 'a'\nminus = 'b'\nper = 'hold_s'\nfactor = 1e3\nunit = 'holds'";
     let claims =
         read(&format!("{}published = {{ arm = 'c' }}\nfair = {{}}\n", claim.replace("ratio = 'a / b'", value)));
-    let rest = "-Some(\"b\"):Some(\"hold_s\")*1000holds work_s s process 12 0.05";
+    let rest = "-Some(\"b\"):Some(\"hold_s\")*1000holds work_s s process 12 0.05 8..12";
     assert_eq!(all_said(&claims), [format!("band c{rest}"), format!("band a{rest}")]);
 }
 
@@ -245,7 +241,7 @@ fn what_explains_another_claim_finds_its_form_or_its_further_test() {
     let named = |explains: &str| {
         let claims = read(&format!(
             "{CLAIM}published = {{}}\nfair = {{}}\nfurther = [{{ id = 'F', text = 'f', ratio = 'a / d' }}]\n\n[[claim]]\nid = 'D'\ntext = 't'\n\
-             original = 'o'\nkind = 'cause'\nexplains = '{explains}'\ncontrol = 'rival'\nratio = 'a / c'\n\
+             original = 'o'\nkind = 'cause'\nexplains = '{explains}'\nratio = 'a / c'\n\
              scenarios = ['s']\nblocks = {{ quick = 12 }}\npublished = {{}}\nfair = {{}}\n"
         ));
         let forms = [Form::Published, Form::Fair].map(|form| said(&claims.claims[1].form(form).parts()[0]));

@@ -34,16 +34,20 @@ fn claims_with_unknown_keys_or_words_are_refused() {
         ["schema = 2", "schema = 1", "schema = 1", "schema 1 is unknown"],
         ["schema = 2\n", "", "study", "needs the key 'schema'"],
         ["size = 1.1,", "syze = 1.1,", "syze", "unknown key `syze`"],
-        ["size = 1.5", "numerator = \"a\"", "numerator", "unknown key `numerator` in C1"],
-        ["budget =", "control = []\nbudget =", "control", "'control' means nothing"],
+        ["figure = 50.0", "numerator = \"a\"", "numerator", "unknown key `numerator` in C1"],
+        ["budget =", "share = []\nbudget =", "share", "'share' means nothing"],
         ["planted.process", "planted.proces", "proces ", "unknown key `proces`"],
         ["quick_s = 60", "quick = 60", "quick = 60", "PROFILE_s"],
         ["kind = \"ratio\"", "kind = \"ration\"", "kind = \"ration\"", "choose one of ratio, equal, band"],
-        ["size = 1.5\n", "replicate = \"duel\"\n", "\"duel\"", "`process` or `duet`"],
-        ["size = 1.5\n", "better = \"smaller\"\n", "\"smaller\"", "`higher` or `lower`"],
+        ["figure = 50.0\n", "replicate = \"duel\"\n", "\"duel\"", "`process` or `duet`"],
+        ["figure = 50.0\n", "better = \"smaller\"\n", "\"smaller\"", "`higher` or `lower`"],
         ["full = 12", "long = 12", "long = 12", "only quick and full judge"],
-        ["= [\"big\"]\nsize", "= { long = [\"big\"] }\nsize", "long = ", "only quick and full judge"],
+        ["= [\"big\"]\nfigure", "= { long = [\"big\"] }\nfigure", "long = ", "only quick and full judge"],
         ["schema = 2", "schema = 2\nschema = 2", "schema = 2\nstudy", "duplicate"],
+        // What rounds of before may say.
+        ["figure = 50.0", "size = 1.5", "size = 1.5", "'size' means nothing in C1"],
+        ["figure = 50.0", "size_band = [1.5, 2.0]", "size_band", "unknown key `size_band`"],
+        ["figure = 50.0", "unit = \"ns\"", "unit = ", "expected one of `plain`, `percent`"],
     ] {
         refuse_claims(change);
     }
@@ -58,16 +62,13 @@ fn claims_with_missing_or_impossible_values_are_refused() {
         ["margin = 0.10", "margin = -0.1", "margin", "not between 0 and 1"],
         ["margin = 0.10", "margin = 1.0", "margin", "not between 0 and 1"],
         ["margin = 0.10", "margin = \"5 %\"", "margin", "expected f64"],
-        ["size = 1.5", "size = 1.0", "size = 1.0", "above 1"],
-        ["size = 1.5", "size_band = [2.0, 1.5]", "size_band", "lower end comes first"],
-        ["size = 1.5", "size_band = [1.5, 1.5]", "size_band", "of nothing"],
-        ["size = 1.5", "size = 1.5\nsize_band = [1.2, 1.5]", "size_band", "not both"],
+        ["figure = 50.0", "figure = [2.0, 1.5]", "figure", "lower end comes first"],
+        ["figure = 50.0", "figure = [1.5, 1.5]", "figure", "of nothing"],
         ["kind = \"equal\"", "kind = \"band\"", "fair = {}", "band = [lo, hi]"],
         ["kind = \"equal\"", "kind = \"band\"\nband = [3, 3]", "band = [", "of nothing"],
         ["kind = \"equal\"", "kind = \"slope\"", "fair = {}", "x, a metric"],
         ["kind = \"equal\"", "kind = \"slope\"\nx = \"rows_count\"", "fair = {}", "either band or direction"],
         ["kind = \"equal\"", "kind = \"cause\"", "fair = {}", "explains"],
-        ["kind = \"equal\"", "kind = \"cause\"\nexplains = \"C1\"", "fair = {}", "claimed"],
         ["kind = \"equal\"", "kind = \"outcome\"", "fair = {}", "at_least or at_most"],
         ["kind = \"equal\"", "kind = \"outcome\"\nat_most = 1.0\nshare = 1.5", "fair = {}", "share from 0"],
         ["size = 1.1, ", "", "planted", "needs the key 'size'"],
@@ -91,12 +92,11 @@ fn claims_with_missing_or_impossible_values_are_refused() {
 #[test]
 fn keys_that_mean_nothing_where_they_stand_are_refused() {
     for change in [
-        ["size = 1.5", "band = [1.2, 1.5]", "band", "'band' means nothing in C1"],
-        ["size = 1.5", "share = 0.5", "share", "'share' means nothing"],
-        ["size = 1.5", "per = \"rows_count\"", "per", "value of one arm"],
-        ["size = 1.5", "unit = \"ns\"", "unit", "value of one arm"],
-        ["size = 1.5", "short = \"x\"", "short", "'short' means nothing"],
-        ["size = 1.5", "part = [{}]", "part", "'part' means nothing"],
+        ["figure = 50.0", "band = [1.2, 1.5]", "band", "'band' means nothing in C1"],
+        ["figure = 50.0", "share = 0.5", "share", "'share' means nothing"],
+        ["figure = 50.0", "per = \"rows_count\"", "per", "value of one arm"],
+        ["figure = 50.0", "short = \"x\"", "short", "'short' means nothing"],
+        ["figure = 50.0", "part = [{}]", "part", "'part' means nothing"],
         ["at_most = 2.0", "at_most = 2.0\nmargin = 0.1", "margin = 0.1\nblocks", "'margin' means nothing"],
         ["published = {}", "published = { id = \"x\" }", "id = \"x\"", "'id' means nothing"],
         ["published = {}", "published = { kind = \"equal\" }", "kind = \"ratio\"", "'kind' means nothing in C1"],
@@ -117,7 +117,7 @@ fn keys_that_mean_nothing_where_they_stand_are_refused() {
         ["{ absent =", "{ arm = \"a\", absent =", "arm = \"a\"", "'arm' means nothing"],
         ["{ pending =", "{ arm = \"a\", pending =", "arm = \"a\"", "'arm' means nothing"],
         ["size = 1.1, ", "size = 1.1, minus = \"a\", ", "minus", "'minus' means nothing"],
-        ["size = 1.5", "aa = { arm = \"b\", metric = \"user_s\" }", "aa = ", "'metric' means nothing in aa of C1"],
+        ["figure = 50.0", "aa = { arm = \"b\", metric = \"user_s\" }", "aa = ", "'metric' means nothing in aa of C1"],
     ] {
         refuse_claims(change);
     }
@@ -125,7 +125,7 @@ fn keys_that_mean_nothing_where_they_stand_are_refused() {
 
 #[test]
 fn claims_that_name_what_is_not_there_are_refused() {
-    let cause = |explains: &str| format!("kind = \"cause\"\nexplains = \"{explains}\"\ncontrol = \"rival\"");
+    let cause = |explains: &str| format!("kind = \"cause\"\nexplains = \"{explains}\"");
     for (explains, what) in [
         ("C9", "'C9', which is no claim or further test"),
         ("C1", "'C1', which is absent fair"),
@@ -140,7 +140,7 @@ fn claims_that_name_what_is_not_there_are_refused() {
         [own, &elsewhere, "fair = {}", "in small, where that is not measured"],
         ["id = \"C2\"", "id = \"C1\"", "id = \"C1\"", "stands twice"],
         ["id = \"fast\"", "id = \"C2\"", "id = \"C2\"", "stands twice"],
-        ["size = 1.5", "further = [{ id = \"C2\", text = \"x\" }]", "id = \"C2\"", "stands twice"],
+        ["figure = 50.0", "further = [{ id = \"C2\", text = \"x\" }]", "id = \"C2\"", "stands twice"],
     ] {
         refuse_claims(change);
     }
@@ -161,7 +161,7 @@ fn a_cause_of_processes_explains_no_duet_and_the_other_way_round() {
         let counter = own("process", of).replace("ratio = \"a / c\"", "arm = \"a\", at_least = 1");
         assert!(Claims::parse(&support::CLAIMS.replacen("published = {}", &counter, 1), "claims.toml").is_ok());
     }
-    let claim = "kind = \"cause\"\nexplains = \"C1.published\"\ncontrol = \"rival\"\nreplicate = \"duet\"";
+    let claim = "kind = \"cause\"\nexplains = \"C1.published\"\nreplicate = \"duet\"";
     let what = "C2 explains 'C1', which is no effect with replicate = \"duet\" like its own";
     refuse_claims(["kind = \"equal\"", claim, "fair = {}", what]);
 }
@@ -170,7 +170,7 @@ fn a_cause_of_processes_explains_no_duet_and_the_other_way_round() {
 fn causes_need_words_and_evidence() {
     let counter =
         "short = \"faults\"\ntext = \"It faults more.\"\nmetric = \"faults_count\"\narm = \"a\"\nat_least = 9\n";
-    let with = support::CLAIMS.replacen("size = 1.5\n", "", 1).replacen(
+    let with = support::CLAIMS.replacen("figure = 50.0\n", "", 1).replacen(
         "[[claim]]\nid = \"C2\"",
         &format!("[[claim.cause]]\n{counter}\n[[claim]]\nid = \"C2\""),
         1,
@@ -196,7 +196,7 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["title = \"toy: a made-up study\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
         ["[\"1.5\"]", "[\"1.5\", \"2.5\"]", "\"theirs\"", "2 values for 1 rows"],
-        ["\"opposite\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
+        ["\"reversed\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
         ["form = \"published\", ", "", "claim = \"C1\"", "missing field `form`"],
         ["\"published\"", "\"best\"", "\"best\"", "`published` or `fair`"],
         ["x = \"rows_count\"\n", "", "\"scaling\"", "needs x"],
@@ -259,5 +259,31 @@ fn cases_and_plans_that_break_their_grammar_are_refused() {
         let (time, what) = (format!("\t{seconds}\t"), format!("'{seconds}' is no time"));
         refuse("cases.tsv", &cases_tsv, cases::parse, ["\t0.5\t", &time, &time, &what]);
         refuse("plan.tsv", plan, plan_file::from_tsv, ["\t1\t0.5\t", &format!("\t1{time}"), "toy-0002", &what]);
+    }
+}
+
+#[test]
+fn the_claims_of_a_round_may_have_keys_that_are_retired() {
+    let old = support::CLAIMS.replace("figure = 50.0", "size = 1.5\nsize_band = [1.2, 1.5]\ncontrol = \"rival\"");
+    let read = Claims::parse_of_round(&old, "claims.toml").expect("a round of before is read");
+    assert_eq!(read.controls.len(), 3, "what is planted keeps its size: {:?}", read.controls);
+    assert!(Claims::parse_of_round(&old.replace("control =", "kontrol ="), "claims.toml").is_err());
+}
+
+#[test]
+fn a_metric_is_divided_by_what_is_of_the_same_thing() {
+    let claims = |scope: &str, per: &str| {
+        let of = format!("kind = \"band\"\nat_least = 1.0\nmetric = \"switches_count\"\narm = \"a\"\nper = \"{per}\"");
+        let text = support::CLAIMS.replace("kind = \"equal\"\nmetric = \"peak_rss_kib\"\nratio = \"a / b\"", &of);
+        Claims::parse(&text.replace("budget =", &format!("{scope}\nbudget =")), "claims.toml")
+    };
+    let scope = "scope = { archive = [\"operations_count\"], setting = [\"hold_ms\"] }";
+    let error = claims(scope, "operations_count").expect_err("switches are of the process").to_string();
+    assert!(
+        error.contains("divides switches_count, which is of a process, by operations_count, which is of a archive"),
+        "{error}"
+    );
+    for (scope, per) in [(scope, "work_s"), (scope, "hold_ms"), ("", "operations_count")] {
+        assert!(claims(scope, per).is_ok(), "{scope} {per}");
     }
 }

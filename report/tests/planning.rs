@@ -112,14 +112,13 @@ fn a_plan_that_nobody_can_run_is_refused_and_not_made() {
 #[test]
 fn several_plans_are_shown_by_name_with_what_they_take_together() {
     let (one, other) = (plannable(CLAIMS), plannable(&CLAIMS.replace("\"toy\"", "\"joy\"")));
-    let show = |more: &str| support::plan(one.path(), &[&other.path().display().to_string(), more]);
+    let show = || support::plan(one.path(), &[&other.path().display().to_string()]);
     let tables =
         contains("toy\nscenario").and(contains("joy\nscenario")).and(contains("33 runs, about 16 s, within").count(2));
-    show("--show").success().stdout(tables.and(contains("\ntotal: 2 studies, 66 runs, about 33 s\n")));
-    show("--layouts=6").code(2).stderr(contains("--show"));
+    show().success().stdout(tables.and(contains("\ntotal: 2 studies, 66 runs, about 33 s\n")));
     let dear = CLAIMS.replace("\"toy\"", "\"joy\"").replace("quick_s = 60", "quick_s = 1");
     write(other.path(), "claims.toml", &dear);
-    show("--show").code(1).stdout(contains("about 33 s; over budget: joy\n"));
+    show().code(1).stdout(contains("about 33 s; over budget: joy\n"));
 }
 
 #[test]
@@ -162,17 +161,14 @@ fn quick_leaves_out_what_nobody_judges_and_takes_long() {
 }
 
 #[test]
-fn quick_cross_checks_the_memory_that_is_judged_and_a_part_no_more_often_than_it_has_blocks() {
+fn quick_cross_checks_the_memory_that_is_judged() {
     let judged = ["big a", "big b", "big b@aa"];
     let all = ["big a", "big b", "big b@aa", "big b@slow", "small a"];
-    let big = &all[..4];
-    let expected: [(&str, &[&str], u32, &[&str]); 6] = [
+    let expected: [(&str, &[&str], u32, &[&str]); 4] = [
         ("smoke", &[], 0, &all),
         ("quick", &[], 1, &judged),
         ("quick", &["--calibrate", "2"], 0, &judged),
         ("full", &[], 3, &all),
-        ("full", &["--only", "big"], 3, big),
-        ("full", &["--only", "big", "--blocks", "2"], 2, big),
     ];
     for (profile, part, passes, cases) in expected {
         let temp = plannable(CLAIMS);
@@ -185,34 +181,5 @@ fn quick_cross_checks_the_memory_that_is_judged_and_a_part_no_more_often_than_it
         let promised = text.lines().map(|line| line.split('\t').take(3).collect::<Vec<_>>().join("\t"));
         assert_eq!(promised.collect::<Vec<_>>(), expected, "{profile} {part:?}");
         assert!(text.lines().all(|line| line.split('\t').count() == 6), "the line of cases.tsv follows: {text}");
-    }
-}
-
-#[test]
-fn claims_ask_the_same_in_whatever_words_and_whatever_time_is_spent_on_the_answer() {
-    let claims = |text: &str| Claims::parse(text, "claims.toml").expect("the claims are well formed");
-    let cause = "cause = [{ short = \"the runtime\", text = \"b once more:\", ratio = \"b@aa / b\" }]\n";
-    let further = "further = [{ id = \"C1-more\", text = \"and of b\", ratio = \"b / a\", aa = \"none\" }]\n";
-    let text = CLAIMS.replacen("published = {}\n", &format!("{cause}{further}published = {{}}\n"), 1);
-    for (from, to, is_same) in [
-        ("quick = 8", "quick = 12", true),
-        ("quick_s = 60", "quick_s = 90", true),
-        ("a is slower than b on a big input", "On a big input a is slower", true),
-        ("1.5 s against 1.0 s", "1.5 s", true),
-        ("both do the same work as published", "the same work", true),
-        ("their allocator is not built yet", "not yet", true),
-        ("the runtime", "a runtime", true),
-        ("b once more:", "b again:", true),
-        ("and of b", "and b", true),
-        ("a takes at most twice as long as b", "twice at most", true),
-        ("C1-more", "C1-other", true),
-        ("ratio = \"b / a\"", "ratio = \"a / b\"", false),
-        ("margin = 0.10", "margin = 0.20", false),
-        ("size = 1.5", "size = 1.4", false),
-        ("\"big\"", "\"small\"", false),
-    ] {
-        let other = text.replace(from, to);
-        assert_ne!(other, text);
-        assert_eq!(claims(&text).ask_as(&claims(&other)), is_same, "{from} became {to}");
     }
 }

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use predicates::prelude::*;
 use predicates::str::contains;
 use support::{
-    CLAIMS, FIRST, SECOND, Toy, forge, plan, plannable, read, render, report, sealed, temporary, usual, write,
+    CLAIMS, FIRST, PAGE, SECOND, Toy, forge, judging, plan, plannable, read, render, report, sealed, temporary, usual,
+    write,
 };
 
 mod support;
@@ -15,33 +16,10 @@ mod support;
 #[test]
 fn the_help_of_every_command_explains_itself() {
     report().arg("--help").assert().success().stdout(contains("Examples:").and(contains("Exit codes:")));
-    for command in ["plan", "append", "machine", "seal", "check", "answers", "verdicts", "render", "page"] {
+    for command in ["plan", "append", "machine", "seal", "check", "answers", "verdicts", "render"] {
         report().args([command, "--help"]).assert().success().stdout(contains("Usage: report"));
     }
     report().arg("guess").assert().code(2).stderr(contains("unrecognized subcommand"));
-}
-
-#[test]
-fn showing_a_plan_writes_nothing() {
-    let temp = plannable(CLAIMS);
-    let plan = |seconds: &str| {
-        write(temp.path(), "claims.toml", &CLAIMS.replace("quick_s = 60", seconds));
-        plan(temp.path(), &["--show"])
-    };
-    let table = contains("33 runs, about 16 s, within the budget of 60 s").and(contains("b@slow (8)"));
-    plan("quick_s = 60").success().stdout(table.and(contains("a (1)")));
-    plan("quick_s = 10").code(1).stdout(contains("over the budget of 10 s"));
-    assert!(!temp.path().join("plan.tsv").exists() && !temp.path().join("plan.json").exists());
-}
-
-#[test]
-fn a_plan_says_how_often_it_would_find_the_published_size() {
-    let (results, _sealed) = sealed();
-    let temp = plannable(CLAIMS);
-    let results = results.path().display().to_string();
-    let shown = plan(temp.path(), &["--show", "--results", &results]).success();
-    shown.stdout(contains("how often it would find").and(contains(" blocks, noise ")).and(contains("power 100 %")));
-    plan(temp.path(), &["--show", "--results", "nowhere"]).success().stdout(contains("power").not());
 }
 
 #[test]
@@ -72,7 +50,7 @@ fn the_manifest_is_one_that_sha256sum_accepts() {
     let (_temp, sealed) = sealed();
     let sums = read(&sealed, "SHA256SUMS");
     let names: Vec<&str> = sums.lines().filter_map(|line| line.split_once("  ")).map(|(_, name)| name).collect();
-    let expected = "cases.tsv claims.toml machine.json memory.jsonl page.toml plan.json plan.tsv runs.jsonl seals.tsv";
+    let expected = "cases.tsv claims.toml machine.json memory.jsonl plan.json plan.tsv runs.jsonl seals.tsv";
     assert_eq!(names.join(" "), expected);
     match Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&sealed).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
@@ -83,30 +61,63 @@ fn the_manifest_is_one_that_sha256sum_accepts() {
 #[test]
 fn the_verdicts_fit_a_terminal() {
     let (temp, _) = sealed();
-    let output = report().arg("verdicts").arg(temp.path()).assert().success();
+    let output = judging("verdicts", temp.path()).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).expect("the table is text");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     let has_line = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
-    assert!(has_line("C1") && has_line("as published  holds: "), "{text}");
-    assert!(text.contains("a ÷ b 1.50") && text.contains("n = 8"), "{text}");
-    report().args(["verdicts", "--study", "toy"]).arg(temp.path()).assert().success().stdout(text);
-    let json = report().args(["verdicts", "--study", "toy", "--json"]).arg(temp.path()).assert().success();
+    assert!(has_line("C1") && has_line("as published  holds on 1 of 1: "), "{text}");
+    assert!(text.contains(": +50 % (+50 to +51)"), "{text}");
+    judging("verdicts", temp.path()).args(["--study", "toy"]).assert().success().stdout(text);
+    let json = judging("verdicts", temp.path()).args(["--study", "toy", "--json"]).assert().success();
     let json: serde_json::Value =
         serde_json::from_slice(&json.get_output().stdout).expect("it is one document of JSON");
     let claims = &json["studies"][0]["claims"];
     let published = &claims[0]["published"];
-    assert_eq!((&published["verdict"], &published["rows"][0]["n"]), (&"holds".into(), &8.into()));
+    assert_eq!((&published["verdict"], &published["hosts"][0]["rows"][0]["n"]), (&"holds".into(), &8.into()));
     assert_eq!(claims[0]["fair"]["absent"], "both do the same work as published");
-    assert_eq!(claims[1]["published"]["reason"], "their allocator is not built yet");
-    report().args(["verdicts", "--study", "joy"]).arg(temp.path()).assert().code(2).stderr(contains("joy"));
+    assert_eq!(claims[1]["published"]["hosts"][0]["reason"], "their allocator is not built yet");
+    judging("verdicts", temp.path()).args(["--study", "joy"]).assert().code(2).stderr(contains("joy"));
+}
+
+#[test]
+fn a_page_that_rests_on_what_is_not_judged_is_refused_before_anything_is_written() {
+    let (temp, _) = sealed();
+    let advice =
+        "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n[[chart]]";
+    for (to, what) in [
+        (advice, "the claim C9"),
+        ("[[advice]]\ntext = \"{C1.fair.nowhere.range}\"\n[[chart]]", "C1 in nowhere"),
+        ("[[advice]]\ntext = \"{C1.fair.shorter}\"\n[[chart]]", "range, here, verdict, said, theirs or published"),
+    ] {
+        let page = PAGE.replacen("[[chart]]", to, 1);
+        write(&temp.path().join("toy/study"), "page.toml", &page);
+        let out = temporary();
+        render(temp.path(), out.path(), &[]).code(2).stderr(contains("page.toml").and(contains(what)));
+        assert!(!out.path().join("REPORT.md").exists());
+    }
+    fs::remove_file(temp.path().join("toy/study/claims.toml")).expect("it is there");
+    render(temp.path(), temporary().path(), &[]).code(2).stderr(contains("claims.toml"));
+}
+
+#[test]
+fn a_claim_is_said_in_three_lines_here_over_hosts_and_as_published() {
+    let (temp, _) = sealed();
+    let said = judging("verdicts", temp.path()).args(["--study", "toy", "--claim", "C1"]).assert().success();
+    let text = String::from_utf8(said.get_output().stdout.clone()).expect("it is text");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[1].starts_with("here:      as published +50 % (+50 to +51) (holds)"), "{text}");
+    assert_eq!(lines[2], "range:     as published +50 % (holds on 1 of 1)");
+    assert_eq!(lines[3], "published: +50 %");
+    judging("verdicts", temp.path()).args(["--study", "toy", "--claim", "C9"]).assert().code(2).stderr(contains("C9"));
 }
 
 #[test]
 fn nothing_measured_is_said_with_the_remedy() {
     let temp = temporary();
-    report().arg("verdicts").arg(temp.path()).assert().code(2).stderr(contains("make all-reports"));
+    judging("verdicts", temp.path()).assert().code(2).stderr(contains("make all-reports"));
     Toy::default().measure(temp.path(), FIRST, usual);
-    report().arg("verdicts").arg(temp.path()).assert().code(2).stderr(contains("SHA256SUMS"));
+    judging("verdicts", temp.path()).assert().code(2).stderr(contains("SHA256SUMS"));
 }
 
 #[test]
@@ -116,7 +127,7 @@ fn rendering_twice_gives_the_same_bytes() {
     render(temp.path(), once.path(), &[]).success();
     render(temp.path(), again.path(), &[]).success();
     let effects = read(once.path(), "charts/claims.svg");
-    assert!(effects.contains("published") && !effects.contains("published range"), "one size is a mark, not a range");
+    assert!(effects.contains("class=\"published\""), "the published figure is a mark");
     for file in ["REPORT.md", "charts/claims.svg", "charts/toy-arms.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
     }
@@ -137,7 +148,7 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
     render(temp.path(), out.path(), &[&readme]).success();
     let spliced = read(out.path(), "README.md");
     assert!(spliced.starts_with("# Toy\n<!-- answers:begin -->\n") && spliced.contains("\nkept\n"), "{spliced}");
-    assert!(!spliced.contains("\nold\n") && spliced.contains("(REPORT.md#toy) | "), "{spliced}");
+    assert!(!spliced.contains("\nold\n") && spliced.contains("Measured on 1 host"), "{spliced}");
     assert!(spliced.contains("a takes at most twice as long as b"), "{spliced}");
     render(temp.path(), out.path(), &[&readme]).success();
     assert_eq!(read(out.path(), "README.md"), spliced, "splicing again changes nothing");
@@ -155,26 +166,6 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
 }
 
 #[test]
-fn prose_may_be_replaced_and_samples_may_not() {
-    let (temp, sealed) = sealed();
-    let page = temp.path().join("page.toml");
-    fs::write(&page, read(&sealed, "page.toml").replace("made-up", "better told")).expect("it can be written");
-    let sums = read(&sealed, "SHA256SUMS");
-    report().arg("page").arg(&sealed).arg(&page).assert().success();
-    assert!(read(&sealed, "page.toml").contains("better told"));
-    report().arg("check").arg(&sealed).assert().success();
-    let changed: Vec<&str> =
-        sums.lines().zip(read(&sealed, "SHA256SUMS").lines()).filter(|(a, b)| a != b).map(|(a, _)| &a[66..]).collect();
-    assert_eq!(changed, ["page.toml"], "only its line is resealed");
-
-    fs::write(&page, "schema = 2\n").expect("it can be written");
-    let lacking = contains("page.toml:1: ").and(contains("title"));
-    report().arg("page").arg(&sealed).arg(&page).assert().code(2).stderr(lacking);
-    write(&sealed, "runs.jsonl", &read(&sealed, "runs.jsonl").replacen("1.5", "1.4", 1));
-    report().arg("page").arg(&sealed).arg(&page).assert().code(2).stderr(contains("runs.jsonl"));
-}
-
-#[test]
 fn a_reader_that_has_had_enough_is_no_error() {
     let (temp, sealed) = sealed();
     for verb in ["verdicts", "check"] {
@@ -184,6 +175,11 @@ fn a_reader_that_has_had_enough_is_no_error() {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("report"))
             .arg(verb)
             .arg(temp.path())
+            .args(if verb == "verdicts" {
+                vec!["--studies".into(), temp.path().as_os_str().to_owned()]
+            } else {
+                vec![]
+            })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

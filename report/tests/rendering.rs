@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
-use report::dataset::Dataset;
 use report::figures::{coverage, estimate, figure, floor, short};
-use report::judged::{Estimate, JudgedClaim, JudgedStudy, Range, Row, Scale, Verdict};
+use report::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
 use report::page::Page;
 use report::render::{self, splice_blocks};
 use report::view::StudyView;
@@ -101,9 +100,9 @@ fn the_made_up_study_has_a_claim_for_every_verdict_and_the_report_names_each() {
     let view = fixture::view();
     let report = report_md(std::slice::from_ref(&view));
     for verdict in Verdict::VARIANTS.iter().copied() {
-        let mut found = view.judged.claims.iter().flat_map(JudgedClaim::forms);
-        assert!(found.any(|(_, found)| found.verdict == verdict), "no claim is {verdict}");
-        assert!(report.contains(&format!("**{verdict}**")), "{verdict} is not in bold");
+        let mut found = view.judged.claims.iter().flat_map(|claim| claim.forms().map(move |(form, _)| (claim, form)));
+        assert!(found.any(|(claim, form)| view.over(&claim.id, form).verdict == verdict), "no claim is {verdict}");
+        assert!(report.contains(&format!("**{verdict}")), "{verdict} is not in bold");
     }
 }
 
@@ -134,7 +133,7 @@ fn every_link_between_the_pages_leads_to_one_anchor() {
             assert!(anchor.is_empty() || found == 1, "{path}: {link} leads to {found} places");
         }
     }
-    assert!(count > 100, "only {count} links");
+    assert!(count > 80, "only {count} links");
 }
 
 #[test]
@@ -152,9 +151,7 @@ fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
 #[test]
 fn lines_through_a_single_scenario_are_not_drawn_but_named() {
     let mut view = fixture::view();
-    let mut data = Dataset::default();
-    data.extend(&view.data, |scenario, _| !scenario.starts_with("hold_") || scenario == "hold_1s");
-    view.data = data;
+    view.page.chart[3].scenarios = vec!["hold_1s".to_owned(), "hold_nowhere".to_owned()];
     assert!(!charts::all(std::slice::from_ref(&view)).contains_key("made_up-holds.svg"));
     let page = report_md(&[view]);
     assert!(page.contains("a single point of it was run: The slowest reads against the hold."), "{page}");
@@ -164,10 +161,11 @@ fn lines_through_a_single_scenario_are_not_drawn_but_named() {
 fn a_single_run_is_marked_where_it_stands_beside_medians() {
     let mut view = fixture::view();
     let first = view.data.samples("rows_100100", "sync")[0].clone();
-    let mut data = Dataset::default();
-    data.extend(&view.data, |scenario, arm| (scenario, arm) != ("rows_100100", "sync"));
-    data.add("rows_100100", "sync", first);
-    view.data = data;
+    for sample in view.data.samples("rows_100100", "async").to_vec() {
+        view.data.add("single", "async", sample);
+    }
+    view.data.add("single", "sync", first);
+    view.page.table[0].row[0].scenario = "single".to_owned();
     let report = report_md(&[view]);
     let table = report.lines().skip_while(|line| !line.starts_with("**Stress test**")).take(9).collect::<Vec<_>>();
     let marked: Vec<&&str> = table.iter().filter(|line| line.contains("¹ |")).collect();
@@ -336,30 +334,30 @@ fn a_figure_names_its_arms_interval_blocks_and_absolute_values_in_as_many_digits
     let sides = vec![side("a", "work_s", 1.75), side("b", "work_s", 0.012)];
     let single = Row { sides, ..ratio(Some(single), Verdict::Holds) };
     let time = scaled(value("work_s", "channel", None, "ns"), twelve(1_840.0, 900.0, 2_010.0), Verdict::Holds);
-    let share = scaled(Scale::Share { of: "T2".into() }, twelve(0.873, 0.7, 1.02), Verdict::TheCause);
+    let share = scaled(Scale::Share { of: "T2".into() }, twelve(0.873, 0.7, 1.02), Verdict::ExplainsIt);
     let blocks = Scale::Blocks { criterion: "failed requests".into() };
-    let blocks = scaled(blocks, Estimate { n: 8, ..twelve(0.875, 0.47, 1.0) }, Verdict::Happens);
-    let no_figure = "no figure (failed runs) [no lower bound, no upper bound]";
+    let blocks = scaled(blocks, Estimate { n: 8, ..twelve(0.875, 0.47, 1.0) }, Verdict::Holds);
+    let no_figure = "no figure (failed runs) (no lower bound to no upper bound)";
     for (said, expected) in [
-        (said(&closed), "async ÷ sync 1.312 [1.280, 1.354], n = 12; 1.75 s against 1.34 s"),
+        (said(&closed), "+31 % (+28 to +35), n = 12; 1.75 s against 1.34 s"),
         (coverage(&closed.estimate.expect("it has one")).expect("it has an interval"), "95.8 %"),
         (floor(&closed), "5 %"),
-        (estimate(&of(2.0, 1.5, f64::INFINITY)), "2.00 [1.50, no upper bound]"),
-        (estimate(&of(0.5, 0.0, 0.7)), "0.50 [no lower bound, 0.70]"),
+        (estimate(&of(2.0, 1.5, f64::INFINITY)), "+100 % (+50 to no upper bound)"),
+        (estimate(&of(0.5, 0.0, 0.7)), "−50 % (no lower bound to −30)"),
         (estimate(&of(f64::INFINITY, 0.0, f64::INFINITY)), no_figure),
-        (said(&single), "async ÷ sync 1.20, single run; 1.75 s against 12.0 ms"),
+        (said(&single), "+20 %, single run; 1.75 s against 12.0 ms"),
         // Values share one unit, and shares are percentages.
-        (estimate(&time), "1.8 [0.9, 2.0] µs"),
-        (said(&share), "share of T2 87 [70, 102] %, n = 12"),
-        (said(&blocks), "in 7 of 8 blocks (88 [47, 100] %)"),
+        (estimate(&time), "1.8 µs (0.9 to 2.0)"),
+        (said(&share), "87 % (70 to 102), n = 12"),
+        (said(&blocks), "7 of 8 blocks, n = 8"),
         // As many digits as the interval is narrow: no more than four of its own, and none of what has no width.
-        (estimate(&of(1.312_34, 0.9, 1.9)), "1.3 [0.9, 1.9]"),
-        (estimate(&of(1.312_34, 1.29, 1.33)), "1.312 [1.290, 1.330]"),
-        (estimate(&of(1.312_34, 1.2, 1.45)), "1.31 [1.20, 1.45]"),
-        (estimate(&of(1.312_34, 1.312_3, 1.312_4)), "1.312 [1.312, 1.312]"),
-        (estimate(&of(1.312_34, 1.312_34, 1.312_34)), "1.31 [1.31, 1.31]"),
-        (estimate(&of(48.23, 31.0, 75.0)), "48 [31, 75]"),
-        (estimate(&of(1_234.5, 900.0, 2_000.0)), "1,234 [900, 2,000]"),
+        (estimate(&of(1.312_34, 0.9, 1.9)), "+31 % (−10 to +90)"),
+        (estimate(&of(1.312_34, 1.29, 1.33)), "+31 % (+29 to +33)"),
+        (estimate(&of(1.312_34, 1.2, 1.45)), "+31 % (+20 to +45)"),
+        (estimate(&of(1.312_34, 1.312_3, 1.312_4)), "+31 % (+31 to +31)"),
+        (estimate(&of(1.312_34, 1.312_34, 1.312_34)), "+31 % (+31 to +31)"),
+        (estimate(&of(48.23, 31.0, 75.0)), "48 times (31 to 75)"),
+        (estimate(&of(1_234.5, 900.0, 2_000.0)), "1,234 times (900 to 2,000)"),
     ] {
         assert_eq!(said, expected);
     }
@@ -368,17 +366,86 @@ fn a_figure_names_its_arms_interval_blocks_and_absolute_values_in_as_many_digits
 
 #[test]
 fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
-    let changes = "async ÷ sync changes by a factor of";
-    let over = |metric: &str, from, to| Some(Range { metric: metric.to_owned(), from, to });
+    let over = |metric: &str, from, to| Some(Range { metric: metric.to_owned(), from, to, levels: None });
     let infinite = f64::NEG_INFINITY;
     for (range, estimate, expected) in [
-        (over("batch_delay_ms", 1.0, 100.0), (-0.15, -0.2, -0.1), "0.50 [0.40, 0.63], from 1 ms to 100 ms"),
-        (over("rows_count", 1e3, 1e4), (1.0, infinite, 2.0), "10 [no lower bound, 100], from 1,000 to 10,000 rows"),
-        (None, (0.987, 0.971, 1.008), "0.987 [0.971, 1.008]"),
+        (over("batch_delay_ms", 1.0, 100.0), (-0.15, -0.2, -0.1), "0.50 times (0.40 to 0.63)"),
+        (over("rows_count", 1e3, 1e4), (1.0, infinite, 2.0), "10.0 times (no lower bound to 100.0)"),
+        (None, (0.987, 0.971, 1.008), "0.987 (0.971 to 1.008)"),
     ] {
-        let lead = if range.is_some() { changes } else { "slope" };
         let scale = Scale::Slope { of: "async ÷ sync".to_owned(), range };
         let row = scaled(scale, twelve(estimate.0, estimate.1, estimate.2), Verdict::Holds);
-        assert_eq!(short(&row), Some(format!("{lead} {expected}")));
+        assert_eq!(short(&row).as_deref(), Some(expected));
     }
+}
+
+#[test]
+fn a_ratio_is_said_in_the_unit_of_its_authors_and_its_range_over_hosts_beside_what_they_printed() {
+    use report::claims::Unit::{Inverse, Percent, Plain, Times};
+    use report::figures::{is_outside, published, range};
+    use report::rules::Band;
+    for (unit, points, figure, expected, printed, outside) in [
+        (Plain, [1.05, 1.42], 6.0, "+5 to +42 %", "+6 %", false),
+        (Plain, [0.91, 1.06], 6.0, "−9 to +6 %", "+6 %", false),
+        (Plain, [6.47, 25.6], 7.2, "6 to 26 times", "+7.2 %", true),
+        (Times, [6.47, 25.6], 8.2, "6 to 26 times", "8.2 times", false),
+        (Times, [1.5, 1.9], 2.0, "1.50 to 1.90 times", "2 times", true),
+        (Inverse, [1.25, 1.6], -23.8, "−38 to −20 %", "−23.8 %", false),
+        (Inverse, [1.6, 2.0], -23.8, "−50 to −38 %", "−23.8 %", true),
+        (Percent, [4.0, 5.0], 74.5, "+300 to +400 %", "+74.5 %", true),
+    ] {
+        let scale = Scale::Ratio { numerator: "a".into(), denominator: "b".into(), metric: "work_s".into(), unit };
+        let figure = Some(Band { lo: figure, hi: figure });
+        let rows =
+            points.map(|point| Row { figure, ..scaled(scale.clone(), twelve(point, point, point), Verdict::Holds) });
+        let rows: Vec<&Row> = rows.iter().collect();
+        assert_eq!(range(&rows).as_deref(), Some(expected));
+        assert_eq!(published(rows[0]).as_deref(), Some(printed));
+        assert_eq!(is_outside(&rows), outside, "{expected} beside {printed}");
+    }
+}
+
+/// What a renderer paints that knows neither style sheets nor variables: the fills and strokes of a picture's shapes.
+fn paints(picture: &str) -> Vec<String> {
+    let document = roxmltree::Document::parse(picture).expect("it is XML");
+    let shapes = document.descendants().filter(|node| node.is_element() && !node.has_tag_name("style"));
+    let paints = shapes.flat_map(|node| ["fill", "stroke"].map(|name| node.attribute(name).map(str::to_owned)));
+    paints.flatten().filter(|paint| paint != "none").collect()
+}
+
+#[test]
+fn a_renderer_that_knows_no_style_sheets_paints_the_colors_and_no_rectangle_is_black() {
+    for (name, picture) in charts::all(&[fixture::view()]) {
+        let document = roxmltree::Document::parse(&picture).expect("it is XML");
+        let is_shape = |node: &roxmltree::Node| ["rect", "text", "circle"].iter().any(|tag| node.has_tag_name(*tag));
+        for node in document.descendants().filter(is_shape) {
+            assert!(node.attribute("fill").is_some(), "{name}: a shape without a fill is black: {node:?}");
+        }
+        let paints = paints(&picture);
+        let is_color = |paint: &String| paint.len() == 7 && paint[1..].bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(!paints.is_empty() && paints.iter().all(is_color), "{name}: {paints:?}");
+        // Every color has one for dark pages.
+        for paint in paints {
+            assert!(
+                picture.contains(&format!("[fill=\"{paint}\"]{{fill:#")) || picture.contains("&quot;"),
+                "{name}: {paint}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_chart_of_claims_cuts_no_label_and_has_a_dot_per_host() {
+    let view = fixture::view();
+    let picture = &charts::all(std::slice::from_ref(&view))["claims.svg"];
+    let document = roxmltree::Document::parse(picture).expect("it is XML");
+    let texts: Vec<&str> =
+        document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    assert!(!texts.iter().any(|text| text.contains('…')), "{texts:?}");
+    let all = texts.join(" ");
+    for claim in &view.judged.claims[..2] {
+        let label = format!("{}: {}", claim.id, claim.text);
+        assert!(all.split_whitespace().collect::<Vec<_>>().join(" ").contains(&label), "{label}");
+    }
+    assert!(all.contains("depends"), "the words are those of the tables: {all}");
 }

@@ -6,7 +6,7 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::rules::{self, Control, ControlState, Direction, Each, Verdict};
+use report::rules::{self, ControlState, Direction, Each, Verdict};
 use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
     CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, estimate, floor, holm, layout, median, median_estimate, share,
@@ -131,8 +131,8 @@ fn ratio_of(log_ratios: &[f64], confidence: f64) -> Interval {
 
 /// The verdict of a ratio. The floor can only take "holds" and "opposite" away, so that it need not be known otherwise.
 fn judged(found: &Interval, margin: f64, floor: impl Fn() -> f64) -> Verdict {
-    match rules::ratio(found, margin, 0.0, None) {
-        Verdict::Holds | Verdict::Opposite => rules::ratio(found, margin, floor(), None),
+    match rules::ratio(found, margin, 0.0) {
+        Verdict::Holds | Verdict::Reversed => rules::ratio(found, margin, floor()),
         verdict => verdict,
     }
 }
@@ -173,7 +173,7 @@ fn noises(effort: Effort) -> impl Iterator<Item = (Noise, usize)> {
 }
 
 fn is_found(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Holds | Verdict::Opposite)
+    matches!(verdict, Verdict::Holds | Verdict::Reversed)
 }
 
 /// The share that stands behind `seen`, as far as it is certain.
@@ -293,10 +293,10 @@ fn shares_are_covered_and_causes_rarely_wrong(effort: Effort) {
                 let Some(found) = share::explained(&control, &mirror, CONFIDENCE) else {
                     return [false; 3];
                 };
-                let is_wrong = match rules::cause(&found, Control::Claimed) {
-                    Verdict::TheCause => truth < rules::EXPLAINS,
+                let is_wrong = match rules::cause(&found) {
+                    Verdict::ExplainsIt => truth < rules::EXPLAINS,
                     Verdict::PartOfIt => truth <= rules::EXPLAINS_NOT || truth >= rules::EXPLAINS,
-                    Verdict::NotTheCause => truth > rules::EXPLAINS_NOT,
+                    Verdict::DoesNot => truth > rules::EXPLAINS_NOT,
                     _ => false,
                 };
                 [true, truth < found.lo || truth > found.hi, is_wrong]
@@ -317,7 +317,7 @@ fn outcomes_are_covered_and_rarely_wrong(effort: Effort) {
                 let (lo, hi) = binomial::interval(met, n, CONFIDENCE);
                 let found = Interval { point: truth, lo, hi, n, level: 0.05 };
                 // Claimed in more blocks than it happens in, by nothing.
-                [truth < lo || truth > hi, rules::outcome(&found, truth) == Verdict::Happens]
+                [truth < lo || truth > hi, rules::outcome(&found, truth) == Verdict::Holds]
             });
             assert_at_most(0.05, missed, effort.trials, &format!("missed, outcome in {truth}, n = {n}"));
             assert_at_most(0.025, happens, effort.trials, &format!("false, outcome in {truth}, n = {n}"));
@@ -341,14 +341,14 @@ fn every(rng: &mut ChaCha8Rng, machine: Machine, n: usize, effects: &[f64]) -> V
     let mut each: Vec<Each> = rounds.iter().zip(p_values).map(one).collect();
     let mut verdict = judged(&found, MARGIN, || floor::over_layouts(&pooled(2, 1), n, MARGIN));
     let floor = if is_found(verdict) { MARGIN } else { f64::INFINITY };
-    verdict = rules::every(&found, &each, MARGIN, floor, None);
+    verdict = rules::every(&found, &each, MARGIN, floor);
     // Here, too, floors can only take "holds" away: first from those that it is nearest to.
     let mut places: Vec<usize> = (0..each.len()).collect();
     places.sort_by(|a, b| each[*a].estimate.point.total_cmp(&each[*b].estimate.point));
     for place in places {
         if is_found(verdict) {
             each[place].floor = floor::over_layouts(&rounds[place].ratios(2, 1), n, MARGIN);
-            verdict = rules::every(&found, &each, MARGIN, floor, None);
+            verdict = rules::every(&found, &each, MARGIN, floor);
         }
     }
     verdict
@@ -372,8 +372,8 @@ fn every_needs_every_one(effort: Effort) {
     // Where it is everywhere, no scenario contradicts by chance.
     for &n in effort.blocks {
         let refuted = count(effort.trials / 4, |rng| {
-            every(rng, Machine { layouts: 6, ..plain(Noise::Normal, 0.16) }, n, &[there; 20]).count()
-                == rules::Count::DoesNotHold
+            let verdict = every(rng, Machine { layouts: 6, ..plain(Noise::Normal, 0.16) }, n, &[there; 20]);
+            verdict.is_decided() && !verdict.agrees()
         });
         assert_at_most(FALSE, refuted, effort.trials / 4, &format!("refuted, there in all of 20, n = {n}"));
     }
@@ -385,8 +385,8 @@ fn an_effect_beyond_the_margin_is_not_denied(effort: Effort) {
         let [none, equal] = tally(effort.trials, |rng| {
             let round = plain(noise, 0.05).round(rng, n, &[1.051_f64.ln(), 0.0], 0);
             let found = ratio_of(&values(&round.ratios(0, 1)), CONFIDENCE);
-            let verdict = rules::ratio(&found, MARGIN, MARGIN, None);
-            let is_denied = matches!(verdict, Verdict::NoDifference | Verdict::NotBetter);
+            let verdict = rules::ratio(&found, MARGIN, MARGIN);
+            let is_denied = verdict == Verdict::NoDifference;
             [is_denied, rules::equal(&found, MARGIN) == Verdict::Holds]
         });
         // The middle of what a coarse clock shows lies on one of its steps.
@@ -518,4 +518,19 @@ fn the_layouts_sd_is_found_and_noise_is_not_mistaken_for_it() {
         // Where there is none, what is left is what noise leaves after itself is taken off.
         assert!((found - layout_sd).abs() < 0.1 * layout_sd + 0.2 * noise_sd, "{found}, not {layout_sd}");
     }
+}
+
+#[test]
+fn hosts_of_opposite_truth_depend_and_hosts_without_an_effect_rarely_hold() {
+    let machine = Machine { layouts: 6, layout_sd: 0.01, ..plain(Noise::Normal, 0.03) };
+    let word = |rng: &mut ChaCha8Rng, effects: &[f64]| {
+        rules::over(effects.iter().map(|effect| process(rng, machine, 12, effect.ln()).0)).verdict
+    };
+    let [depends, holds, false_holds] = tally(200, |rng| {
+        let [apart, alike, none] =
+            [&[1.3, 1.0 / 1.3][..], &[1.3, 1.5, 1.2], &[1.0; 3]].map(|effects| word(rng, effects));
+        [apart == Verdict::Depends, alike == Verdict::Holds, is_found(none)]
+    });
+    assert!(depends >= 195 && holds >= 195, "{depends} and {holds} of 200");
+    assert_at_most(FALSE, false_holds, 200, "three hosts without an effect");
 }

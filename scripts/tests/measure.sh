@@ -87,11 +87,11 @@ test_a_changed_claim_moves_the_interrupted_measurement_aside() {
   same 1 "$(exit_code measure)" && says 'moved it to' && [ -s "$partial.stale-1/runs.jsonl" ]
 }
 test_what_is_complete_of_an_interrupted_measurement_can_be_sealed() {
-  local sealed partial=$repo/results/.partial/toy-full-only
-  same 2 "$(exit_code measure --profile full --only only,long --close)" && says 'no such measurement' || return
+  local sealed partial=$repo/results/.partial/toy-full
+  same 2 "$(exit_code measure --profile full --close)" && says 'no such measurement' || return
   # One block has six runs, the other seven.
-  interrupted_after 9 --profile full --only only,long
-  exit_code measure --profile full --only only,long --close >/dev/null
+  interrupted_after 9 --profile full
+  exit_code measure --profile full --close >/dev/null
   says '1 of 2' || return
   sealed=$(newest)
   [[ $sealed == *-full ]] && [ ! -e "$partial" ] && same 1 "$(count_lines "$sealed/seals.tsv")" &&
@@ -105,8 +105,8 @@ test_a_smoke_measurement_never_reaches_results() {
 test_one_claim_is_measured_and_judged_apart() {
   local before
   before=$(newest)
-  same 2 "$(exit_code measure --claim Y9)" && says "no claim 'Y9'" && same 2 "$(exit_code measure --claim Y2 --only long)" || return
-  [ "$(exit_code measure --claim Y2)" -le 1 ] && says Y2 && ! says Y1 && same "$before" "$(newest)" &&
+  same 2 "$(exit_code measure --claim Y9)" && says "no claim 'Y9'" && same 2 "$(exit_code measure --claim Y2 --profile originals --only long)" || return
+  [ "$(exit_code measure --claim Y2)" -le 1 ] && says "Y2: the first case" && says 'here: ' && says 'range: ' && says 'published: none' && ! says Y1 && same "$before" "$(newest)" &&
     compgen -G "$repo/target/claim-results/Y2/toy/*/SHA256SUMS" >/dev/null
 }
 test_builds_that_only_tests_want_are_not_measured() {
@@ -114,23 +114,19 @@ test_builds_that_only_tests_want_are_not_measured() {
     same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"
 }
 test_some_scenarios_are_measured_and_resumed_in_a_folder_of_their_own() {
-  local sealed wrong
-  same 2 "$(exit_code measure --profile full --only longer)" && says "no scenario 'longer'" && says 'long only' || return
-  for wrong in '--blocks 1' '--only long --blocks 0' '--only long --blocks x'; do
-    # shellcheck disable=SC2086  # several words are meant
-    same 2 "$(exit_code measure --profile full $wrong)" || return
-  done
-  same 0 "$(exit_code measure --profile full --only long --plan)" && says '6 runs, about 600 s' || return
+  local sealed
+  same 2 "$(exit_code measure --profile originals --only longer)" && says "no scenario 'longer'" && says 'long only' || return
+  same 2 "$(exit_code measure --profile full --only long)" && says 'of the profile originals' || return
+  same 0 "$(exit_code measure --profile originals --only long --plan)" && says '6 runs, about 600 s' || return
   rm -f "$TOY_TEST_CALLS"
-  partial=$repo/results/.partial/toy-full-only
-  interrupted_after 3 --profile full --only long --blocks 1
-  same 0 "$(exit_code measure --profile full --only long --blocks 1)" && says resuming || return
+  partial=$repo/results/.partial/toy-originals-only
+  interrupted_after 3 --profile originals --only long
+  same 0 "$(exit_code measure --profile originals --only long)" && says resuming || return
   sealed=$(newest)
   same "$(planned "$sealed")" "$(recorded "$sealed")" && same long "$(cut -f 3 "$sealed/plan.tsv" | sort -u)" &&
-    same 6 "$(count_lines "$sealed/cases.tsv")" && same 6 "$(count_lines "$sealed/memory.jsonl")" &&
-    grep -q '"blocks_cap": 1' "$sealed/plan.json" && "$report" check "$sealed" 2>"$out"
+    same 6 "$(count_lines "$sealed/cases.tsv")" && "$report" check "$sealed" 2>"$out"
 }
-test_a_plan_builds_nothing_optimised_and_nothing_at_all_where_nothing_is_newer() {
+test_a_plan_builds_nothing_optimized_and_nothing_at_all_where_nothing_is_newer() {
   local directory name
   : >"$TOY_TEST_BUILDS"
   same 0 "$(exit_code measure --plan)" && says toy && ! grep -q -e --release "$TOY_TEST_BUILDS" && grep -q 'build.*toy_study' "$TOY_TEST_BUILDS" || return

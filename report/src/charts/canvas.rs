@@ -18,35 +18,63 @@ pub const SMALL: f64 = 12.0;
 const HEADING: f64 = 16.0;
 
 /// Ink for text.
-pub const INK: &str = "var(--ink)";
+pub const INK: &str = "#1f2328";
 /// Ink for what explains.
-pub const MUTED: &str = "var(--muted)";
+pub const MUTED: &str = "#57606a";
 /// Lines of axes and grids.
-pub const GRID: &str = "var(--grid)";
-const CARD: &str = "var(--card)";
-const PUBLISHED: &str = "var(--published)";
+pub const GRID: &str = "#d8dee4";
+/// What is as claimed.
+pub const YES: &str = "#0072b2";
+/// What is not.
+pub const NO: &str = "#c04000";
+/// A published range.
+pub const CLAIMED: &str = "#e6dcf5";
+const CARD: &str = "#ffffff";
+const PUBLISHED: &str = "#8250df";
+const ASYNC: &str = YES;
+const SYNC: &str = "#d55e00";
+const BEST: &str = "#008a64";
+const OTHER: &str = "#9a4f80";
+const CONTROL: &str = "#6e7781";
 
-/// What the names of colours stand for. Of the arms they are those of Okabe and Ito, lighter on dark.
-const COLOURS: &str = "svg{--card:#ffffff;--ink:#1f2328;--muted:#57606a;--grid:#d8dee4;--published:#8250df;--yes:#0072b2;--no:#c04000;\
-    --claimed:#e6dcf5;--async:#0072b2;--sync:#d55e00;--best:#008a64;--other:#9a4f80;--control:#6e7781}\
-    @media(prefers-color-scheme:dark){svg{--card:#0d1117;--ink:#e6edf3;--muted:#9198a1;--grid:#30363d;--published:#b083f0;--yes:#58a6ff;\
-    --no:#f0883e;--claimed:#2d2440;--async:#58a6ff;--sync:#f0883e;--best:#3fb950;--other:#e08fc0;--control:#8b949e}}";
+/// What each color is on a dark page. Of the arms they are those of Okabe and Ito.
+const DARK: [(&str, &str); 12] = [
+    (CARD, "#0d1117"),
+    (INK, "#e6edf3"),
+    (MUTED, "#9198a1"),
+    (GRID, "#30363d"),
+    (PUBLISHED, "#b083f0"),
+    (YES, "#58a6ff"),
+    (NO, "#f0883e"),
+    (CLAIMED, "#2d2440"),
+    (SYNC, "#f0883e"),
+    (BEST, "#3fb950"),
+    (OTHER, "#e08fc0"),
+    (CONTROL, "#8b949e"),
+];
 
-/// Which arms have a colour, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
+/// The colors on a dark page. Every shape has its color as an attribute, for whoever knows no style sheets.
+fn dark() -> String {
+    let rule = |(light, dark): &(&str, &str)| {
+        format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}")
+    };
+    format!("@media(prefers-color-scheme:dark){{{}}}", DARK.iter().map(rule).collect::<String>())
+}
+
+/// Which arms have a color, by how their names begin: async blue, sync orange, the best green. All others are controls, which are grey, and
 /// so are the first ones here, which begin like async or sync.
 const ARMS: [(&str, &[&str]); 5] = [
     (CONTROL, &["sync_pipelined", "sync_unshared", "async_multi_thread", "async_batched"]),
-    ("var(--best)", &["best", "wal", "rayon", "shared", "vector"]),
-    ("var(--async)", &["spawn_tasks", "async", "tokio", "stock"]),
-    ("var(--sync)", &["spawn_threads", "sync", "direct", "thread", "sys_thread", "static_split"]),
-    ("var(--other)", &["spawn_blocking", "pool", "pyarrow"]),
+    (BEST, &["best", "wal", "rayon", "shared", "vector"]),
+    (ASYNC, &["spawn_tasks", "async", "tokio", "stock"]),
+    (SYNC, &["spawn_threads", "sync", "direct", "thread", "sys_thread", "static_split"]),
+    (OTHER, &["spawn_blocking", "pool", "pyarrow"]),
 ];
-const CONTROL: &str = "var(--control)";
 
-/// The colour of an arm, the same in every chart.
-pub fn colour(arm: &str) -> &'static str {
+/// The color of an arm, the same in every chart.
+pub fn color(arm: &str) -> &'static str {
     let begins = |begin: &&str| arm.starts_with(begin);
-    ARMS.into_iter().find(|(_, names)| names.iter().any(begins)).map_or(CONTROL, |(colour, _)| colour)
+    ARMS.into_iter().find(|(_, names)| names.iter().any(begins)).map_or(CONTROL, |(color, _)| color)
 }
 
 /// Where a text stands relative to its point.
@@ -82,14 +110,14 @@ impl Style {
     }
 }
 
-/// A shape for a point, so that colour is never the only difference.
+/// A shape for a point, so that color is never the only difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Disc,
     Square,
     Triangle,
     Diamond,
-    /// A ring, for what is undecided.
+    /// A ring, for what is unclear.
     Ring,
 }
 
@@ -198,7 +226,7 @@ impl Canvas {
         let document = with(Document::new(), &[("width", WIDTH), ("height", height)], &look)
             .add(Title::new(readable(title)))
             .add(Description::new().add(svg::node::Text::new(readable(description))))
-            .add(svg::node::element::Style::new(COLOURS))
+            .add(svg::node::element::Style::new(dark()))
             .add(card)
             .add(self.content);
         format!("{document}\n")

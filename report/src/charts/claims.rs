@@ -1,107 +1,125 @@
-//! Every claim about a ratio on one picture: a row per claim, as published above and fair below, on one logarithmic axis.
+//! Claims about ratios on one picture: a row per claim, as published above and fair below, with a dot per host on one logarithmic axis.
 
 use super::canvas::{
-    Anchor, Canvas, GRID, INK, MUTED, Mark, PADDING, SMALL, Style, WIDTH, heading, shorten, width_of, wrap,
+    Anchor, CLAIMED, Canvas, GRID, INK, MUTED, Mark, NO, PADDING, SMALL, Style, WIDTH, YES, heading, width_of, wrap,
 };
 use super::scale::Axis;
-use crate::claims::{Form, Size};
+use crate::claims::Form;
 use crate::figures;
 use crate::fmt;
-use crate::judged::{Count, Estimate, Judged, JudgedClaim, Row, Scale, Verdict};
+use crate::judged::{JudgedClaim, Row, Scale, Verdict};
 use crate::rules::Band;
 use crate::view::StudyView;
 
-const ROW: f64 = 36.0;
+/// Height of a line of text.
+const LINE: f64 = 15.0;
+/// Free height above and below the lines of a form or of a label.
+const SPACE: f64 = 4.0;
 const GROUP: f64 = 26.0;
-/// How far the marks of the two forms lie above and below the middle of a row.
-const APART: f64 = 8.0;
 /// Where the axis begins and ends.
 const LEFT: f64 = 278.0;
-const RIGHT: f64 = WIDTH - 210.0;
-
-const AS_CLAIMED: &str = "var(--yes)";
-const NOT_AS_CLAIMED: &str = "var(--no)";
-const CLAIMED_BAND: &str = "var(--claimed)";
+const RIGHT: f64 = WIDTH - 190.0;
 
 /// A claim with the ratio that decided it, in either form.
 struct Line<'a> {
     study: &'a str,
     claim: &'a JudgedClaim,
-    forms: [Option<Found<'a>>; 2],
+    label: Vec<String>,
+    forms: Vec<Found<'a>>,
 }
 
-#[derive(Clone, Copy)]
 struct Found<'a> {
-    row: &'a Row,
-    estimate: &'a Estimate,
-    verdict: Verdict,
+    form: Form,
+    rows: Vec<(usize, &'a Row)>,
+    /// The verdict over hosts, in lines.
+    said: Vec<String>,
+}
+
+impl Found<'_> {
+    fn height(&self) -> f64 {
+        LINE * self.said.len() as f64 + 2.0 * SPACE
+    }
+
+    fn points(&self) -> impl Iterator<Item = (f64, Verdict)> {
+        self.rows.iter().filter_map(|(_, row)| Some((row.estimate?.point, row.verdict)))
+    }
 }
 
 impl Line<'_> {
-    fn found(&self) -> impl Iterator<Item = &Found<'_>> {
-        self.forms.iter().flatten()
+    fn height(&self) -> f64 {
+        let forms = self.forms.iter().map(Found::height).sum();
+        (LINE * self.label.len() as f64 + 2.0 * SPACE).max(forms)
     }
 
-    fn size(&self) -> Option<Size> {
-        self.found().find_map(|found| found.row.claimed)
+    fn published(&self) -> Option<Band> {
+        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0].1))
     }
 }
 
-/// Draws the chart of a study, or over several. What has no ratio is named at its foot, and who was measured on another host than most.
+/// Draws the chart of a study, or over several. What has no ratio is named at its foot.
 pub fn draw(studies: &[StudyView]) -> String {
     let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
     let (lines, without): (Vec<Line>, Vec<Line>) =
-        studies.iter().flat_map(lines_of).partition(|line| line.found().count() > 0);
+        studies.iter().flat_map(lines_of).partition(|line| !line.forms.is_empty());
     if lines.is_empty() {
         let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
-    let note = "Of each claim the upper mark is as published, the lower one fair, each with its interval. Right of 1 is as claimed; a claim of equality is at 1.";
+    let note = "A dot is a host. Of each claim the upper dots are as published, the lower ones fair. Right of 1 is as claimed; a claim of equality is at 1.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let mut y = legend(&mut canvas, y);
     let axis = axis(&lines);
-    let studies_shown = lines.chunk_by(|a, b| a.study == b.study).count();
-    let (top, bottom) = (y + 8.0, y + 8.0 + ROW * lines.len() as f64 + GROUP * studies_shown as f64);
+    let groups = lines.chunk_by(|a, b| a.study == b.study).count();
+    let height: f64 = lines.iter().map(Line::height).sum();
+    let (top, bottom) = (y + 8.0, y + 8.0 + height + GROUP * groups as f64);
     grid(&mut canvas, &axis, (top, bottom));
+    canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
     y = top;
     for rows in lines.chunk_by(|a, b| a.study == b.study) {
         canvas.text(PADDING, y + GROUP - 7.0, rows[0].study, Style { bold: true, ..Style::QUIET });
         y += GROUP;
         for line in rows {
-            draw_line(&mut canvas, line, y + ROW / 2.0, &axis);
-            y += ROW;
+            draw_line(&mut canvas, line, y, &axis);
+            y += line.height();
         }
     }
-    canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
-    y = remarks(&mut canvas, bottom + 30.0, &without, studies);
+    y = remarks(&mut canvas, bottom + 30.0, &without);
     let description = lines.iter().map(described).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
 fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
     view.judged.claims.iter().map(|claim| {
-        let forms = [Form::Published, Form::Fair].map(|form| found(claim.form(form).judged()?));
-        Line { study: &view.judged.study, claim, forms }
+        let forms = [Form::Published, Form::Fair].into_iter().filter_map(|form| found(view, claim, form));
+        let label = wrap(&format!("{}: {}", claim.id, claim.text), SMALL, LEFT - PADDING - 14.0);
+        Line { study: &view.judged.study, claim, label, forms: forms.collect() }
     })
 }
 
-/// The ratio that decided a form. Figures of a partial measurement carry no verdict and stand in the tables only.
-fn found(judged: &Judged) -> Option<Found<'_>> {
-    let row = judged.deciding_row().filter(|row| judged.mark.is_empty() && matches!(row.scale, Scale::Ratio { .. }))?;
-    let estimate = row.estimate.as_ref().filter(|it| it.point.is_finite() && it.point > 0.0)?;
-    Some(Found { row, estimate, verdict: judged.verdict })
+/// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
+fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
+    let mut settings = view.settings(&claim.id, form);
+    settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+    let decides = view.judged.asked(&claim.id, form)?.judged()?.deciding_row();
+    let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].1.is_same(row)));
+    let mut rows = (!settings.is_empty()).then(|| settings.swap_remove(place.unwrap_or(0)))?;
+    let is_drawn = |row: &Row| {
+        let point = row.estimate.map_or(f64::NAN, |estimate| estimate.point);
+        matches!(row.scale, Scale::Ratio { .. }) && point.is_finite() && point > 0.0
+    };
+    rows.retain(|(_, row)| is_drawn(row));
+    let said = figures::over_in_words(view.over(&claim.id, form));
+    let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
+    (!rows.is_empty()).then_some(Found { form, rows, said })
 }
 
-/// An axis that holds 1, every estimate, every interval that ends and every published figure.
+/// An axis that holds 1, every estimate and every published figure.
 fn axis(lines: &[Line]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
-        let published = line.size().map_or([1.0; 2], |size| match size {
-            Size::Ratio(size) => [size; 2],
-            Size::Range(Band { lo, hi }) => [lo, hi],
-        });
-        line.found().flat_map(|found| [found.estimate.point, found.estimate.lo, found.estimate.hi]).chain(published)
+        let published = line.published().into_iter().flat_map(|Band { lo, hi }| [lo, hi]);
+        line.forms.iter().flat_map(Found::points).map(|(point, _)| point).chain(published)
     });
     let ends: Vec<f64> = ends.filter(|end| end.is_finite() && *end > 0.0).collect();
     let (least, most) = (ends.iter().copied().fold(1.0, f64::min), ends.iter().copied().fold(1.0, f64::max));
@@ -122,15 +140,15 @@ fn grid(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
 fn legend(canvas: &mut Canvas, y: f64) -> f64 {
     let mut x = PADDING + 7.0;
     for (text, verdict) in [
-        ("as claimed", Some(Verdict::Holds)),
-        ("not as claimed", Some(Verdict::Opposite)),
-        ("undecided", Some(Verdict::Undecided)),
+        ("a host: holds", Some(Verdict::Holds)),
+        ("does not hold, no difference or reversed", Some(Verdict::Reversed)),
+        ("unclear", Some(Verdict::Unclear)),
         ("published figure", None),
     ] {
         match verdict {
             Some(verdict) => {
-                let (mark, colour) = look(verdict);
-                canvas.estimate((x, y - 4.0), mark, colour);
+                let (mark, color) = look(verdict);
+                canvas.estimate((x, y - 4.0), mark, color);
             }
             None => canvas.published((x, y - 4.0)),
         }
@@ -141,81 +159,55 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
 }
 
 fn look(verdict: Verdict) -> (Mark, &'static str) {
-    match verdict.count() {
-        Count::Holds => (Mark::Disc, AS_CLAIMED),
-        Count::DoesNotHold => (Mark::Square, NOT_AS_CLAIMED),
-        Count::Undecided | Count::NotJudged => (Mark::Ring, MUTED),
+    match verdict {
+        verdict if verdict.agrees() => (Mark::Disc, YES),
+        verdict if verdict.is_decided() => (Mark::Square, NO),
+        _ => (Mark::Ring, MUTED),
     }
 }
 
-fn draw_line(canvas: &mut Canvas, line: &Line, y: f64, axis: &Axis) {
-    let room = LEFT - PADDING - 14.0;
-    let text = format!("{}: {}", line.claim.id, line.claim.text);
-    let mut words = wrap(&text, SMALL, room);
-    if words.len() > 2 {
-        words.truncate(2);
-        words[1] = shorten(&format!("{} …", words[1]), SMALL, room);
+fn draw_line(canvas: &mut Canvas, line: &Line, top: f64, axis: &Axis) {
+    let height = line.height();
+    for (at, words) in line.label.iter().enumerate() {
+        let y = top + SPACE + LINE * (at as f64 + 0.75);
+        canvas.text(PADDING, y, words, Style { size: SMALL, ..Style::PLAIN });
     }
-    let first = y + 4.0 - 7.5 * (words.len() as f64 - 1.0);
-    for (at, words) in words.iter().enumerate() {
-        canvas.text(PADDING, first + 15.0 * at as f64, words, Style { size: SMALL, ..Style::PLAIN });
-    }
-    match line.size() {
-        Some(Size::Range(Band { lo, hi })) => {
-            canvas.band((axis.at(lo), y - ROW / 2.0 + 2.0), (axis.at(hi), y + ROW / 2.0 - 2.0), CLAIMED_BAND);
+    match line.published() {
+        Some(Band { lo, hi }) if lo < hi => {
+            canvas.band((axis.at(lo), top + 2.0), (axis.at(hi), top + height - 2.0), CLAIMED);
         }
-        Some(Size::Ratio(size)) if axis.holds(size) => canvas.published((axis.at(size), y)),
-        _ => {}
+        Some(Band { lo, .. }) => canvas.published((axis.at(lo), top + height / 2.0)),
+        None => {}
     }
-    for (found, y) in line.forms.iter().zip([y - APART, y + APART]) {
-        let Some(found) = found else {
-            canvas.text(RIGHT + 14.0, y + 4.0, "-", Style::NOTE);
-            continue;
-        };
-        whisker(canvas, found, y, axis);
-        let (mark, colour) = look(found.verdict);
-        canvas.estimate((axis.at(found.estimate.point), y), mark, colour);
-        let verdict = found.verdict.to_string().replace(", but not the published size", ", not the size");
-        let said = format!("{}: {verdict}", fmt::number(found.estimate.point, 3));
-        let said = shorten(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
-        canvas.text(RIGHT + 14.0, y + 4.0, &said, Style { fill: colour, ..Style::NOTE });
-    }
-}
-
-/// The interval as a line; an open end gets an arrow at the edge of the axis.
-fn whisker(canvas: &mut Canvas, found: &Found, y: f64, axis: &Axis) {
-    if !figures::has_interval(found.estimate) {
-        return;
-    }
-    let (_, colour) = look(found.verdict);
-    let (lo, hi) = (axis.at(found.estimate.lo), axis.at(found.estimate.hi));
-    canvas.line((lo, y), (hi, y), colour, 2.5);
-    for (x, end, inward) in [(lo, found.estimate.lo, 1.0), (hi, found.estimate.hi, -1.0)] {
-        if !axis.holds(end) {
-            canvas.path(&[(x + 7.0 * inward, y - 5.0), (x, y), (x + 7.0 * inward, y + 5.0)], colour, "");
+    let mut y = top;
+    for found in &line.forms {
+        for (point, verdict) in found.points() {
+            let (mark, color) = look(verdict);
+            canvas.estimate((axis.at(point), y + found.height() / 2.0), mark, color);
         }
+        for (at, words) in found.said.iter().enumerate() {
+            canvas.text(RIGHT + 14.0, y + SPACE + LINE * (at as f64 + 0.75), words, Style::NOTE);
+        }
+        y += found.height();
     }
 }
 
-/// Names the claims that have no ratio, and the studies that were measured elsewhere, at the foot of the card.
-fn remarks(canvas: &mut Canvas, mut y: f64, without: &[Line], studies: &[StudyView]) -> f64 {
+/// Names the claims that have no ratio at the foot of the card.
+fn remarks(canvas: &mut Canvas, mut y: f64, without: &[Line]) -> f64 {
     let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
     let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
-    let elsewhere = studies.iter().filter(|view| studies.len() > 1 && !view.origin.is_first_host());
-    let elsewhere = elsewhere.map(|view| format!("Measured on another host than the rest: {}.", view.judged.study));
-    let sentences = Some(missing).filter(|_| !ids.is_empty()).into_iter().chain(elsewhere);
-    for line in sentences.flat_map(|sentence| wrap(&sentence, SMALL, WIDTH - 2.0 * PADDING)) {
+    for line in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING).iter().filter(|_| !ids.is_empty()) {
         y += 16.0;
-        canvas.text(PADDING, y, &line, Style::NOTE);
+        canvas.text(PADDING, y, line, Style::NOTE);
     }
     y
 }
 
 fn described(line: &Line) -> String {
-    let forms = line.forms.iter().zip([Form::Published, Form::Fair]);
-    let said = forms.filter_map(|(found, form)| {
-        let found = found.as_ref()?;
-        Some(format!("{} {}, {}", form.in_words(), figures::estimate(found.row), found.verdict))
+    let said = line.forms.iter().map(|found| {
+        let rows: Vec<&Row> = found.rows.iter().map(|(_, row)| *row).collect();
+        let range = figures::range(&rows).unwrap_or_default();
+        format!("{} {range}, {}", found.form.in_words(), found.said.join(" "))
     });
     format!("{} {}: {}", line.study, line.claim.id, said.collect::<Vec<_>>().join(", "))
 }

@@ -1,7 +1,7 @@
 //! A metric against x over scenarios: a line through the medians per arm, every sample a point.
 
 use super::canvas::{
-    Anchor, Canvas, GRID, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, colour, dash, heading, mark, shorten,
+    Anchor, Canvas, GRID, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, color, dash, heading, mark, shorten,
 };
 use super::frame::{Series, axis_title, counted, metric_grid, widest};
 use super::scale::Axis;
@@ -22,7 +22,7 @@ struct End<'a> {
 }
 
 /// Draws the chart of the medians of every group of a series.
-pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>) -> String {
+pub fn draw(title: &str, chart: &Chart, series: &[Series]) -> String {
     let (log, metric, x_metric) = (chart.log, chart.metric.as_str(), chart.x.as_deref().unwrap_or_default());
     let scales = if log { "Both axes are logarithmic." } else { "Both axes start at zero." };
     let text = format!("{} Every point is one run; lines join the medians. {scales}", counted(series));
@@ -30,7 +30,7 @@ pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>)
     let points = || series.iter().flat_map(Series::points).filter(drawable);
 
     let mut canvas = Canvas::default();
-    let top = heading(&mut canvas, title, std::iter::once(text).chain(note)) + 26.0;
+    let top = heading(&mut canvas, title, [text]) + 26.0;
     let bottom = top + HEIGHT;
     let y_axis = span(log, points().map(|point| point.1), bottom, top);
     let (ticks, symbol) = y_axis.labelled(fmt::unit_of(metric));
@@ -52,10 +52,10 @@ pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>)
     let mut ends = Vec::new();
     for (position, Series { arm, groups, .. }) in series.iter().enumerate() {
         for point in groups.iter().flatten().filter(drawable) {
-            canvas.sample(at(point), mark(position), colour(arm));
+            canvas.sample(at(point), mark(position), color(arm));
         }
         let line: Vec<(f64, f64)> = medians(groups).iter().filter(drawable).map(at).collect();
-        canvas.path(&line, colour(arm), dash(position));
+        canvas.path(&line, color(arm), dash(position));
         ends.extend(line.last().map(|at| End { arm, position, at: *at }));
     }
     direct_labels(&mut canvas, ends, (right, room), (top, bottom));
@@ -82,7 +82,7 @@ fn direct_labels(canvas: &mut Canvas, mut ends: Vec<End>, (right, room): (f64, f
     for (End { arm, position, at: (x, y) }, place) in ends.iter().zip(&places) {
         let place = place.max(top - LABEL);
         canvas.line((x + 6.0, *y), (right + 10.0, place), GRID, 1.0);
-        canvas.estimate((right + 12.0, place), mark(*position), colour(arm));
+        canvas.estimate((right + 12.0, place), mark(*position), color(arm));
         canvas.text(right + 22.0, place + 4.5, &shorten(arm, TEXT, room + 1.0), Style::PLAIN);
     }
 }

@@ -39,7 +39,7 @@ fn draw(view: &StudyView, chart: &Chart) -> String {
         ChartKind::Lines => lines::draw,
         ChartKind::Strip => strip::draw,
     };
-    draw(&title, chart, &series(view, chart), view.supplement_note(&chart.scenarios, &chart.arms))
+    draw(&title, chart, &series(view, chart))
 }
 
 fn series<'a>(view: &StudyView, chart: &'a Chart) -> Vec<Series<'a>> {

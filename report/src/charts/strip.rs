@@ -1,6 +1,6 @@
 //! One row per arm of a scenario: every sample a point, a tick at the median.
 
-use super::canvas::{Anchor, Canvas, GRID, INK, PADDING, SMALL, Style, TEXT, WIDTH, colour, heading, mark, shorten};
+use super::canvas::{Anchor, Canvas, GRID, INK, PADDING, SMALL, Style, TEXT, WIDTH, color, heading, mark, shorten};
 use super::frame::{Series, counted, metric_grid, widest};
 use super::scale::Axis;
 use crate::page::Chart;
@@ -9,11 +9,11 @@ use crate::{fmt, stats};
 const ROW: f64 = 38.0;
 
 /// Draws the chart; an arm without samples keeps its row and says so.
-pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>) -> String {
+pub fn draw(title: &str, chart: &Chart, series: &[Series]) -> String {
     let mut canvas = Canvas::default();
     let (runs, scenario) = (counted(series), chart.scenarios.join(", "));
     let text = format!("Scenario {scenario}. {runs} Every point is one run; the bar is the median.");
-    let top = heading(&mut canvas, title, std::iter::once(text).chain(note)) + 12.0;
+    let top = heading(&mut canvas, title, [text]) + 12.0;
 
     let longest = widest(chart.arms.iter(), TEXT).min(WIDTH * 0.35);
     let left = PADDING + longest + 14.0;
@@ -28,7 +28,7 @@ pub fn draw(title: &str, chart: &Chart, series: &[Series], note: Option<String>)
         canvas.line((left, y), (right, y), GRID, 1.0);
         canvas.text(left - 10.0, y + 4.5, &shorten(arm.arm, TEXT, longest + 1.0), Style::PLAIN.anchored(Anchor::End));
         for (index, value) in values(arm).enumerate() {
-            canvas.sample((axis.at(value), y + jitter(index)), mark(position), colour(arm.arm));
+            canvas.sample((axis.at(value), y + jitter(index)), mark(position), color(arm.arm));
         }
         if let Some(middle) = stats::median(values(arm).collect()) {
             let x = axis.at(middle);

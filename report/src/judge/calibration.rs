@@ -38,7 +38,7 @@ fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated
     for (own, guard) in trials.iter().zip(guards) {
         let Some(estimate) = ratio_estimate(own, CONFIDENCE) else { continue };
         let floor = evidence.noise_floor(&control.quantity, &evidence.by_layout(guard), own, margin);
-        let verdict = rules::ratio(&estimate, margin, floor, None);
+        let verdict = rules::ratio(&estimate, margin, floor);
         let misses_one = estimate.lo > 1.0 || estimate.hi < 1.0;
         // An effect multiplies every pair, and so the estimate and both ends of the interval: one as large as the margin, towards the
         // other side of 1, would leave all of it within the margin.
@@ -46,7 +46,7 @@ fn control(evidence: Evidence<'_>, id: &str, trials: usize) -> Option<Calibrated
         judged.trials += 1;
         judged.misses += usize::from(misses_one);
         judged.level += estimate.level;
-        judged.wrong += usize::from(matches!(verdict, Verdict::Holds | Verdict::Opposite));
+        judged.wrong += usize::from(matches!(verdict, Verdict::Holds | Verdict::Reversed));
         judged.equal += usize::from(is_equal);
         least.push(((1.0 + margin) / estimate.lo).max((1.0 + floor) / estimate.point).max(1.0) - 1.0);
     }

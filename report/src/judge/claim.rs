@@ -3,14 +3,13 @@
 use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
 use super::goal::kept;
-use super::{mirror, price, slope};
-use crate::claims::{Asked, Bound, Cause, Claim, Kind, Of, Part, Quantity, Replicate, Size};
+use super::{Originals, Round, mirror, slope};
+use crate::claims::{Asked, Bound, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
 use crate::fmt;
 use crate::judged::{
-    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Kept, Price, Row, Scale, Standing,
-    Verdict,
+    self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Range, Row, Scale, Verdict,
 };
-use crate::rules::{self, Control, Count, Each};
+use crate::rules::{self, Each};
 use crate::stats::signed_rank::p_value_below;
 use crate::stats::{CONFIDENCE, binomial, holm, share};
 
@@ -20,67 +19,107 @@ const SINGLE_BLOCKS: usize = 8;
 /// Starting a process takes milliseconds: the whole time of a shorter one says little of what it does.
 const SHORTEST_PROCESS_S: f64 = 0.2;
 
-/// Judges a claim, whose controls are among `controls`.
-pub(super) fn judge(evidence: Evidence<'_>, claim: &Claim<Asked>, controls: &[JudgedControl]) -> JudgedClaim {
-    let mut judged = claim.map(|asked| match asked {
+/// Judges a claim on a host by its `rounds`, the newest first.
+pub(super) fn judge(claim: &Claim<Asked>, rounds: &[Round], originals: &Originals, host: usize) -> JudgedClaim {
+    let judge = |id: &str, form: Form, asked: &Asked| match asked {
         Asked::Absent(reason) => JudgedForm::Absent(reason.clone()),
         Asked::Pending(reason) => JudgedForm::Judged(Judged { reason: reason.clone(), ..Judged::default() }),
         Asked::Parts(parts) => {
-            let found = together(parts.iter().map(|one| part(evidence, one, controls)));
-            JudgedForm::Judged(Judged { mirrors: mirror::of(evidence, asked), ..found })
+            let of_part = |at| part_on_host(rounds, &|claims: &'_ Claims| claims.asked(id, form)?.parts().get(at));
+            let mut found = all_parts((0..parts.len()).map(of_part));
+            found.mirrors = originals.of(id, form);
+            JudgedForm::Judged(found)
         }
-    });
+    };
+    let mut judged = claim.map(judge);
     if let Some(found) = judged.published.judged_mut() {
-        mirror::believe(found);
+        mirror::believe(found, host);
     }
     judged
 }
 
-/// What several parts come to: the worst verdict, with the reason of the part that has it.
-fn together(parts: impl Iterator<Item = Judged>) -> Judged {
-    parts
-        .reduce(|mut all, part| {
-            if part.verdict < all.verdict {
-                (all.verdict, all.reason) = (part.verdict, part.reason);
-            }
-            all.rows.extend(part.rows);
-            all.causes.extend(part.causes);
-            let prices = all.price.into_iter().chain(part.price);
-            all.price = prices.reduce(|a, b| Price { blocks: a.blocks.max(b.blocks), more_s: a.more_s + b.more_s });
-            all
-        })
-        .unwrap_or_default()
+/// What several parts come to, with the reason of the first that has the verdict, or leaves it open.
+fn all_parts(parts: impl Iterator<Item = Judged>) -> Judged {
+    let parts: Vec<Judged> = parts.collect();
+    let verdict = rules::together(parts.iter().map(|part| part.verdict));
+    let reason = parts.iter().find(|part| part.verdict == verdict).map(|part| part.reason.clone());
+    let kind = parts.first().map_or("", |part| part.kind);
+    let mut all = Judged { kind, verdict, reason: reason.unwrap_or_default(), ..Judged::default() };
+    for part in parts {
+        all.rows.extend(part.rows);
+        all.causes.extend(part.causes);
+    }
+    all
 }
 
-fn part(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Judged {
+/// What one host says of a part: of each question, which are the scenarios of its profile, the newest round that asked it, *unclear* if the
+/// one before contradicts it. The question of `full` decides where it was asked; that of `quick` then stands beside.
+fn part_on_host<'a>(rounds: &'a [Round<'a>], part: &dyn Fn(&'a Claims) -> Option<&'a Part>) -> Judged {
+    let mut questions: Vec<(&[String], bool, Judged)> = Vec::new();
+    for (at, round) in rounds.iter().enumerate() {
+        let evidence = round.evidence;
+        let Some(asked) = part(evidence.claims).filter(|part| part.quantity.is_measured(evidence.profile)) else {
+            continue;
+        };
+        let scenarios = asked.quantity.scenarios(evidence.profile);
+        if questions.iter().any(|(known, ..)| *known == scenarios) {
+            continue;
+        }
+        let mut newest = judge_part(round, asked);
+        let before = rounds[at + 1..].iter().filter_map(|older| {
+            let asked = part(older.evidence.claims).filter(|part| part.quantity.is_measured(older.evidence.profile))?;
+            (asked.quantity.scenarios(older.evidence.profile) == scenarios).then(|| (older, judge_part(older, asked)))
+        });
+        if newest.verdict.is_decided()
+            && let Some((older, found)) = { before }.find(|(_, found)| found.verdict.is_decided())
+            && found.verdict.contradicts(newest.verdict)
+        {
+            newest.reason = format!("{} in {}, {} in {}", newest.verdict, round.folder, found.verdict, older.folder);
+            newest.verdict = Verdict::Unclear;
+        }
+        let is_full = scenarios == asked.quantity.scenarios(FULL);
+        questions.push((scenarios, is_full, newest));
+    }
+    questions.sort_by_key(|(_, is_full, _)| !is_full);
+    let mut questions = questions.into_iter().map(|(_, _, found)| found);
+    let Some(mut decides) = questions.next() else {
+        let reason = "no round of this host asked it".to_owned();
+        return Judged { reason, ..Judged::default() };
+    };
+    decides.rows.extend(questions.flat_map(|found| found.rows).map(|row| Row { beside: true, ..row }));
+    decides
+}
+
+/// The profile that measures what was published at its full size.
+const FULL: &str = "full";
+
+fn judge_part(round: &Round, part: &Part) -> Judged {
+    let evidence = round.evidence;
     let quantity = &part.quantity;
     let kind = part.kind.into_str();
-    if !quantity.is_measured(evidence.profile) {
-        return Judged { kind, reason: format!("not measured ({})", evidence.profile), ..Judged::default() };
-    }
     let (mut rows, missing) = rows(evidence, part);
-    // `every` decides on its pooled row, in which the single scenarios are heard already.
-    let deciding = if matches!(part.kind, Kind::Every { .. }) { 1 } else { rows.len() };
+    for row in &mut rows {
+        round.folder.clone_into(&mut row.round);
+    }
     let too_short = too_short(evidence, quantity);
     if too_short.is_some() {
         for row in &mut rows {
-            row.verdict = Verdict::Undecided;
+            row.verdict = Verdict::Unclear;
         }
     }
-    let decided = rules::worst(rows.iter().take(deciding).map(|row| row.verdict));
-    let open = too_short.or_else(|| lacks_floor(evidence, part).filter(|_| decided.count() == Count::Undecided));
-    let (verdict, reason) = if let Some(reason) = invalid(evidence, part, controls) {
-        (Verdict::Invalid, reason)
+    let decided = rules::together(rows.iter().filter(|row| !row.beside).map(|row| row.verdict));
+    let open = too_short.or_else(|| lacks_floor(evidence, part).filter(|_| decided == Verdict::Unclear));
+    let (verdict, reason) = if let Some(reason) = disbelieved(evidence, part, &round.controls) {
+        (Verdict::Unclear, reason)
     } else if let Some(metric) = missing {
-        (Verdict::NotTestableHere, format!("{metric} could not be read on this machine"))
+        (Verdict::NotTested, format!("{metric} could not be read on this machine"))
     } else if let Some(reason) = nothing_to_explain(evidence, part) {
-        (Verdict::Undecided, reason)
+        (Verdict::Unclear, reason)
     } else {
         (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
-    let price = price::of(evidence, part, &rows).filter(|_| verdict.count() == Count::Undecided);
-    Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new(), price, mark: "" }
+    Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new() }
 }
 
 /// Why a claim about whole processes stays open: this machine is so fast that starting one of them is part of what was timed.
@@ -103,7 +142,7 @@ fn lacks_floor(evidence: Evidence<'_>, part: &Part) -> Option<String> {
 }
 
 /// Why a test must not be believed: a control or the replicate failed.
-fn invalid(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Option<String> {
+fn disbelieved(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Option<String> {
     let failed = evidence.claims.guards(part).find_map(|guard| {
         let control = controls.iter().find(|control| control.id == guard.id)?;
         (control.state == ControlState::Failed)
@@ -138,6 +177,13 @@ pub(super) fn rows(evidence: Evidence<'_>, part: &Part) -> (Vec<Row>, Option<Str
     };
     for row in &mut rows {
         row.part.clone_from(&part.text);
+        row.figure = part.figure;
+        match &mut row.scale {
+            Scale::Ratio { unit, .. } | Scale::Slope { range: Some(Range { levels: Some((_, unit)), .. }), .. } => {
+                *unit = part.unit;
+            }
+            _ => {}
+        }
     }
     (rows, missing)
 }
@@ -148,14 +194,19 @@ fn by_scenario(evidence: Evidence<'_>, part: &Part) -> (Vec<Row>, Option<String>
     let missing = yields.iter().filter(|found| found.pairs.is_empty()).find_map(|found| found.missing.clone());
     let mut rows: Vec<Row> =
         scenarios.iter().zip(&yields).map(|(scenario, found)| row(evidence, part, scenario, found)).collect();
-    if let Kind::Every { size } = &part.kind {
-        rows.insert(0, pooled_row(evidence, part, *size, &rows, &yields));
+    if let Kind::Every = part.kind {
+        let pooled = pooled_row(evidence, part, &rows, &yields);
+        // The single scenarios are heard in the pooled row already.
+        for row in &mut rows {
+            row.beside = true;
+        }
+        rows.insert(0, pooled);
     }
     (rows, missing)
 }
 
 /// The row over all scenarios, whose own `rows` and `yields` may contradict it.
-fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[Row], yields: &[Yield]) -> Row {
+fn pooled_row(evidence: Evidence<'_>, part: &Part, rows: &[Row], yields: &[Yield]) -> Row {
     let margin = part.margin.ln_1p();
     let below = yields.iter().map(|found| p_value_below(&found.values(), margin));
     let below = holm::adjust(&below.collect::<Vec<_>>());
@@ -165,12 +216,12 @@ fn pooled_row(evidence: Evidence<'_>, part: &Part, size: Option<Size>, rows: &[R
         .map(|(row, p_value)| Some(Each { estimate: row.estimate?, floor: row.floor.unwrap_or(part.margin), p_value }));
     let each: Option<Vec<Each>> = each.collect();
     let found = evidence.pooled(&part.quantity);
-    let row = Row { sides: Vec::new(), claimed: size, ..evidence.row(&part.quantity, ALL, &found) };
+    let row = Row { sides: Vec::new(), ..evidence.row(&part.quantity, ALL, &found) };
     let (row, floor) = floored(evidence, part, None, &found, row);
     decided(row, |estimate| match (&each, floor) {
-        (Some(each), Some(floor)) => rules::every(estimate, each, part.margin, floor, size.map(Size::band)),
+        (Some(each), Some(floor)) => rules::every(estimate, each, part.margin, floor),
         // Of a scenario without an estimate nothing can be said, and so not of every one.
-        _ => Verdict::Undecided,
+        _ => Verdict::Unclear,
     })
 }
 
@@ -199,9 +250,9 @@ fn floored(evidence: Evidence<'_>, part: &Part, scenario: Option<&str>, own: &Yi
     (Row { floor: Some(floor), ..row }, no_floor(copies.len()).is_none().then_some(floor))
 }
 
-/// The row with the verdict on its estimate; without one it stays undecided.
+/// The row with the verdict on its estimate; without one it stays unclear.
 fn decided(row: Row, verdict: impl FnOnce(&Estimate) -> Verdict) -> Row {
-    Row { verdict: row.estimate.as_ref().map_or(Verdict::Undecided, verdict), ..row }
+    Row { verdict: row.estimate.as_ref().map_or(Verdict::Unclear, verdict), ..row }
 }
 
 /// The row of one scenario.
@@ -209,11 +260,11 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
     let quantity = &part.quantity;
     let row = evidence.row(quantity, scenario, found);
     match &part.kind {
-        Kind::Ratio { size } | Kind::Every { size } => {
-            let (row, floor) = floored(evidence, part, Some(scenario), found, Row { claimed: *size, ..row });
+        Kind::Ratio | Kind::Every => {
+            let (row, floor) = floored(evidence, part, Some(scenario), found, row);
             decided(row, |estimate| match floor {
-                Some(floor) => rules::ratio(estimate, part.margin, floor, size.map(Size::band)),
-                None => Verdict::Undecided,
+                Some(floor) => rules::ratio(estimate, part.margin, floor),
+                None => Verdict::Unclear,
             })
         }
         Kind::Equal => {
@@ -222,13 +273,14 @@ fn row(evidence: Evidence<'_>, part: &Part, scenario: &str, found: &Yield) -> Ro
             decided(row, |estimate| rules::equal(estimate, part.margin))
         }
         Kind::Band(band) => {
-            decided(Row { claimed: Some(Size::Range(*band)), ..row }, |estimate| rules::value(estimate, *band))
+            let row = Row { margin: quantity.is_ratio().then_some(part.margin), ..row };
+            decided(row, |estimate| rules::value(estimate, *band))
         }
-        Kind::Cause { explains, control, .. } => {
+        Kind::Cause { explains, .. } => {
             let effect = explained(evidence, part, scenario).map(|effect| evidence.gather(&effect.quantity, scenario));
             let estimate = effect.and_then(|effect| explained_share(&effect, found));
             let row = Row { scale: Scale::Share { of: explains.clone() }, estimate, ..row };
-            decided(row, |share| rules::cause(share, *control))
+            decided(row, rules::cause)
         }
         Kind::Outcome { bound, share } => outcome_row(row, quantity, found, *bound, *share),
         // Slopes are made of several scenarios and have rows of their own.
@@ -250,9 +302,8 @@ fn nothing_to_explain(evidence: Evidence<'_>, part: &Part) -> Option<String> {
     let Kind::Cause { explains, .. } = &part.kind else { return None };
     part.quantity.scenarios(evidence.profile).iter().find_map(|scenario| {
         let effect = explained(evidence, part, scenario)?;
-        let verdict = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario)).verdict;
-        (verdict.count() != Count::Holds)
-            .then(|| format!("the effect it explains is not shown: {explains} reads {verdict}"))
+        let effect = row(evidence, effect, scenario, &evidence.gather(&effect.quantity, scenario));
+        (!effect.shows_effect()).then(|| format!("{explains} shows no effect that could have a cause"))
     })
 }
 
@@ -303,7 +354,7 @@ fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Ca
         }
         let estimate = explained_share(&gather(&part.quantity), &control);
         let row = Row { scale: Scale::Share { of: "the effect".to_owned() }, estimate, ..row };
-        decided(row, |share| rules::cause(share, Control::Claimed))
+        decided(row, rules::cause)
     };
     let rows: Vec<Row> = match &part.kind {
         Kind::Slope { x, .. } if cause.bound.is_none() => {
@@ -314,22 +365,27 @@ fn judge_cause(evidence: Evidence<'_>, part: &Part, cause: &Cause) -> judged::Ca
             cause.quantity.scenarios(evidence.profile).iter().map(of).collect()
         }
     };
-    let standing = match cause.bound {
-        Some(bound) => {
-            let kept =
-                rows.iter().map(|row| row.estimate.map_or(Kept::Undecided, |estimate| counted(&estimate, bound)));
-            Standing::Counter(kept.min().unwrap_or(Kept::Undecided))
-        }
-        None => Standing::Share(rules::worst(rows.iter().map(|row| row.verdict))),
+    let verdict = match cause.bound {
+        Some(bound) => rules::together(
+            rows.iter().map(|row| row.estimate.map_or(Verdict::Unclear, |estimate| counted(&estimate, bound))),
+        ),
+        None => rules::together(rows.iter().map(|row| row.verdict)),
     };
-    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence: rows, standing }
+    // Nothing was measured of it.
+    let verdict = if verdict == Verdict::NotTested { Verdict::Unclear } else { verdict };
+    judged::Cause { short: cause.short.clone(), text: cause.text.clone(), evidence: rows, verdict }
 }
 
-/// A counter bears a cause out if its interval keeps the bound, or its single figure where it was measured once.
-fn counted(estimate: &Estimate, bound: Bound) -> Kept {
-    match estimate.n {
-        1 if bound.met_by(estimate.point) => Kept::Met,
-        1 => Kept::Missed,
+/// A counter explains an effect if its interval keeps the bound, or its single figure where it was measured once.
+fn counted(estimate: &Estimate, bound: Bound) -> Verdict {
+    let kept = match estimate.n {
+        1 if bound.met_by(estimate.point) => Verdict::Holds,
+        1 => Verdict::DoesNotHold,
         _ => kept(estimate, bound),
+    };
+    match kept {
+        Verdict::Holds => Verdict::ExplainsIt,
+        Verdict::DoesNotHold => Verdict::DoesNot,
+        other => other,
     }
 }

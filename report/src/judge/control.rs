@@ -94,10 +94,10 @@ fn planted(
     let state = rules::planted(estimate, wide, margin, floor, size);
     let reason = match state {
         ControlState::Failed => format!("the planted {size} is off the {found} by more than half the margin"),
-        // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out undecided by
+        // An interval that noise has widened over both the size and the margin contradicts nothing: effects as small come out unclear by
         // the same noise, and larger ones are not touched by it.
         ControlState::CouldNotTell => {
-            let noisy = || format!("too noisy for effects of this size ({found}, floor {:.1} %)", floor * 100.0);
+            let noisy = || format!("noise hides effects of this size ({found}, floor {:.1} %)", floor * 100.0);
             no_floor(copies).unwrap_or_else(noisy)
         }
         ControlState::Passed | ControlState::NotMeasured => String::new(),

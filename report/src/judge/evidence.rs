@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use crate::claims::{Claims, Of, Quantity};
+use crate::claims::{Claims, Of, Quantity, Unit};
 use crate::dataset::{Dataset, Sample};
 use crate::judged::{Estimate, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
@@ -153,9 +153,11 @@ impl<'a> Evidence<'a> {
             sides: self.sides(quantity, scenario),
             floor: None,
             margin: None,
-            claimed: None,
-            verdict: Verdict::Undecided,
+            figure: None,
+            verdict: Verdict::Unclear,
             failed: found.failed,
+            round: String::new(),
+            beside: false,
         }
     }
 
@@ -211,7 +213,8 @@ fn scale(quantity: &Quantity) -> Scale {
     let metric = quantity.metric.clone();
     match &quantity.of {
         Of::Ratio { numerator, denominator } => {
-            Scale::Ratio { numerator: numerator.clone(), denominator: denominator.clone(), metric }
+            let unit = Unit::default();
+            Scale::Ratio { numerator: numerator.clone(), denominator: denominator.clone(), metric, unit }
         }
         Of::Value { arm, minus, per, unit, .. } => {
             let minus = minus.as_ref().map(|minus| format!(" less that of {minus}")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
-use super::evidence::{ALL, Evidence, Yield, by_block, read};
-use crate::claims::{Aim, Part, Quantity, Size};
+use super::evidence::{ALL, Evidence, Yield, by_block, ratio_estimate, read};
+use crate::claims::{Aim, Part, Quantity, Unit};
 use crate::dataset::Sample;
 use crate::judged::{Range, Row, Scale, Verdict};
 use crate::rules;
@@ -49,13 +49,18 @@ fn row(evidence: Evidence<'_>, part: &Part, (x, aim): (&str, Aim), cases: &[Stri
     let xs = || points.iter().map(|point| point.x);
     let (from, to) = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
     let margin = slope::margin_over((from, to), part.margin);
-    let range = matches!(aim, Aim::Direction(_)).then(|| Range { metric: x.to_owned(), from, to });
+    let level = |end: f64| {
+        let point = points.iter().find(|point| point.x.to_bits() == end.to_bits())?;
+        Some(ratio_estimate(&point.logs, CONFIDENCE)?.point)
+    };
+    let levels = || quantity.is_ratio().then_some(([level(from)?, level(to)?], Unit::default()));
+    let range = matches!(aim, Aim::Direction(_)).then(|| Range { metric: x.to_owned(), from, to, levels: levels() });
     let row = Row {
         scenario: ALL.to_owned(),
         // The one case of a duet has the names of both arms.
         scale: Scale::Slope { of: cases.join("~").replace('~', " ÷ "), range },
         part: String::new(),
-        verdict: estimate.as_ref().map_or(Verdict::Undecided, |estimate| match aim {
+        verdict: estimate.as_ref().map_or(Verdict::Unclear, |estimate| match aim {
             Aim::Band(band) => rules::value(estimate, band),
             Aim::Direction(direction) => rules::slope(estimate, margin, direction),
         }),
@@ -63,8 +68,10 @@ fn row(evidence: Evidence<'_>, part: &Part, (x, aim): (&str, Aim), cases: &[Stri
         sides: scenarios.last().map(|last| evidence.sides(quantity, last)).unwrap_or_default(),
         floor: None,
         margin: matches!(aim, Aim::Direction(_)).then_some(part.margin),
-        claimed: if let Aim::Band(band) = aim { Some(Size::Range(band)) } else { None },
+        figure: None,
         failed: points.iter().map(|point| point.logs.failed).sum(),
+        round: String::new(),
+        beside: false,
     };
     (row, missing)
 }

@@ -5,14 +5,13 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
-use super::parts::{elsewhere, link, original, some, supplements};
-use super::{GENERATED, parts, table};
+use super::parts::{link, original, some};
+use super::{GENERATED, table};
 use crate::claims::{Form, Further};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
-use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale, Verdict};
+use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
 use crate::page::Chart;
-use crate::rounds::letter;
 use crate::view::StudyView;
 
 /// The page of a study.
@@ -21,13 +20,12 @@ pub fn page(view: &StudyView) -> String {
     let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
     let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
     let (profile, samples) = (code(&view.judged.profile), code(&format!("results/{}", view.judged.folder)));
+    let host = cell(view.origin.name(view.origin.here));
     let mut out = format!(
         "{GENERATED}\n# {title}: the evidence\n\nIts conclusions are in [REPORT.md](../../REPORT.md#{here}), whether it can be trusted in \
          [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in the [glossary](../GLOSSARY.md).\n\n\
-         Profile {profile}, {runs}, {spent} inside them; samples in {samples}.\n\n"
+         `here` is {host}. The newest round there: profile {profile}, {runs}, {spent} inside them; samples in {samples}.\n\n"
     );
-    out.push_str(&elsewhere(view));
-    out.push_str(&supplements(view));
     out.push_str(&headed("**What we kept**", &bullets(&page.kept)));
     out.push_str(&headed("**What we changed**", &bullets(&page.changed)));
     let ids: Vec<String> = view.judged.claims.iter().map(|claim| link(name, &claim.id, "")).collect();
@@ -62,41 +60,31 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
     let _ = write!(out, "### {}: {}\n\n", prose(id), prose(claim.text.trim_end_matches('.')));
     let _ = write!(out, "Published: {}.", original(claim).trim_end_matches('.'));
     for form in Form::VARIANTS {
-        let _ = write!(out, " {}: {}.", fmt::capitalised(form.in_words()), verdict(claim.form(*form)));
+        let _ = write!(out, " {}: {}.", fmt::capitalized(form.in_words()), verdict(view, id, *form));
     }
     let _ = write!(out, " To measure it again: `make claim-{id}`.\n\n");
-    let of_further = |test: &Further<JudgedForm>| {
-        let text = prose(test.text.trim_end_matches('.'));
-        format!("- Further test {}, not counted: {text}. {}.\n", prose(&test.id), verdict(&test.form))
+    let further = |test: &Further<JudgedForm>| {
+        let (id, text) = (prose(&test.id), prose(test.text.trim_end_matches('.')));
+        format!("- Further test {id}, not counted: {text}. {}.\n", verdict(view, &test.id, Form::Fair))
     };
-    let mut remarks: Vec<String> = claim.further.iter().map(of_further).collect();
-    let further = claim.further.iter().filter_map(|test| Some((test.id.as_str(), test.form.judged()?)));
-    let judged: Vec<(&str, &Judged)> =
-        claim.forms().map(|(form, found)| (form.in_words(), found)).chain(further).collect();
-    let has_figure = judged.iter().any(|(_, found)| found.rows.iter().any(Row::has_figure));
-    if has_figure {
-        let of_part =
-            |(label, found): &(&str, &Judged)| Some(format!("- {}: {}.\n", prose(label), prose(only_part(found)?)));
-        remarks.extend(judged.iter().filter_map(of_part));
-    }
+    let remarks: String = claim.further.iter().map(further).collect();
     if !remarks.is_empty() {
-        let _ = writeln!(out, "{}", remarks.concat());
+        let _ = writeln!(out, "{remarks}");
     }
-    if has_figure {
-        let _ = writeln!(out, "{}", rows(&judged));
-    }
-    for (label, found) in &judged {
+    let forms = Form::VARIANTS.iter().map(|form| (form.in_words(), id.as_str(), *form));
+    let tests: Vec<Test> =
+        forms.chain(claim.further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair))).collect();
+    out.push_str(&rows(view, &tests));
+    for (label, id, form) in tests {
+        let Some(found) = view.judged.asked(id, form).and_then(JudgedForm::judged) else { continue };
         out.push_str(&mirrors(view, claim, label, found));
-    }
-    for (label, found) in judged {
-        // A further test explains a form: it is not asked for a cause of its own.
-        let is_further = claim.further.iter().any(|test| test.id == label);
-        if !is_further || !found.causes.is_empty() {
-            out.push_str(&causes(label, found));
-        }
+        out.push_str(&causes(view, (label, id, form)));
     }
     out
 }
+
+/// A form or a further test: what it is called, its id and its form.
+type Test<'a> = (&'a str, &'a str, Form);
 
 /// The published figure, that of the authors' own code here, and that of its mirror.
 fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -> String {
@@ -106,15 +94,14 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
     let mut table =
         Table::new("Scenario | Their code here | Our mirror here | Theirs ÷ ours | >Blocks | Host | Do they agree?");
     for mirror in &found.mirrors {
-        let here = (view.judged.folder.clone(), view.origin.host);
-        let (folder, host) = mirror.at.as_ref().unwrap_or(&here);
+        let (folder, host) = &mirror.at;
         let scenario = code(&mirror.scenario);
         let scenario = if mirror.but.is_empty() { scenario } else { format!("{scenario}, {}", cell(&mirror.but)) };
-        let is_told = only_part(found).is_some() || mirror.part.is_empty();
-        let scenario = if is_told { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) };
+        let scenario = if mirror.part.is_empty() { scenario } else { format!("{}: {scenario}", cell(&mirror.part)) };
         let [theirs, ours, apart] =
             [&mirror.theirs, &mirror.ours, &mirror.apart].map(|estimate| text(&figures::times(estimate)));
-        let (blocks, host) = (mirror.apart.n.to_string(), format!("[{}](../../results/{folder})", letter(*host)));
+        let (blocks, host) =
+            (mirror.apart.n.to_string(), format!("[{}](../../results/{folder})", cell(view.origin.name(*host))));
         table.row([scenario, theirs, ours, apart, blocks, host, mirror.state.into_str().to_owned()]);
     }
     let (label, published) = (prose(label), original(claim));
@@ -122,36 +109,53 @@ fn mirrors(view: &StudyView, claim: &JudgedClaim, label: &str, found: &Judged) -
     format!("The authors' own code ({label}), by the same measure; published: {published}.\n\n{}\n", table.render())
 }
 
-/// The verdict with its whole reason; of an absent form the reason alone.
-fn verdict(form: &JudgedForm) -> String {
-    match form {
-        JudgedForm::Absent(reason) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
-        JudgedForm::Judged(found) => parts::verdict(found, usize::MAX),
+/// The verdict over hosts with the whole reason of here; of an absent form the reason alone.
+fn verdict(view: &StudyView, id: &str, form: Form) -> String {
+    match view.judged.asked(id, form) {
+        Some(JudgedForm::Judged(found)) => {
+            let reason = found.reason.trim().trim_end_matches('.');
+            let reason = if reason.is_empty() { String::new() } else { format!(" (here: {})", prose(reason)) };
+            format!("**{}**{reason}", figures::over_in_words(view.over(id, form)))
+        }
+        Some(JudgedForm::Absent(reason)) => format!("absent, {}", prose(reason.trim_end_matches('.'))),
+        None => NOTHING.to_owned(),
     }
 }
 
-/// What the rows of a form are about, if all are about one thing: said once, above the table, which would be wide with it.
-fn only_part(found: &Judged) -> Option<&str> {
-    let first = found.rows.first().map(|row| row.part.as_str())?;
-    (!first.is_empty() && found.rows.iter().all(|row| row.part == first)).then_some(first)
-}
-
-/// The evidence, each row with the form or further test that it belongs to.
-fn rows(judged: &[(&str, &Judged)]) -> String {
-    let mut table = Table::new("Test | Scenario | What | Ours | Blocks (coverage) | Medians | >Floor | Verdict");
-    for (label, found) in judged {
-        for row in &found.rows {
-            let is_told = only_part(found).is_some() || row.part.is_empty();
-            let test = if is_told { cell(label) } else { cell(&format!("{label}: {}", row.part)) };
-            let (scenario, what) = (code(&row.scenario), breakable(&figures::what(&row.scale)));
-            let ours = figures::marked(text(&figures::estimate(row)), found.mark);
+/// The figures of every host, and the words of the set-up of each test above them; nothing if none was measured.
+fn rows(view: &StudyView, tests: &[Test]) -> String {
+    let mut table =
+        Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
+    let (mut remarks, mut lines) = (String::new(), 0);
+    for (label, id, form) in tests {
+        let mut last = ("", String::new());
+        for (host, row) in view.settings(id, *form).into_iter().flatten() {
+            lines += 1;
+            if row.part != last.0 && !row.part.is_empty() {
+                let _ = writeln!(remarks, "- {}: {}.", prose(label), prose(&row.part));
+            }
+            last.0 = &row.part;
+            // What a row is of stands once, above those that are of the same.
+            let what = format!("{label} {} {}", row.scenario, figures::what(&row.scale));
+            let is_new = what != last.1;
+            let once = |text: String| if is_new { text } else { String::new() };
+            let first = [cell(label), breakable(&figures::what(&row.scale)), code(&row.scenario)].map(once);
+            last.1 = what;
             let (medians, floor) = (some(text(&figures::sides(row))), figures::floor(row));
-            // A figure of a partial measurement is not judged.
-            let verdict = if found.mark.is_empty() { row.verdict.into_str() } else { NOTHING };
-            table.row([test, scenario, what, ours, blocks(row), medians, floor, verdict.to_owned()]);
+            let stamp = row.round.rsplit('/').next().unwrap_or_default();
+            let round = format!("[{stamp}](../../results/{})", row.round);
+            let beside = if row.beside { " (beside)" } else { "" };
+            let verdict = format!("{}{beside}", row.verdict);
+            let figure = text(&figures::estimate(row));
+            let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round];
+            table.row([&first[..], &rest].concat());
         }
     }
-    table.render()
+    match (remarks.is_empty(), lines) {
+        (_, 0) => String::new(),
+        (true, _) => table.render() + "\n",
+        (false, _) => format!("{remarks}\n{}\n", table.render()),
+    }
 }
 
 /// "12 (96.1 %)", with the failed runs among them.
@@ -163,22 +167,31 @@ fn blocks(row: &Row) -> String {
     if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
 }
 
-fn causes(label: &str, found: &Judged) -> String {
-    if found.causes.is_empty() {
-        let unknown =
-            |_| format!("The cause ({}) is unknown: nothing was measured that could show it.\n\n", prose(label));
-        return figures::form_cause(found).map(unknown).unwrap_or_default();
+/// What was tested for a cause; that an effect has none that is known is said of forms only.
+fn causes(view: &StudyView, (label, id, form): Test) -> String {
+    let found = view.found(id, form);
+    let over = view.causes(id, form);
+    let has_effect = found.iter().any(|(_, found)| found.has_effect());
+    if !has_effect || over.is_empty() {
+        let asks = has_effect && label != id;
+        return if asks { format!("No cause was tested ({}).\n\n", prose(label)) } else { String::new() };
     }
-    let lead = if found.is_decided() { "" } else { ", which say nothing of an effect that is undecided" };
-    let causes: String = found.causes.iter().map(|cause| evidence(cause, found.is_decided())).collect();
-    format!("Causes that were tested, {}{lead}:\n\n{causes}\n", prose(label))
+    // Of the host of the newest round that has them.
+    let tested = found.iter().find(|(_, found)| !found.causes.is_empty());
+    let said = tested.map_or_else(String::new, |(_, found)| {
+        let of = |cause: &Cause| {
+            let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
+            evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
+        };
+        found.causes.iter().map(of).collect()
+    });
+    format!("Causes that were tested, {}:\n\n{said}\n", prose(label))
 }
 
-/// "- **Not the cause**: second core. A sentence. Evidence (`s`): a ÷ b 1.01 [..], n = 12; (`t`): 1.02 .." A sentence that ends with a colon
+/// "- **Explains it on 2 of 2**: second core. A sentence. Evidence (`s`): 93 % (84 to 106), n = 12; (`t`): 91 % .." A sentence that ends with a colon
 /// leads to the figures.
-fn evidence(cause: &Cause, is_stated: bool) -> String {
-    let standing = if is_stated { cause.standing.in_words() } else { Verdict::Undecided.into_str() };
-    let standing = fmt::capitalised(standing);
+fn evidence(cause: &Cause, verdict: &str) -> String {
+    let verdict = fmt::capitalized(verdict);
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
@@ -189,7 +202,7 @@ fn evidence(cause: &Cause, is_stated: bool) -> String {
         (false, true) => figures.join("; "),
         (false, false) => format!("Evidence {}", figures.join("; ")),
     };
-    format!("- **{standing}**: {}. {sentence}{stop} {evidence}.\n", prose(&cause.short))
+    format!("- **{verdict}**: {}. {sentence}{stop} {evidence}.\n", prose(&cause.short))
 }
 
 /// The figure of a row of evidence with what it is of, before it or, where a sentence leads to the figure, behind; `None` without one.

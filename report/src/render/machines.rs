@@ -1,4 +1,4 @@
-//! The machines: what hosts there are, what each says of the same claims, and everything that is known of the machine of each study.
+//! The machines: what hosts there are, and everything that is known of the machine of each study's newest round.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
@@ -7,21 +7,16 @@ use serde_json::Value;
 
 use super::GENERATED;
 use super::markdown::{Table, cell, code};
-use super::parts::link;
-use crate::figures::{self, or_nothing};
+use crate::figures;
 use crate::fmt;
 use crate::host;
-use crate::judged::{Judged, JudgedForm, JudgedStudy};
 use crate::machine::Machine;
-use crate::rounds::{Origin, letter};
 use crate::view::StudyView;
 
 /// The page.
 pub fn page(studies: &[StudyView]) -> String {
-    let mut out = format!("{GENERATED}\n# Machines\n\n{}", hosts(studies));
-    out.extend(studies.iter().map(elsewhere));
-    let _ = write!(out, "## What is known of them\n\n{}", machines(studies));
-    out
+    let machines = machines(studies);
+    format!("{GENERATED}\n# Machines\n\n{}## What is known of the newest rounds\n\n{machines}", hosts(studies))
 }
 
 fn machines(studies: &[StudyView]) -> String {
@@ -83,36 +78,12 @@ fn hosts(studies: &[StudyView]) -> String {
     if hosts.is_empty() {
         return String::new();
     }
-    let listed = hosts.iter().map(|(host, machine)| format!("{}: {}", letter(*host), cell(&host::in_words(machine))));
+    let name = |host: usize| cell(studies[0].origin.name(host));
+    let listed = hosts.iter().map(|(host, machine)| format!("- {}: {}\n", name(*host), cell(&host::in_words(machine))));
     format!(
-        "**Hosts.** {}. A host is processor, cores, kernel, hypervisor and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip to another thread, which depend on the machine's neighbours, within a factor of two. Only rounds of one \
-         host are compared, and of these the one with the most blocks decides, of several the one with the most runs, then the one from which other guests took least time.\n\n",
-        listed.collect::<Vec<_>>().join("; ")
+        "{}\nA host is processor, cores, kernel, hypervisor and four probes of half a second: arithmetic agrees within 10 %; memory, a switch of threads and a trip \
+         to another thread, which depend on the machine's neighbors, within a factor of two. Only rounds of one host are compared; of each question the newest \
+         decides.\n\n",
+        listed.collect::<String>()
     )
-}
-
-/// The verdicts of other hosts on the same claims, a column each.
-fn elsewhere(view: &StudyView) -> String {
-    let Origin { host, elsewhere, .. } = &view.origin;
-    if elsewhere.is_empty() {
-        return String::new();
-    }
-    let hosts = std::iter::once(host).chain(elsewhere.iter().map(|(host, _)| host));
-    let names: Vec<String> = hosts.map(|host| format!("Host {}", letter(*host))).collect();
-    let mut table = Table::new(&format!("Claim | Form | {}", names.join(" | ")));
-    for claim in &view.judged.claims {
-        for (form, found) in claim.forms() {
-            let on = |(_, judged): &(usize, JudgedStudy)| {
-                let found = judged.asked(&claim.id, form).and_then(JudgedForm::judged);
-                or_nothing(found.map(Judged::in_words), str::to_owned)
-            };
-            let mut cells =
-                vec![link(&view.judged.study, &claim.id, ""), form.in_words().to_owned(), found.in_words().to_owned()];
-            cells.extend(elsewhere.iter().map(on));
-            table.row(cells);
-        }
-    }
-    let (study, table) = (code(&view.judged.study), table.render());
-    let what = "What the most powerful round of each host says of the same claims; no figure mixes hosts.";
-    format!("## {study} on several hosts\n\n{what}\n\n{table}\n")
 }

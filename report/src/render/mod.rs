@@ -1,7 +1,7 @@
 //! The pages as a pure function of what was judged: nothing is decided here, and the same input gives the same bytes.
 //!
 //! - `markdown`: escaped text and tables; `parts`: what several pages print;
-//! - REPORT.md: `report`, with the `answers` and a `study` each;
+//! - REPORT.md: `report`, with a `study` each;
 //! - docs/evidence/: `evidence` of each study, `trust`, `machines`, and `verdicts` for other programs;
 //! - blocks of other documents: `answers` in the README, `goals` in those of the crates; `text` for a terminal.
 
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use crate::view::StudyView;
 
 pub use parts::EVIDENCE;
-pub use text::{answers as answers_in_text, verdict_table};
+pub use text::{answers as answers_in_text, claim as claim_in_text, verdict_table};
 pub use verdicts::verdicts_json;
 
 /// The first line of every page.
@@ -53,11 +53,15 @@ fn ended(mut page: String) -> String {
 
 /// What stands between the marks of other documents, by name: `answers`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let chart = "![Every claim about a ratio, as published and fair, with its intervals](charts/claims.svg)\n";
-    let answers =
-        [&answers::overview(studies, REPORT), &answers::all(studies, REPORT), &answers::tally(studies), chart]
-            .join("\n");
-    let mut blocks = BTreeMap::from([("answers".to_owned(), answers)]);
+    let chart = "![Claims about ratios, as published and fair, a dot per host](charts/claims.svg)\n";
+    let answers = [
+        &answers::table(studies, REPORT),
+        &answers::conclusion(studies),
+        &answers::tally(studies),
+        chart,
+        &answers::all(studies, REPORT),
+    ];
+    let mut blocks = BTreeMap::from([("answers".to_owned(), answers.join("\n"))]);
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
         blocks.insert(format!("goals-{}", view.judged.study), goals::table(view));
     }

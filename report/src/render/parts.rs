@@ -1,19 +1,19 @@
-//! What several sections print.
+//! What several pages print: links, verdicts over hosts, figures beside them.
 
-use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
+use std::collections::BTreeSet;
 
-use super::markdown::{cell, code};
+use super::markdown::{cell, text};
 use crate::claims::Form;
-use crate::figures::NOTHING;
-use crate::fmt::{self, anchor};
-use crate::host;
-use crate::judged::{ControlState, Counts, Judged, JudgedClaim, JudgedStudy};
-use crate::rounds::letter;
-use crate::supplement::MARK;
+use crate::figures::{self, NOTHING};
+use crate::fmt::anchor;
+use crate::judged::{ControlState, JudgedClaim, JudgedForm, JudgedStudy, Row, Verdict};
 use crate::view::StudyView;
 
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
 pub const EVIDENCE: &str = "docs/evidence/";
+
+/// More settings than this stand in the evidence one by one.
+const MOST_SETTINGS: usize = 4;
 
 /// The link to the evidence of a claim; `to` is the way to the folder of the evidence, empty in that folder.
 pub fn link(study: &str, claim: &str, to: &str) -> String {
@@ -25,26 +25,60 @@ pub fn original(claim: &JudgedClaim) -> String {
     if claim.original.trim().is_empty() { "none".to_owned() } else { cell(&claim.original) }
 }
 
-/// Which host a study was measured on, if it is not that of the others; else empty.
-pub fn elsewhere(view: &StudyView) -> String {
-    let origin = &view.origin;
-    let source = origin.rounds.iter().find(|source| source.host == origin.host && !origin.is_first_host());
-    source.map_or_else(String::new, |source| {
-        let (study, host, first) = (code(&view.judged.study), letter(source.host), letter(0));
-        let machine = cell(&host::in_words(&source.machine));
-        format!("{study} was measured on host {host}, not on {first}: {machine}.\n\n")
-    })
+/// The published figure in the unit of its authors, marked where it lies outside of the range over hosts; what is printed where there is none.
+pub fn published(view: &StudyView, claim: &JudgedClaim) -> String {
+    let settings = view.settings(&claim.id, Form::Published);
+    let rows: Vec<&Row> = settings.first().into_iter().flatten().map(|(_, row)| *row).collect();
+    match rows.first().and_then(|row| figures::published(row)) {
+        Some(figure) if figures::is_outside(&rows) => format!("{}, *outside*", text(&figure)),
+        Some(figure) => text(&figure),
+        None => original(claim),
+    }
 }
 
-/// "**holds**", with the reason where there is one of at most `longest` characters: "not measured (quick)" beside "not measured" is only "quick".
-pub fn verdict(found: &Judged, longest: usize) -> String {
-    let whole = found.reason.trim().trim_end_matches('.');
-    let rest =
-        whole.strip_prefix(found.verdict.into_str()).map_or(whole, |rest| rest.trim_start_matches([':', ',']).trim());
-    let reason = rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(rest);
-    let is_said = !reason.is_empty() && reason.chars().count() <= longest;
-    let reason = if is_said { format!(" ({})", cell(reason)) } else { String::new() };
-    format!("**{}**{reason}", found.in_words())
+/// What the hosts say of a form, of a claim or a further test: "holds on 4 of 4: +5 to +42 %; here +28 % (+27 to +29)"; a longer reason
+/// than `longest` characters stands in the evidence.
+pub fn said(view: &StudyView, id: &str, form: Form, longest: usize) -> String {
+    let Some(JudgedForm::Judged(here)) = view.judged.asked(id, form) else { return NOTHING.to_owned() };
+    let verdict = figures::over_in_words(view.over(id, form));
+    let reason = here.reason.trim().trim_end_matches('.');
+    let is_said = here.verdict != Verdict::Holds && !reason.is_empty();
+    let reason = if is_said && reason.chars().count() <= longest { format!(" ({reason})") } else { String::new() };
+    let figures = settings_in_words(view, id, form);
+    let figures = if figures.is_empty() { figures } else { format!(": {figures}") };
+    verdict + &reason + &figures
+}
+
+/// The figures of the settings that decide: each from the least to the most over hosts; of one setting also that of here.
+fn settings_in_words(view: &StudyView, id: &str, form: Form) -> String {
+    let mut settings = view.settings(id, form);
+    settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+    let here = view.origin.here;
+    match settings.as_slice() {
+        [rows] => {
+            let own = rows.iter().find(|(host, _)| *host == here).and_then(|(_, row)| figures::short(row));
+            let range = range_in_words(rows);
+            match own {
+                Some(own) if rows.len() == 1 => own,
+                Some(own) => format!("{range}; here {own}"),
+                None => range,
+            }
+        }
+        settings if settings.len() > MOST_SETTINGS => format!("{} settings, see there", settings.len()),
+        settings => {
+            let parts: BTreeSet<&str> = settings.iter().map(|rows| rows[0].1.part_in_words(60)).collect();
+            let are_parts = parts.len() == settings.len() && !parts.contains("");
+            let name = |row: &'_ Row| if are_parts { row.part_in_words(60).to_owned() } else { row.scenario.clone() };
+            let named = settings.iter().map(|rows| format!("{}: {}", name(rows[0].1), range_in_words(rows)));
+            named.collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// From the least to the most over the hosts.
+pub fn range_in_words(rows: &[(usize, &Row)]) -> String {
+    let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
+    figures::range(&rows).unwrap_or_else(|| NOTHING.to_owned())
 }
 
 /// The text, or `-` for none.
@@ -52,42 +86,9 @@ pub fn some(text: String) -> String {
     if text.is_empty() { NOTHING.to_owned() } else { text }
 }
 
-/// What the marks mean, one paragraph per measurement that stands in; empty without any.
-pub fn supplements(view: &StudyView) -> String {
-    view.supplements.iter().fold(String::new(), |mut out, supplement| {
-        let failed = if supplement.failed == 0 { String::new() } else { format!(", {} failed", supplement.failed) };
-        let (folder, profile) = (code(&format!("results/{}", supplement.folder)), code(&supplement.profile));
-        let (runs, taken) = (fmt::plural(supplement.runs, "run", "runs"), supplement.taken(code).join(", "));
-        let _ = write!(out, "{MARK} from {folder} ({runs}{failed}), profile {profile}, only {taken}.\n\n");
-        out
-    })
-}
-
 /// How many controls of these studies passed, failed and could not tell.
 pub fn controls<'a>(studies: impl Iterator<Item = &'a JudgedStudy> + Clone) -> [usize; 3] {
     let controls = studies.flat_map(|study| &study.controls);
     [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
         .map(|state| controls.clone().filter(|control| control.state == state).count())
-}
-
-/// What becomes of the claims of a study, or of all.
-pub struct Counted<'a> {
-    /// The study, or "all".
-    pub name: &'a str,
-    /// It, or all.
-    pub views: &'a [StudyView],
-    pub claims: usize,
-    /// As published, then fair.
-    pub counts: [Counts; 2],
-}
-
-/// Counts the claims of each study, and of all if there are several.
-pub fn counted(studies: &[StudyView]) -> impl Iterator<Item = Counted<'_>> {
-    let each = studies.iter().map(|view| (view.judged.study.as_str(), std::slice::from_ref(view)));
-    let all = (studies.len() > 1).then_some(("all", studies));
-    each.chain(all).map(|(name, views)| {
-        let claims = || views.iter().flat_map(|view| &view.judged.claims);
-        let counts = [Form::Published, Form::Fair].map(|form| Counts::of(claims(), form));
-        Counted { name, views, claims: claims().count(), counts }
-    })
 }

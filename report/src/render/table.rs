@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::markdown::{Table, cell, prose};
 use crate::claims::Better;
-use crate::figures::{self, NOTHING, or_nothing};
+use crate::figures::{NOTHING, or_nothing};
 use crate::page::Column;
 use crate::view::StudyView;
 use crate::{fmt, page, stats};
@@ -16,8 +16,6 @@ const SINGLE: &str = "¹";
 
 struct Entry {
     text: String,
-    /// The mark of a figure from another measurement.
-    mark: &'static str,
     blocks: usize,
 }
 
@@ -45,16 +43,16 @@ pub fn render(view: &StudyView, layout: &page::Table) -> String {
     let headings = columns.iter().map(|at| format!(">{}", cell(&layout.column[*at].header)));
     let mut table = Table::with(std::iter::once(cell(&layout.row_header)).chain(headings));
     for row in shown {
-        let marks = |entry: &Entry| entry.mark.to_owned() + if is_marked && entry.blocks == 1 { SINGLE } else { "" };
-        let of_row: Vec<String> = entries[row].iter().flatten().map(marks).collect();
+        let marks = |entry: &Entry| if is_marked && entry.blocks == 1 { SINGLE } else { "" };
+        let of_row: Vec<&str> = entries[row].iter().flatten().map(marks).collect();
         // What all figures of a row share stands once, behind its name.
-        let shared = of_row.iter().all(|mark| *mark == of_row[0]).then(|| of_row[0].as_str());
-        let said = |entry: &Entry| entry.text.clone() + &shared.map_or_else(|| marks(entry), |_| String::new());
+        let shared = of_row.iter().all(|mark| *mark == of_row[0]).then(|| of_row[0]);
+        let said = |entry: &Entry| entry.text.clone() + shared.map_or_else(|| marks(entry), |_| "");
         let cell_of = |at: &usize| match &layout.column[*at].values {
             Some(printed) => or_nothing(printed.get(row), |printed| cell(printed)),
             None => or_nothing(entries[row][*at].as_ref(), said),
         };
-        let label = figures::marked(cell(&layout.row[row].label), shared.unwrap_or_default());
+        let label = cell(&layout.row[row].label) + shared.unwrap_or_default();
         table.row(std::iter::once(label).chain(columns.iter().map(cell_of)).collect::<Vec<_>>());
     }
     let runs = if is_marked {
@@ -91,15 +89,9 @@ fn columns(layout: &page::Table, entries: &[Vec<Option<Entry>>], shown: &[usize]
     (0..layout.column.len()).filter(is_shown).collect()
 }
 
-/// A cell with its mark; `None` where there is nothing to print.
+/// A cell; `None` where there is nothing to print.
 fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column) -> Option<Entry> {
     let arm = column.arm.as_deref();
-    // Blocks of two measurements are no pairs.
-    let is_elsewhere =
-        |other: &String| arm.is_some_and(|arm| view.source(scenario, other) != view.source(scenario, arm));
-    if column.minus.iter().chain(&column.dividend).any(is_elsewhere) {
-        return None;
-    }
     let found = |arm: &str, failure: f64| values(view, scenario, arm, column, failure);
     let median = |arm: &str, failure: f64| stats::median(found(arm, failure));
     let (text, blocks) = if let Some(arms) = &column.best {
@@ -139,8 +131,7 @@ fn entry(view: &StudyView, layout: &page::Table, scenario: &str, column: &Column
         let median = stats::median(values)?;
         (print(judged.filter(|_| median.is_finite()).unwrap_or(median), column.digits), blocks)
     };
-    let arms: Vec<&str> = arm.into_iter().chain(column.best.iter().flatten().map(String::as_str)).collect();
-    Some(Entry { text, mark: view.mark(scenario, &arms), blocks })
+    Some(Entry { text, blocks })
 }
 
 /// The metric of a column whose ratio is one of two arms and nothing else.

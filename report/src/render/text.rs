@@ -1,17 +1,15 @@
 //! Answers and verdicts for a terminal.
 
-use std::fmt::Write as _;
+use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use strum::VariantArray as _;
 
-use super::answers;
-use super::parts::{Counted, counted};
+use super::answers::filled;
+use super::parts;
 use crate::claims::Form;
-use crate::figures;
+use crate::figures::{self, NOTHING};
 use crate::fmt;
-use crate::judged::{Counts, JudgedForm, JudgedStudy};
-use crate::page::Role;
-use crate::supplement::{MARK, Supplement};
+use crate::judged::{JudgedForm, JudgedStudy, Row};
 use crate::view::StudyView;
 
 /// Width of the column of forms: the longest is "as published".
@@ -19,75 +17,74 @@ const FORM: usize = 12;
 /// Width of the lines that follow an id.
 const WIDTH: usize = 100;
 
-/// What is quoted of each study, whether it holds and what to do, and how many claims do: a screen.
+/// What is quoted of each study, what became of it and what to do: a screen.
 pub fn answers(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
-        let Some(claim) = answers::claim_of(view) else { continue };
+        let Some(answer) = &view.page.answer else { continue };
         let _ = writeln!(text, "{}", view.page.title);
-        let verdicts = answers::verdicts(view, claim);
-        let lines = match answers::said(view, Role::Short) {
-            Some(short) => vec![verdicts.map(|(heading, _)| heading).join(". ") + ".", short],
-            None => verdicts.map(|(heading, sentence)| format!("{heading}. {sentence}")).to_vec(),
-        };
-        let advice = answers::said(view, Role::Do).map(|sentence| format!("Do: {sentence}"));
-        for line in lines.into_iter().chain(advice) {
-            text.push_str("  ");
-            push_wrapped(&mut text, &line.replace('`', ""), 4);
+        let lines = [
+            ("They said", &answer.said),
+            ("Run again", &answer.setup),
+            ("Equal work", &answer.equal),
+            ("So", &answer.so),
+        ];
+        for (name, sentence) in lines {
+            let _ = write!(text, "  {name:<12}");
+            push_wrapped(&mut text, &filled(view, sentence).replace('`', ""), 14);
         }
-    }
-    let _ = writeln!(text, "\n{:<16}{:>7}{:>30}{:>30}", "", "claims", "as published", "fair");
-    for Counted { name, claims, counts, .. } in counted(studies) {
-        let _ = write!(text, "{name:<16}{claims:>7}");
-        for count in &counts {
-            let _ = write!(text, "{:>30}", figures::count_in_words(count));
-        }
-        text.push('\n');
     }
     text
 }
 
-/// Per claim its id and text, and beneath it per form the verdict, the figure and the cause, or why there is none.
+/// What the hosts say of one claim: here, over the hosts, and what was published; `None` if there is no such claim.
+pub fn claim(view: &StudyView, id: &str) -> Option<String> {
+    let claim = view.judged.claim(id)?;
+    let each = |of: &dyn Fn(Form) -> Option<String>| {
+        let said = Form::VARIANTS.iter().filter_map(|form| Some(format!("{} {}", form.in_words(), of(*form)?)));
+        parts::some(said.collect::<Vec<_>>().join("; "))
+    };
+    let here = each(&|form| {
+        let found = claim.form(form).judged()?;
+        let figure = found.deciding_row().and_then(figures::short);
+        Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
+    });
+    let range = each(&|form| {
+        let settings = view.settings(id, form);
+        let rows = settings.iter().find(|rows| rows.iter().any(|(_, row)| !row.beside))?;
+        Some(format!("{} ({})", parts::range_in_words(rows), figures::over_in_words(view.over(id, form))))
+    });
+    let row: Option<&Row> =
+        claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));
+    let published = row.and_then(figures::published).unwrap_or_else(|| claim.original.clone());
+    Some(format!("{id}: {}\nhere:      {here}\nrange:     {range}\npublished: {published}\n", claim.text))
+}
+
+/// Per claim its id and text, and beneath it per form the verdict over hosts with its figures and cause, or why there is none.
 pub fn verdict_table(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
         let JudgedStudy { study, folder, profile, runs, failures, claims, .. } = &view.judged;
         let (count, failed) = (claims.len(), failures.len());
-        let _ = writeln!(text, "{study}: {count} claims, profile {profile}, {runs} runs ({failed} failed), {folder}");
-        for form in Form::VARIANTS {
-            let Counts { judged, holds, does_not_hold, undecided, .. } = Counts::of(claims, *form);
-            let counts = format!("{judged} judged: {holds} hold, {does_not_hold} do not hold, {undecided} undecided");
-            let _ = writeln!(text, "{:<FORM$}  {counts}", form.in_words());
-        }
-        for supplement in &view.supplements {
-            let Supplement { profile, runs, failed, folder, .. } = supplement;
-            let taken = supplement.taken(str::to_owned).join(", ");
-            let _ = writeln!(text, "{MARK} profile {profile}, {runs} runs ({failed} failed), only {taken}, {folder}");
-        }
+        let _ = writeln!(text, "{study}: {count} claims, newest {folder} ({profile}, {runs} runs, {failed} failed)");
         let width = claims.iter().map(|claim| claim.id.chars().count()).max().unwrap_or(0);
         for claim in claims {
             let _ = write!(text, "{:<width$}  ", claim.id);
             push_wrapped(&mut text, &claim.text, width + 2);
             for form in Form::VARIANTS {
                 let _ = write!(text, "{:width$}  {:<FORM$}  ", "", form.in_words());
-                push_wrapped(&mut text, &said(claim.form(*form)), width + FORM + 4);
+                let said = match claim.form(*form) {
+                    JudgedForm::Absent(reason) => format!("absent: {reason}"),
+                    JudgedForm::Judged(_) => {
+                        let cause = view.stated_causes(&claim.id, *form).map(|cause| format!("; {cause}"));
+                        parts::said(view, &claim.id, *form, usize::MAX) + &cause.unwrap_or_default()
+                    }
+                };
+                push_wrapped(&mut text, &said, width + FORM + 4);
             }
         }
     }
     text
-}
-
-/// The verdict with its figure and cause, or the reason why there is none.
-fn said(form: &JudgedForm) -> String {
-    match form {
-        JudgedForm::Absent(reason) => format!("absent: {reason}"),
-        JudgedForm::Judged(found) => {
-            let reason = Some(found.reason.clone()).filter(|reason| !reason.is_empty());
-            let parts = [figures::form_figure(found), figures::form_cause(found), reason];
-            let detail = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-            if detail.is_empty() { found.verdict.to_string() } else { format!("{}: {detail}", found.verdict) }
-        }
-    }
 }
 
 /// Words up to the width, further lines indented.

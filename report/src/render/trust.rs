@@ -3,13 +3,12 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::markdown::{Table, bullets, cell, code, text};
-use super::parts::link;
 use super::{GENERATED, parts};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
 use crate::host;
-use crate::judged::{Agreement, Calibrated, ControlState, Count, JudgedClaim, JudgedControl, JudgedStudy, Round};
-use crate::rounds::{Origin, Source, letter};
+use crate::judged::{Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy};
+use crate::rounds::{Origin, Source};
 use crate::stats::{CONFIDENCE, binomial};
 use crate::view::StudyView;
 
@@ -24,7 +23,7 @@ pub fn page(studies: &[StudyView]) -> String {
     for view in studies {
         let (anchor, study) = (anchor(&view.judged.study, "trust"), code(&view.judged.study));
         let _ = write!(out, "<a id=\"{anchor}\"></a>\n\n## {study}\n\n");
-        out.extend([controls, undecided, false_positives, failures, memory, rounds].map(|part| part(&view.judged)));
+        out.extend([controls, false_positives, failures, memory].map(|part| part(&view.judged)));
         out.push_str(&sources(&view.origin));
     }
     out
@@ -42,7 +41,7 @@ fn sources(origin: &Origin) -> String {
         let figure = |name: &str| or_nothing(machine.number(name), |x| fmt::value(x, fmt::unit_of(name)));
         let round = format!("[{}](../../results/{folder})", folder.rsplit('/').next().unwrap_or_default());
         let blocks = format!("{run} of {planned}");
-        let mut cells = vec![round, letter(*host), (*part).to_owned(), blocks, figure("steal_percent")];
+        let mut cells = vec![round, cell(origin.name(*host)), (*part).to_owned(), blocks, figure("steal_percent")];
         cells.extend(host::PROBES.map(|(name, _)| figure(name)));
         table.row(cells);
     }
@@ -79,7 +78,7 @@ fn calibration<'a>(studies: &'a [StudyView]) -> String {
     format!(
         "**Calibration.** Of each study the A/A control that takes the least time, one of processes, one of duets and one of memory where \
          it has them, repeated on this machine (`make calibrate`) and judged each time as a claim would be, with the next trial in the \
-         place of the A/A control that sets the floor. Each *holds* and each *opposite* is wrong. An equality is false where an effect as \
+         place of the A/A control that sets the floor. Each *holds* and each *reversed* is wrong. An equality is false where an effect as \
          large as the margin would have been called none. The smallest effect is the one that 9 of 10 trials would have found.\n\n{}\n",
         table.render()
     )
@@ -142,8 +141,7 @@ fn result(control: &JudgedControl) -> String {
 }
 
 fn false_positives(judged: &JudgedStudy) -> String {
-    // What is not judged cannot be wrong.
-    let found = judged.claims.iter().flat_map(JudgedClaim::evidence).filter(|found| found.mark.is_empty());
+    let found = judged.claims.iter().flat_map(JudgedClaim::evidence);
     let estimates = found.flat_map(|found| &found.rows).filter_map(|row| row.estimate.as_ref());
     let levels: Vec<f64> = estimates.filter(|it| figures::has_interval(it)).map(|estimate| estimate.level).collect();
     if levels.is_empty() {
@@ -153,7 +151,7 @@ fn false_positives(judged: &JudgedStudy) -> String {
         (plural(levels.len(), "interval was", "intervals were"), fmt::decimals(levels.iter().sum(), 2));
     format!(
         "**Expected false positives.** {intervals} computed; by their exact levels {missing} of them would miss the truth by chance. The floor makes \
-         a wrong *holds* or *opposite* rarer than that.\n\n"
+         a wrong *holds* or *reversed* rarer than that.\n\n"
     )
 }
 
@@ -191,78 +189,4 @@ fn memory(judged: &JudgedStudy) -> String {
         judged.memory_disagreements.len(),
         table.render()
     )
-}
-
-/// More blocks than anybody will run.
-const TOO_MANY: f64 = 1000.0;
-
-/// What would decide the forms that are open; nothing if none is.
-fn undecided(judged: &JudgedStudy) -> String {
-    let forms = judged.claims.iter().flat_map(|claim| claim.forms().map(move |(form, found)| (claim, form, found)));
-    let open: Vec<_> = forms.filter(|(_, _, found)| found.verdict.count() == Count::Undecided).collect();
-    if open.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new("Claim | Form | Measured | >Blocks that would decide | >More time");
-    for (claim, form, found) in open {
-        let (blocks, time) = match found.price {
-            _ if !found.reason.is_empty() => (cell(&found.reason), NOTHING.to_owned()),
-            None => ("no number of them".to_owned(), NOTHING.to_owned()),
-            Some(price) if price.blocks > TOO_MANY => {
-                (format!("over {TOO_MANY:.0}, so near it is to a limit"), NOTHING.to_owned())
-            }
-            Some(price) => (fmt::decimals(price.blocks, 0), format!("{:.0} min", (price.more_s / 60.0).ceil())),
-        };
-        let figure = or_nothing(found.deciding_row().and_then(figures::figure), |figure| text(&figure));
-        let form = form.in_words().to_owned();
-        table.row([link(&judged.study, &claim.id, ""), form, figure, blocks, time]);
-    }
-    format!(
-        "**Undecided.** How many blocks would decide each form, and the time for those that are not there yet (without controls), if its estimate and the \
-         noise stay as they are: an interval of half the width takes four times the blocks.\n\n{}\n",
-        table.render()
-    )
-}
-
-/// The verdicts of all rounds beside each other.
-fn rounds(judged: &JudgedStudy) -> String {
-    let Some(rounds) = &judged.rounds else {
-        return "**Rounds.** There is no other whole measurement by the same claims on this host, so repeatability is not shown yet.\n\n"
-            .to_owned();
-    };
-    let name = |position: usize| match position {
-        0 => "This one".to_owned(),
-        _ => format!("Another, {position}"),
-    };
-    let names = rounds.measured.iter().enumerate().map(|(at, round)| format!("{} ({}) |", name(at), round.profile));
-    let mut table = Table::new(&format!("Claim | Form | {} Do they agree?", names.collect::<String>()));
-    for repeat in &rounds.repeats {
-        let mut cells = vec![link(&judged.study, &repeat.claim, ""), repeat.form.in_words().to_owned()];
-        cells.extend(repeat.verdicts.iter().map(|verdict| or_nothing(*verdict, |verdict| verdict.to_string())));
-        cells.push(repeat.agreement.into_str().to_owned());
-        table.row(cells);
-    }
-    let count = |agreement: Agreement| rounds.repeats.iter().filter(|repeat| repeat.agreement == agreement).count();
-    let [same, open, by_profile, differs] =
-        [Agreement::Same, Agreement::Open, Agreement::ByProfile, Agreement::Differs].map(count);
-    let folders = rounds.measured.iter().map(|round| format!("{} (seed {})", code(&round.folder), round.plan_seed));
-    let (folders, failed) = (folders.collect::<Vec<_>>().join(", "), rounds.measured.iter().map(failed_in));
-    let forms = plural(rounds.repeats.len(), "form of a claim", "forms of claims");
-    format!(
-        "**Rounds.** The same claims on the same host, in another order each time: {folders}. \
-         Verdicts on {forms}: {same} the same in all rounds, {open} open in some and contradicted in none, {by_profile} contradicted by another profile, {differs} \
-         contradicted within one profile.{}\n\n{}\n",
-        failed.collect::<String>(),
-        table.render()
-    )
-}
-
-/// Which controls failed in a round, as a sentence to be appended; nothing if none did.
-fn failed_in(round: &Round) -> String {
-    let ids: Vec<String> = round.failed_controls.iter().map(|id| code(id)).collect();
-    if ids.is_empty() {
-        return String::new();
-    }
-    let what = if ids.len() == 1 { "the control" } else { "the controls" };
-    format!(" In {} {what} {} failed: what they guard reads invalid there.", code(&round.folder), ids.join(", "))
 }

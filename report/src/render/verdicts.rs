@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::claims::{Form, Further, Size};
+use crate::claims::{Form, Further};
 use crate::figures;
 use crate::files::Schema;
 use crate::host::FACTS;
-use crate::judged::{Cause, Counts, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row};
+use crate::judged::{Cause, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row};
+use crate::rules::Over;
 use crate::view::StudyView;
 
 /// All claims of the studies with forms, verdicts and figures, and a line break at the end. Members stand in the order written here; a number
@@ -21,7 +22,6 @@ pub fn verdicts_json(studies: &[StudyView]) -> String {
 fn study(view: &StudyView) -> Value {
     let judged = &view.judged;
     let host = FACTS.iter().filter_map(|name| Some((*name, view.machine.values.get(*name)?.as_ref())));
-    let counts = [Form::Published, Form::Fair].map(|form| (form, Counts::of(&judged.claims, form)));
     json!({
         "study": judged.study,
         "folder": judged.folder,
@@ -29,51 +29,61 @@ fn study(view: &StudyView) -> Value {
         "plan_seed": judged.plan_seed,
         "plan_hash": judged.plan_hash,
         "host": host.collect::<BTreeMap<_, _>>(),
-        "counts": BTreeMap::from(counts),
-        "claims": judged.claims.iter().map(claim).collect::<Vec<_>>(),
+        "claims": judged.claims.iter().map(|of| claim(view, of)).collect::<Vec<_>>(),
     })
 }
 
-fn claim(claim: &JudgedClaim) -> Value {
+fn claim(view: &StudyView, claim: &JudgedClaim) -> Value {
     json!({
         "id": claim.id,
         "text": claim.text,
         "original": claim.original,
-        "published": found(&claim.published),
-        "fair": found(&claim.fair),
-        "further": claim.further.iter().map(further).collect::<Vec<_>>(),
+        "published": found(view, &claim.id, Form::Published),
+        "fair": found(view, &claim.id, Form::Fair),
+        "further": claim.further.iter().map(|test| further(view, test)).collect::<Vec<_>>(),
     })
 }
 
-fn further(test: &Further<JudgedForm>) -> Value {
+fn further(view: &StudyView, test: &Further<JudgedForm>) -> Value {
     let mut value = json!({ "id": test.id, "text": test.text });
-    if let (Value::Object(members), Value::Object(found)) = (&mut value, found(&test.form)) {
+    if let (Value::Object(members), Value::Object(found)) = (&mut value, found(view, &test.id, Form::Fair)) {
         members.extend(found);
     }
     value
 }
 
-fn found(form: &JudgedForm) -> Value {
-    match form {
-        JudgedForm::Absent(reason) => json!({ "absent": reason }),
-        JudgedForm::Judged(found) => json!({
+fn found(view: &StudyView, id: &str, form: Form) -> Value {
+    let found = match view.judged.asked(id, form) {
+        Some(JudgedForm::Judged(found)) => found,
+        Some(JudgedForm::Absent(reason)) => return json!({ "absent": reason }),
+        None => return Value::Null,
+    };
+    let Over { verdict, decided, unclear } = view.over(id, form);
+    let cause = |(short, over): (&str, Over)| json!({ "short": short, "verdict": over.verdict.into_str() });
+    let on_host = |(host, found): (usize, &Judged)| {
+        json!({
+            "host": view.origin.name(host),
             "verdict": found.verdict.into_str(),
-            "count": found.verdict.count(),
-            "kind": found.kind,
             "reason": found.reason,
-            "mark": found.mark,
-            "causes": found.causes.iter().map(|cause| self::cause(found, cause)).collect::<Vec<_>>(),
-            "mirrors": found.mirrors.iter().map(mirror).collect::<Vec<_>>(),
+            "causes": found.causes.iter().map(self::cause).collect::<Vec<_>>(),
             "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
-        }),
-    }
+        })
+    };
+    json!({
+        "verdict": verdict.into_str(),
+        "decided": decided,
+        "unclear": unclear,
+        "kind": found.kind,
+        "causes": view.causes(id, form).into_iter().map(cause).collect::<Vec<_>>(),
+        "mirrors": found.mirrors.iter().map(mirror).collect::<Vec<_>>(),
+        "hosts": view.found(id, form).into_iter().map(on_host).collect::<Vec<_>>(),
+    })
 }
 
-/// A cause that was tested; of an effect that is undecided, all are.
-fn cause(found: &Judged, cause: &Cause) -> Value {
+fn cause(cause: &Cause) -> Value {
     json!({
         "short": cause.short,
-        "standing": if found.is_decided() { cause.standing.in_words() } else { "undecided" },
+        "verdict": cause.verdict.into_str(),
         "evidence": cause.evidence.iter().map(row).collect::<Vec<_>>(),
     })
 }
@@ -89,7 +99,7 @@ fn mirror(mirror: &Mirror) -> Value {
         "apart": ends(&mirror.apart),
         "n": mirror.apart.n,
         "state": mirror.state.into_str(),
-        "folder": mirror.at.as_ref().map(|(folder, _)| folder),
+        "folder": mirror.at.0,
     })
 }
 
@@ -107,8 +117,9 @@ fn row(row: &Row) -> Value {
         "level": interval.map(|interval| interval.level),
         "floor": row.floor,
         "margin": row.margin,
-        "claimed": row.claimed.map(Size::band).map(|band| [band.lo, band.hi]),
+        "figure": row.figure.map(|band| [band.lo, band.hi]),
         "failed": row.failed,
         "verdict": row.verdict.into_str(),
+        "round": row.round,
     })
 }

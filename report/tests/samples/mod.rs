@@ -4,7 +4,7 @@
 use report::claims::Claims;
 use report::dataset::{Dataset, Sample};
 use report::error::Error;
-use report::judge::{self, Evidence};
+use report::judge::{self, Evidence, Originals, Round};
 use report::judged::{Judged, JudgedStudy, Verdict};
 use report::record::{DuetPair, Order};
 use std::num::NonZeroU64;
@@ -102,7 +102,10 @@ impl Samples {
 
     /// Judges these samples without copies but those that the test made.
     pub fn judge_alone(&self, claims: &str) -> JudgedStudy {
-        judge::study(self.evidence(&parsed(claims), "quick"))
+        let claims = parsed(claims);
+        let round = Round::new(self.evidence(&claims, "quick"), "toy/round");
+        let originals = Originals::new(&claims, &[(0, "toy/round", self.evidence(&claims, "quick"))]);
+        judge::study(&claims, &[round], &originals, 0)
     }
 
     /// What these samples, of one layout, say of the claims.

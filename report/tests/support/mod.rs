@@ -29,7 +29,7 @@ original = "1.5 s against 1.0 s"
 kind = "ratio"
 ratio = "a / b"
 scenarios = ["big"]
-size = 1.5
+figure = 50.0
 blocks = { quick = 8, full = 12 }
 published = {}
 fair = { absent = "both do the same work as published" }
@@ -66,7 +66,7 @@ question = "Is a slower than b?"
 
 [[advice]]
 text = "Do not."
-when = { claim = "C1", form = "published", verdicts = ["opposite", "not better"] }
+when = { claim = "C1", form = "published", verdicts = ["reversed", "no difference"] }
 
 [[table]]
 id = "times"
@@ -132,10 +132,17 @@ pub fn plan(folder: &Path, more: &[&str]) -> Assert {
     report().arg("plan").arg(folder).args(["--profile", "quick", "--seed", "1"]).args(more).assert()
 }
 
+/// A command that judges the results by the claims of the studies beside them.
+pub fn judging(command: &str, results: &Path) -> Command {
+    let mut program = report();
+    program.arg(command).arg(results).arg("--studies").arg(results);
+    program
+}
+
 /// `report render` into a folder.
 pub fn render(results: &Path, into: &Path, splice: &[&Path]) -> Assert {
     let mut command = report();
-    command.arg("render").arg(results).arg("--out").arg(into.join("REPORT.md"));
+    command.arg("render").arg(results).arg("--studies").arg(results).arg("--out").arg(into.join("REPORT.md"));
     command.arg("--charts").arg(into.join("charts"));
     command.args(splice.iter().flat_map(|file| [Path::new("--splice"), file])).assert()
 }
@@ -225,8 +232,14 @@ impl Toy {
         let folder = results.join(self.study).join(format!("{stamp}-{}", self.profile));
         fs::create_dir_all(&folder).expect("the folder can be made");
         let claims = self.claims.replace("study = \"toy\"", &format!("study = \"{}\"", self.study));
-        for (name, text) in [("claims.toml", &claims), ("page.toml", &self.page), ("cases.tsv", &self.cases)] {
+        for (name, text) in [("claims.toml", &claims), ("cases.tsv", &self.cases)] {
             write(&folder, name, text);
+        }
+        // What decides is what the repository says now, which is what was measured last.
+        let study = results.join(self.study).join("study");
+        fs::create_dir_all(&study).expect("the folder can be made");
+        for (name, text) in [("claims.toml", &claims), ("page.toml", &self.page)] {
+            write(&study, name, text);
         }
         let arguments = ["--profile", self.profile, "--seed", "7"];
         report().arg("plan").arg(&folder).args(arguments).args(self.part).assert().success();

@@ -240,7 +240,8 @@ const ARMS_ENTRIES_50_MINIZ: &[Arms] = &[
 ];
 const ARMS_MEMORY_100K: &[Arms] = &[
     smoke(0.02, "best_sync best_async"),
-    measured(0.02, "sync~async sync_buffer_32k~sync_buffer_8k best_async~best_sync sync~sync@aa sync async"),
+    measured(0.02, "sync~async sync_buffer_8k~async sync_buffer_32k~sync_buffer_8k"),
+    measured(0.02, "best_async~best_sync sync~sync@aa sync async"),
 ];
 const ARMS_MEMORY_MINIZ: &[Arms] = &[
     smoke(0.02, "best_sync best_async original_sync original_async later_sync later_async"),
