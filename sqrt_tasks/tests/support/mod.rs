@@ -17,5 +17,6 @@ pub fn within_quota(mut command: Command, cpu_max: &str, folder: &Path) -> Outpu
     fs::write(folder.join("proc/self/cgroup"), "0::/mine\n").unwrap();
     fs::write(root.join("mine/cgroup.controllers"), "cpu\n").unwrap();
     fs::write(root.join("mine/cpu.max"), cpu_max).unwrap();
-    command.env("LD_PRELOAD", shim).env("ELSEWHERE", folder).output().unwrap()
+    // The loader splits the variable at spaces, which the path of a folder may have.
+    command.current_dir(folder).env("LD_PRELOAD", "./shim.so").env("ELSEWHERE", folder).output().unwrap()
 }
