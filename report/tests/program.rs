@@ -210,7 +210,7 @@ fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
     let toy = sealed.strip_prefix(results.path()).unwrap().display().to_string();
     let prints = [
         "cases planned --profile quick".to_owned(),
-        "plan planned --profile quick --seed 1 --show".to_owned(),
+        "plan planned --profile quick --seed 1".to_owned(),
         format!("passes {toy}"),
         "answers toy".to_owned(),
         "verdicts toy".to_owned(),
@@ -228,7 +228,8 @@ fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
     for words in prints {
         let why = "report: cannot write to standard output: ";
         in_shell(results.path(), &format!("{words} >&-")).code(2).stderr(contains(format!("{why}it is closed\n")));
-        if cfg!(target_os = "linux") {
+        // The toy has no answers to print.
+        if cfg!(target_os = "linux") && words != "answers toy" {
             in_shell(results.path(), &format!("{words} >/dev/full")).code(2).stderr(contains(format!("{why}No space")));
         }
         let written = in_shell(results.path(), &format!("{words} 1<>/dev/null"));
@@ -238,9 +239,7 @@ fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
     write(results.path(), "facts.tsv", "cpu_count\t2\t\n");
     for words in [
         format!("check {toy}"),
-        "plan planned --profile quick --seed 1".to_owned(),
         "machine planned facts.tsv".to_owned(),
-        format!("page {toy} {toy}/page.toml"),
         "render toy --out REPORT.md --charts charts".to_owned(),
     ] {
         in_shell(results.path(), &format!("{words} >&-")).success();
