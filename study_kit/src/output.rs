@@ -9,17 +9,26 @@ use anyhow::{Context, Result, ensure};
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Fails if standard output was closed by whoever started the program.
+///
+/// # Errors
+/// In that case.
 pub fn check() -> Result<()> {
     ensure!(!CLOSED.load(Ordering::Relaxed), "cannot write to standard output: it is closed");
     Ok(())
 }
 
 /// Prints `text` and makes sure that all of it arrived.
+///
+/// # Errors
+/// If standard output is closed, or does not take all of it.
 pub fn print(text: &str) -> Result<ExitCode> {
     written(|| io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()))
 }
 
 /// Prints the help that was asked for; words that mean nothing end the program.
+///
+/// # Errors
+/// As [`print`].
 pub fn explain(typed: &clap::Error) -> Result<ExitCode> {
     if typed.use_stderr() { typed.exit() } else { written(|| typed.print()) }
 }
