@@ -233,7 +233,7 @@ fn output_that_cannot_be_written_is_a_failure_of_every_command_that_prints() {
             in_shell(results.path(), &format!("{words} >/dev/full")).code(2).stderr(contains(format!("{why}No space")));
         }
         let written = in_shell(results.path(), &format!("{words} 1<>/dev/null"));
-        written.code(if words == "check bad" { 1 } else { 0 });
+        written.code(i32::from(words == "check bad"));
     }
     // What prints nothing needs no output.
     write(results.path(), "facts.tsv", "cpu_count\t2\t\n");
