@@ -92,8 +92,7 @@ fn levels(row: &Row) -> Option<String> {
     let Scale::Slope { range: Some(Range { metric, from, to, levels: Some((levels, unit)) }), .. } = &row.scale else {
         return None;
     };
-    let name = String::new;
-    let scale = Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit: *unit };
+    let scale = bare_ratio(*unit);
     let printer = Printer::new(&scale, levels, None);
     let at = |level: f64, end: f64| {
         format!(
@@ -107,8 +106,13 @@ fn levels(row: &Row) -> Option<String> {
 
 /// The same of a ratio by itself.
 pub fn times(estimate: &Estimate) -> String {
+    printed(&bare_ratio(Unit::Times), estimate)
+}
+
+/// The scale of a ratio whose sides are not printed.
+fn bare_ratio(unit: Unit) -> Scale {
     let name = String::new;
-    printed(&Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit: Unit::Times }, estimate)
+    Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit }
 }
 
 /// From the least to the most of the estimates of one quantity on several hosts: "+5 to +42 %"; `None` without any.

@@ -74,7 +74,7 @@ impl<'a> Asked<'a> {
 
 fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyView {
     let Definition { claims, page } = definition;
-    let asked: Vec<Asked> = shown.rounds.iter().map(|round| Asked::new(round, &claims)).collect();
+    let mut asked: Vec<Asked> = shown.rounds.iter().map(|round| Asked::new(round, &claims)).collect();
     let originals: Vec<Asked> = shown.originals.iter().map(|round| Asked::new(round, &claims)).collect();
     let mut mirrored: Vec<_> =
         asked.iter().chain(&originals).map(|it| (it.host, it.below.as_str(), it.evidence())).collect();
@@ -99,6 +99,7 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
         memory_compared,
         ..on(here)
     };
+    let elsewhere = others.into_iter().map(|host| (host, on(host))).collect();
     let calibrate = |(host, folder): (usize, &Folder)| {
         let (below, claims, data) = (folder.below(), folder.claims.clone(), folder.dataset());
         Some(judge::calibrate(
@@ -108,9 +109,9 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     };
     let mut view = StudyView {
         judged,
-        elsewhere: others.into_iter().map(|host| (host, on(host))).collect(),
+        elsewhere,
         page,
-        data: newest.dataset(),
+        data: asked.swap_remove(0).data,
         machine: newest.machine.clone(),
         calibration: shown.calibration.and_then(calibrate).unwrap_or_default(),
         origin: Origin { here, names: names.to_vec(), rounds: Vec::new() },

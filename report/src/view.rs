@@ -75,6 +75,13 @@ impl StudyView {
         settings
     }
 
+    /// The settings among them that decide: what stands beside in all hosts is left out.
+    pub fn deciding_settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
+        let mut settings = self.settings(id, form);
+        settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+        settings
+    }
+
     /// The causes that were tested of it, by their short names, each with what the hosts say on which there is an effect.
     pub fn causes<'a>(&'a self, id: &str, form: Form) -> Vec<(&'a str, Over)> {
         let found = self.found(id, form);

@@ -100,8 +100,7 @@ fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
 
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
-    let mut settings = view.settings(&claim.id, form);
-    settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+    let mut settings = view.deciding_settings(&claim.id, form);
     let decides = view.judged.asked(&claim.id, form)?.judged()?.deciding_row();
     let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].1.is_same(row)));
     let mut rows = (!settings.is_empty()).then(|| settings.swap_remove(place.unwrap_or(0)))?;

@@ -8,7 +8,7 @@ use super::parts::{EVIDENCE, controls, link, range_in_words};
 use crate::claims::Form;
 use crate::figures;
 use crate::fmt::{self, anchor};
-use crate::judged::{JudgedClaim, Row, Verdict};
+use crate::judged::{JudgedClaim, Verdict};
 use crate::page::{Answer, Document, When};
 use crate::rules::over;
 use crate::sentence::{Piece, Sentence, What};
@@ -87,12 +87,8 @@ pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
 
 /// The figure of a place in a sentence; `None` if it is not known.
 fn figure(view: &StudyView, (id, form): (&str, Form), scenario: Option<&String>, what: What) -> Option<String> {
-    let settings = view.settings(id, form);
-    let is_wanted = |rows: &&Vec<(usize, &Row)>| match scenario {
-        Some(scenario) => rows[0].1.scenario == *scenario,
-        None => rows.iter().any(|(_, row)| !row.beside),
-    };
-    let rows = settings.iter().find(is_wanted);
+    let settings = if scenario.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
+    let rows = settings.iter().find(|rows| scenario.is_none_or(|scenario| rows[0].1.scenario == *scenario));
     match what {
         What::Said => {
             let said = |what| figure(view, (id, form), scenario, what);

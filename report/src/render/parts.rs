@@ -51,8 +51,7 @@ pub fn said(view: &StudyView, id: &str, form: Form, longest: usize) -> String {
 
 /// The figures of the settings that decide: each from the least to the most over hosts; of one setting also that of here.
 fn settings_in_words(view: &StudyView, id: &str, form: Form) -> String {
-    let mut settings = view.settings(id, form);
-    settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+    let settings = view.deciding_settings(id, form);
     let here = view.origin.here;
     match settings.as_slice() {
         [rows] => {

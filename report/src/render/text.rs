@@ -50,9 +50,8 @@ pub fn claim(view: &StudyView, id: &str) -> Option<String> {
         Some(format!("{} ({})", figure.unwrap_or_else(|| NOTHING.to_owned()), found.verdict))
     });
     let range = each(&|form| {
-        let settings = view.settings(id, form);
-        let rows = settings.iter().find(|rows| rows.iter().any(|(_, row)| !row.beside))?;
-        Some(format!("{} ({})", parts::range_in_words(rows), figures::over_in_words(view.over(id, form))))
+        let settings = view.deciding_settings(id, form);
+        Some(format!("{} ({})", parts::range_in_words(settings.first()?), figures::over_in_words(view.over(id, form))))
     });
     let row: Option<&Row> =
         claim.forms().find_map(|(_, found)| found.deciding_row().filter(|row| row.figure.is_some()));

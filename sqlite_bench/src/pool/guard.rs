@@ -96,7 +96,7 @@ impl Guard {
         let ran = job.run(connection);
         INSIDE.set(None);
         *self.current() = None;
-        // The one setting that a job can reach without a statement, and that no hook hears of.
+        // No hook hears of this setting, and to restore it costs next to nothing.
         let _ = connection.busy_timeout(pool.options.busy_timeout);
         if ticket.end() { ran } else { Err(Error::Cancelled) }
     }
