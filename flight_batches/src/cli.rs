@@ -1,9 +1,7 @@
 //! The command line: parse, dispatch, print the error once with its chain.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,10 +9,10 @@ use anyhow::Context;
 use clap::Parser;
 
 mod bench;
+#[cfg(feature = "plot")]
+mod plot;
 mod serve;
 mod terminal;
-
-use crate::{plot, results};
 
 const FOUND_FAILURES: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
@@ -38,14 +36,8 @@ enum Command {
     /// Measure servers over a grid of delays, rows and requests, and write results.csv
     Bench(bench::Benching),
     /// Draw `throughput_1ms.png` and its kin from results.csv
-    Plot {
-        /// The file that `bench` wrote
-        #[arg(default_value = "results.csv")]
-        results: PathBuf,
-        /// The folder for the pictures
-        #[arg(long, default_value = ".")]
-        out: PathBuf,
-    },
+    #[cfg(feature = "plot")]
+    Plot(plot::Plotting),
 }
 
 /// Runs the command that `arguments` are, without the name of the program in front: for `main`, and for programs that start themselves as
@@ -65,7 +57,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = terminal::check_stdout().context(UNPRINTED).and_then(|()| match command {
         Ok(Command::Serve(serving)) => serve::serve(&serving),
         Ok(Command::Bench(benching)) => bench::bench(&benching),
-        Ok(Command::Plot { results, out }) => draw(&results, &out).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "plot")]
+        Ok(Command::Plot(plotting)) => plot::plot(&plotting).map(|()| ExitCode::SUCCESS),
         Err(help) => help.print().context(UNPRINTED).map(|()| ExitCode::SUCCESS),
     });
     done.unwrap_or_else(|error| {
@@ -84,15 +77,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn settle_allocator() {
     const BLOCK_BYTES: usize = 16 << 20;
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
-}
-
-fn draw(csv: &Path, out: &Path) -> anyhow::Result<()> {
-    let name = csv.display();
-    let file = File::open(csv).with_context(|| format!("cannot read {name}"))?;
-    let rows = results::read(BufReader::new(file)).with_context(|| name.to_string())?;
-    let files = plot::draw(&rows, out)?;
-    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    print(&(names.join("\n") + "\n"))
 }
 
 /// Prints `text` and makes sure that all of it arrived.

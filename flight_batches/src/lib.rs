@@ -13,7 +13,8 @@
 //! | [`serve`] | a server that listens, and drains when told to |
 //! | [`load`] | the client: so many real streams, counted and checked |
 //! | `cli` | the command line over all of it and the published grid, with the feature `cli` |
-//! | `results`, `plot` | the file of the grid and its pictures, with the feature `cli` |
+//! | `results` | the file of the grid, with the feature `cli` |
+//! | `plot` | its pictures, with the feature `plot` |
 
 pub mod budget;
 #[cfg(feature = "cli")]
@@ -21,7 +22,7 @@ pub mod cli;
 pub mod direct;
 pub mod encoded;
 pub mod load;
-#[cfg(feature = "cli")]
+#[cfg(feature = "plot")]
 pub mod plot;
 pub mod produce;
 #[cfg(feature = "cli")]

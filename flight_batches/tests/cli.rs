@@ -1,6 +1,6 @@
 //! The program as a person types it.
 
-#![cfg(feature = "cli")]
+#![cfg(feature = "plot")]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! The plots as files: their names, what they show, and what is said when they cannot be written.
 
-#![cfg(feature = "cli")]
+#![cfg(feature = "plot")]
 
 use std::collections::HashSet;
 use std::fs;
