@@ -8,7 +8,8 @@ source "$(dirname "$0")/lib.sh"
 usage() {
   cat <<'EOF'
 usage: scripts/build.sh [--layouts N] PACKAGE [BUILD...]
-Builds a crate, `report`, or the measurement of a study (STUDY_study) as `release` (the default), `dev`, or a name from STUDY/study/builds.tsv.
+Builds a crate, `report`, or the measurement of a study (STUDY_study) as `release` (the default), `dev`, `tool` (quickly built, for what is not
+measured), or a name from STUDY/study/builds.tsv.
 --layouts links it N times, with its functions in another order each time, and checks that all have the same functions.
 EOF
 }
@@ -34,6 +35,9 @@ build() {
       case ${FAST_BUILDS:-}:$crate in
         yes:*_study | yes:report) named=(--manifest-path "$ROOT/Cargo.toml" --workspace) arguments+=' --all-targets' ;;
       esac ;;
+    tool)
+      if [ "${FAST_BUILDS:-}" = yes ]; then build "$crate" release; return; fi
+      arguments='--profile tool' ;;
     dev) if [ "${FAST_BUILDS:-}" = yes ]; then build_dev_fast "$crate"; return; fi ;;
     *)
       row=$(build_row "$crate" "$name")

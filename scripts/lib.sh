@@ -82,15 +82,16 @@ OVERRULED_SETTINGS='build[.](rustflags|rustc-wrapper|rustc-workspace-wrapper) |t
 
 # For who measures nothing (measure.sh refuses it for all but smoke): tests, lints and smoke share one build. It is called release, so
 # that smoke finds it, checks what dev checks, and is hardly optimised: compiling takes longer than running, but for what fast.toml names.
-cargo_options=() test_options=()
+# Clippy compiles the members of the workspace: `cargo clippy` would read them, and all that they need, once more.
+cargo_options=()
 if [ "${FAST_BUILDS:-}" = yes ]; then
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=none
   export CARGO_PROFILE_RELEASE_OPT_LEVEL=0
   export CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
-  export CARGO_PROFILE_DEV_DEBUG=none
+  export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
   # They follow the subcommand: cargo forgets a --config before it where another one follows, as in a row of builds.tsv.
   # shellcheck disable=SC2034  # for build.sh and test.sh
-  cargo_options=(--config "$SCRIPTS/fast.toml") test_options=(--release)
+  cargo_options=(--config "$SCRIPTS/fast.toml")
 fi
 
 sha256() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
@@ -120,6 +121,8 @@ binary() {
   local row
   case $2 in
     release) echo "$CARGO_TARGET_DIR/release/$1" ;;
+    # In haste everything is one build.
+    tool) if [ "${FAST_BUILDS:-}" = yes ]; then binary "$1" release; else echo "$CARGO_TARGET_DIR/tool/$1"; fi ;;
     dev) echo "$CARGO_TARGET_DIR/debug/$1" ;;
     *)
       row=$(build_row "$1" "$2")
@@ -153,13 +156,15 @@ symbols_sha256() {
   sha256 - <<<"$symbols" | cut -d ' ' -f 1
 }
 
-# ready PACKAGE: its executable for questions that need no optimised one: the release build if nothing is newer, else a dev build.
+# ready PACKAGE: its executable for questions that need no optimised one: the tool, or the release build of a study if nothing is newer, else a
+# dev build.
 ready() {
-  local file
-  file=$(binary "$1" release)
+  local file build=release other=dev
+  [ "$1" != report ] || build=tool other=tool
+  file=$(binary "$1" "$build")
   if ! newest "$file" "$1"; then
-    "$SCRIPTS/build.sh" "$1" dev >&2
-    file=$(binary "$1" dev)
+    "$SCRIPTS/build.sh" "$1" "$other" >&2
+    file=$(binary "$1" "$other")
   fi
   echo "$file"
 }

@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 usage() {
   cat <<'EOF'
 usage: scripts/setup.sh [--test | --pyarrow]
-Checks Rust, hyperfine, GNU time and pyarrow; with --test also what only `make test` needs
+Checks Rust, hyperfine and GNU time; for PROFILE=full also pyarrow, and with --test that and what only `make test` needs
 (rustfmt, clippy, shellcheck, and the programs that read ZIP archives: unzip, zip, bsdtar, 7z, Python, Java, Go).
 --pyarrow finds or installs nothing but pyarrow, as .tools/pyarrow/bin/python, and fails if it cannot.
 EOF
@@ -26,8 +26,8 @@ check_disk() {
 check_hyperfine() {
   if find_hyperfine >/dev/null; then return; fi
   say "hyperfine 1.15 to 2.0 is not on PATH: installing $HYPERFINE_VERSION with cargo into .tools/ (once; every run is timed by it)"
-  # It stays and times what is measured later: never a build that was made in haste.
-  (unset "${!CARGO_PROFILE_@}" && cargo install "hyperfine@$HYPERFINE_VERSION" --locked --root "$ROOT/.tools") ||
+  # It stays and times what is measured later: never a build that was made in haste, but one unit and LTO time nothing better.
+  (unset "${!CARGO_PROFILE_@}" && CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install "hyperfine@$HYPERFINE_VERSION" --locked --root "$ROOT/.tools") ||
     die "cargo could not install hyperfine: install it from https://github.com/sharkdp/hyperfine, then try again"
   find_hyperfine >/dev/null || die 'the hyperfine in .tools/ does not start'
 }
@@ -102,10 +102,10 @@ install_pyarrow() {
 
 make_venv() { python3 -m venv "$1" >/dev/null 2>&1; }
 
-# check_pyarrow OTHERWISE: the peer of flight_batches; OTHERWISE is `missing` or `required`.
+# check_pyarrow OTHERWISE: a peer that quick does not measure; OTHERWISE is `missing` or `required`.
 check_pyarrow() {
   local why
-  pyarrow_works || why=$(install_pyarrow) || "$1" 'Python with pyarrow.flight (the peer of flight_batches)' "$why"
+  pyarrow_works || why=$(install_pyarrow) || "$1" 'Python with pyarrow.flight (a peer in tests and full measurements)' "$why"
 }
 
 main() {
@@ -120,7 +120,7 @@ main() {
   check_hyperfine
   found time find_gnu_time || missing 'GNU time (the cross-check of peak memory)' 'sudo apt-get install -y time, or brew install gnu-time'
   if [ "${1:-}" = --test ]; then check_test_tools; check_zip_validators; fi
-  check_pyarrow missing
+  if [ "${1:-}" = --test ] || [ "$PROFILE" = full ]; then check_pyarrow missing; fi
 }
 
 main "$@"

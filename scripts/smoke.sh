@@ -39,7 +39,7 @@ main() {
     attempt "every test case of $study" "$SCRIPTS/measure.sh" "$study" --profile smoke
     attempt "the quick plan of $study fits its budget" "$SCRIPTS/measure.sh" "$study" --profile quick --plan
   done
-  attempt 'the records are complete' "$(binary report release)" check "$SMOKE_RESULTS"
+  attempt 'the records are complete' "$(binary report tool)" check "$SMOKE_RESULTS"
   if has_results; then attempt 'the report matches results/' drift "$@"; else
     say "smoke: skipped the comparison of the report: $RESULTS/ holds no measurement yet"; fi
   if [ "$failed" = 0 ]; then say 'smoke: all passed'; fi

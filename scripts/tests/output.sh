@@ -3,6 +3,7 @@
 # Reads:  the studies.
 # Writes: what expect.sh says.
 # shellcheck disable=SC2317  # the tests are called by their names
+export FAST_BUILDS=yes
 # shellcheck source=../lib.sh
 source "$(dirname "$0")/../lib.sh"
 # shellcheck source=lib/expect.sh
@@ -13,7 +14,7 @@ each() {
   local study
   for study in */study; do
     study=${study%/study}_study
-    "$@" "$(binary "$study" "$build")" || { echo "  $study"; return 1; }
+    "$@" "$(binary "$study" release)" || { echo "  $study"; return 1; }
   done
 }
 to_nobody() { "$@" >&- 2>"$out"; }
@@ -48,9 +49,7 @@ test_a_record_in_a_file_needs_no_output() { each recorded; }
 
 main() {
   # What the tests of the workspace have built, with the same features.
-  cargo build ${cargo_options[@]+"${cargo_options[@]}"} ${test_options[@]+"${test_options[@]}"} --locked --workspace --all-targets
-  build=dev
-  if [ "${FAST_BUILDS:-}" = yes ]; then build=release; fi
+  cargo build "${cargo_options[@]}" --release --locked --workspace --all-targets
   run_tests
 }
 
