@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Does:   measures, or calibrates, the studies one after the other, then writes the report and prints the answers.
+# Does:   measures the studies, first what README.md shows of all, then the rest one after the other, or calibrates them; after each step it writes
+#         the report and prints the answers.
 # Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
@@ -13,8 +14,16 @@ With --plan it only prints what would run and how long it takes; exit code 1: a 
 EOF
 }
 
+# attempt COMMAND...: 1 means done, but with failures: what follows is still worth having.
+attempt() {
+  local code=0
+  "$@" || code=$?
+  [ "$code" -le 1 ] || exit "$code"
+  [ "$code" = 0 ] || failed=1
+}
+
 main() {
-  local studies=() plan_only='' calibrate=() study code failed=0
+  local studies=() plan_only='' calibrate=() study failed=0
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -28,14 +37,16 @@ main() {
   done
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
   if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${studies[@]}" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} --plan; fi
+  case $PROFILE${calibrate[*]+-} in
+    quick | full)
+      for study in "${studies[@]}"; do attempt "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" --first; done
+      attempt "$SCRIPTS/report.sh" --answers "${studies[@]}" ;;
+  esac
+  # After each study, so that whoever interrupts has a report of what there is.
   for study in "${studies[@]}"; do
-    code=0
-    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} || code=$?
-    # 1 means measured, but with failures: the other studies and the report are still worth having.
-    [ "$code" -le 1 ] || exit "$code"
-    [ "$code" = 0 ] || failed=1
+    attempt "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"}
+    [ "$PROFILE" = smoke ] || attempt "$SCRIPTS/report.sh" --answers "${studies[@]}"
   done
-  if [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" --answers "${studies[@]}" || exit; fi
   exit "$failed"
 }
 

@@ -8,10 +8,11 @@
 : "${PROFILE:=quick}"
 # Seed of the plan (order of the runs). Empty: today's date, so that another day draws another order.
 : "${SEED:=}"
-# Where sealed measurements go, those of the smoke profile, and those of one claim: they never mix.
+# Where sealed measurements go, those of the smoke profile, those of one claim, and what is measured first until the whole is sealed: they never mix.
 : "${RESULTS:=results}"
 : "${SMOKE_RESULTS:=target/smoke-results}"
 : "${CLAIM_RESULTS:=target/claim-results}"
+: "${FIRST_RESULTS:=target/first-results}"
 # Names of variables, separated by spaces, that builds and runs see besides those that lib.sh lists; machine.json records their values.
 : "${KEEP_VARIABLES:=}"
 # How often `make calibrate` repeats the A/A controls of a study.

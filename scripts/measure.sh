@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Does:   measures one study: every run of its plan once, through hyperfine; resumes what was interrupted.
 # Reads:  STUDY/study/{claims.toml,builds.tsv} and the verbs `arms` and `prepare` of STUDY_study.
-# Writes: results/.partial/STUDY-PROFILE[-only]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/).
+# Writes: results/.partial/STUDY-PROFILE[-only]/ on the way, results/STUDY/STAMP-PROFILE/ at the end (smoke: target/smoke-results/; --first:
+#         target/first-results/).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=guard.sh
@@ -15,11 +16,12 @@ source "$SCRIPTS/runs.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] | --claim ID | --calibrate N] [--close]
+usage: scripts/measure.sh STUDY [--profile smoke|quick|full|originals] [--only SCENARIO[,SCENARIO...] | --claim ID | --calibrate N | --first] [--close]
        scripts/measure.sh STUDY... [the same] --plan
 Measures the study and seals the samples in a folder of its own. Ctrl-C is safe: the same command goes on later.
 --plan only prints the test cases, blocks and seconds; it exits 1 if they exceed a study's budget.
 --close measures no more: of what was interrupted it seals the blocks that are complete.
+--first stops when what README.md shows of the study is measured, and seals a copy of it in target/, which the report shows until the whole is sealed.
 --only measures these scenarios of the profile originals. No budget binds them.
 --claim measures what one claim asks for, and prints what it says here, what the hosts say and what was published; the samples stay
 in target/, the report knows nothing of them.
@@ -29,12 +31,13 @@ EOF
 }
 
 parse() {
-  studies=() plan_only='' close='' only='' trials='' claim='' part=() kind=''
+  studies=() plan_only='' close='' only='' trials='' claim='' first='' part=() kind=''
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
       --close) close=yes ;;
+      --first) first=yes ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       --only) [ -n "${2:-}" ] || die '--only takes scenarios, separated by commas'; only=$2; shift ;;
       --claim) [ -n "${2:-}" ] || die '--claim takes the id of a claim'; claim=$2; shift ;;
@@ -54,6 +57,9 @@ parse() {
   if [ -n "$trials" ]; then
     [ -z "$only" ] || die '--calibrate repeats A/A controls of the study: leave out --only'
     [[ $trials =~ ^[1-9][0-9]{0,3}$ ]] || die "--calibrate takes a number from 1 to 9999, not '$trials'"
+  fi
+  if [ -n "$first" ]; then
+    case $PROFILE$only$trials$claim$close in quick | full) ;; *) die '--first is of a whole measurement, quick or full' ;; esac
   fi
   if [ -n "$claim" ]; then
     [ -z "$only$trials" ] || die '--claim says which scenarios: leave out --only and --calibrate'
@@ -98,6 +104,18 @@ close_record() {
   say "it has $(count_lines "$sealed/seals.tsv") of $(cut -f 2,3 "$sealed/plan.tsv" | sort -u | wc -l | tr -d ' ') blocks"
 }
 
+# Seals a copy of what there is, cut where a block ends; the measurement itself goes on later.
+show_first() {
+  local sealed=$FIRST_RESULTS/$study
+  describe after
+  rm -rf "$sealed"
+  mkdir -p "$sealed"
+  sealed+=/$(date -u +%Y%m%dT%H%M%SZ)-$PROFILE
+  cp -R "$record" "$sealed"
+  "$report" seal "$sealed" --cut || die "$sealed could not be sealed (see above)"
+  say "measured first of $study: $runs of $(count_lines "$record/plan.tsv") runs"
+}
+
 # What the claim says here, on all hosts whose rounds are kept, and as published; here alone if those cannot be read.
 print_claim() {
   local only_this=(--study "$study" --claim "$claim")
@@ -110,8 +128,14 @@ measure() {
   hyperfine=$(find_hyperfine) || die "no hyperfine from 1.15 to 2.0 was found: run make setup"
   open_record
   interruption_note="interrupted: $record is kept, the same command goes on from there"
+  runs=$(count_lines "$record/plan.tsv")
+  [ -z "$first" ] || runs=$("$report" first "$record")
   prepare
   measure_plan
+  if [ -n "$first" ]; then
+    [ "$runs" = 0 ] || show_first
+    return
+  fi
   measure_memory
   seal
 }
@@ -121,12 +145,12 @@ main() {
   [ -z "$plan_only" ] || show_plan
   # First of all: a build, too, would disturb a measurement that is under way.
   lock
-  build report
-  report=$(binary report release)
+  build report tool
+  report=$(binary report tool)
   if [ -n "$close" ]; then close_record; else measure; fi
   [ -z "$claim" ] || print_claim
   failures=$(count_lines "$work/failed")
-  rm -rf "$work"
+  [ -n "$first" ] || rm -rf "$work"
   [ "$failures" = 0 ] || { say "$failures runs failed; they are recorded as failures, their output is in $log"; exit 1; }
 }
 

@@ -99,5 +99,6 @@ seal() {
   while sealed=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$sealed" ]; do sleep 1; done
   mkdir -p "$results/$study"
   mv "$record" "$sealed"
+  if [ "$results" = "$RESULTS" ] && [ -z "$kind" ]; then rm -rf "${FIRST_RESULTS:?}/$study"; fi
   say "measured $study: $sealed"
 }

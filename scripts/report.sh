@@ -8,13 +8,14 @@ source "$(dirname "$0")/lib.sh"
 usage() {
   cat <<'EOF'
 usage: scripts/report.sh [--answers] [--into FOLDER] STUDY...
+What was measured first of a study that is still being measured is part of the report until the rest is there.
 --answers prints the answers at the end. --into writes below FOLDER instead of the repository.
 Exit codes: 0 done, 1 done but `report check` found something, 2 could not write the report.
 EOF
 }
 
 main() {
-  local answers='' into=. study file files=(README.md) splices=() found=0 report
+  local answers='' into=. study file files=(README.md) splices=() found=0 report folder rounds=()
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
@@ -26,10 +27,13 @@ main() {
     shift
   done
   [ $# -gt 0 ] || { usage >&2; exit 2; }
-  has_results || die "$RESULTS/ holds no measurement yet: make all-reports makes one"
-  "$SCRIPTS/build.sh" report
-  report=$(binary report release)
-  "$report" check "$RESULTS" || found=1
+  for folder in "$RESULTS" "$FIRST_RESULTS"; do
+    if compgen -G "$folder/*/*/SHA256SUMS" >/dev/null; then rounds+=("$folder"); fi
+  done
+  [ ${#rounds[@]} -gt 0 ] || die "$RESULTS/ holds no measurement yet: make all-reports makes one"
+  "$SCRIPTS/build.sh" report tool
+  report=$(binary report tool)
+  "$report" check "${rounds[@]}" || found=1
   # A study that has not been measured yet has no goals to write.
   for study in "$@"; do
     if compgen -G "$RESULTS/$study/*/SHA256SUMS" >/dev/null; then files+=("$study/README.md"); fi
@@ -39,9 +43,9 @@ main() {
     if [ "$into" != . ]; then mkdir -p "$into/$(dirname "$file")"; cp "$file" "$into/$file"; fi
     splices+=(--splice "$into/$file")
   done
-  "$report" render "$RESULTS" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} ||
+  "$report" render "${rounds[@]}" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} ||
     die 'the report could not be written (see above)'
-  [ -z "$answers" ] || "$report" answers "$RESULTS"
+  [ -z "$answers" ] || "$report" answers "${rounds[@]}"
   exit "$found"
 }
 

@@ -3,19 +3,19 @@
 #         sourced by measure.sh, which sets the variables.
 # Reads:  FOLDER/plan.tsv and the passes that the plan promises, the binaries in FOLDER.work/bin/.
 # Writes: FOLDER/runs.jsonl, seals.tsv and memory.jsonl by `report append`; the output of the runs goes to a log below target/.
-# shellcheck shell=bash disable=SC2154  # program, report, hyperfine, record, work and log are set by measure.sh
+# shellcheck shell=bash disable=SC2154  # program, report, hyperfine, record, work, runs and log are set by measure.sh
 
 # GNU time fills the placeholders (its manual lists them) and writes the object; nothing here parses its usual output.
 TIME_FORMAT='{"max_rss_kib":%M,"minor_faults_count":%R,"major_faults_count":%F,"voluntary_switches_count":%w,'
 TIME_FORMAT+='"involuntary_switches_count":%c,"wall_s":%e,"user_s":%U,"system_s":%S}'
 
-# Inputs are made before the first run, so that no run pays for them.
+# Inputs are made before the first run, so that no run pays for them; those of the first $runs of the plan.
 prepare() {
   local scenario seed
   while read -r scenario seed; do
     guarded "$work/bin/release/0/$program" prepare --scenario "$scenario" --seed "$seed" ||
       die "'$program prepare --scenario $scenario --seed $seed' failed (see above)"
-  done < <(cut -f 3,7 "$record/plan.tsv" | sort -u)
+  done < <(awk -F '\t' -v runs="$runs" 'NR <= runs { print $3 "\t" $7 }' "$record/plan.tsv" | sort -u)
 }
 
 # One run of the plan is recorded, whether it succeeds or not; what is no record of it ends the measurement here, not at the seal.
@@ -45,7 +45,8 @@ each_left() {
 
 measure_plan() {
   # A tenth column is the time left, from the expected seconds of the plan.
-  awk -F '\t' 'NR == FNR { left += $8; next }
+  awk -F '\t' -v runs="$runs" 'FNR > runs { next }
+    NR == FNR { left += $8; next }
     { print $0 "\t" (left < 120 ? sprintf("%.0f s", left) : sprintf("%.0f min", left / 60)); left -= $8 }' \
     "$record/plan.tsv" "$record/plan.tsv" >"$work/plan.tsv"
   each_left "$record/runs.jsonl" "$work/plan.tsv" measure_run

@@ -1,6 +1,6 @@
 //! What is judged, as claims.toml says it: claims, each in two forms, with what a form inherits written out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
@@ -13,6 +13,8 @@ pub struct Claims {
     pub study: String,
     /// Seconds that the plan of a profile may take, by profile.
     pub budget_s: BTreeMap<String, f64>,
+    /// What is measured first, by id: what the table of README shows.
+    pub first: Vec<String>,
     pub claims: Vec<Claim<Asked>>,
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
     pub controls: Vec<ControlCase>,
@@ -509,6 +511,19 @@ impl Claims {
         }
         claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(anybody);
         claims
+    }
+
+    /// The scenarios of what is measured first, and of what guards it.
+    pub fn first_scenarios(&self, profile: &str) -> BTreeSet<&str> {
+        let parts = self.parts().filter(|(id, _)| self.first.iter().any(|first| first == id));
+        let quantities = parts.flat_map(|(_, part)| {
+            std::iter::once(&part.quantity).chain(self.guards(part).map(|control| &control.quantity))
+        });
+        quantities
+            .filter(|of| of.is_measured(profile))
+            .flat_map(|of| of.scenarios(profile))
+            .map(String::as_str)
+            .collect()
     }
 
     /// How many blocks of each test case (scenario and arm) `profile` needs.

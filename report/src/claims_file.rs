@@ -22,7 +22,7 @@ use crate::record::unit;
 use crate::rules::Band;
 
 /// Keys that a table keeps to itself.
-const OWN: &str = "id text short original published fair further part absent pending schema study budget scope planted claim goal process duet size ours but";
+const OWN: &str = "id text short original published fair further part absent pending schema study budget first scope planted claim goal process duet size ours but";
 /// Keys that say how a test is judged; a form and a part inherit them.
 const JUDGED: &str = "kind margin aa cause figure band x direction explains at_least at_most share mirrors";
 /// Keys of a quantity; a cause inherits them, too.
@@ -104,6 +104,7 @@ impl Claims {
             };
             budget_s.insert(profile.to_owned(), seconds);
         }
+        let first = top.take("first")?.unwrap_or_default();
         for (scope, metrics) in top.take::<BTreeMap<String, Vec<String>>>("scope")?.unwrap_or_default() {
             reader.scopes.borrow_mut().extend(metrics.into_iter().map(|metric| (metric, scope.clone())));
         }
@@ -118,7 +119,7 @@ impl Claims {
         }
         let goals = top.each("goal", "goal", |goal| goal.goal())?;
         reader.refuse_unread()?;
-        let claims = Claims { study, budget_s, claims, controls: reader.controls.into_inner(), goals };
+        let claims = Claims { study, budget_s, first, claims, controls: reader.controls.into_inner(), goals };
         claims.check_names(file)?;
         Ok(claims)
     }
@@ -131,6 +132,9 @@ impl Claims {
         let mut seen = BTreeSet::new();
         if let Some(id) = ids.into_iter().find(|id| !seen.insert(*id)) {
             return Err(file.error_at(&format!("id = \"{id}\""), format!("the id '{id}' stands twice")));
+        }
+        if let Some(id) = self.first.iter().find(|id| !self.parts().any(|(part, _)| part == *id)) {
+            return Err(file.error_at(id, format!("'{id}' is to be measured first, but there is no such claim")));
         }
         for (id, part) in self.parts() {
             if let Kind::Cause { explains, form, .. } = &part.kind

@@ -28,7 +28,7 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Print the test cases that a profile runs: in quick only what is judged, and what takes half a second at most
+    /// Print the test cases that a profile runs: in quick only what is judged, and what takes half a second at most and no build of its own
     Cases {
         /// Folder with claims.toml, and with cases.tsv as the study lists it
         folder: PathBuf,
@@ -41,6 +41,11 @@ pub enum Command {
     },
     /// Print the passes under GNU time that a plan promises: the number of the pass, and the line of cases.tsv
     Passes {
+        /// Folder that is being measured
+        folder: PathBuf,
+    },
+    /// Print how many runs of a plan make what is measured first
+    First {
         /// Folder that is being measured
         folder: PathBuf,
     },

@@ -53,6 +53,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             print(&cases::lines_of(&listed, &selection::run(&cases, &claims, profile.into(), judged)))
         }
         Command::Passes { folder } => print(&promised_passes(&folder)?),
+        Command::First { folder } => print(&format!("{}\n", selection::first(&folder)?)),
         Command::Append(what) => append(what),
         Command::Machine { folder, facts } => {
             let bytes = fs::read(&facts).with_context(|| format!("cannot read {}", facts.display()))?;

@@ -35,7 +35,7 @@ pub struct Plan {
 /// Plans a profile from its test cases and what the claims ask of them.
 ///
 /// The arms of a block stand next to each other, because neighbours in time vary least, and in random order, because the first may differ
-/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike. The blocks take the layouts in turn;
+/// from the last; the blocks of all scenarios are shuffled, so that slow hours hit all of them alike, but those that are asked for first come first. The blocks take the layouts in turn;
 /// an A/A twin takes the next one, so that its pairs show what layouts do.
 ///
 /// # Errors
@@ -94,6 +94,8 @@ pub fn plan(cases: &[Case], claims: &Claims, file: TomlFile<'_>, meta: &PlanMeta
     }
     let mut blocks: Vec<_> = blocks.into_iter().collect();
     blocks.shuffle(&mut rng);
+    let first = if repeated.is_empty() { claims.first_scenarios(profile) } else { BTreeSet::new() };
+    blocks.sort_by_key(|((scenario, _), _)| !first.contains(scenario));
     // A trial is what a measurement would have been: its blocks stand together in time.
     blocks.sort_by_key(|((scenario, block), _)| {
         let is_of = |(of, _): &(&Quantity, usize)| of.scenarios(profile).iter().any(|name| name == scenario);

@@ -6,22 +6,26 @@ use std::path::Path;
 use crate::cases::{self, Case};
 use crate::claims::Claims;
 use crate::error::Error;
-use crate::plan_file::{PlanMeta, PlannedRun};
+use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::results::{load, read_meta};
 
 /// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
-/// is worth half a second of a user's time.
+/// is worth half a second of a user's time, but no build.
 const UNASKED_S: f64 = 0.5;
 
 /// A test case by scenario and arm.
 type Named = (String, String);
 
-/// The test cases that a whole measurement runs: all of them, but in quick only those that something in `claims` asks for, and short ones; with
-/// `judged` only what is asked for, in any profile.
+/// The test cases that a whole measurement runs: all of them, but in quick only those that something in `claims` asks for, and short ones of the
+/// release build or of one that these need; with `judged` only what is asked for, in any profile.
 pub(crate) fn run(cases: &[Case], claims: &Claims, profile: &str, judged: bool) -> Vec<Named> {
     let asked = claims.blocks(profile);
-    let is_free = |case: &Case| !judged && (profile != "quick" || case.seconds <= UNASKED_S);
-    cases.iter().filter(|case| is_free(case) || asked.contains_key(&named(case))).map(named).collect()
+    let is_asked = |case: &&Case| asked.contains_key(&named(case));
+    let mut built: BTreeSet<&str> = cases.iter().filter(is_asked).map(|case| case.build.as_str()).collect();
+    built.insert("release");
+    let is_cheap = |case: &Case| case.seconds <= UNASKED_S && built.contains(case.build.as_str());
+    let is_free = |case: &Case| !judged && (profile != "quick" || is_cheap(case));
+    cases.iter().filter(|case| is_free(case) || is_asked(case)).map(named).collect()
 }
 
 /// How many passes under GNU time follow from a plan's profile and part: a calibration makes none, nor does smoke, which judges
@@ -64,6 +68,18 @@ pub fn memory_passes(cases: &[Case], claims: &Claims, meta: &PlanMeta) -> Vec<Pl
         cases.iter().filter(is_checked).map(of_pass)
     };
     (0..passes(meta)).flat_map(pass).collect()
+}
+
+/// How many runs of a folder's plan make what is to be measured first.
+///
+/// # Errors
+/// As [`promised`].
+pub fn first(folder: &Path) -> Result<usize, Error> {
+    let (_, claims) = load(folder, "claims.toml", Claims::parse_of_round)?;
+    let (_, plan) = load(folder, "plan.tsv", plan_file::from_tsv)?;
+    let meta = read_meta(folder)?;
+    let scenarios = claims.first_scenarios(&meta.profile);
+    Ok(plan.iter().take_while(|run| scenarios.contains(run.case.scenario.as_str())).count())
 }
 
 /// The name of a test case.

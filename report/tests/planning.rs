@@ -142,19 +142,38 @@ fn a_claim_about_a_case_that_is_not_there_is_refused_by_name() {
     assert!(plan_of(&CASES[..3], 8, "smoke", (1, 1)).is_ok(), "smoke judges nothing");
 }
 
+#[test]
+fn what_is_to_be_shown_first_comes_first() {
+    let of = |first: &str| {
+        let folder = plannable(&CLAIMS.replacen("schema = 2\n", &format!("schema = 2\n{first}\n"), 1));
+        support::plan(folder.path(), &[]).success();
+        let runs = std::fs::read_to_string(folder.path().join("plan.tsv")).expect("it is written");
+        let output = report().arg("first").arg(folder.path()).assert().success();
+        let count = String::from_utf8(output.get_output().stdout.clone()).expect("it is text");
+        (runs, count.trim().parse::<usize>().expect("it is a number"))
+    };
+    assert_eq!(of("").1, 0);
+    let (runs, count) = of("first = [\"C1\"]");
+    let scenarios: Vec<_> = runs.lines().map(|line| line.split('\t').nth(2)).collect();
+    assert!(count == 32 && scenarios.len() == 33 && scenarios[count..] == [Some("small")], "{count} {scenarios:?}");
+    let unknown = plannable(&CLAIMS.replacen("schema = 2\n", "schema = 2\nfirst = [\"C9\"]\n", 1));
+    support::plan(unknown.path(), &[]).code(2).stderr(contains("'C9' is to be measured first"));
+}
+
 /// What `report cases` prints of a study in which some cases take long, as scenario and arm.
 fn selected(arguments: &[&str]) -> Vec<String> {
     let folder = plannable(CLAIMS);
     let long = ["a", "b", "b@aa", "b@slow"].map(|arm| format!("big\t{arm}\trelease\t9\tx\n")).concat();
-    write(folder.path(), "cases.tsv", &(long + "big\tc\trelease\t0.51\tx\nsmall\ta\trelease\t0.5\tx\n"));
+    let others = "big\tc\trelease\t0.51\tx\nsmall\ta\trelease\t0.5\tx\nsmall\tb\tvariant-counting\t0.1\tx\n";
+    write(folder.path(), "cases.tsv", &(long + others));
     let output = report().arg("cases").arg(folder.path()).args(arguments).assert().success();
     let text = String::from_utf8(output.get_output().stdout.clone()).expect("it is text");
     text.lines().map(|line| line.split('\t').take(2).collect::<Vec<_>>().join(" ")).collect()
 }
 
 #[test]
-fn quick_leaves_out_what_nobody_judges_and_takes_long() {
-    let all = ["big a", "big b", "big b@aa", "big b@slow", "big c", "small a"];
+fn quick_leaves_out_what_nobody_judges_and_takes_long_or_a_build_of_its_own() {
+    let all = ["big a", "big b", "big b@aa", "big b@slow", "big c", "small a", "small b"];
     assert_eq!(selected(&["--profile", "quick"]), ["big a", "big b", "big b@aa", "big b@slow", "small a"]);
     assert_eq!(selected(&["--profile", "full"]), all);
     assert_eq!(selected(&["--profile", "smoke"]), all);

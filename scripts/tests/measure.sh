@@ -14,10 +14,10 @@ make_repository() {
   cp scripts/tests/toy/*.toml "$repo/toy/study/"
   touch "$repo/Cargo.toml" "$repo/Cargo.lock" "$repo/toy/Cargo.toml" "$repo/report/Cargo.toml"
   cp "$(find_hyperfine)" "$repo/.tools/bin/hyperfine"
-  mkdir -p "$repo/made" "$repo/target/release" "$repo/target/debug"
+  mkdir -p "$repo/made" "$repo/target/release" "$repo/target/debug" "$repo/target/tool"
   cp "$report" "$repo/made/report"
   cp scripts/tests/toy/toy.sh "$repo/made/toy_study"
-  printf '#!/bin/sh\n[ "$1" = build ] || exec %s "$@"\necho "$*" >>"$TOY_TEST_BUILDS"\nfor to in release debug; do cp made/* "target/$to/"; done\n' \
+  printf '#!/bin/sh\n[ "$1" = build ] || exec %s "$@"\necho "$*" >>"$TOY_TEST_BUILDS"\nfor to in release debug tool; do cp made/* "target/$to/"; done\n' \
     "$(command -v cargo)" >"$repo/bin/cargo"
   printf '#!/bin/sh\ncat <<"EOF"\nModel name: a \\ and a "quote"\nCPU family: 25\nEOF\n' >"$repo/bin/lscpu"
   chmod +x "$repo/bin"/*
@@ -97,6 +97,14 @@ test_what_is_complete_of_an_interrupted_measurement_can_be_sealed() {
   [[ $sealed == *-full ]] && [ ! -e "$partial" ] && same 1 "$(count_lines "$sealed/seals.tsv")" &&
     same "$(planned "$sealed" | head -n "$(cut -f 3 "$sealed/seals.tsv")")" "$(recorded "$sealed")"
 }
+test_what_is_shown_first_is_measured_first_and_the_rest_follows() {
+  local sealed partial=$repo/results/.partial/toy-full first=$repo/target/first-results/toy
+  same 1 "$(exit_code measure --profile full --first)" && says '7 of 13 runs' && same 7 "$(count_lines "$partial/runs.jsonl")" &&
+    same only "$(sed 's/.*"scenario":"\([a-z]*\)".*/\1/' "$partial/runs.jsonl" | sort -u)" || return
+  # What it finds is the run that fails.
+  same 1 "$(exit_code "$report" check "$first" >/dev/null 2>"$out")" && says ' 1 findings' || return
+  same 1 "$(exit_code measure --profile full)" && says 'after 7 of 13' && [ ! -e "$first" ] && a_whole_folder
+}
 test_a_smoke_measurement_never_reaches_results() {
   local before
   before=$(newest)
@@ -117,6 +125,7 @@ test_some_scenarios_are_measured_and_resumed_in_a_folder_of_their_own() {
   local sealed
   same 2 "$(exit_code measure --profile originals --only longer)" && says "no scenario 'longer'" && says 'long only' || return
   same 2 "$(exit_code measure --profile full --only long)" && says 'of the profile originals' || return
+  same 2 "$(exit_code measure --profile originals --first)" && says 'of a whole measurement' || return
   same 0 "$(exit_code measure --profile originals --only long --plan)" && says '6 runs, about 600 s' || return
   rm -f "$TOY_TEST_CALLS"
   partial=$repo/results/.partial/toy-originals-only
@@ -131,10 +140,10 @@ test_a_plan_builds_nothing_optimized_and_nothing_at_all_where_nothing_is_newer()
   : >"$TOY_TEST_BUILDS"
   same 0 "$(exit_code measure --plan)" && says toy && ! grep -q -e --release "$TOY_TEST_BUILDS" && grep -q 'build.*toy_study' "$TOY_TEST_BUILDS" || return
   # What cargo would leave: the sources of each executable, with a backslash before a space.
-  for name in report toy_study; do
+  for name in tool/report release/toy_study; do
     directory=${repo// /\\ }
-    echo "$directory/target/release/$name: $directory/toy/Cargo.toml" >"$repo/target/release/$name.d"
-    touch "$repo/target/release/$name"
+    echo "$directory/target/$name: $directory/toy/Cargo.toml" >"$repo/target/$name.d"
+    touch "$repo/target/$name"
   done
   : >"$TOY_TEST_BUILDS"
   same 0 "$(exit_code measure --plan)" && same 0 "$(count_lines "$TOY_TEST_BUILDS")" || return
@@ -147,12 +156,9 @@ test_a_plan_over_the_budget_exits_1() {
 }
 
 main() {
-  local build=dev
   find_hyperfine >/dev/null || die 'no hyperfine: run make setup'
-  # Whichever build the tests have left most of.
-  if [ "${FAST_BUILDS:-}" = yes ]; then build=release; fi
-  "$SCRIPTS/build.sh" report "$build"
-  report=$(binary report "$build")
+  "$SCRIPTS/build.sh" report tool
+  report=$(binary report tool)
   unset FAST_BUILDS # what is tested measures
   make_repository
   partial=$repo/results/.partial/toy-quick
