@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does:   measures, or calibrates, the studies one after the other, then writes the report and prints the answers.
+# Does:   measures, or calibrates, the studies one after the other, or their prices alone, then writes the report and prints the answers, or the prices.
 # Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
@@ -7,19 +7,21 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/all-reports.sh [--profile quick|full | --calibrate] [--plan] STUDY...
+usage: scripts/all-reports.sh [--profile quick|full | --prices | --calibrate] [--plan] STUDY...
+--prices measures what one handoff costs and nothing else, in the studies that have prices.
 --calibrate repeats A/A controls of each study TRIALS times instead (default 20): the report says how often the method was wrong.
 With --plan it only prints what would run and how long it takes; exit code 1: a study exceeds its budget.
 EOF
 }
 
 main() {
-  local studies=() plan_only='' calibrate=() study code failed=0
+  local studies=() measured=() plan_only='' part=() said=--answers study code failed=0
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
-      --calibrate) calibrate=(--calibrate "$TRIALS") PROFILE=quick ;;
+      --calibrate) part=(--calibrate "$TRIALS") PROFILE=quick ;;
+      --prices) part=(--prices) said=--prices PROFILE=quick ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
@@ -27,15 +29,19 @@ main() {
     shift
   done
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
-  if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${studies[@]}" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} --plan; fi
   for study in "${studies[@]}"; do
+    if [ "$said" = --answers ] || grep -qx '\[\[price\]\]' "$study/study/claims.toml"; then measured+=("$study"); fi
+  done
+  [ ${#measured[@]} -gt 0 ] || die 'no study has prices'
+  if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${measured[@]}" --profile "$PROFILE" ${part[@]+"${part[@]}"} --plan; fi
+  for study in "${measured[@]}"; do
     code=0
-    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} || code=$?
+    "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${part[@]+"${part[@]}"} || code=$?
     # 1 means measured, but with failures: the other studies and the report are still worth having.
     [ "$code" -le 1 ] || exit "$code"
     [ "$code" = 0 ] || failed=1
   done
-  if [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" --answers "${studies[@]}" || exit; fi
+  if [ "$PROFILE" != smoke ]; then "$SCRIPTS/report.sh" "$said" "${studies[@]}" || exit; fi
   exit "$failed"
 }
 
