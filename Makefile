@@ -23,7 +23,7 @@ REPORTS := $(STUDIES:%=report-%)
 ORIGINALS := $(STUDIES:%=originals-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(CLAIMS) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan prices calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(CLAIMS) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -33,6 +33,9 @@ all-reports: $(TOOLS) ## Measure every study, then write REPORT.md (PROFILE=quic
 
 plan: ## Print what all-reports would run, and for how long
 	@scripts/all-reports.sh --plan $(STUDIES)
+
+prices: $(TOOLS) ## Measure what one handoff costs, print the table and write it into the pages: minutes
+	@scripts/all-reports.sh --prices $(PLAN_FLAG) $(STUDIES)
 
 $(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
 	@scripts/all-reports.sh $(PLAN_FLAG) $*
@@ -54,7 +57,7 @@ calibrate: $(TOOLS) ## Repeat A/A controls of each study TRIALS times: how often
 
 ##@ Report
 
-report: ## Write REPORT.md, docs/evidence/, charts/ and the answers in README.md from results/; measures nothing
+report: ## Write REPORT.md, docs/evidence/, charts/ and the answers and prices in README.md from results/; measures nothing
 	@scripts/report.sh --answers $(STUDIES)
 
 ##@ Develop

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does:   measures the studies, first what README.md shows of all, then the rest one after the other, or calibrates them; after each step it writes
-#         the report and prints the answers.
+# Does:   measures the studies, first what README.md shows of all, then the rest one after the other, or calibrates them, or measures their prices
+#         alone; after each step it writes the report and prints the answers, or the prices.
 # Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
@@ -8,7 +8,8 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/all-reports.sh [--profile quick|full | --calibrate] [--plan] STUDY...
+usage: scripts/all-reports.sh [--profile quick|full | --prices | --calibrate] [--plan] STUDY...
+--prices measures what one handoff costs and nothing else, in the studies that have prices.
 --calibrate repeats A/A controls of each study TRIALS times instead (default 20): the report says how often the method was wrong.
 With --plan it only prints what would run and how long it takes; exit code 1: a study exceeds its budget.
 EOF
@@ -23,12 +24,13 @@ attempt() {
 }
 
 main() {
-  local studies=() plan_only='' calibrate=() study failed=0
+  local studies=() measured=() plan_only='' part=() said=--answers study failed=0
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
-      --calibrate) calibrate=(--calibrate "$TRIALS") PROFILE=quick ;;
+      --calibrate) part=(--calibrate "$TRIALS") PROFILE=quick ;;
+      --prices) part=(--prices) said=--prices PROFILE=quick ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
@@ -36,16 +38,20 @@ main() {
     shift
   done
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
-  if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${studies[@]}" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"} --plan; fi
-  case $PROFILE${calibrate[*]+-} in
+  for study in "${studies[@]}"; do
+    if [ "$said" = --answers ] || grep -qx '\[\[price\]\]' "$study/study/claims.toml"; then measured+=("$study"); fi
+  done
+  [ ${#measured[@]} -gt 0 ] || die 'no study has prices'
+  if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${measured[@]}" --profile "$PROFILE" ${part[@]+"${part[@]}"} --plan; fi
+  case $PROFILE${part[*]+-} in
     quick | full)
-      for study in "${studies[@]}"; do attempt "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" --first; done
-      attempt "$SCRIPTS/report.sh" --answers "${studies[@]}" ;;
+      for study in "${measured[@]}"; do attempt "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" --first; done
+      attempt "$SCRIPTS/report.sh" "$said" "${studies[@]}" ;;
   esac
   # After each study, so that whoever interrupts has a report of what there is.
-  for study in "${studies[@]}"; do
-    attempt "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${calibrate[@]+"${calibrate[@]}"}
-    [ "$PROFILE" = smoke ] || attempt "$SCRIPTS/report.sh" --answers "${studies[@]}"
+  for study in "${measured[@]}"; do
+    attempt "$SCRIPTS/measure.sh" "$study" --profile "$PROFILE" ${part[@]+"${part[@]}"}
+    [ "$PROFILE" = smoke ] || attempt "$SCRIPTS/report.sh" "$said" "${studies[@]}"
   done
   exit "$failed"
 }

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
 # Does:   checks the recorded results and writes the report from the newest of each study; measures nothing.
 # Reads:  results/, STUDY/study/{claims.toml,page.toml}.
-# Writes: REPORT.md, docs/evidence/, charts/, the answers in README.md and the goals in STUDY/README.md (below --into: the same there).
+# Writes: REPORT.md, docs/evidence/, charts/, the answers and prices in README.md and the goals in STUDY/README.md (below --into: the same there).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/report.sh [--answers] [--into FOLDER] STUDY...
+usage: scripts/report.sh [--answers | --prices] [--into FOLDER] STUDY...
 What was measured first of a study that is still being measured is part of the report until the rest is there.
---answers prints the answers at the end. --into writes below FOLDER instead of the repository.
+--answers prints the answers at the end, --prices what one handoff costs. --into writes below FOLDER instead of the repository.
 Exit codes: 0 done, 1 done but `report check` found something, 2 could not write the report.
 EOF
 }
 
 main() {
-  local answers='' into=. study file files=(README.md) splices=() found=0 report folder rounds=()
+  local printed='' into=. study file files=(README.md) splices=() found=0 report folder rounds=()
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
-      --answers) answers=yes ;;
+      --answers | --prices) printed=${1#--} ;;
       --into) [ $# -gt 1 ] || die '--into takes a folder'; into=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) break ;;
@@ -45,7 +45,7 @@ main() {
   done
   "$report" render "${rounds[@]}" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} ||
     die 'the report could not be written (see above)'
-  [ -z "$answers" ] || "$report" answers "${rounds[@]}"
+  [ -z "$printed" ] || "$report" "$printed" "${rounds[@]}"
   exit "$found"
 }
 

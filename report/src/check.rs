@@ -77,7 +77,11 @@ fn open(path: &Path, findings: &mut Vec<Error>) -> Option<Folder> {
 /// The folder is called as its plan says: results/STUDY/STAMP-PROFILE, with a stamp such as 20261121T050000Z.
 fn name(folder: &Folder) -> Option<Error> {
     let meta = &folder.meta;
-    let profile = if meta.calibration.is_some() { "calibration" } else { &meta.profile };
+    let profile = match meta.profile.as_str() {
+        _ if meta.calibration.is_some() => "calibration",
+        "quick" if folder.is_of_prices() => "prices",
+        profile => profile,
+    };
     let place = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
     let mut names = place.iter().rev().map(OsStr::to_string_lossy);
     let (own, study) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
@@ -104,7 +108,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
 fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
     let kernel = folder.machine.value("kernel");
     let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
-    let is_due = folder.judges() && is_linux;
+    let is_due = (folder.judges() || folder.is_of_prices()) && is_linux;
     let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
     let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
     let what = "is no figure above zero: a whole round is of a host that was probed";

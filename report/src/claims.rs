@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
+use self::handoffs::{Price, Rule};
 use crate::rules::{Band, Direction};
+
+pub mod handoffs;
 
 /// What claims.toml says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,6 +22,8 @@ pub struct Claims {
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
     pub controls: Vec<ControlCase>,
     pub goals: Vec<Goal>,
+    pub prices: Vec<Price>,
+    pub rules: Vec<Rule>,
 }
 
 /// One of the two forms in which every claim is judged; by name as page.toml and JSON say it.
@@ -464,7 +469,10 @@ impl Claims {
         });
         let controls = self.controls.iter().map(|control| (control.id.as_str(), &control.quantity));
         let goals = self.goals.iter().map(|goal| (goal.id.as_str(), &goal.quantity));
-        claims.chain(controls).chain(goals)
+        let prices = self.prices.iter();
+        let prices =
+            prices.flat_map(|price| price.sides.iter().map(move |(_, quantity)| (price.id.as_str(), quantity)));
+        claims.chain(controls).chain(goals).chain(prices)
     }
 
     /// These claims with the blocks of a round, whose own claims are `round`, as far as it was asked the same: a test by the same claim, form,
@@ -510,6 +518,8 @@ impl Claims {
             control.quantity.blocks = blocks_of(&control.quantity, &mut same.map(|other| &other.quantity));
         }
         claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(anybody);
+        let sides = claims.prices.iter_mut().flat_map(|price| &mut price.sides);
+        sides.map(|(_, quantity)| quantity).for_each(anybody);
         claims
     }
 
@@ -519,7 +529,9 @@ impl Claims {
         let quantities = parts.flat_map(|(_, part)| {
             std::iter::once(&part.quantity).chain(self.guards(part).map(|control| &control.quantity))
         });
-        quantities
+        let prices = self.prices.iter().filter(|price| price.is_in_readme);
+        let prices = prices.flat_map(|price| price.sides.iter().map(|(_, quantity)| quantity));
+        (quantities.chain(prices))
             .filter(|of| of.is_measured(profile))
             .flat_map(|of| of.scenarios(profile))
             .map(String::as_str)

@@ -12,6 +12,7 @@ use strum::VariantNames;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::claims::handoffs::{Measured, Rule};
 use crate::claims::{
     Aim, Asked, Better, Bound, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part,
     Quantity, Replicate, Unit,
@@ -21,6 +22,8 @@ use crate::files::{Schema, TomlFile, in_line};
 use crate::record::unit;
 use crate::rules::Band;
 
+mod handoffs;
+
 /// Keys that a table keeps to itself.
 const OWN: &str = "id text short original published fair further part absent pending schema study budget first scope planted claim goal process duet size ours but";
 /// Keys that say how a test is judged; a form and a part inherit them.
@@ -29,6 +32,8 @@ const JUDGED: &str = "kind margin aa cause figure band x direction explains at_l
 const MEASURED: &str = "metric scenarios blocks replicate better";
 /// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
 const ARMS: &str = "ratio arm arms minus per factor unit";
+/// Keys of a price, and of a rule.
+const PRICED: &str = "price condition sync async base use readme rule form shape beside handoffs count why side";
 /// Keys that claims had before: rounds that were sealed with them are still read, without them.
 const RETIRED: &str = "size size_band control";
 /// Whoever says one of these keys does not inherit the others.
@@ -118,8 +123,11 @@ impl Claims {
             }
         }
         let goals = top.each("goal", "goal", |goal| goal.goal())?;
+        let prices = top.each("price", "price", |price| price.price())?;
+        let rules = top.each("rule", "rule", |rule| rule.rule())?;
         reader.refuse_unread()?;
-        let claims = Claims { study, budget_s, first, claims, controls: reader.controls.into_inner(), goals };
+        let controls = reader.controls.into_inner();
+        let claims = Claims { study, budget_s, first, claims, controls, goals, prices, rules };
         claims.check_names(file)?;
         Ok(claims)
     }
@@ -127,14 +135,23 @@ impl Claims {
     /// Ids are unique, and what explains another claim leads to it.
     fn check_names(&self, file: TomlFile<'_>) -> Result<(), Error> {
         let further = self.claims.iter().flat_map(|claim| &claim.further).map(|test| &test.id);
-        let ids =
-            self.claims.iter().map(|claim| &claim.id).chain(further).chain(self.goals.iter().map(|goal| &goal.id));
+        let aims = self.goals.iter().map(|goal| &goal.id).chain(self.prices.iter().map(|price| &price.id));
+        let aims = aims.chain(self.rules.iter().map(|rule| &rule.id));
+        let ids = self.claims.iter().map(|claim| &claim.id).chain(further).chain(aims);
         let mut seen = BTreeSet::new();
         if let Some(id) = ids.into_iter().find(|id| !seen.insert(*id)) {
             return Err(file.error_at(&format!("id = \"{id}\""), format!("the id '{id}' stands twice")));
         }
         if let Some(id) = self.first.iter().find(|id| !self.parts().any(|(part, _)| part == *id)) {
             return Err(file.error_at(id, format!("'{id}' is to be measured first, but there is no such claim")));
+        }
+        for Rule { id, measured, .. } in &self.rules {
+            if let Measured::Claim(claim, form) = measured
+                && self.asked(claim, *form).is_none()
+            {
+                let what = format!("{id} is about '{claim}', which is no claim or further test of this file");
+                return Err(file.error_at(&format!("id = \"{id}\""), what));
+            }
         }
         for (id, part) in self.parts() {
             if let Kind::Cause { explains, form, .. } = &part.kind
@@ -205,7 +222,7 @@ impl<'a> Reader<'a> {
             if self.is_of_round && is_in(RETIRED, &key) && !name.starts_with("planted.") {
                 continue;
             }
-            if ![OWN, JUDGED, MEASURED, ARMS].iter().any(|keys| is_in(keys, &key)) {
+            if ![OWN, JUDGED, MEASURED, ARMS, PRICED].iter().any(|keys| is_in(keys, &key)) {
                 return Err(self.file.error_in(at, format!("unknown key `{key}` in {name}")));
             }
             let entry = Rc::new(Entry { key: key.clone(), value, at, of: name.clone(), is_read: Cell::new(false) });

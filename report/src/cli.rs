@@ -99,6 +99,11 @@ pub enum Command {
         #[command(flatten)]
         from: Basis,
     },
+    /// Print what one handoff costs: all prices
+    Prices {
+        #[command(flatten)]
+        from: Basis,
+    },
     /// Print the verdicts on all claims, in both forms
     Verdicts {
         #[command(flatten)]

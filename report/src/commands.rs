@@ -65,6 +65,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
         Command::Check { paths } => check_all(&paths),
         Command::Answers { from } => print(&render::answers_in_text(&studies(&from)?)),
+        Command::Prices { from } => print(&render::prices_in_text(&studies(&from)?, false)),
         Command::Verdicts { from, study, claim, json } => {
             let mut studies = studies(&from)?;
             if let Some(study) = study {

@@ -46,21 +46,35 @@ pub fn metric_in_words(metric: &str) -> String {
 /// The printed unit that fits a value of `like` (in the stored unit `unit`), so that a row of values can share one: what a value is divided by
 /// to be in it, and what stands behind the number, for example `(1e-3, "ms")`; nothing does behind plain counts.
 pub fn unit_for(unit: &str, like: f64) -> (f64, &str) {
-    let (ladder, stored) = match unit {
-        "s" => (TIMES, 1.0),
-        "ms" => (TIMES, 1e-3),
-        "us" | "µs" => (TIMES, 1e-6),
-        "ns" => (TIMES, 1e-9),
-        "kib" | "KiB" => (SIZES, 1024.0),
-        "bytes" | "B" => (SIZES, 1.0),
-        _ => return (1.0, symbol_of(unit)),
-    };
+    let Some((ladder, stored)) = ladder(unit) else { return (1.0, symbol_of(unit)) };
     let size = (like * stored).abs();
     // Zero and unreadable values keep the stored unit: "0 s" says more than "0 ns".
     let is_readable = size > 0.0 && size.is_finite();
     let fits = |(step, _): &(f64, &str)| if is_readable { size >= step * 0.9995 } else { *step <= stored };
     let (step, symbol) = ladder.into_iter().find(fits).unwrap_or(ladder[3]);
     (step / stored, symbol)
+}
+
+/// The units of what `unit` is one of, and how much it is of the base of them.
+fn ladder(unit: &str) -> Option<([(f64, &'static str); 4], f64)> {
+    match unit {
+        "s" => Some((TIMES, 1.0)),
+        "ms" => Some((TIMES, 1e-3)),
+        "us" | "µs" => Some((TIMES, 1e-6)),
+        "ns" => Some((TIMES, 1e-9)),
+        "kib" | "KiB" => Some((SIZES, 1024.0)),
+        "bytes" | "B" => Some((SIZES, 1.0)),
+        _ => None,
+    }
+}
+
+/// What a value in `unit` is multiplied by to be in `other`; `None` of units that have nothing in common.
+pub fn conversion(unit: &str, other: &str) -> Option<f64> {
+    match (ladder(unit), ladder(other)) {
+        (Some((units, from)), Some((others, to))) if units == others => Some(from / to),
+        (None, None) if unit == other => Some(1.0),
+        _ => None,
+    }
 }
 
 /// What stands behind a number of a stored unit that has no larger or smaller ones: `count` nothing, `per_s` "/s", `mb_per_s` "MB/s", others as given.

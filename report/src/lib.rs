@@ -7,7 +7,7 @@
 //!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`]; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
-//!   [`judged`] (what came of it), [`host`] and [`rounds`] (which measurements are shown);
+//!   [`judged`] (what came of it), [`prices`], [`prediction`], [`host`] and [`rounds`] (which measurements are shown);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], `publish`.
 
 mod append;
@@ -35,6 +35,8 @@ pub mod output;
 pub mod page;
 pub mod plan;
 pub mod plan_file;
+pub mod prediction;
+pub mod prices;
 mod publish;
 pub mod record;
 pub mod render;

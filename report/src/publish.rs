@@ -15,6 +15,8 @@ use crate::files::{self, write_whole};
 use crate::judge::{self, Evidence, Originals, Round};
 use crate::judged::JudgedStudy;
 use crate::page::Page;
+use crate::prediction::{self, Observed};
+use crate::prices;
 use crate::render;
 use crate::results::{Folder, load};
 use crate::rounds::{self, Origin, Shown, Source};
@@ -84,8 +86,17 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     let on = |host: usize| {
         let rounds = asked.iter().filter(|it| it.host == host);
         let rounds: Vec<Round> = rounds.map(|it| Round::new(it.evidence(), &it.below)).collect();
-        judge::study(&claims, &rounds, &originals, host)
+        let judged = judge::study(&claims, &rounds, &originals, host);
+        let of_rule = |rule| prediction::observe(rule, host, &rounds, &judged);
+        let observed: Vec<Observed> = claims.rules.iter().flat_map(of_rule).collect();
+        (judged, observed)
     };
+    let (on_here, mut observed) = on(here);
+    let alone: Vec<Asked> = shown.prices.iter().map(|round| Asked::new(round, &claims)).collect();
+    let mut newest_first: Vec<&Asked> = asked.iter().chain(&alone).collect();
+    newest_first.sort_by(|a, b| b.below.cmp(&a.below));
+    let all = newest_first.into_iter().map(|it| (it.host, Round::new(it.evidence(), &it.below)));
+    let prices = prices::judge(&claims.prices, &all.collect::<Vec<_>>());
     let others: BTreeSet<usize> = asked.iter().map(|it| it.host).filter(|host| *host != here).collect();
     let newest = asked[0].folder;
     let (memory_disagreements, memory_compared) = newest.memory_check();
@@ -97,9 +108,14 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
         measured_s: newest.runs.iter().filter_map(|run| run.hyperfine.as_ref()).map(|export| export.wall_s).sum(),
         memory_disagreements,
         memory_compared,
-        ..on(here)
+        ..on_here
     };
-    let elsewhere = others.into_iter().map(|host| (host, on(host))).collect();
+    let mut elsewhere = Vec::new();
+    for host in others {
+        let (judged, of_host) = on(host);
+        elsewhere.push((host, judged));
+        observed.extend(of_host);
+    }
     let calibrate = |(host, folder): (usize, &Folder)| {
         let (below, claims, data) = (folder.below(), folder.claims.clone(), folder.dataset());
         Some(judge::calibrate(
@@ -110,6 +126,8 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     let mut view = StudyView {
         judged,
         elsewhere,
+        prices,
+        observed,
         page,
         data: asked.swap_remove(0).data,
         machine: newest.machine.clone(),
@@ -122,7 +140,7 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     };
     let checking: BTreeSet<String> = view.originals_used();
     let checking = shown.originals.iter().filter(|(_, folder)| checking.contains(&folder.below()));
-    view.origin.rounds = { shown.rounds.iter() }
+    view.origin.rounds = { shown.rounds.iter().chain(&shown.prices) }
         .map(source)
         .chain(shown.calibration.map(|(host, folder)| Source::new("calibrates", host, folder)))
         .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", *host, folder)))

@@ -104,7 +104,14 @@ impl Folder {
     /// Whether it judges claims: it measured all of its profile.
     pub fn judges(&self) -> bool {
         let PlanMeta { calibration, only, profile, .. } = &self.meta;
-        calibration.is_none() && only.is_none() && matches!(profile.as_str(), "quick" | "full")
+        let is_whole = calibration.is_none() && only.is_none() && !self.is_of_prices();
+        is_whole && matches!(profile.as_str(), "quick" | "full")
+    }
+
+    /// Whether it was asked nothing but prices.
+    pub fn is_of_prices(&self) -> bool {
+        let Claims { claims, controls, goals, prices, .. } = &self.claims;
+        claims.is_empty() && controls.is_empty() && goals.is_empty() && !prices.is_empty()
     }
 
     /// How many blocks were run, and how many planned: a measurement that was cut off has fewer.

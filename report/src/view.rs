@@ -7,6 +7,8 @@ use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
 use crate::machine::Machine;
 use crate::page::{Chart, ChartKind, Page};
+use crate::prediction::{Observed, agrees};
+use crate::prices::JudgedPrice;
 use crate::rounds::Origin;
 use crate::rules::{Over, over, together};
 
@@ -17,6 +19,10 @@ pub struct StudyView {
     pub judged: JudgedStudy,
     /// On each other host.
     pub elsewhere: Vec<(usize, JudgedStudy)>,
+    /// On all hosts.
+    pub prices: Vec<JudgedPrice>,
+    /// What the rules of the study need to predict, on all hosts.
+    pub observed: Vec<Observed>,
     pub page: Page,
     /// The samples of the newest round, behind tables and charts.
     pub data: Dataset,
@@ -25,6 +31,41 @@ pub struct StudyView {
     pub calibration: Vec<Calibrated>,
     /// The rounds and the host that all this comes from.
     pub origin: Origin,
+}
+
+/// An effect as a host's own price predicts it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicted<'a> {
+    pub observed: &'a Observed,
+    pub price_s: f64,
+    /// As a ratio.
+    pub predicted: f64,
+    pub agrees: bool,
+}
+
+/// All that the rules of the studies predict, and the rules of which no host has the price.
+pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
+    let (mut found, mut missing) = (Vec::new(), BTreeSet::new());
+    for observed in studies.iter().flat_map(|view| &view.observed) {
+        let (study, id, way) = &observed.rule.price;
+        let prices = studies.iter().filter(|view| view.judged.study == *study).flat_map(|view| &view.prices);
+        let Some(price) = { prices }.find(|price| price.price.id == *id) else {
+            missing.insert(format!("{} ({study}.{id})", observed.rule.text));
+            continue;
+        };
+        found.extend(price.seconds(observed.host, *way).map(|price_s| {
+            let predicted = observed.predicted(price_s);
+            Predicted { observed, price_s, predicted, agrees: agrees(predicted, observed.effect.point) }
+        }));
+    }
+    (found, missing)
+}
+
+/// The host of the newest round that measured a price.
+pub fn price_host(studies: &[StudyView]) -> usize {
+    let hosts = studies.iter().flat_map(|view| &view.prices).flat_map(|price| &price.hosts);
+    let newest = hosts.max_by_key(|on| on.round.rsplit('/').next().map(str::to_owned));
+    newest.map_or(0, |on| on.host)
 }
 
 impl StudyView {
@@ -118,7 +159,8 @@ impl StudyView {
         let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
         let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
         let rows = claims.flat_map(|found| &found.rows).chain(goals);
-        rows.map(|row| row.round.clone()).chain([self.judged.folder.clone()]).collect()
+        let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| on.round.clone());
+        rows.map(|row| row.round.clone()).chain(prices).chain([self.judged.folder.clone()]).collect()
     }
 
     /// The folders in which the authors' own code was compared.

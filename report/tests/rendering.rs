@@ -87,7 +87,7 @@ fn assert_readable(views: &[StudyView]) {
 fn pages_charts_and_the_blocks_for_other_documents_are_the_golden_ones() {
     let views = [fixture::view()];
     let blocks = splice_blocks(&views);
-    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up"]);
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up", "prices"]);
     golden("answers.md", &blocks["answers"]);
     golden("goals.md", &blocks["goals-made_up"]);
     for (path, text) in render::pages(&views).into_iter().chain(charts::all(&views)) {

@@ -117,6 +117,16 @@ test_one_claim_is_measured_and_judged_apart() {
   [ "$(exit_code measure --claim Y2)" -le 1 ] && says "Y2: the first case" && says 'here: ' && says 'range: ' && says 'published: none' && ! says Y1 && same "$before" "$(newest)" &&
     compgen -G "$repo/target/claim-results/Y2/toy/*/SHA256SUMS" >/dev/null
 }
+test_prices_are_measured_alone_and_are_a_round_of_their_own() {
+  local claims=$repo/toy/study/claims.toml
+  same 2 "$(exit_code measure --prices)" && says 'toy has no prices' && same 2 "$(exit_code measure --prices --claim Y2)" || return
+  cp "$claims" "$temp/claims.toml"
+  printf '%s\n' '[[price]]' 'id = "call"' 'text = "a call"' 'unit = "ms"' 'metric = "work_s"' 'async = "two"' 'scenarios = ["long"]' \
+    'blocks = { quick = 2 }' 'use = "{async}"' >>"$claims"
+  same 0 "$(exit_code measure --prices --plan)" && says '2 runs' && same 0 "$(exit_code measure --prices)" || return
+  mv "$temp/claims.toml" "$claims"
+  [[ $(newest) == *-prices ]] && a_whole_folder && ! grep -q 'claim' "$(newest)/claims.toml" && same 2 "$(count_lines "$(newest)/runs.jsonl")"
+}
 test_builds_that_only_tests_want_are_not_measured() {
   same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' &&
     same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"

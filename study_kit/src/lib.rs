@@ -9,6 +9,7 @@
 //! | [`record`] | the line of JSON that a run appends |
 //! | `metrics` | what was observed, by name |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
+//! | [`price`] | what one handoff costs |
 //! | [`probe`] | how fast the machine is just now |
 //! | [`server`] | a server in a process of its own, which ends with this one |
 //! | `original` | the authors' own program as an arm |
@@ -24,6 +25,7 @@ mod original;
 mod output;
 mod overview;
 mod page;
+pub mod price;
 pub mod probe;
 mod program;
 pub mod record;

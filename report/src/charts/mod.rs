@@ -4,6 +4,7 @@ pub mod canvas;
 pub mod claims;
 pub mod frame;
 pub mod lines;
+pub mod rule;
 pub mod scale;
 pub mod strip;
 
@@ -14,10 +15,11 @@ use crate::fmt::anchor;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 
-/// Every chart by file name: `claims.svg` over all studies, `STUDY-claims.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page of
+/// Every chart by file name: `claims.svg` over all studies, `rule.svg` if prices predict anything, `STUDY-claims.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page of
 /// which anything was run.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
     let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies))]);
+    charts.extend(rule::draw(studies).map(|chart| ("rule.svg".to_owned(), chart)));
     for view in studies {
         charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view)));
         for chart in view.page.chart.iter().filter(|chart| view.can_draw(chart)) {

@@ -1,7 +1,8 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
-use crate::claims::Claims;
-use crate::judged::{JudgedControl, JudgedStudy};
+use crate::claims::{Claims, Quantity};
+use crate::judged::{JudgedControl, JudgedStudy, Row};
+use crate::stats;
 
 mod calibration;
 mod claim;
@@ -30,6 +31,18 @@ impl<'a> Round<'a> {
     pub fn new(evidence: Evidence<'a>, folder: &'a str) -> Self {
         let controls = evidence.claims.controls.iter().map(|control| control::judge(evidence, control)).collect();
         Round { evidence, folder, controls }
+    }
+
+    /// What it measured of a quantity in `scenario`; `None` if it did not.
+    pub fn row(&self, quantity: &Quantity, scenario: &str) -> Option<Row> {
+        let row = self.evidence.row(quantity, scenario, &self.evidence.gather(quantity, scenario));
+        row.estimate.is_some().then(|| Row { round: self.folder.to_owned(), ..row })
+    }
+
+    /// The median of a metric over the runs of a test case that succeeded.
+    pub fn median(&self, scenario: &str, arm: &str, metric: &str) -> Option<f64> {
+        let samples = self.evidence.data.samples(scenario, arm);
+        stats::median(samples.iter().filter_map(|sample| sample.metrics.get(metric).copied()).collect())
     }
 }
 

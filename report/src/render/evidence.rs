@@ -6,7 +6,7 @@ use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
 use super::parts::{link, original, some};
-use super::{GENERATED, table};
+use super::{GENERATED, prices, table};
 use crate::claims::{Form, Further};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
@@ -33,6 +33,7 @@ pub fn page(view: &StudyView) -> String {
         let _ = write!(out, "## Claims\n\n{}\n\n", ids.join(" · "));
     }
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
+    out.push_str(&prices::by_host(view));
     let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
     out.push_str(&headed("## Tables", &tables.concat()));
     out.push_str(&headed("## Charts", &charts(view)));

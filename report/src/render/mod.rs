@@ -3,6 +3,7 @@
 //! - `markdown`: escaped text and tables; `parts`: what several pages print;
 //! - REPORT.md: `report`, with a `study` each;
 //! - docs/evidence/: `evidence` of each study, `trust`, `machines`, and `verdicts` for other programs;
+//! - `prices`: what one handoff costs, on most of them; `rule`: what that predicts;
 //! - blocks of other documents: `answers` in the README, `goals` in those of the crates; `text` for a terminal.
 
 mod answers;
@@ -11,7 +12,9 @@ mod goals;
 mod machines;
 mod markdown;
 mod parts;
+mod prices;
 mod report;
+mod rule;
 mod study;
 mod table;
 mod text;
@@ -23,6 +26,7 @@ use std::collections::BTreeMap;
 use crate::view::StudyView;
 
 pub use parts::EVIDENCE;
+pub use prices::in_text as prices_in_text;
 pub use text::{answers as answers_in_text, claim as claim_in_text, verdict_table};
 pub use verdicts::verdicts_json;
 
@@ -51,7 +55,7 @@ fn ended(mut page: String) -> String {
     page
 }
 
-/// What stands between the marks of other documents, by name: `answers`, and `goals-STUDY` for each study with goals.
+/// What stands between the marks of other documents, by name: `prices`, `answers`, and `goals-STUDY` for each study with goals.
 pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
     let chart = "![Claims about ratios, as published and fair, a dot per host](charts/claims.svg)\n";
     let answers = [
@@ -61,7 +65,10 @@ pub fn splice_blocks(studies: &[StudyView]) -> BTreeMap<String, String> {
         chart,
         &answers::all(studies, REPORT),
     ];
-    let mut blocks = BTreeMap::from([("answers".to_owned(), answers.join("\n"))]);
+    let mut blocks = BTreeMap::from(
+        [("answers", answers.join("\n")), ("prices", prices::short(studies))]
+            .map(|(name, block)| (name.to_owned(), block)),
+    );
     for view in studies.iter().filter(|view| !view.judged.goals.is_empty()) {
         blocks.insert(format!("goals-{}", view.judged.study), goals::table(view));
     }

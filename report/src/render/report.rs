@@ -1,7 +1,7 @@
 //! REPORT.md as a whole: what is in it, the studies, threats to every measurement here, and how to rebuild the file.
 
 use super::markdown::{Table, bullets, code};
-use super::{GENERATED, study};
+use super::{GENERATED, prices, rule, study};
 use crate::fmt::anchor;
 use crate::view::StudyView;
 
@@ -22,6 +22,8 @@ const THREATS: [&str; 6] = [
 /// The report over the studies that have been measured, in the order given.
 pub fn page(studies: &[StudyView]) -> String {
     let mut sections = vec![GENERATED.to_owned(), head(studies)];
+    sections
+        .extend([prices::section(studies), rule::section(studies)].into_iter().filter(|section| !section.is_empty()));
     sections.extend(studies.iter().map(study::section));
     sections.push(format!("## Threats to all of them\n\n{}{}", bullets(THREATS), commands(studies)));
     sections.join("\n")
@@ -31,7 +33,9 @@ pub fn page(studies: &[StudyView]) -> String {
 fn head(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| format!("[{}](#{})", view.page.title, anchor(&view.judged.study, ""));
     let last = ["[Threats to all of them](#threats-to-all-of-them)", "[Rebuild this file](#rebuild-this-file)"];
-    let contents = bullets(studies.iter().map(of_study).chain(last.map(str::to_owned)));
+    let has_prices = studies.iter().any(|view| !view.prices.is_empty());
+    let prices = has_prices.then(|| "[Prices](#prices)".to_owned());
+    let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)).chain(last.map(str::to_owned)));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          The conclusions are in [README](README.md). Every claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and \

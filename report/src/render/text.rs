@@ -5,7 +5,7 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use strum::VariantArray as _;
 
 use super::answers::filled;
-use super::parts;
+use super::{parts, prices};
 use crate::claims::Form;
 use crate::figures::{self, NOTHING};
 use crate::fmt;
@@ -17,7 +17,7 @@ const FORM: usize = 12;
 /// Width of the lines that follow an id.
 const WIDTH: usize = 100;
 
-/// What is quoted of each study, what became of it and what to do: a screen.
+/// What is quoted of each study, what became of it and what to do, and what a handoff costs: a screen.
 pub fn answers(studies: &[StudyView]) -> String {
     let mut text = String::new();
     for view in studies {
@@ -34,7 +34,7 @@ pub fn answers(studies: &[StudyView]) -> String {
             push_wrapped(&mut text, &filled(view, sentence).replace('`', ""), 14);
         }
     }
-    text
+    text + &prices::in_text(studies, true)
 }
 
 /// What the hosts say of one claim: here, over the hosts, and what was published; `None` if there is no such claim.

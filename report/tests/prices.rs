@@ -1,0 +1,230 @@
+//! Prices: read, planned, measured by themselves or with the rest, and shown.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use report::claims::{Claims, Of};
+use report::plan_file::PlannedRun;
+use support::{
+    CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, judging, plan, planned, read, render, report,
+    temporary, usual, write,
+};
+
+mod support;
+
+/// Two prices: a message, which the README shows, and a wake-up.
+const PRICES: &str = r#"
+[[price]]
+id = "message-1"
+text = "a message through a channel"
+condition = "cores idle"
+unit = "us"
+metric = "work_s"
+sync = "thread"
+async = "task"
+base = "call"
+scenarios = ["price_message"]
+blocks = { quick = 8 }
+use = "worth it for calls longer than {async*20} (5 %)"
+readme = true
+
+[[price]]
+id = "wake"
+text = "a wake-up by a timer"
+unit = "ms"
+metric = "work_s"
+async = "task"
+scenarios = ["price_wake"]
+blocks = { quick = 6 }
+use = "{async} late"
+"#;
+
+fn priced(claims: &str) -> Toy {
+    let own =
+        [("price_message", "thread"), ("price_message", "task"), ("price_message", "call"), ("price_wake", "task")];
+    let with_claims = if claims.contains("[[claim]]") { &CASES[..] } else { &[] };
+    Toy { claims: claims.to_owned(), cases: cases(&[with_claims, &own].concat()), ..Toy::default() }
+}
+
+fn whole() -> Toy {
+    priced(&(CLAIMS.to_owned() + PRICES))
+}
+
+/// A round of prices alone, on a host whose handoffs take so many times as long; what decides stays what it was.
+fn prices_alone(results: &Path, stamp: &str, cpu_model: &'static str, factor: f64) -> PathBuf {
+    let study = results.join("toy/study/claims.toml");
+    let kept = fs::read_to_string(&study).unwrap_or_default();
+    let toy = Toy { cpu_model, ..priced(&format!("schema = 2\nstudy = \"toy\"\n{PRICES}")) };
+    let sealed = toy.seal(results, stamp, |run| costs(run, factor));
+    if !kept.is_empty() {
+        fs::write(&study, kept).unwrap();
+    }
+    let named = sealed.with_file_name(format!("{stamp}-prices"));
+    fs::rename(&sealed, &named).unwrap();
+    named
+}
+
+/// A call takes 1 ms, a thread 5 ms and a task 3 ms; a wake-up takes 2 ms.
+fn costs(run: &PlannedRun, factor: f64) -> Outcome {
+    let noise = 1.0 + 0.001 * run.block as f64;
+    match (run.case.scenario.as_str(), run.case.arm.as_str()) {
+        ("price_message", "call") => Outcome::Took(0.001, 80_000.0),
+        ("price_message", "thread") => Outcome::Took(0.001 + 0.004 * noise * factor, 80_000.0),
+        ("price_message", "task") => Outcome::Took(0.001 + 0.002 * noise * factor, 80_000.0),
+        ("price_wake", _) => Outcome::Took(0.002 * noise * factor, 80_000.0),
+        _ => usual(run),
+    }
+}
+
+fn read_claims(text: &str) -> Result<Claims, String> {
+    Claims::parse(text, "claims.toml").map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_price_is_of_a_handoff_in_nanoseconds_unless_it_says_otherwise() {
+    let text = format!("{CLAIMS}{}", PRICES.replace("metric = \"work_s\"\n", ""));
+    let prices = read_claims(&text).unwrap().prices;
+    let printed: Vec<(&str, &Of)> =
+        prices.iter().flat_map(|price| &price.sides).map(|(_, side)| (side.metric.as_str(), &side.of)).collect();
+    let value = |arm: &str, minus: Option<&str>, factor: f64, unit: &str| Of::Value {
+        arm: arm.to_owned(),
+        minus: minus.map(str::to_owned),
+        per: None,
+        factor,
+        unit: unit.to_owned(),
+    };
+    let [thread, task] = ["thread", "task"].map(|arm| value(arm, Some("call"), 1e-9 / 1e-6, "us"));
+    let (call, late) = (value("call", None, 1e-9 / 1e-6, "us"), value("task", None, 1e-9 / 1e-3, "ms"));
+    assert_eq!(printed, [&thread, &task, &call, &late].map(|of| ("handoff_ns", of)));
+    assert_eq!(prices.iter().map(|price| price.is_in_readme).collect::<Vec<_>>(), [true, false]);
+    let factor = text.replace("unit = \"ms\"", "unit = \"turns\"\nfactor = 0.5");
+    assert_eq!(read_claims(&factor).unwrap().prices[1].sides[0].1.of, value("task", None, 0.5, "turns"));
+}
+
+#[test]
+fn a_price_that_cannot_be_meant_is_refused_with_its_line() {
+    let line = |of: &str| (CLAIMS.to_owned() + PRICES).lines().position(|line| line.starts_with(of)).unwrap() + 1;
+    for (from, to, at, why) in [
+        ("readme = true", "readmee = true", "readme", "unknown key `readmee`"),
+        ("readme = true", "per = \"rows_count\"", "readme", "the key 'per' means nothing in message-1"),
+        ("id = \"message-1\"", "id = \"Message_1\"", "id = \"message-1", "small letters"),
+        ("id = \"message-1\"", "id = \"fast\"", "id = \"fast", "the id 'fast' stands twice"),
+        ("[\"price_message\"]", "[\"price_message\", \"big\"]", "scenarios = [\"price_message", "name exactly one"),
+        ("{async*20}", "{async*many}", "use", "no figure can fill"),
+        ("{async*20}", "{async", "use", "no figure can fill"),
+        ("{async} late", "{sync} late", "use = \"{async}", "no figure can fill"),
+        ("unit = \"us\"", "unit = \"KiB\"", "unit", "say by what factor"),
+        ("blocks = { quick = 6 }", "blocks = { smoke = 6 }", "blocks = { quick = 6", "names the profile 'smoke'"),
+        (
+            "async = \"task\"\nscenarios = [\"price_wake\"]",
+            "scenarios = [\"price_wake\"]",
+            "id = \"wake",
+            "needs an arm",
+        ),
+        ("use = \"{async} late\"", "", "id = \"wake", "needs the key 'use'"),
+    ] {
+        let text = CLAIMS.to_owned() + PRICES;
+        assert!(text.contains(from), "{from}");
+        let error = read_claims(&text.replace(from, to)).expect_err(to);
+        assert!(error.contains(why), "{to}: {error}");
+        assert!(error.starts_with(&format!("claims.toml:{}: ", line(at))), "{to}: {error}");
+    }
+}
+
+#[test]
+fn the_blocks_of_a_price_are_planned_like_all_others() {
+    let folder = temporary();
+    let toy = whole();
+    write(folder.path(), "claims.toml", &toy.claims);
+    write(folder.path(), "cases.tsv", &toy.cases);
+    plan(folder.path(), &[]).success();
+    let runs = planned(folder.path());
+    let count = |scenario, arm| runs.iter().filter(|run| run.case.name() == (scenario, arm)).count();
+    assert_eq!(
+        (count("price_message", "task"), count("price_message", "call"), count("price_wake", "task")),
+        (8, 8, 6)
+    );
+    let lost = toy.cases.replace("price_wake\ttask", "price_wake\tthread");
+    write(folder.path(), "cases.tsv", &lost);
+    plan(folder.path(), &[]).code(2).stderr(contains("wake needs the test case price_wake task"));
+}
+
+#[test]
+fn of_each_host_the_newest_round_that_measured_a_price_decides() {
+    let results = temporary();
+    whole().seal(results.path(), FIRST, |run| costs(run, 1.0));
+    prices_alone(results.path(), SECOND, "Toy 1000", 2.0);
+    let other = prices_alone(results.path(), THIRD, "Other", 3.0);
+    assert_eq!(findings(&other), Vec::<String>::new());
+    let out = temporary();
+    write(out.path(), "README.md", "<!-- prices:begin -->\nold\n<!-- prices:end -->\n");
+    render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
+
+    let readme = read(out.path(), "README.md");
+    assert!(readme.contains("on Other with"), "{readme}");
+    assert!(readme.contains("| [a message through a channel](docs/evidence/toy.md#prices) | 12.0"), "{readme}");
+    assert!(
+        readme.contains(
+            "| sync 8.0 to 12.0 ms, async 4.0 to 6.0 ms | worth it for calls longer than 80 to 120 ms (5 %) |"
+        ),
+        "{readme}"
+    );
+    assert!(!readme.contains("old") && !readme.contains("wake-up") && readme.lines().count() <= 16, "{readme}");
+
+    let page = read(out.path(), "REPORT.md");
+    let row = page.lines().find(|line| line.contains("a wake-up by a timer")).unwrap();
+    assert!(row.contains("async 4.0 to 6.0 ms | 4.0 to 6.0 ms late |"), "{row}");
+    assert!(
+        page.contains("- [Prices](#prices)") && page.find("## Prices") < page.find("## toy: a made-up study"),
+        "{page}"
+    );
+    assert!(page.contains("a message through a channel (cores idle)") && page.contains("| 1.00 ms"), "{page}");
+    // The claims are judged by the newest round that was asked them.
+    assert!(page.contains("holds on 1 of 1") && page.contains(&format!("results/toy/{FIRST}-quick")), "{page}");
+
+    let evidence = read(&out.path().join("docs/evidence"), "toy.md");
+    let rounds: Vec<&str> = evidence.lines().filter(|line| line.contains("-prices)")).collect();
+    assert_eq!(rounds.len(), 4, "{evidence}");
+    assert!(rounds[0].contains("`message-1`") && rounds[0].contains("| Other |"), "{}", rounds[0]);
+    assert!(rounds[1].contains("| Toy |") && rounds[1].contains(&format!("{SECOND}-prices")), "{}", rounds[1]);
+
+    let prices = contains("a wake-up by a timer\n").and(contains("over hosts: async 4.0 to 6.0 ms"));
+    judging("prices", results.path()).assert().success().stdout(prices);
+    let short = contains("a message through a channel (cores idle)\n").and(contains("wake-up").not());
+    judging("answers", results.path()).assert().success().stdout(short);
+}
+
+#[test]
+fn prices_are_shown_of_a_study_of_which_nothing_else_was_measured() {
+    let results = temporary();
+    prices_alone(results.path(), FIRST, "Toy 1000", 1.0);
+    write(&results.path().join("toy/study"), "claims.toml", &whole().claims);
+    judging("prices", results.path())
+        .assert()
+        .success()
+        .stdout(contains("async 2.0").and(contains("over hosts").not()));
+}
+
+#[test]
+fn a_round_of_prices_is_named_so_and_no_other_is() {
+    let results = temporary();
+    let sealed = prices_alone(results.path(), FIRST, "Toy 1000", 1.0);
+    let quick = sealed.with_file_name(format!("{FIRST}-quick"));
+    fs::rename(&sealed, &quick).unwrap();
+    report().arg("check").arg(&quick).assert().code(1).stdout(contains("says toy/STAMP-prices"));
+}
+
+#[test]
+fn without_prices_the_pages_have_no_place_for_them() {
+    let results = temporary();
+    Toy::default().seal(results.path(), FIRST, usual);
+    write(&results.path().join("toy/study"), "claims.toml", &(CLAIMS.to_owned() + PRICES));
+    let out = temporary();
+    write(out.path(), "README.md", "<!-- prices:begin -->\nold\n<!-- prices:end -->\n");
+    render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
+    assert_eq!(read(out.path(), "README.md"), "<!-- prices:begin -->\n\n<!-- prices:end -->\n");
+    assert!(!read(out.path(), "REPORT.md").contains("Prices"));
+    judging("answers", results.path()).assert().success().stdout(contains("handoff").not());
+}

@@ -1,0 +1,164 @@
+//! The rule: predictions beside what was measured.
+
+use std::fs;
+
+use report::claims::Claims;
+use report::plan_file::PlannedRun;
+use report::prediction::{added, agrees, overlap};
+use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, Toy, cases, read, render, temporary, usual, write};
+
+mod support;
+
+const PRICE: &str = r#"
+[[price]]
+id = "wake"
+text = "a wake-up"
+unit = "us"
+metric = "work_s"
+async = "task"
+scenarios = ["price_wake"]
+blocks = { quick = 8 }
+use = "{async} late"
+"#;
+
+/// Of C1, in which a takes half as long again as b: one that fits, one that does not, and one without a price.
+const RULES: &str = r#"
+[[rule]]
+id = "fits"
+text = "250 wake-ups"
+claim = "C1"
+form = "published"
+base = "b"
+shape = "added"
+handoffs = { count = 250, why = "one per thousand rows" }
+price = "toy.wake"
+side = "async"
+
+[[rule]]
+id = "turned"
+text = "Memory as a counter"
+ratio = "b / a"
+scenarios = ["big"]
+base = "b"
+shape = "added"
+handoffs = { metric = "peak_rss_kib", arm = "a" }
+price = "toy.wake"
+side = "async"
+
+[[rule]]
+id = "elsewhere"
+text = "No such price"
+ratio = "a / b"
+scenarios = ["big"]
+base = "b"
+shape = "added"
+handoffs = { count = 1, why = "one" }
+price = "joy.trip"
+side = "sync"
+"#;
+
+fn toy(cpu_model: &'static str) -> Toy {
+    let cases = cases(&[&CASES[..], &[("price_wake", "task")]].concat());
+    Toy { claims: [CLAIMS, PRICE, RULES].concat(), cases, cpu_model, ..Toy::default() }
+}
+
+/// A wake-up takes so many milliseconds.
+fn waking(run: &PlannedRun, ms: f64) -> Outcome {
+    if run.case.scenario == "price_wake" { Outcome::Took(ms * 1e-3, 80_000.0) } else { usual(run) }
+}
+
+#[test]
+fn handoffs_add_to_work_or_to_a_part_of_what_goes_on_side_by_side() {
+    let found = [
+        (added(1000.0, 1e-3, 2.0), 1.5),
+        (overlap(3.0, 1.0, 1000.0, 1e-3), 0.75),
+        (overlap(1.0, 3.0, 1000.0, 1e-3), 1.0),
+        (overlap(1.0, 3.0, 5000.0, 1e-3), 2.0),
+    ];
+    assert!(found.iter().all(|(found, due)| (found - due).abs() < 1e-12), "{found:?}");
+}
+
+#[test]
+fn a_small_effect_agrees_within_points_and_a_large_one_within_a_share_of_its_logarithm() {
+    assert!(agrees(1.05, 1.001) && !agrees(1.06, 1.001) && agrees(0.94, 0.98));
+    // 8 is three doublings: three quarters of one are allowed.
+    assert!(agrees(8.0 * 2_f64.powf(0.74), 8.0) && !agrees(8.0 * 2_f64.powf(0.76), 8.0));
+    assert!(agrees(0.45, 0.5) && !agrees(0.9, 0.5) && !agrees(f64::NAN, 2.0));
+}
+
+#[test]
+fn each_host_predicts_by_its_own_price() {
+    let results = temporary();
+    toy("Toy 1000").seal(results.path(), FIRST, |run| waking(run, 2.0));
+    toy("Other").seal(results.path(), SECOND, |run| waking(run, 0.1));
+    let out = temporary();
+    render(results.path(), out.path(), &[]).success();
+    let page = read(out.path(), "REPORT.md");
+    let lines: Vec<&str> = page.lines().filter(|line| line.contains("250 wake-ups |")).collect();
+    assert_eq!(lines.len(), 2, "{page}");
+    let cells = "| `big` | Other | 250 | 4.0";
+    assert!(
+        lines[0].contains(cells) && lines[0].contains("| +2.5 % | +50") && lines[0].ends_with("| **misses** |"),
+        "{}",
+        lines[0]
+    );
+    assert!(
+        lines[1].contains("| Toy |") && lines[1].contains("| +50") && lines[1].ends_with("| agrees |"),
+        "{}",
+        lines[1]
+    );
+    let counted = page.lines().find(|line| line.contains("Memory as a counter |")).unwrap();
+    assert!(counted.contains("| 80,1"), "{counted}");
+    assert!(page.contains(": 1 of 4 agree"), "{page}");
+    assert!(
+        page.contains("250 wake-ups (one per thousand rows)")
+            && page.contains("- No price yet: No such price (joy.trip)"),
+        "{page}"
+    );
+
+    let chart = fs::read_to_string(out.path().join("charts/rule.svg")).unwrap();
+    // A dot per host and effect that is more, and the one beside the name of the line.
+    assert_eq!(chart.matches("class=\"estimate\"").count(), 5, "{chart}");
+    assert!(chart.contains("A line per price on Other") && chart.contains("wake, async: 100 µs"), "{chart}");
+}
+
+#[test]
+fn without_a_price_there_is_no_rule() {
+    let results = temporary();
+    Toy::default().seal(results.path(), FIRST, usual);
+    write(&results.path().join("toy/study"), "claims.toml", &[CLAIMS, PRICE, RULES].concat());
+    let out = temporary();
+    render(results.path(), out.path(), &[]).success();
+    assert!(!read(out.path(), "REPORT.md").contains("The rule") && !out.path().join("charts/rule.svg").exists());
+}
+
+#[test]
+fn a_rule_that_cannot_be_meant_is_refused() {
+    for (from, to, why) in [
+        ("claim = \"C1\"", "claim = \"C9\"", "fits is about 'C9', which is no claim"),
+        ("form = \"published\"\nbase", "base", "needs the key 'form'"),
+        (
+            "base = \"b\"\nshape = \"added\"\nhandoffs = { metric",
+            "base = \"c\"\nshape = \"added\"\nhandoffs = { metric",
+            "no arm of its ratio",
+        ),
+        (
+            "shape = \"added\"\nhandoffs = { count = 250",
+            "shape = \"overlap\"\nhandoffs = { count = 250",
+            "needs the key 'beside'",
+        ),
+        (
+            "shape = \"added\"\nhandoffs = { count = 250",
+            "shape = \"more\"\nhandoffs = { count = 250",
+            "choose added or overlap",
+        ),
+        ("{ count = 1, why = \"one\" }", "{ count = 1 }", "needs the key 'why'"),
+        ("\"joy.trip\"", "\"trip\"", "STUDY.price-id"),
+        ("side = \"sync\"", "side = \"base\"", "unknown variant"),
+    ] {
+        let text = [CLAIMS, PRICE, RULES].concat();
+        assert!(text.contains(from), "{from}");
+        let error = Claims::parse(&text.replace(from, to), "claims.toml").expect_err(to).to_string();
+        assert!(error.contains(why), "{to}: {error}");
+    }
+}
