@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::metrics::Metrics;
+use crate::error::unknown;
 use crate::record::Observation;
 use crate::usage::Span;
 
@@ -13,13 +13,35 @@ const CALL: Duration = Duration::from_millis(10);
 /// The timed span of a run. Two hundred runs then fit into a minute.
 const SPAN: Duration = Duration::from_millis(200);
 
+/// An arm of a price: its name, and what observes it.
+pub type Arm = (&'static str, fn() -> Result<Observation>);
+/// The arms of a price.
+pub type Table = &'static [Arm];
+
+/// Observes the arm of that name.
+///
+/// # Errors
+/// If there is none; its own.
+pub fn observe_arm(table: Table, name: &str) -> Result<Observation> {
+    let found = table.iter().find(|(arm, _)| *arm == name);
+    found.ok_or_else(|| unknown("arm", name, table.iter().map(|(arm, _)| *arm)))?.1()
+}
+
 /// Makes handoffs for a fifth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
 /// threads) and `handoffs_count`. `make(count)` makes `count` of them, one after the other or however many at once the price is about.
 ///
 /// # Errors
 /// The first error of `make`.
-pub fn observe(mut make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
-    let count = calibrate(&mut make)?;
+pub fn observe(make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
+    observe_by(1, make)
+}
+
+/// The same of handoffs that come `step` at a time: `count` is a multiple of it.
+///
+/// # Errors
+/// The first error of `make`.
+pub fn observe_by(step: u64, mut make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
+    let count = calibrate(step, &mut make)?;
     let (span, mut made) = (Span::start(), 0);
     while span.elapsed() < SPAN {
         make(count)?;
@@ -34,12 +56,16 @@ pub fn observe(mut make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
 }
 
 /// How many handoffs a call of `make` takes to last: twice as many as before until it does, which also warms up.
-fn calibrate(make: &mut impl FnMut(u64) -> Result<()>) -> Result<u64> {
-    let mut count = 1;
+fn calibrate(step: u64, make: &mut impl FnMut(u64) -> Result<()>) -> Result<u64> {
+    let mut count = step;
     loop {
-        let span = Span::start();
-        make(count)?;
-        if span.elapsed() >= CALL {
+        // Twice, because one call alone may have been interrupted for that long.
+        let mut lasts = || {
+            let span = Span::start();
+            make(count)?;
+            anyhow::Ok(span.elapsed() >= CALL)
+        };
+        if lasts()? && lasts()? {
             return Ok(count);
         }
         count *= 2;
@@ -68,6 +94,23 @@ mod tests {
         let timed_s = metrics.get("work_s").unwrap();
         assert!(counted < made as f64, "the calls that calibrate are not timed");
         assert!((metrics.get("handoff_ns").unwrap() * counted / 1e9 - timed_s).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_comes_in_steps_is_asked_for_in_steps() {
+        let observation = observe_by(64, |count| {
+            assert_eq!(count % 64, 0);
+            thread::sleep(Duration::from_millis(count / 64));
+            Ok(())
+        });
+        assert_eq!(observation.unwrap().metrics.get("handoffs_count").unwrap() % 64.0, 0.0);
+    }
+
+    #[test]
+    fn an_arm_that_is_not_there_is_told_from_those_that_are() {
+        let table: Table = &[("call", || Ok(Observation::default()))];
+        assert!(observe_arm(table, "call").is_ok());
+        assert!(observe_arm(table, "thread").unwrap_err().to_string().contains("choose one of call"));
     }
 
     #[test]

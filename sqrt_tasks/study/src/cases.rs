@@ -5,17 +5,21 @@ use std::num::NonZero;
 use sqrt_tasks::cpu::Cores;
 use sqrt_tasks::work::PUBLISHED_LEN;
 use sqrt_tasks::{Executor, Work as Plain};
+use study_kit::price::Table;
 use study_kit::{Scenario, always, full, measured, originals, quick, smoke, smoke_quick};
 
 use crate::job::{COLLECT, VECTOR, Work};
+use crate::prices;
 
 /// What a scenario sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Setting {
     /// Tasks in this process.
     Tasks(Tasks),
     /// A program of its own that runs published tasks on one thread, through cargo or directly.
     Program,
+    /// What a handoff costs.
+    Price(Table),
 }
 
 /// Tasks in this process.
@@ -172,4 +176,10 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("sweep_10k", sweep(10_000), &[always(0.051, EXECUTORS), always(0.057, "tokio spawn_blocking"), always(0.25, "thread_per_task")]),
     Scenario::new("sweep_100k", sweep(100_000), &[measured(0.048, EXECUTORS), measured(0.048, "tokio spawn_blocking"), measured(0.068, "thread_per_task")]),
     Scenario::new("sweep_10m", sweep(10_000_000), &[measured(0.048, EXECUTORS), measured(0.048, "tokio spawn_blocking thread_per_task")]),
+    Scenario::new("price_start_alone", Setting::Price(prices::START_ALONE), &[
+        always(0.25, "call rayon rayon_outside tokio_inside tokio_outside spawn_blocking thread"),
+    ]),
+    Scenario::new("price_start_64", Setting::Price(prices::START_64), &[
+        always(0.25, "call rayon tokio_inside tokio_outside spawn_blocking thread"),
+    ]),
 ];

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use sqrt_tasks::cpu::{self, Cores};
 use sqrt_tasks::{Executor, TaskError, kernel};
 use study_kit::usage::{map_blocks, settle_allocator};
-use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns};
+use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns, price};
 
 use crate::cases::{self, SCENARIOS, Setting, Tasks};
 use crate::job::Job;
@@ -34,13 +34,16 @@ impl Study for SqrtTasks {
     }
 
     fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
-        if matches!(case.setting, Setting::Program) {
-            let span = Span::start();
-            program::run(case.arm == "cargo_run")?;
-            // Time and memory of the process are those of the one that waits here.
-            return Ok(Observation::new("", Metrics::from([("work_s", span.elapsed().as_secs_f64())])));
+        match case.setting {
+            Setting::Tasks(_) => Bench::new(case)?.sample(case),
+            Setting::Program => {
+                let span = Span::start();
+                program::run(case.arm == "cargo_run")?;
+                // Time and memory of the process are those of the one that waits here.
+                Ok(Observation::new("", Metrics::from([("work_s", span.elapsed().as_secs_f64())])))
+            }
+            Setting::Price(arms) => price::observe_arm(arms, case.arm),
         }
-        Bench::new(case)?.sample(case)
     }
 
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
@@ -67,7 +70,7 @@ struct Bench {
 
 impl Bench {
     fn new(case: &TestCase<'_, Setting>) -> Result<Self> {
-        let Setting::Tasks(tasks) = *case.setting else { bail!("a program of its own does not alternate") };
+        let Setting::Tasks(tasks) = *case.setting else { bail!("only tasks alternate") };
         let arm = cases::arm(&tasks, case.arm);
         let (executor, work, threads) = arm.with_context(|| format!("{} is no arm", case.arm))?;
         Ok(Bench { tasks, executor, threads, job: Job::new(work, tasks.len, threads.get()) })

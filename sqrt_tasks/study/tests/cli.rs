@@ -71,3 +71,19 @@ fn what_cannot_be_run_says_why() {
     }
     study("prepare --scenario n_8 --seed 1").assert().success();
 }
+
+#[test]
+fn each_arm_of_a_price_makes_handoffs_and_says_what_one_took() {
+    let listed = study("arms --profile smoke").assert().success().get_output().stdout.clone();
+    let listed = String::from_utf8(listed).unwrap();
+    let cases: Vec<_> = listed.lines().filter(|line| line.starts_with("price_")).collect();
+    assert!(cases.len() > 10, "{cases:?}");
+    for case in cases {
+        let record = record(case.rsplit('\t').next().unwrap());
+        for metric in ["work_s", "handoff_ns", "handoff_cpu_ns", "handoffs_count"] {
+            assert!(record["metrics"][metric].as_f64().is_some_and(|figure| figure > 0.0), "{metric}: {record}");
+        }
+        let at_once = if case.starts_with("price_start_64") { 64.0 } else { 1.0 };
+        assert_eq!(record["metrics"]["handoffs_count"].as_f64().unwrap() % at_once, 0.0, "{record}");
+    }
+}

@@ -1,11 +1,13 @@
 //! What is measured: the arms over the engine's description of itself, and the scenarios with the arms that run in them.
 
+use study_kit::price::Table;
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 use txn_engine::Setup;
 use txn_engine::generate::Shape::{self, Accepted, Hot, Original, Uniform};
 use txn_engine::setup::Runner::{EnginePerFile, MultiThread, TwoThreads};
 
 use crate::mirror::Mirror;
+use crate::prices;
 
 /// The arms that process files on our engine: the two published designs, controls that differ from them in one field, and the best.
 ///
@@ -54,6 +56,8 @@ pub enum Setting {
     Clients(usize),
     /// Connections to a server in a process of its own.
     Tcp(Tcp),
+    /// What a handoff costs.
+    Price(Table),
 }
 
 /// Files that are processed.
@@ -130,6 +134,10 @@ const fn whole_test(name: &'static str, rows: u64) -> Place {
 
 const fn clients(name: &'static str, clients: usize) -> Place {
     Place::new(name, Setting::Clients(clients))
+}
+
+const fn price(name: &'static str, arms: Table) -> Place {
+    Place::new(name, Setting::Price(arms))
 }
 
 /// Connections and rows per second over all of them.
@@ -367,6 +375,12 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     tcp("tcp_10000_2k", 10_000, 2_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
     tcp("tcp_10000_20k", 10_000, 20_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
     tcp("tcp_10000_40k", 10_000, 40_000.0).arms(&[measured(4.4, "threads"), measured(2.8, "tokio null")]),
+    price("price_message_1", prices::MESSAGE_1)
+        .arms(&[always(0.25, "call std_mpsc flume tokio_mpsc flume_async tokio_mpsc_current")]),
+    price("price_message_256", prices::MESSAGE_256).arms(&[always(0.25, "call std_mpsc tokio_mpsc")]),
+    price("price_message_4096", prices::MESSAGE_4096).arms(&[always(0.25, "call std_mpsc tokio_mpsc")]),
+    price("price_runtime_start", prices::RUNTIME_START).arms(&[always(0.25, "thread current_thread multi_thread")]),
+    price("price_boxed_poll", prices::BOXED_POLL).arms(&[always(0.25, "call boxed_future future")]),
 ];
 
 #[cfg(test)]

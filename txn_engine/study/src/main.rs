@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use study_kit::{Observation, Scenario, Study, TestCase, Turns};
+use study_kit::{Observation, Scenario, Study, TestCase, Turns, price};
 
 mod cases;
 mod channel;
@@ -11,6 +11,7 @@ mod clients;
 mod files;
 mod inputs;
 mod mirror;
+mod prices;
 mod tcp;
 
 use cases::Setting;
@@ -32,7 +33,7 @@ impl Study for TxnEngine {
         match setting {
             Setting::Files(files) => inputs::Set::new(files, seed).prepare(),
             Setting::Tcp(tcp) => tcp::prepare(tcp, seed),
-            Setting::Messages(_) | Setting::Clients(_) => Ok(()),
+            Setting::Messages(_) | Setting::Clients(_) | Setting::Price(_) => Ok(()),
         }
     }
 
@@ -42,6 +43,7 @@ impl Study for TxnEngine {
             Setting::Messages(count) => channel::observe(case, *count),
             Setting::Clients(count) => clients::observe(case, *count),
             Setting::Tcp(tcp) => tcp::observe(case, tcp),
+            Setting::Price(arms) => price::observe_arm(arms, case.arm),
         }
     }
 

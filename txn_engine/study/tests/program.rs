@@ -112,3 +112,19 @@ fn servers_and_clients_are_this_program_in_a_process_of_its_own() {
         assert!(record["digest"].as_str().is_some_and(|digest| digest.len() == 16), "{record}");
     }
 }
+
+#[test]
+fn each_arm_of_a_price_makes_handoffs_and_says_what_one_took() {
+    let folder = Folder::new();
+    let cases = folder.output("arms --profile smoke", 0);
+    let cases: Vec<_> = cases.lines().filter(|line| line.starts_with("price_")).collect();
+    assert!(cases.len() > 15, "{cases:?}");
+    for case in cases {
+        let arguments = case.rsplit('\t').next().expect("a line has columns");
+        let record = folder.record(arguments, 0);
+        for metric in ["work_s", "handoff_ns", "handoff_cpu_ns", "handoffs_count"] {
+            assert!(record["metrics"][metric].as_f64().is_some_and(|figure| figure > 0.0), "{metric}: {record}");
+        }
+        assert_eq!(record["digest"], "", "{record}");
+    }
+}

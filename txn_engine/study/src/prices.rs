@@ -1,0 +1,278 @@
+//! Prices: a message through a channel, a runtime that starts, a future in a box.
+
+use std::future::Future;
+use std::hint::black_box;
+use std::io;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::{Result, anyhow, ensure};
+use study_kit::Observation;
+use study_kit::price::{self, Arm, Table};
+use tokio::runtime::{Builder, Runtime};
+use txn_engine::row::{Entry, Kind, Row};
+
+/// A row in every message.
+pub const MESSAGE_1: Table = &messages::<Entry>();
+pub const MESSAGE_256: Table = &messages::<Batch<256>>();
+pub const MESSAGE_4096: Table = &messages::<Batch<4096>>();
+
+/// What starts what a program runs on.
+pub const RUNTIME_START: Table = &[
+    ("thread", || {
+        starts(|number| thread::spawn(move || black_box(number)).join().map_err(|_| anyhow!("the thread panicked")))
+    }),
+    ("current_thread", || starts(|number| Ok(current_thread()?.block_on(async { black_box(number) })))),
+    ("multi_thread", || starts(|number| Ok(multi_thread()?.block_on(async { black_box(number) })))),
+];
+
+/// A function behind a pointer, and futures that are ready at once.
+pub const BOXED_POLL: Table = &[
+    ("call", || {
+        let reader: Box<dyn Fn(u64) -> u64> = black_box(Box::new(|number| black_box(number)));
+        price::observe(|count| check((1..=count).map(&reader).sum(), count))
+    }),
+    ("boxed_future", || {
+        let (runtime, reader) = (current_thread()?, black_box(Box::new(Ready) as Box<dyn Reader>));
+        price::observe(|count| {
+            let sum = runtime.block_on(async {
+                let mut sum = 0;
+                for number in 1..=count {
+                    sum += reader.read(number).await;
+                }
+                sum
+            });
+            check(sum, count)
+        })
+    }),
+    ("future", || {
+        let runtime = current_thread()?;
+        price::observe(|count| {
+            let sum = runtime.block_on(async {
+                let mut sum = 0;
+                for number in 1..=count {
+                    sum += ready(number).await;
+                }
+                sum
+            });
+            check(sum, count)
+        })
+    }),
+];
+
+/// What is sent: all that it holds has the same number.
+trait Message: Send + 'static {
+    /// Rows in it.
+    const ROWS: u64;
+    /// How many a channel holds.
+    const BOUND: usize;
+
+    fn new(number: u64) -> Self;
+
+    /// The sum of the numbers that it holds.
+    fn sum(&self) -> u64;
+}
+
+impl Message for Entry {
+    const ROWS: u64 = 1;
+    const BOUND: usize = 1024;
+
+    fn new(number: u64) -> Self {
+        Entry { line: number, row: Ok(Row { amount: None, tx: 1, client: 1, kind: Kind::Dispute }) }
+    }
+
+    fn sum(&self) -> u64 {
+        self.line
+    }
+}
+
+/// So many rows in a block of their own, which the sender fills and the receiver frees.
+struct Batch<const ROWS: usize>(Vec<Entry>);
+
+impl<const ROWS: usize> Message for Batch<ROWS> {
+    const ROWS: u64 = ROWS as u64;
+    const BOUND: usize = 4;
+
+    fn new(number: u64) -> Self {
+        Batch((0..ROWS).map(|_| Entry::new(number)).collect())
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().map(Message::sum).sum()
+    }
+}
+
+/// The arms of a message; a handoff is a message, however many rows it holds.
+const fn messages<M: Message>() -> [Arm; 6] {
+    [
+        ("call", || passes::<M>(|count| Ok((1..=count).map(|number| take(M::new(number))).sum()))),
+        ("std_mpsc", || {
+            passes::<M>(|count| {
+                let (sender, receiver) = mpsc::sync_channel(M::BOUND);
+                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+            })
+        }),
+        ("flume", || {
+            passes::<M>(|count| {
+                let (sender, receiver) = flume::bounded(M::BOUND);
+                on_threads(count, move |message: M| sender.send(message).is_ok(), receiver.into_iter())
+            })
+        }),
+        ("tokio_mpsc", || through_tokio::<M>(&multi_thread()?)),
+        ("flume_async", || through_flume::<M>(&multi_thread()?)),
+        ("tokio_mpsc_current", || through_tokio::<M>(&current_thread()?)),
+    ]
+}
+
+/// What `pass` takes, which passes `count` messages and returns the sum of what arrived.
+fn passes<M: Message>(mut pass: impl FnMut(u64) -> Result<u64>) -> Result<Observation> {
+    price::observe(|count| {
+        let sum = pass(count)?;
+        ensure!(sum.is_multiple_of(M::ROWS), "wrong answer: {sum} is no sum of rows");
+        check(sum / M::ROWS, count)
+    })
+}
+
+/// Whether `sum` is that of the numbers from 1 to `count`.
+fn check(sum: u64, count: u64) -> Result<()> {
+    let expected = count * (count + 1) / 2;
+    ensure!(sum == expected, "wrong answer: the sum is {sum}, expected {expected}");
+    Ok(())
+}
+
+#[inline(never)]
+fn take<M: Message>(message: M) -> u64 {
+    black_box(message).sum()
+}
+
+/// One thread sends, this one receives.
+fn on_threads<M: Message>(
+    count: u64,
+    send: impl Fn(M) -> bool + Send,
+    received: impl Iterator<Item = M>,
+) -> Result<u64> {
+    thread::scope(|scope| {
+        // It drops the sender in the end, which is the end of what is received.
+        let sending = scope.spawn(move || (1..=count).all(|number| send(M::new(number))));
+        let sum = received.map(take).sum();
+        ensure!(sending.join().map_err(|_| anyhow!("the sender panicked"))?, "the channel was closed");
+        Ok(sum)
+    })
+}
+
+fn through_tokio<M: Message>(runtime: &Runtime) -> Result<Observation> {
+    passes::<M>(|count| {
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(M::BOUND);
+        let sending = async move {
+            for number in 1..=count {
+                sender.send(M::new(number)).await.map_err(|_| anyhow!("the channel was closed"))?;
+            }
+            anyhow::Ok(())
+        };
+        let receiving = async move {
+            let mut sum = 0;
+            while let Some(message) = receiver.recv().await {
+                sum += take::<M>(message);
+            }
+            sum
+        };
+        in_tasks(runtime, sending, receiving)
+    })
+}
+
+fn through_flume<M: Message>(runtime: &Runtime) -> Result<Observation> {
+    passes::<M>(|count| {
+        let (sender, receiver) = flume::bounded(M::BOUND);
+        let sending = async move {
+            for number in 1..=count {
+                sender.send_async(M::new(number)).await.map_err(|_| anyhow!("the channel was closed"))?;
+            }
+            anyhow::Ok(())
+        };
+        let receiving = async move {
+            let mut sum = 0;
+            while let Ok(message) = receiver.recv_async().await {
+                sum += take::<M>(message);
+            }
+            sum
+        };
+        in_tasks(runtime, sending, receiving)
+    })
+}
+
+fn in_tasks(
+    runtime: &Runtime,
+    sending: impl Future<Output = Result<()>> + Send + 'static,
+    receiving: impl Future<Output = u64> + Send + 'static,
+) -> Result<u64> {
+    runtime.block_on(async {
+        let (sending, receiving) = (tokio::spawn(sending), tokio::spawn(receiving));
+        sending.await??;
+        Ok(receiving.await?)
+    })
+}
+
+/// What `start` takes, which starts something that answers with the number that it gets.
+fn starts(mut start: impl FnMut(u64) -> Result<u64>) -> Result<Observation> {
+    price::observe(|count| {
+        let sum = (1..=count).map(&mut start).sum::<Result<u64>>()?;
+        check(sum, count)
+    })
+}
+
+/// A trait as `async_trait` writes it.
+trait Reader {
+    fn read(&self, number: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>>;
+}
+
+struct Ready;
+
+impl Reader for Ready {
+    fn read(&self, number: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>> {
+        Box::pin(ready(number))
+    }
+}
+
+async fn ready(number: u64) -> u64 {
+    black_box(number)
+}
+
+fn current_thread() -> io::Result<Runtime> {
+    Builder::new_current_thread().build()
+}
+
+fn multi_thread() -> io::Result<Runtime> {
+    Builder::new_multi_thread().build()
+}
+
+#[cfg(test)]
+mod tests {
+    use study_kit::Profile;
+
+    use super::*;
+    use crate::cases::{SCENARIOS, Setting};
+
+    #[test]
+    fn every_arm_of_a_price_is_there() {
+        for scenario in SCENARIOS {
+            let Setting::Price(table) = scenario.setting else { continue };
+            for (arm, _) in scenario.arms_in(Profile::Full) {
+                assert!(table.iter().any(|(name, _)| *name == arm), "{arm} of {}", scenario.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_lost_is_an_error() {
+        let all_but_one = |count: u64| Ok((1..count).map(|number| take(Batch::<256>::new(number))).sum());
+        let error = passes::<Batch<256>>(all_but_one).unwrap_err().to_string();
+        assert!(error.starts_with("wrong answer: "), "{error}");
+    }
+
+    #[test]
+    fn a_row_in_a_message_is_counted_once() {
+        let sum = (1..=3).map(|number| take(Batch::<256>::new(number))).sum::<u64>();
+        assert_eq!(sum, 256 * 6);
+    }
+}
