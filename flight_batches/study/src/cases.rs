@@ -6,7 +6,10 @@ use anyhow::Context;
 use flight_batches::load::Extent;
 use flight_batches::produce::Mode;
 use flight_batches::service::Encoding;
+use study_kit::price::Table;
 use study_kit::{Arms, Scenario, always, full, measured, originals};
+
+use crate::prices;
 
 /// What serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +49,18 @@ pub const ARMS: &[(&str, Subject)] = &[
     ("loopback", Loopback),
 ];
 
+/// What a scenario sets.
+#[derive(Debug)]
+pub enum Setting {
+    /// Requests to a server in a process of its own.
+    Flight(Flight),
+    /// What a handoff costs.
+    Price(Table),
+}
+
 /// What every request asks for, and how many there are at once.
 #[derive(Debug)]
-pub struct Setting {
+pub struct Flight {
     /// What each batch takes to come, in microseconds.
     pub delay_us: u32,
     /// Rows of a batch.
@@ -77,7 +89,7 @@ pub enum Answer {
 }
 
 /// Requests in a window, each of the whole published table: `d10_r5k_c1000` is 10 ms per batch, batches of 5,000 rows, 1,000 requests.
-const fn window(delay_ms: u32, rows: usize, requests: usize) -> Setting {
+const fn window(delay_ms: u32, rows: usize, requests: usize) -> Flight {
     let saturated = requests >= 100 && rows * requests / delay_ms as usize >= 4_000;
     // A whole number of every delay, so that a stream which keeps up brings as many batches wherever its window begins; longer where two cores
     // cannot keep up, so that each of many streams has its turn.
@@ -88,33 +100,37 @@ const fn window(delay_ms: u32, rows: usize, requests: usize) -> Setting {
     });
     let extent = Extent::Window { warm_up: Duration::ZERO, window };
     let (batches, answer) = (None, Answer::Dropped);
-    Setting { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows: 1_000_000, answer }
+    Flight { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows: 1_000_000, answer }
 }
 
 /// Requests of so many batches to their end.
-const fn whole(delay_us: u32, rows: usize, requests: usize, batches: usize) -> Setting {
-    Setting { batches: Some(batches), extent: Extent::Whole, delay_us, ..window(1, rows, requests) }
+const fn whole(delay_us: u32, rows: usize, requests: usize, batches: usize) -> Flight {
+    Flight { batches: Some(batches), extent: Extent::Whole, delay_us, ..window(1, rows, requests) }
 }
 
 /// What the original's generator sent, whatever it was told: one request, whose answer it reads into a table. Before each it sends one without a
 /// delay, and it has sent others before, so that the memory for the table is there.
-const fn single(delay_us: u32, rows: usize, batches: usize) -> Setting {
-    Setting { answer: Answer::Reused, ..whole(delay_us, rows, 1, batches) }
+const fn single(delay_us: u32, rows: usize, batches: usize) -> Flight {
+    Flight { answer: Answer::Reused, ..whole(delay_us, rows, 1, batches) }
 }
 
 /// Requests of the whole table to their end.
-const fn table(delay_ms: u32, rows: usize, requests: usize) -> Setting {
-    Setting { batches: None, ..whole(delay_ms * 1000, rows, requests, 0) }
+const fn table(delay_ms: u32, rows: usize, requests: usize) -> Flight {
+    Flight { batches: None, ..whole(delay_ms * 1000, rows, requests, 0) }
 }
 
 /// As fast as it goes: so many batches as pyarrow repeats the table without Python, and one that is quickly written to a file for it.
-const fn no_delay(requests: usize) -> Setting {
+const fn no_delay(requests: usize) -> Flight {
     let extent = Extent::Window { warm_up: Duration::from_millis(100), window: Duration::from_secs(1) };
-    Setting { batches: Some(25_000), table_rows: 250_000, extent, ..window(0, 10_000, requests) }
+    Flight { batches: Some(25_000), table_rows: 250_000, extent, ..window(0, 10_000, requests) }
 }
 
-const fn scenario(name: &'static str, setting: Setting, arms: &'static [Arms]) -> Scenario<Setting> {
-    Scenario { name, build: "release", setting, arms }
+const fn scenario(name: &'static str, requests: Flight, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario::new(name, Setting::Flight(requests), arms)
+}
+
+const fn price(name: &'static str, table: Table, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario::new(name, Setting::Price(table), arms)
 }
 
 /// Every scenario. Seconds are those of a run, the server's start and end included.
@@ -140,7 +156,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d1_r10k_c2000", window(1, 10_000, 2_000), &[full(18.0, "async sync async_p1 sync_p1 sync_p1@aa")]),
     // One request.
     scenario("one_d1_r10k", single(1_000, 10_000, 100), &[always(0.65, "async sync sync_prefetch"), measured(2.7, "sync~async sync~sync_prefetch"), originals(0.8, "async sync"), originals(6.5, "original_async original_sync original_async_select")]),
-    scenario("one_d1_r10k_fresh", Setting { answer: Answer::Fresh, ..whole(1_000, 10_000, 1, 100) }, &[measured(0.45, "async sync")]),
+    scenario("one_d1_r10k_fresh", Flight { answer: Answer::Fresh, ..whole(1_000, 10_000, 1, 100) }, &[measured(0.45, "async sync")]),
     scenario("one_d1_r1k", single(1_000, 1_000, 100), &[measured(0.35, "async sync"), measured(1.5, "sync~async")]),
     scenario("one_d10_r5k", single(10_000, 5_000, 25), &[measured(0.48, "async sync sync@aa sync@slow sync_prefetch"), originals(0.73, "async sync"), originals(6.0, "original_async original_sync original_async_select")]),
     scenario("one_d10_r1k", single(10_000, 1_000, 25), &[measured(0.45, "async sync")]),
@@ -202,6 +218,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d100_r10k_c500", window(100, 10_000, 500), &[full(2.2, "async sync")]),
     scenario("d100_r10k_c2000", window(100, 10_000, 2_000), &[full(4.0, "async sync")]),
     scenario("whole_d100_r10k_c10", table(100, 10_000, 10), &[full(12.0, "async sync")]),
+    price("price_wake_socket", prices::WAKE_SOCKET, &[always(0.25, "thread tokio tokio_current")]),
+    price("price_timer_1ms", prices::TIMER_1MS, &[always(0.25, "thread tokio thread_100 tokio_100")]),
+    price("price_waiting_memory", prices::WAITING_MEMORY, &[always(0.15, "thread task thread_connection task_connection")]),
 ];
 
 /// What serves `arm`.
@@ -213,7 +232,7 @@ pub fn subject(arm: &str) -> anyhow::Result<Subject> {
     found.map(|(_, subject)| *subject).with_context(|| format!("nothing serves the arm {arm}"))
 }
 
-impl Setting {
+impl Flight {
     /// What the delay alone would allow `subject`, in MB/s; nothing without a delay.
     pub fn ideal_mb_per_s(&self, subject: Subject, batch_bytes: usize) -> Option<f64> {
         let most = if matches!(subject, Ours(Mode::Pool, ..)) { POOL_THREADS } else { usize::MAX };
@@ -230,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_arm_of_every_scenario_is_served() {
-        for scenario in SCENARIOS {
+        for scenario in SCENARIOS.iter().filter(|scenario| matches!(scenario.setting, Setting::Flight(_))) {
             let arms = [Profile::Quick, Profile::Full].into_iter().flat_map(|profile| scenario.arms_in(profile));
             for arm in arms.flat_map(|(arm, _)| arm.split('~')).filter(|arm| !arm.starts_with("original_")) {
                 subject(arm.split('@').next().unwrap()).unwrap();
@@ -240,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_ideal_of_a_pool_is_that_of_its_threads() {
-        let ways = &case::find(SCENARIOS, "ways").unwrap().setting;
+        let Setting::Flight(ways) = &case::find(SCENARIOS, "ways").unwrap().setting else { panic!("no requests") };
         let ideal = |arm| ways.ideal_mb_per_s(subject(arm).unwrap(), 400_000);
         assert_eq!((ideal("sync"), ideal("pool")), (Some(1600.0), Some(320.0)));
     }

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `cases` | scenarios and arms |
 //! | `observe` | the study; one sample: server, load, figures |
+//! | `prices` | what a wake costs, and what waits |
 //! | `servers` | what serves an arm, in a process of its own |
 //! | `loopback` | TCP alone |
 
 mod cases;
 mod loopback;
 mod observe;
+mod prices;
 mod servers;
 
 fn main() -> std::process::ExitCode {

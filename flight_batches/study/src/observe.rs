@@ -12,10 +12,10 @@ use flight_batches::table::{Shape, Table, checksum};
 use flight_batches::ticket::Ticket;
 use study_kit::server::Server;
 use study_kit::usage::{keep_blocks, kib, map_blocks, settle_allocator};
-use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns};
+use study_kit::{Metrics, Observation, Scenario, Span, Study, TestCase, Turn, Turns, price};
 use tokio::runtime::Runtime;
 
-use crate::cases::{self, Answer, Setting, Subject};
+use crate::cases::{self, Answer, Flight, Setting, Subject};
 use crate::{loopback, servers};
 
 /// Connections that share the streams.
@@ -35,47 +35,40 @@ impl Study for FlightBatches {
 
     fn prepare(setting: &Setting, seed: u64) -> Result<()> {
         // pyarrow runs in the scenarios without a delay, and its server takes a file.
-        if setting.delay_us == 0 { servers::prepare(setting, seed) } else { Ok(()) }
+        match setting {
+            Setting::Flight(flight) if flight.delay_us == 0 => servers::prepare(flight, seed),
+            _ => Ok(()),
+        }
     }
 
     fn observe(case: &TestCase<'_, Setting>) -> Result<Observation> {
-        allocate_for(case.setting.answer);
-        let (setting, subject) = (case.setting, cases::subject(case.arm)?);
-        let mut metrics = settings(setting);
-        let Some(server) = servers::start(subject, setting, case.seed)? else {
-            // What needs its figures reads that it cannot be tested here.
-            return Ok(Observation::new("", metrics));
-        };
-        let (digest, server) = if subject == Subject::Loopback {
-            measure_loopback(setting, &server, &mut metrics)?;
-            (String::new(), server)
-        } else {
-            let bench = Bench::new(case, server)?;
-            metrics.extend(bench.pass_with_server(case.handicap)?);
-            (bench.digest, bench.server)
-        };
-        let mut observation = Observation::new(digest, metrics);
-        observation.child_peak_kib = server.peak_rss_kib();
-        Ok(observation)
+        match case.setting {
+            Setting::Flight(flight) => observe(case, flight),
+            Setting::Price(arms) => price::observe_arm(arms, case.arm),
+        }
     }
 
     /// More of single requests at a short delay, which differ most from one to the next and are soon over.
     fn pairs(setting: &Setting, _: &str) -> usize {
-        if setting.requests == 1 && setting.delay_us <= 1_000 { 4 } else { 2 }
+        match setting {
+            Setting::Flight(Flight { requests: 1, delay_us: ..=1_000, .. }) => 4,
+            _ => 2,
+        }
     }
 
     /// Each turn has streams of its own to a server that stays. Of a window counts what 100 MB took.
     fn turns<'a>(case: &'a TestCase<'_, Setting>) -> Result<Turns<'a>> {
-        allocate_for(case.setting.answer);
-        let server = servers::start(cases::subject(case.arm)?, case.setting, case.seed)?;
-        let bench = Bench::new(case, server.context("there is no such server on this machine")?)?;
+        let Setting::Flight(flight) = case.setting else { bail!("only requests run in duets") };
+        allocate_for(flight.answer);
+        let server = servers::start(cases::subject(case.arm)?, flight, case.seed)?;
+        let bench = Bench::new(case, flight, server.context("there is no such server on this machine")?)?;
         Ok(Box::new(move || {
             let delivery = bench.pass(case.handicap)?;
-            let seconds = match case.setting.extent {
+            let seconds = match flight.extent {
                 Extent::Whole => delivery.elapsed.as_secs_f64(),
                 Extent::Window { .. } => 1e2 / delivery.mb_per_s(),
             };
-            let mut metrics = settings(case.setting);
+            let mut metrics = settings(flight);
             bench.describe(&delivery, &mut metrics);
             bench.wait_for_silence()?;
             Ok(Turn { seconds, digest: bench.digest.clone(), metrics })
@@ -90,6 +83,28 @@ impl Study for FlightBatches {
     }
 }
 
+/// A server and the load on it, once.
+fn observe(case: &TestCase<'_, Setting>, flight: &'static Flight) -> Result<Observation> {
+    allocate_for(flight.answer);
+    let subject = cases::subject(case.arm)?;
+    let mut metrics = settings(flight);
+    let Some(server) = servers::start(subject, flight, case.seed)? else {
+        // What needs its figures reads that it cannot be tested here.
+        return Ok(Observation::new("", metrics));
+    };
+    let (digest, server) = if subject == Subject::Loopback {
+        measure_loopback(flight, &server, &mut metrics)?;
+        (String::new(), server)
+    } else {
+        let bench = Bench::new(case, flight, server)?;
+        metrics.extend(bench.pass_with_server(case.handicap)?);
+        (bench.digest, bench.server)
+    };
+    let mut observation = Observation::new(digest, metrics);
+    observation.child_peak_kib = server.peak_rss_kib();
+    Ok(observation)
+}
+
 /// Sets the allocator up for what the client does with an answer.
 fn allocate_for(answer: Answer) {
     match answer {
@@ -100,7 +115,7 @@ fn allocate_for(answer: Answer) {
 }
 
 /// What the case sets.
-fn settings(setting: &Setting) -> Metrics {
+fn settings(setting: &Flight) -> Metrics {
     Metrics::from([
         ("requests_count", setting.requests as f64),
         ("batch_rows_count", setting.rows as f64),
@@ -108,7 +123,7 @@ fn settings(setting: &Setting) -> Metrics {
     ])
 }
 
-fn measure_loopback(setting: &Setting, server: &Server, metrics: &mut Metrics) -> Result<()> {
+fn measure_loopback(setting: &Flight, server: &Server, metrics: &mut Metrics) -> Result<()> {
     let address = server.address().parse().context("the server listens on no address")?;
     let Extent::Window { warm_up, window } = setting.extent else { bail!("TCP alone is measured in a window") };
     let span = Span::start();
@@ -121,7 +136,7 @@ fn measure_loopback(setting: &Setting, server: &Server, metrics: &mut Metrics) -
 
 /// A server with connections to it, and the load to put on it.
 struct Bench {
-    setting: &'static Setting,
+    setting: &'static Flight,
     subject: Subject,
     table: Table,
     load: Load,
@@ -133,9 +148,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(case: &TestCase<'_, Setting>, server: Server) -> Result<Self> {
-        let setting = case.setting;
-        let &Setting { rows, requests, extent, delay_us, batches, answer, .. } = setting;
+    fn new(case: &TestCase<'_, Setting>, setting: &'static Flight, server: Server) -> Result<Self> {
+        let &Flight { rows, requests, extent, delay_us, batches, answer, .. } = setting;
         let ticket = Ticket { records_per_batch: rows, batch_generation_delay: f64::from(delay_us) * 1e-6, batches };
         // The first batch of a table is that of a table which has no other.
         let table = Table::new(Shape { rows, seed: case.seed, ..Shape::default() })?;

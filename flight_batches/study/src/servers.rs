@@ -9,11 +9,11 @@ use flight_batches::table::{Shape, Table};
 use study_kit::data;
 use study_kit::server::Server;
 
-use crate::cases::{POOL_THREADS, Setting, Subject};
+use crate::cases::{Flight, POOL_THREADS, Subject};
 use crate::loopback;
 
 /// Starts what serves; `None` if the machine has no such server.
-pub fn start(subject: Subject, setting: &Setting, seed: u64) -> Result<Option<Server>> {
+pub fn start(subject: Subject, setting: &Flight, seed: u64) -> Result<Option<Server>> {
     let line = match subject {
         Subject::Ours(mode, prefetch, encoding) => format!(
             "serve --until-stdin-closes --addr 127.0.0.1:0 --mode {mode} --encoding {encoding} --prefetch {prefetch} \
@@ -39,12 +39,12 @@ fn pyarrow(file: &Path) -> Result<Option<Server>> {
 }
 
 /// The table that pyarrow serves.
-fn table_file(setting: &Setting, seed: u64) -> PathBuf {
+fn table_file(setting: &Flight, seed: u64) -> PathBuf {
     data::folder("flight_batches").join(format!("table_{}_{seed}.arrow", setting.table_rows))
 }
 
 /// Writes the table that pyarrow serves, unless it is there.
-pub fn prepare(setting: &Setting, seed: u64) -> Result<()> {
+pub fn prepare(setting: &Flight, seed: u64) -> Result<()> {
     let file = table_file(setting, seed);
     if file.exists() {
         return Ok(());

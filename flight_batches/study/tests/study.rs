@@ -64,3 +64,24 @@ fn tcp_alone_is_measured_without_a_digest() {
     let metrics = metrics("--scenario nodelay_c4 --arm loopback");
     assert!(metrics["mb_per_s"].as_f64().unwrap() > 0.0 && metrics["work_s"].as_f64().unwrap() >= 1.0, "{metrics}");
 }
+
+#[test]
+fn each_arm_of_a_price_says_what_one_took() {
+    let output = study("arms --profile smoke").assert().success();
+    let listed = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    let cases: Vec<_> = listed.lines().filter(|line| line.starts_with("price_")).collect();
+    assert!(cases.len() > 10, "{cases:?}");
+    for case in cases {
+        let arguments = case.rsplit('\t').next().unwrap().strip_prefix("run ").unwrap();
+        let metrics = metrics(arguments);
+        let own: &[&str] = match case.split('\t').next() {
+            // Its memory cannot be read on every system.
+            Some("price_waiting_memory") if cfg!(target_os = "linux") => &["waiting_bytes"],
+            Some("price_waiting_memory") => &[],
+            _ => &["handoff_ns", "handoff_cpu_ns", "handoffs_count"],
+        };
+        for metric in own.iter().chain(&["work_s"]) {
+            assert!(metrics[metric].as_f64().is_some_and(|figure| figure > 0.0), "{metric}: {metrics}");
+        }
+    }
+}
