@@ -44,10 +44,11 @@ type Locks = fn(usize) -> Result<Make>;
 const LOCKS: [(&str, Locks); 4] = [
     ("std", |callers| {
         let count = |lock: &Mutex<u64>| add_one(&mut lock.lock().unwrap_or_else(PoisonError::into_inner));
-        in_threads(callers, count, |lock| lock.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(in_threads(callers, count, |lock| lock.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }),
     ("parking_lot", |callers| {
-        in_threads(callers, |lock: &parking_lot::Mutex<u64>| add_one(&mut lock.lock()), parking_lot::Mutex::into_inner)
+        let count = |lock: &parking_lot::Mutex<u64>| add_one(&mut lock.lock());
+        Ok(in_threads(callers, count, parking_lot::Mutex::into_inner))
     }),
     ("parking_lot_fair", |callers| {
         let count = |lock: &parking_lot::Mutex<u64>| {
@@ -55,7 +56,7 @@ const LOCKS: [(&str, Locks); 4] = [
             add_one(&mut counted);
             MutexGuard::unlock_fair(counted);
         };
-        in_threads(callers, count, parking_lot::Mutex::into_inner)
+        Ok(in_threads(callers, count, parking_lot::Mutex::into_inner))
     }),
     ("tokio", in_tasks),
 ];
@@ -110,8 +111,8 @@ fn in_threads<L: Default + Sync + 'static>(
     callers: usize,
     add_one: impl Fn(&L) + Sync + 'static,
     counted: impl Fn(L) -> u64 + 'static,
-) -> Result<Make> {
-    Ok(Box::new(move |count| {
+) -> Make {
+    Box::new(move |count| {
         let lock = L::default();
         let call = |caller| (0..share(count, callers, caller)).for_each(|_| add_one(&lock));
         thread::scope(|scope| {
@@ -119,7 +120,7 @@ fn in_threads<L: Default + Sync + 'static>(
             threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread died")))
         })?;
         check(counted(lock), count)
-    }))
+    })
 }
 
 /// Callers that are tasks, with a worker each, and a lock that is awaited.
