@@ -42,16 +42,16 @@ pub fn observe(make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
 /// The first error of `make`.
 pub fn observe_by(step: u64, mut make: impl FnMut(u64) -> Result<()>) -> Result<Observation> {
     let count = calibrate(step, &mut make)?;
-    let (span, mut made) = (Span::start(), 0);
+    let (span, mut handoffs) = (Span::start(), 0);
     while span.elapsed() < SPAN {
         make(count)?;
-        made += count;
+        handoffs += count;
     }
     let mut metrics = span.end().metrics();
     for (name, span) in [("handoff_ns", "work_s"), ("handoff_cpu_ns", "cpu_s")] {
-        metrics.put(name, metrics.get(span).map(|seconds| seconds * 1e9 / made as f64));
+        metrics.put(name, metrics.get(span).map(|seconds| seconds * 1e9 / handoffs as f64));
     }
-    metrics.extend([("handoffs_count", made as f64)]);
+    metrics.extend([("handoffs_count", handoffs as f64)]);
     Ok(Observation::new("", metrics))
 }
 

@@ -8,6 +8,7 @@ use study_kit::{Arms, Scenario, always, full, measured, originals, smoke, smoke_
 use crate::data::DataKind::{self, Csv, Letter, Log, Pattern, Random};
 use crate::input::Shape;
 use crate::place::Place::{self, Disk, Memory, Pipe, Slow, Tmpfs};
+use crate::prices::Price;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -137,6 +138,8 @@ pub enum Work {
     Many { archives: usize, rounds: u32 },
     /// Several archives at once, files in memory, beside a task that wants to run every millisecond.
     Ticker { archives: usize },
+    /// Handoffs, one arm of [`prices`](crate::prices) at a time.
+    Price(Price),
 }
 
 impl Setting {
@@ -178,6 +181,17 @@ const fn miniz(scenario: Scenario<Setting>) -> Scenario<Setting> {
 /// An archive of the published `perf_test`, and smaller ones like it: its data, the published compressor.
 const fn perf_test(name: &'static str, rounds: u32, shape: Shape, arms: &'static [Arms]) -> Scenario<Setting> {
     miniz(archive(name, (Tmpfs, rounds), shape, arms))
+}
+
+/// Trips of one caller who compresses for so many microseconds before each.
+const fn trips(name: &'static str, between_us: u64, arms: &'static [Arms]) -> Scenario<Setting> {
+    let between = Duration::from_micros(between_us);
+    scenario(name, entry(Pattern, 10 * KIB), Work::Price(Price::Trip { between }), arms)
+}
+
+/// Writes of so many bytes.
+const fn writes(name: &'static str, bytes: usize, arms: &'static [Arms]) -> Scenario<Setting> {
+    scenario(name, entry(Pattern, bytes), Work::Price(Price::Write), arms)
 }
 
 /// One entry in one call.
@@ -307,6 +321,7 @@ const ARMS_CALLS_1M: &[Arms] = &[
     smoke(0.02, "zip_crate async_zip"),
     measured(0.1, "async~sync best_async~best_sync sync~sync@aa"),
 ];
+const WRITES: &[Arms] = &[always(0.3, "std tokio_file std_buffered tokio_buffered")];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
     always(0.02, "best_sync best_at_once best_async zip_crate rawzip async_zip"),
@@ -375,4 +390,16 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 3 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
+    trips("price_trip_idle", 0, &[always(0.3, "call task block_on current_thread block_in_place")]),
+    trips("price_trip_working", 20, &[always(0.3, "task block_on current_thread")]),
+    trips("price_trip_working_100", 100, &[always(0.3, "task block_on")]),
+    scenario(
+        "price_trip_64",
+        entry(Pattern, 10 * KIB),
+        Work::Price(Price::Trips { at_once: 64 }),
+        &[always(0.3, "task")],
+    ),
+    writes("price_write_30", 30, WRITES),
+    writes("price_write_4k", 4 * KIB, WRITES),
+    writes("price_write_64k", 64 * KIB, &[always(0.3, "std tokio_file")]),
 ];

@@ -9,6 +9,7 @@
 //! | [`sinks`], [`place`] | where archives go, and whether what arrived is right |
 //! | [`write`](mod@write) | one archive by one arm: what each arm is |
 //! | [`many`] | several archives, and a task that wants its turn meanwhile |
+//! | [`prices`] | what one handoff costs |
 //! | [`run`] | one sample, or one side of a duet |
 
 #![allow(clippy::missing_errors_doc, reason = "an error is a failed run; nobody else calls this")]
@@ -21,6 +22,7 @@ pub mod many;
 pub mod mirror;
 pub mod own;
 pub mod place;
+pub mod prices;
 pub mod run;
 pub mod sinks;
 pub mod write;

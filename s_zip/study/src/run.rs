@@ -11,6 +11,7 @@ use crate::cases::{Arm, Drive, Setting, Work, in_one_call};
 use crate::input::Input;
 use crate::many;
 use crate::place::Place;
+use crate::prices;
 use crate::write::{self, Driver, Product};
 
 type Case<'a> = TestCase<'a, Setting>;
@@ -24,6 +25,7 @@ pub fn observe(case: &Case<'_>) -> Result<Observation> {
         Work::Archive { rounds, .. } => archive(case, rounds),
         Work::Many { archives, rounds } => several(case, archives, rounds),
         Work::Ticker { archives } => beside_a_ticker(case, archives),
+        Work::Price(price) => prices::observe(price, case.arm, &Input::new(&case.setting.shape, case.seed)),
     }
 }
 

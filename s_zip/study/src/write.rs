@@ -23,7 +23,7 @@ use crate::place::{Archive, Place};
 use crate::sinks::{Counted, Counting, Operations, Slow, Tracked};
 
 /// Output buffer of the buffered controls, in bytes.
-const BUFFER_BYTES: usize = 64 * 1024;
+pub const BUFFER_BYTES: usize = 64 * 1024;
 
 /// One archive by a sync arm.
 fn sync_arm<S: Write + Seek + Send>(arm: Arm, input: &Input, sink: S) -> Result<S> {

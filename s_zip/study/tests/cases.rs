@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use assert_cmd::Command;
 use predicates::str::contains;
 use s_zip_study::SZip;
-use s_zip_study::cases::Arm;
-use s_zip_study::many;
+use s_zip_study::cases::{Arm, Work};
+use s_zip_study::{many, prices};
 use serde_json::Value;
 use strum::VariantArray;
 use study_kit::{Profile, Study};
@@ -18,6 +18,10 @@ fn cases(profile: Profile) -> Vec<(&'static str, &'static str)> {
     let of =
         |scenario: &'static study_kit::Scenario<_>| scenario.arms_in(profile).map(move |(arm, _)| (scenario.name, arm));
     SZip::SCENARIOS.iter().flat_map(of).collect()
+}
+
+fn work(scenario: &str) -> Work {
+    SZip::SCENARIOS.iter().find(|listed| listed.name == scenario).expect("it is listed").setting.work
 }
 
 #[test]
@@ -32,8 +36,9 @@ fn no_test_case_stands_twice_in_a_profile() {
 fn every_name_stands_for_an_arm_and_every_arm_runs_in_smoke() {
     for (scenario, arms) in PROFILES.into_iter().flat_map(cases) {
         for arm in arms.split('~').map(|arm| arm.split('@').next().unwrap_or_default()) {
-            let known = match scenario {
-                "many_10" | "many_10_miniz" => many::parse(arm).is_ok(),
+            let known = match work(scenario) {
+                Work::Many { .. } => many::parse(arm).is_ok(),
+                Work::Price(price) => prices::has(price, arm),
                 _ => {
                     arm.strip_suffix("_whole").unwrap_or(arm).parse::<Arm>().is_ok() || ["empty", "idle"].contains(&arm)
                 }
@@ -91,6 +96,20 @@ fn several_archives_and_a_ticker_have_figures_of_their_own() {
     let idle = record("run --scenario ticker --arm idle");
     assert!(idle["metrics"]["ticks_count"].as_f64() > Some(500.0), "{idle}");
     assert_eq!(record("run --scenario rss_5m --arm empty")["digest"], "");
+}
+
+#[test]
+fn every_price_is_the_time_of_handoffs_that_were_made() {
+    let of_prices = |(scenario, _): &(&str, &str)| matches!(work(scenario), Work::Price(_));
+    for (scenario, arm) in cases(Profile::Smoke).into_iter().filter(of_prices) {
+        let record = record(&format!("run --scenario {scenario} --arm {arm}"));
+        let figure = |name: &str| record["metrics"][name].as_f64().expect(name);
+        assert!(figure("handoffs_count") >= 1.0 && figure("handoff_cpu_ns").is_finite(), "{record}");
+        // What the caller computes meanwhile is no part of it.
+        let all_ns = figure("work_s") * 1e9 / figure("handoffs_count");
+        let computes = scenario.starts_with("price_trip_working");
+        assert_eq!(figure("handoff_ns") < all_ns * (1.0 - 1e-9), computes, "{record}");
+    }
 }
 
 #[test]

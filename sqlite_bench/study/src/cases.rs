@@ -7,10 +7,11 @@ use parking_lot::{RawFairMutex, RawMutex};
 use sqlite_bench::design::{self, Arm, OnThread, Role, hold_and_insert, in_memory, spawn_blocking, transact};
 use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
-use study_kit::{Scenario, always, full, measured, originals, smoke};
+use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
 use crate::designs::{AwaitedLock, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
 use crate::designs::{async_sqlite, checked_out, deadpool, insert_and_drop_oldest};
+use crate::prices::Price;
 
 /// The crate's arms and those that exist only to be compared.
 pub fn arms() -> Vec<&'static Arm> {
@@ -63,6 +64,8 @@ pub enum Setting {
     Commits { window: Duration },
     /// Nothing but the recording of samples.
     Record { samples: u32 },
+    /// Handoffs, one arm of `prices` at a time.
+    Price(Price),
 }
 
 const fn ms(milliseconds: u64) -> Duration {
@@ -93,6 +96,12 @@ const fn forty(hold: Duration, think: Duration, window: Duration) -> Setting {
     Setting::Access { workload, on_disk: false }
 }
 
+const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scenario<Setting> {
+    Scenario::new(name, Setting::Price(price), arms)
+}
+
+const LOCKS: &[Arms] = &[always(0.3, "std parking_lot parking_lot_fair tokio")];
+const READS: &[Arms] = &[always(0.3, "in_place spawn_blocking tokio_rusqlite pool")];
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
@@ -131,4 +140,8 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_idle wal_threads_40")]),
     Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),
     Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
+    price("price_lock_free", Price::Lock { callers: 1 }, LOCKS),
+    price("price_lock_contended", Price::Lock { callers: 2 }, LOCKS),
+    price("price_read_alone", Price::Read { callers: 1 }, READS),
+    price("price_read_16", Price::Read { callers: 16 }, READS),
 ];

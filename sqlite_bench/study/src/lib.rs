@@ -3,6 +3,7 @@
 pub mod cases;
 mod commits;
 mod designs;
+mod prices;
 mod sample;
 
 pub use sample::SqliteBench;

@@ -52,8 +52,25 @@ fn a_case_of_each_kind_runs_as_it_is_listed() {
             assert_eq!(record["digest"].as_str().expect("a digest").len(), 16);
         }
     }
-    assert_eq!(ran.len(), 4, "{ran:?}");
+    assert_eq!(ran.len(), 8, "{ran:?}");
     assert_eq!(records(&folder, "r.jsonl").len(), ran.len());
+}
+
+#[test]
+fn every_price_is_the_time_of_handoffs_that_were_made() {
+    let folder = folder();
+    let cases: Vec<_> = cases("smoke").into_iter().filter(|case| case[0].starts_with("price_")).collect();
+    for case in &cases {
+        study(&folder).args(case[4].split(' ')).args(["--record", "r.jsonl"]).assert().success();
+    }
+    let records = records(&folder, "r.jsonl");
+    assert_eq!(records.len(), cases.len());
+    for record in records {
+        let figure = |name: &str| record["metrics"][name].as_f64().expect(name);
+        assert!(figure("handoffs_count") >= 1.0 && figure("handoff_cpu_ns").is_finite(), "{record}");
+        let timed_ns = figure("handoff_ns") * figure("handoffs_count");
+        assert!((timed_ns / figure("work_s") / 1e9 - 1.0).abs() < 1e-9, "{record}");
+    }
 }
 
 #[test]

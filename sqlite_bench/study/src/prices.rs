@@ -1,0 +1,188 @@
+//! What one handoff costs: a lock, free and contended, and a small read of a database, in place and by other threads.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use parking_lot::MutexGuard;
+use rusqlite::{Connection, params};
+use sqlite_bench::bench::{own_folder, runtime};
+use sqlite_bench::design::{AccessError, Database, spawn_blocking};
+use sqlite_bench::pool::{Options, Pool, Work};
+use study_kit::{Observation, price};
+use tokio::task::JoinSet;
+
+/// As many as the published runtime has.
+const WORKERS: usize = 4;
+/// Rows that are read from; all lie in SQLite's cache.
+const ROWS: i64 = 1_000;
+/// What is read is its key so many times.
+const FACTOR: i64 = 3;
+
+const TABLE: &str =
+    "PRAGMA journal_mode = WAL; CREATE TABLE numbers (number INTEGER PRIMARY KEY, multiple INTEGER NOT NULL)";
+const INSERT: &str = "INSERT INTO numbers (number, multiple) VALUES (?1, ?2)";
+const READ: &str = "SELECT multiple FROM numbers WHERE number = ?1";
+
+/// What a handoff is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Price {
+    /// One of so many callers gets the lock, counts, and gives it back.
+    Lock { callers: usize },
+    /// One of so many callers reads a row by its key.
+    Read { callers: usize },
+}
+
+/// Makes so many handoffs.
+type Make = Box<dyn FnMut(u64) -> Result<()>>;
+
+/// What makes handoffs for so many callers.
+type Locks = fn(usize) -> Result<Make>;
+
+const LOCKS: [(&str, Locks); 4] = [
+    ("std", |callers| {
+        let count = |lock: &Mutex<u64>| add_one(&mut lock.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(in_threads(callers, count, |lock| lock.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }),
+    ("parking_lot", |callers| {
+        let count = |lock: &parking_lot::Mutex<u64>| add_one(&mut lock.lock());
+        Ok(in_threads(callers, count, parking_lot::Mutex::into_inner))
+    }),
+    ("parking_lot_fair", |callers| {
+        let count = |lock: &parking_lot::Mutex<u64>| {
+            let mut counted = lock.lock();
+            add_one(&mut counted);
+            MutexGuard::unlock_fair(counted);
+        };
+        Ok(in_threads(callers, count, parking_lot::Mutex::into_inner))
+    }),
+    ("tokio", in_tasks),
+];
+
+/// What reads from the database in that file for so many callers.
+type Reads = fn(&Path, usize) -> Result<Make>;
+
+const READS: [(&str, Reads); 4] = [
+    ("in_place", |file, callers| reading(callers, || Ok(Mutex::new(Connection::open(file)?)))),
+    ("spawn_blocking", |file, callers| reading(callers, || Ok(spawn_blocking(Connection::open(file)?)))),
+    ("tokio_rusqlite", |file, callers| {
+        reading(callers, || Ok(tokio_rusqlite::Connection::from(Connection::open(file)?)))
+    }),
+    ("pool", |file, callers| reading(callers, || Ok(Pooled(Pool::open_blocking(file, &Options::default())?)))),
+];
+
+/// Makes handoffs as `arm` does and observes what one took; a database lies below `folder`.
+pub fn observe(price: Price, arm: &str, folder: &Path) -> Result<Observation> {
+    match price {
+        Price::Lock { callers } => price::observe(find(&LOCKS, arm)?(callers)?),
+        Price::Read { callers } => {
+            let folder = own_folder(folder)?;
+            let file = folder.path().join("numbers.db");
+            fill(&file)?;
+            price::observe(find(&READS, arm)?(&file, callers)?)
+        }
+    }
+}
+
+fn find<T: Copy>(table: &[(&str, T)], arm: &str) -> Result<T> {
+    let found = table.iter().find(|(name, _)| *name == arm);
+    found.map(|(_, how)| *how).with_context(|| format!("no price has an arm {arm}"))
+}
+
+/// What the caller of that number does of `count` handoffs.
+fn share(count: u64, callers: usize, caller: usize) -> u64 {
+    let (callers, caller) = (callers as u64, caller as u64);
+    count / callers + u64::from(caller < count % callers)
+}
+
+fn add_one(counted: &mut u64) {
+    *counted = black_box(*counted + 1);
+}
+
+fn check(counted: u64, expected: u64) -> Result<()> {
+    ensure!(counted == expected, "wrong answer: {counted} were counted, expected {expected}");
+    Ok(())
+}
+
+/// Callers that are threads.
+fn in_threads<L: Default + Sync + 'static>(
+    callers: usize,
+    add_one: impl Fn(&L) + Sync + 'static,
+    counted: impl Fn(L) -> u64 + 'static,
+) -> Make {
+    Box::new(move |count| {
+        let lock = L::default();
+        let call = |caller| (0..share(count, callers, caller)).for_each(|_| add_one(&lock));
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..callers).map(|caller| scope.spawn(move || call(caller))).collect();
+            threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread died")))
+        })?;
+        check(counted(lock), count)
+    })
+}
+
+/// Callers that are tasks, with a worker each, and a lock that is awaited.
+fn in_tasks(callers: usize) -> Result<Make> {
+    let runtime = runtime(callers)?;
+    Ok(Box::new(move |count| {
+        let lock = Arc::new(tokio::sync::Mutex::new(0_u64));
+        let call = |caller| {
+            let (lock, count) = (Arc::clone(&lock), share(count, callers, caller));
+            async move {
+                for _ in 0..count {
+                    add_one(&mut *lock.lock().await);
+                }
+            }
+        };
+        runtime.block_on(async { (0..callers).map(call).collect::<JoinSet<_>>().join_all().await });
+        let counted = *runtime.block_on(lock.lock());
+        check(counted, count)
+    }))
+}
+
+/// Makes the database that is read from.
+fn fill(file: &Path) -> Result<()> {
+    let mut connection = Connection::open(file)?;
+    connection.execute_batch(TABLE)?;
+    let transaction = connection.transaction()?;
+    for number in 0..ROWS {
+        transaction.execute(INSERT, params![number, number * FACTOR])?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// This crate's pool.
+struct Pooled(Pool);
+
+impl Database for Pooled {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        Ok(self.0.read(work).await?)
+    }
+}
+
+/// Callers that are tasks of a runtime like the published one.
+fn reading<D: Database>(callers: usize, open: impl FnOnce() -> Result<D>) -> Result<Make> {
+    let database = Arc::new(open()?);
+    let runtime = runtime(WORKERS)?;
+    Ok(Box::new(move |count| {
+        let call = |caller| read(Arc::clone(&database), share(count, callers, caller));
+        runtime.block_on(async {
+            let callers: JoinSet<_> = (0..callers).map(call).collect();
+            callers.join_all().await.into_iter().collect()
+        })
+    }))
+}
+
+/// Reads so many rows, one after the other.
+async fn read(database: Arc<impl Database>, count: u64) -> Result<()> {
+    for number in (0..ROWS).cycle().zip(0..count).map(|(number, _)| number) {
+        let query = move |connection: &Connection| {
+            connection.prepare_cached(READ)?.query_row([number], |row| row.get::<_, i64>(0))
+        };
+        let multiple = database.read(query).await?;
+        ensure!(multiple == number * FACTOR, "wrong answer: {multiple} is read of {number}");
+    }
+    Ok(())
+}
