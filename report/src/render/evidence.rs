@@ -43,9 +43,9 @@ fn charts(view: &StudyView) -> String {
     let drawn = view.page.chart.iter().filter(|chart| view.can_draw(chart));
     // Brackets would end the alternative text early.
     let title = |chart: &Chart| prose(&chart.title).replace(['[', ']', '`'], "");
-    drawn
-        .map(|chart| format!("![{}](../../charts/{})\n\n", title(chart), chart.file_name(&view.judged.study)))
-        .collect()
+    let image =
+        |chart: &Chart| format!("![{}](../../charts/{})\n\n", title(chart), chart.file_name(&view.judged.study));
+    drawn.map(image).collect::<Vec<_>>().concat()
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
