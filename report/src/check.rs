@@ -19,6 +19,7 @@ use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::{Record, is_summary};
 use crate::results::{Folder, faulty, load, read_meta, rounds_below};
 use crate::runs::{MemoryRun, Run};
+use crate::scopes::Scopes;
 use crate::seals::{self, first_difference};
 use crate::selection;
 use crate::sentence::Sentence;
@@ -115,17 +116,21 @@ fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
     lacking.map(|name| Error::file(file, format!("{name} {what}"))).collect()
 }
 
-/// What a page says depends on claims that there are: otherwise it would never be said.
-pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
-    let unknown = page.claims().filter(|claim| claims.asked(claim, Form::Fair).is_none());
+/// What a page says depends on claims that there are, and it divides what is of one thing.
+pub(crate) fn page_against_claims(page: &Page, claims: &Claims, scopes: &Scopes, file: &Path) -> Vec<Error> {
+    let unknown = page.sentences().flat_map(Sentence::claims).filter(|claim| claims.asked(claim, Form::Fair).is_none());
     let unknown = unknown.map(|claim| format!("it rests on the claim {claim}, which claims.toml lacks"));
-    let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, scenario)| {
-        let parts = claims.asked(claim, *form).into_iter().flat_map(Asked::parts);
-        !parts.flat_map(|part| part.quantity.scenarios.values().flatten()).any(|known| known == *scenario)
+    let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, of)| {
+        let mut parts = claims.asked(claim, *form).into_iter().flat_map(Asked::parts);
+        !parts.any(|part| {
+            part.text.starts_with(*of) || part.quantity.scenarios.values().flatten().any(|known| known == *of)
+        })
     });
-    let unjudged =
-        unjudged.map(|(claim, _, scenario)| format!("it quotes {claim} in {scenario}, where that is not judged"));
-    unknown.chain(unjudged).map(|what| Error::file(file, what)).collect()
+    let unjudged = unjudged.map(|(claim, _, of)| format!("it quotes {claim} in {of}, where that is not judged"));
+    let unlike = page.quotients().filter(|(metric, per)| !scopes.are_alike(metric, per));
+    let unlike =
+        unlike.map(|(metric, per)| format!("it divides {metric} by {per}, which by 'scope' is of another thing"));
+    unknown.chain(unjudged).chain(unlike).map(|what| Error::file(file, what)).collect()
 }
 
 /// plan.json is of these files; a part of the originals holds its scenarios and no others.

@@ -90,6 +90,11 @@ impl Row {
         (&self.part, &self.scenario) == (&other.part, &other.scenario)
     }
 
+    /// Whether it is of this scenario, or of the part that begins so.
+    pub fn is_of(&self, name: &str) -> bool {
+        self.scenario == name || self.part.starts_with(name)
+    }
+
     /// Whether anything of it was measured.
     pub fn has_figure(&self) -> bool {
         self.estimate.is_some() || !self.sides.is_empty()

@@ -3,7 +3,7 @@
 //! It reads results folders and nothing else, and it is pure between its edges: the same folder gives the same bytes.
 //!
 //! - the program: [`cli`] (what can be typed), [`commands`] (what each does) and [`output`] (what is printed arrives);
-//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `sentence`, [`plan_file`], [`runs`], [`record`],
+//! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `scopes`, `sentence`, [`plan_file`], [`runs`], [`record`],
 //!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
 //! - before measuring: [`plan`]; while it goes on: `append`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
@@ -44,6 +44,7 @@ pub mod results;
 pub mod rounds;
 pub mod rules;
 pub mod runs;
+mod scopes;
 pub mod seals;
 pub mod selection;
 mod sentence;

@@ -1,14 +1,10 @@
 //! page.toml: how a study is presented. Prose and layout; every figure comes from the runs.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
-use crate::claims::{Better, Form};
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
 use crate::fmt::anchor;
-use crate::rules::Verdict;
 use crate::sentence::Sentence;
 
 /// The presentation of a study.
@@ -18,8 +14,6 @@ pub struct Page {
     pub schema: Schema,
     /// Heading of the study's section.
     pub title: String,
-    /// What the study asks, one paragraph.
-    pub question: String,
     /// What it is about.
     pub document: Option<Document>,
     /// What is said of it in short.
@@ -33,8 +27,9 @@ pub struct Page {
     pub changed: Vec<String>,
     #[serde(default)]
     pub limits: Vec<String>,
+    /// What to do.
     #[serde(default)]
-    pub advice: Vec<Advice>,
+    pub advice: Vec<Sentence>,
     #[serde(default)]
     pub table: Vec<Table>,
     #[serde(default)]
@@ -75,27 +70,14 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Whether its cells have a figure of this claim.
+    pub fn quotes(&self, claim: &str) -> bool {
+        self.setup.claims().chain(self.equal.claims()).any(|quoted| quoted == claim)
+    }
+
     fn sentences(&self) -> [&Sentence; 6] {
         [&self.said, &self.setup, &self.equal, &self.so, &self.why, &self.unless]
     }
-}
-
-/// One line of advice, shown if its condition holds.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Advice {
-    pub text: Sentence,
-    /// Shown only then; always if absent.
-    pub when: Option<When>,
-}
-
-/// A condition on the verdict over hosts.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct When {
-    pub claim: String,
-    pub form: Form,
-    pub verdicts: Vec<Verdict>,
 }
 
 /// A table: rows are scenarios (and arms), columns are arms or metrics, or fixed texts such as the original's figures.
@@ -108,9 +90,6 @@ pub struct Table {
     /// Whether the study prints it without arguments; the report shows every table.
     #[serde(default)]
     pub overview: bool,
-    /// Names of arms in cells that name one; an arm without a label keeps its own.
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
     pub row_header: String,
     pub row: Vec<TableRow>,
     pub column: Vec<Column>,
@@ -145,12 +124,6 @@ pub struct Column {
     pub dividend: Option<String>,
     pub factor: Option<f64>,
     pub digits: Option<usize>,
-    /// Arms that are compared: the cell names the one with the best median.
-    pub best: Option<Vec<String>>,
-    /// Which median is the best; only with `best`.
-    pub better: Option<Better>,
-    /// An arm that the best one is compared with: the cell says how many times better the best is; only with `best`.
-    pub over: Option<String>,
     /// Fixed texts, one per row, instead of values.
     pub values: Option<Vec<String>>,
 }
@@ -199,16 +172,18 @@ pub enum ChartKind {
 }
 
 impl Page {
-    /// The claims and further tests that what it says rests on.
-    pub fn claims(&self) -> impl Iterator<Item = &String> {
-        let when = self.advice.iter().filter_map(|advice| advice.when.as_ref());
-        when.map(|when| &when.claim).chain(self.sentences().flat_map(Sentence::claims))
-    }
-
     /// What it says of its verdicts.
     pub fn sentences(&self) -> impl Iterator<Item = &Sentence> {
         let answer = self.answer.iter().flat_map(Answer::sentences);
-        answer.chain(self.advice.iter().map(|advice| &advice.text))
+        answer.chain(&self.advice)
+    }
+
+    /// The metrics that its tables divide by one another, as `(metric, per)`.
+    pub fn quotients(&self) -> impl Iterator<Item = (String, String)> {
+        let cells = self.table.iter().flat_map(|table| {
+            table.column.iter().flat_map(move |column| table.row.iter().map(move |row| column.in_row(row)))
+        });
+        cells.filter_map(|cell| cell.metric.zip(cell.per))
     }
 
     /// Reads page.toml; `name` stands in messages.
@@ -229,47 +204,28 @@ impl Page {
 }
 
 impl Table {
-    /// Every cell has what it needs, and nothing is said that means nothing.
+    /// Every cell has what it needs.
     fn check(&self, file: TomlFile<'_>) -> Result<(), Error> {
         for column in &self.column {
             let at = format!("\"{}\"", column.header);
-            let fault = |what: &str| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
-            let values = column.values.as_ref().map_or(self.row.len(), Vec::len);
-            let has_best = column.best.is_some();
-            let has_own = column.values.is_some()
-                || [&column.arm, &column.minus, &column.dividend].into_iter().any(Option::is_some);
-            let has_aim = column.better.is_some() || column.over.is_some();
-            let faults = [
-                (values != self.row.len(), &*format!("has {values} values for {} rows", self.row.len())),
-                (!has_best && has_aim, "needs best, a list of arms: better and over mean nothing without it"),
-                (column.best.as_ref().is_some_and(Vec::is_empty), "needs at least one arm in best"),
-                (has_best && column.better.is_none(), "needs better = \"higher\" or \"lower\" beside best"),
-                (has_best && has_own, "compares arms by best: arm, minus, dividend and values mean nothing beside it"),
-            ];
-            if let Some((_, what)) = faults.into_iter().find(|(is_there, _)| *is_there) {
-                return fault(what);
+            let fault = |what: String| Err(file.error_at(&at, format!("column {at} of table {} {what}", self.id)));
+            if let Some(values) = &column.values {
+                if values.len() != self.row.len() {
+                    return fault(format!("has {} values for {} rows", values.len(), self.row.len()));
+                }
+                continue;
             }
-            for row in self.row.iter().filter(|_| column.values.is_none()) {
+            for row in &self.row {
                 if column.dividend.as_deref() == Some(ROW) && row.dividend.is_none() {
-                    return fault(&format!("divides what the row names, and {} names no dividend", row.label));
+                    return fault(format!("divides what the row names, and {} names no dividend", row.label));
                 }
                 let in_row = column.in_row(row);
-                if in_row.metric.is_none() || in_row.best.is_none() && in_row.arm.is_none() {
-                    let what = if in_row.best.is_some() { "a metric" } else { "an arm and a metric" };
-                    let cell = format!("{} / {}", row.label, column.header);
-                    return Err(file.error_at(&at, format!("cell {cell} of table {} needs {what}", self.id)));
+                if in_row.metric.is_none() || in_row.arm.is_none() {
+                    return fault(format!("needs an arm and a metric in the row {}", row.label));
                 }
             }
         }
-        // The arm in `over` is not printed, but whoever labels the arms of a table may well list it.
-        let named = |arm: &String| {
-            self.column.iter().any(|column| column.best.iter().flatten().chain(&column.over).any(|other| other == arm))
-        };
-        let Some((arm, label)) = self.labels.iter().find(|(arm, _)| !named(arm)) else {
-            return Ok(());
-        };
-        let what = format!("labels of table {} name the arm '{arm}', which stands in no best or over of it", self.id);
-        Err(file.error_at(&format!("{arm} = \"{label}\""), what))
+        Ok(())
     }
 }
 

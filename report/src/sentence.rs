@@ -17,11 +17,11 @@ pub struct Sentence {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     Words(String),
-    /// A figure of a claim's form: of its row of this scenario, or of the row that decides it.
+    /// A figure of a claim's form: of its row of this scenario or part, or of the row that decides it.
     Figure {
         claim: String,
         form: Form,
-        scenario: Option<String>,
+        of: Option<String>,
         what: What,
     },
 }
@@ -32,16 +32,8 @@ pub enum Piece {
 pub enum What {
     /// "+5 to +42 %": from the least to the most over the hosts.
     Range,
-    /// "+28 % (+27 to +29)": on the host of the newest round, with its interval.
-    Here,
-    /// "holds on 4 of 4": the verdict over the hosts.
-    Verdict,
-    /// "+5 to +42 %, holds on 4 of 4": both; of what nobody measured the verdict alone.
-    Said,
     /// What the authors' own code shows, from the least to the most over the hosts.
     Theirs,
-    /// The published figure.
-    Published,
 }
 
 impl Sentence {
@@ -50,10 +42,10 @@ impl Sentence {
         self.pieces.iter().filter_map(|piece| if let Piece::Figure { claim, .. } = piece { Some(claim) } else { None })
     }
 
-    /// The rows that it names by their scenario.
+    /// The rows that it names by their scenario or part.
     pub fn rows(&self) -> impl Iterator<Item = (&String, Form, &String)> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Figure { claim, form, scenario: Some(scenario), .. } => Some((claim, *form, scenario)),
+            Piece::Figure { claim, form, of: Some(of), .. } => Some((claim, *form, of)),
             _ => None,
         })
     }
@@ -67,16 +59,16 @@ impl TryFrom<String> for Sentence {
         let mut pieces: Vec<Piece> = parts.next().map(|words| Piece::Words(words.to_owned())).into_iter().collect();
         for part in parts {
             let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
-            let (claim, form, scenario, what) = match place.split('.').collect::<Vec<_>>()[..] {
+            let (claim, form, of, what) = match place.split('.').collect::<Vec<_>>()[..] {
                 [claim, form, what] => (claim.to_owned(), form, None, what),
-                [claim, form, scenario, what] => (claim.to_owned(), form, Some(scenario.to_owned()), what),
+                [claim, form, of, what] => (claim.to_owned(), form, Some(of.to_owned()), what),
                 _ => {
-                    let known = "{CLAIM.FORM.WHAT} or {CLAIM.FORM.SCENARIO.WHAT}";
+                    let known = "{CLAIM.FORM.WHAT} or {CLAIM.FORM.SCENARIO_OR_PART.WHAT}";
                     return Err(format!("a figure is {known}, not {{{place}}}"));
                 }
             };
             let (form, what) = (chosen("form", form)?, chosen("figure", what)?);
-            pieces.push(Piece::Figure { claim, form, scenario, what });
+            pieces.push(Piece::Figure { claim, form, of, what });
             pieces.push(Piece::Words(words.to_owned()));
         }
         Ok(Sentence { pieces })
@@ -90,7 +82,7 @@ mod tests {
     #[test]
     fn places_are_read_or_refused() {
         let read = |text: &str| Sentence::try_from(text.to_owned());
-        let sentence = read("Takes {T2.fair.range}, or {S1.published.hold_1s.here}.").expect("both places are well");
+        let sentence = read("Takes {T2.fair.range}, or {S1.published.hold_1s.theirs}.").expect("both places are well");
         assert_eq!(sentence.claims().collect::<Vec<_>>(), ["T2", "S1"]);
         assert_eq!(sentence.pieces.len(), 5);
         assert_eq!(read("nothing").expect("no place").pieces, [Piece::Words("nothing".to_owned())]);
@@ -98,7 +90,7 @@ mod tests {
             ("{T2.fair.range", "lacks its '}'"),
             ("{T2.fair}", "{CLAIM.FORM.WHAT}"),
             ("{T2.unfair.range}", "published or fair"),
-            ("{T2.fair.shorter}", "range, here, verdict, said, theirs or published"),
+            ("{T2.fair.shorter}", "range or theirs"),
         ] {
             let error = read(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");

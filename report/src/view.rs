@@ -169,11 +169,17 @@ impl StudyView {
         mirrors.map(|mirror| mirror.at.0.clone()).collect()
     }
 
-    /// Whether enough of what a chart shows was run: of lines, two scenarios.
+    /// Whether enough of what a chart shows was run: of lines two scenarios of each arm, of a strip more than one run of some arm.
     pub fn can_draw(&self, chart: &Chart) -> bool {
-        let ran = |scenario: &&String| chart.arms.iter().any(|arm| !self.data.samples(scenario, arm).is_empty());
-        let needed = if chart.kind == ChartKind::Lines { 2 } else { 1 };
-        chart.scenarios.iter().filter(ran).count() >= needed
+        let runs = |scenario: &String, arm: &String| self.data.samples(scenario, arm).len();
+        let points = |arm| chart.scenarios.iter().filter(|scenario| runs(scenario, arm) > 0).count();
+        match chart.kind {
+            ChartKind::Lines => {
+                let counts: Vec<usize> = chart.arms.iter().map(points).filter(|count| *count > 0).collect();
+                !counts.is_empty() && counts.iter().all(|count| *count > 1)
+            }
+            ChartKind::Strip => chart.arms.iter().any(|arm| runs(&chart.scenarios[0], arm) > 1),
+        }
     }
 
     /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.

@@ -196,37 +196,12 @@ fn pages_with_unknown_keys_or_holes_are_refused() {
         ["title = \"toy: a made-up study\"\n", "", "schema", "missing field `title`"],
         ["arm = \"a\", metric", "metric", "\"a (s)\"", "needs an arm and a metric"],
         ["[\"1.5\"]", "[\"1.5\", \"2.5\"]", "\"theirs\"", "2 values for 1 rows"],
-        ["\"reversed\"", "\"inverted\"", "\"inverted\"", "no verdict 'inverted'"],
-        ["form = \"published\", ", "", "claim = \"C1\"", "missing field `form`"],
-        ["\"published\"", "\"best\"", "\"best\"", "`published` or `fair`"],
         ["x = \"rows_count\"\n", "", "\"scaling\"", "needs x"],
         ["metric = \"work_s\"\nx =", "x =", "[[chart]]", "missing field `metric`"],
         ["strip\"\nscenarios = [\"big\"]", "strip\"\nscenarios = []", "\"arms\"", "shows one scenario"],
         ["kind = \"strip\"", "kind = \"pie\"", "\"pie\"", "lines"],
     ] {
         refuse("page.toml", PAGE, Page::parse, change);
-    }
-}
-
-#[test]
-fn columns_that_compare_arms_say_which_and_how() {
-    let page = PAGE.replacen(
-        "values = [\"1.5\"]",
-        "best = [\"a\", \"b\"], better = \"lower\", over = \"a\", metric = \"work_s\"",
-        1,
-    );
-    let page = page.replacen("row_header", "labels = { a = \"Arm A\" }\nrow_header", 1);
-    for change in [
-        [", better = \"lower\"", "", "\"theirs\"", "needs better"],
-        ["\"lower\"", "\"smaller\"", "\"smaller\"", "higher"],
-        ["best = [\"a\", \"b\"]", "best = []", "\"theirs\"", "at least one arm"],
-        ["best = [\"a\", \"b\"], ", "", "\"theirs\"", "mean nothing without it"],
-        ["over = \"a\", metric", "over = \"a\", arm = \"a\", metric", "\"theirs\"", "mean nothing beside it"],
-        ["over = \"a\", metric", "over = \"a\", dividend = \"a\", metric", "\"theirs\"", "mean nothing beside it"],
-        [", over = \"a\", metric = \"work_s\"", "", "\"theirs\"", "needs a metric"],
-        ["{ a = \"Arm A\" }", "{ c = \"Arm C\" }", "Arm C", "stands in no best"],
-    ] {
-        refuse("page.toml", &page, Page::parse, change);
     }
 }
 

@@ -66,7 +66,7 @@ fn the_verdicts_fit_a_terminal() {
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     let has_line = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
     assert!(has_line("C1") && has_line("as published  holds on 1 of 1: "), "{text}");
-    assert!(text.contains(": +50 % (+50 to +51)"), "{text}");
+    assert!(text.contains("; here +50 % (+50 to +51)"), "{text}");
     judging("verdicts", temp.path()).args(["--study", "toy"]).assert().success().stdout(text);
     let json = judging("verdicts", temp.path()).args(["--study", "toy", "--json"]).assert().success();
     let json: serde_json::Value =
@@ -80,16 +80,17 @@ fn the_verdicts_fit_a_terminal() {
 }
 
 #[test]
-fn a_page_that_rests_on_what_is_not_judged_is_refused_before_anything_is_written() {
+fn a_page_that_rests_on_what_is_not_judged_or_divides_what_is_of_two_things_is_refused_before_anything_is_written() {
     let (temp, _) = sealed();
-    let advice =
-        "[[advice]]\ntext = \"Do.\"\nwhen = { claim = \"C9\", form = \"fair\", verdicts = [\"holds\"] }\n[[chart]]";
-    for (to, what) in [
-        (advice, "the claim C9"),
-        ("[[advice]]\ntext = \"{C1.fair.nowhere.range}\"\n[[chart]]", "C1 in nowhere"),
-        ("[[advice]]\ntext = \"{C1.fair.shorter}\"\n[[chart]]", "range, here, verdict, said, theirs or published"),
+    let claims = CLAIMS.replacen("budget =", "scope = { archive = [\"operations_count\"] }\nbudget =", 1);
+    write(&temp.path().join("toy/study"), "claims.toml", &claims);
+    for (from, to, what) in [
+        ("Do not.", "{C9.fair.range}", "the claim C9"),
+        ("Do not.", "{C1.fair.nowhere.range}", "C1 in nowhere"),
+        ("Do not.", "{C1.fair.shorter}", "range or theirs"),
+        ("metric = \"work_s\" }", "metric = \"work_s\", per = \"operations_count\" }", "work_s by operations_count"),
     ] {
-        let page = PAGE.replacen("[[chart]]", to, 1);
+        let page = PAGE.replacen(from, to, 1);
         write(&temp.path().join("toy/study"), "page.toml", &page);
         let out = temporary();
         render(temp.path(), out.path(), &[]).code(2).stderr(contains("page.toml").and(contains(what)));
@@ -126,7 +127,7 @@ fn rendering_twice_gives_the_same_bytes() {
     let (once, again) = (temporary(), temporary());
     render(temp.path(), once.path(), &[]).success();
     render(temp.path(), again.path(), &[]).success();
-    let effects = read(once.path(), "charts/claims.svg");
+    let effects = read(once.path(), "charts/toy-claims.svg");
     assert!(effects.contains("class=\"published\""), "the published figure is a mark");
     for file in ["REPORT.md", "charts/claims.svg", "charts/toy-arms.svg"] {
         assert_eq!(read(once.path(), file), read(again.path(), file), "{file}");
@@ -148,7 +149,7 @@ fn blocks_in_other_documents_are_replaced_between_their_marks() {
     render(temp.path(), out.path(), &[&readme]).success();
     let spliced = read(out.path(), "README.md");
     assert!(spliced.starts_with("# Toy\n<!-- answers:begin -->\n") && spliced.contains("\nkept\n"), "{spliced}");
-    assert!(!spliced.contains("\nold\n") && spliced.contains("Measured on 1 host"), "{spliced}");
+    assert!(!spliced.contains("\nold\n") && spliced.contains("ranges over 1 machine"), "{spliced}");
     assert!(spliced.contains("a takes at most twice as long as b"), "{spliced}");
     render(temp.path(), out.path(), &[&readme]).success();
     assert_eq!(read(out.path(), "README.md"), spliced, "splicing again changes nothing");

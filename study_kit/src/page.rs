@@ -1,6 +1,5 @@
 //! The tables of page.toml (docs/FORMAT.md, section 5), as far as a program prints them; the rest of the page is the report's.
 
-use std::collections::BTreeMap;
 use std::iter::once;
 
 use anyhow::{Context, Result};
@@ -19,9 +18,6 @@ pub struct Table {
     /// Whether the program prints it without arguments.
     #[serde(default)]
     overview: bool,
-    /// Names of arms in cells that name one.
-    #[serde(default)]
-    labels: BTreeMap<String, String>,
     row_header: String,
     row: Vec<Row>,
     column: Vec<Column>,
@@ -50,13 +46,6 @@ struct Column {
     per: Option<String>,
     /// An arm whose value is divided by the cell's; `row`: the one that the row names.
     dividend: Option<String>,
-    /// Arms of which the cell names the best.
-    #[serde(default)]
-    best: Vec<String>,
-    /// `higher` or `lower`: which is the best.
-    better: Option<String>,
-    /// The cell says how many times better than this arm the best one is.
-    over: Option<String>,
     /// Fixed texts, one per row, instead of values.
     values: Option<Vec<String>>,
 }
@@ -118,42 +107,26 @@ impl Table {
         let metric = column.show.metric.as_deref().or(row.show.metric.as_deref())?;
         let factor = column.show.factor.or(row.show.factor).unwrap_or(1.0);
         let digits = column.show.digits.or(row.show.digits);
-        let figure = |arm: &str| -> Option<f64> {
-            let of = |arm: &str, metric: &str| value(&row.scenario, arm, metric);
-            let mut figure = of(arm, metric)?;
-            if let Some(other) = &column.minus {
-                figure -= of(other, metric)?;
-            }
-            if let Some(other) = &column.per {
-                figure /= of(arm, other)?;
-            }
-            if let Some(other) = column.dividend(row) {
-                figure = of(other, metric)? / figure;
-            }
-            Some(figure * factor).filter(|figure| figure.is_finite())
-        };
-        if column.best.is_empty() {
-            return Some(number(figure(column.arm(row)?)?, digits));
+        let arm = column.arm(row)?;
+        let of = |arm: &str, metric: &str| value(&row.scenario, arm, metric);
+        let mut figure = of(arm, metric)?;
+        if let Some(other) = &column.minus {
+            figure -= of(other, metric)?;
         }
-        let sign = if column.better.as_deref() == Some("higher") { -1.0 } else { 1.0 };
-        let ranked = column.best.iter().filter_map(|arm| Some((arm, figure(arm)?)));
-        let (arm, best) = ranked.min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)))?;
-        match &column.over {
-            None => Some(self.labels.get(arm).unwrap_or(arm).clone()),
-            Some(other) => {
-                let other = figure(other)?;
-                let ratio = if sign < 0.0 { best / other } else { other / best };
-                Some(format!("{}x", number(ratio, Some(digits.unwrap_or(1)))))
-            }
+        if let Some(other) = &column.per {
+            figure /= of(arm, other)?;
         }
+        if let Some(other) = column.dividend(row) {
+            figure = of(other, metric)? / figure;
+        }
+        Some(figure * factor).filter(|figure| figure.is_finite()).map(|figure| number(figure, digits))
     }
 }
 
 impl Column {
     /// Every arm that its cell in `row` needs.
     fn arms<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a str> {
-        let named = [self.arm(row), self.minus.as_deref(), self.dividend(row), self.over.as_deref()];
-        named.into_iter().flatten().chain(self.best.iter().map(String::as_str))
+        [self.arm(row), self.minus.as_deref(), self.dividend(row)].into_iter().flatten()
     }
 
     fn arm<'a>(&'a self, row: &'a Row) -> Option<&'a str> {
@@ -192,14 +165,11 @@ mod tests {
         title = "Sorting"
         overview = true
         row_header = "numbers"
-        labels = { b = "the second" }
         row = [{ label = "few", scenario = "n_1" }, { label = "many", scenario = "n_9" }]
         column = [
             { header = "theirs", values = ["1 s", "2 s"] },
             { header = "a (ms)", arm = "a", metric = "work_s", factor = 1000.0, digits = 1 },
             { header = "gain", arm = "b", metric = "work_s", dividend = "a", digits = 2 },
-            { header = "best", best = ["a", "b"], better = "lower", metric = "work_s" },
-            { header = "by", best = ["a", "b"], better = "lower", over = "a", metric = "work_s" },
             { header = "beyond", arm = "b", minus = "a", per = "rows_count", metric = "work_s" },
         ]
     "#;
@@ -218,9 +188,9 @@ mod tests {
         let text = "\
 Sorting
 
-numbers  theirs  a (ms)  gain        best    by   beyond
-few         1 s   500.0  2.00  the second  2.0x  -0.0250
-many        2 s       -     -           -     -        -
+numbers  theirs  a (ms)  gain   beyond
+few         1 s   500.0  2.00  -0.0250
+many        2 s       -     -        -
 
 ";
         assert_eq!(table.render(&value), text);

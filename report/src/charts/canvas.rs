@@ -184,7 +184,9 @@ impl Canvas {
     }
 
     fn shape(&mut self, at: (f64, f64), r: f64, mark: Mark, fill: &str, opacity: &str, class: &str) {
-        let look = [("fill", fill), ("fill-opacity", opacity), ("class", class)];
+        // An edge in the color of the card tells marks apart that overlap.
+        let edge: &[_] = if class == "estimate" { &[("stroke", CARD)] } else { &[] };
+        let look = [&[("fill", fill), ("fill-opacity", opacity), ("class", class)], edge].concat();
         match mark {
             Mark::Disc => self.circle(at, r, &look),
             Mark::Ring => {

@@ -18,7 +18,7 @@ const SPACE: f64 = 4.0;
 const GROUP: f64 = 26.0;
 /// Where the axis begins and ends.
 const LEFT: f64 = 278.0;
-const RIGHT: f64 = WIDTH - 190.0;
+const RIGHT: f64 = WIDTH - 235.0;
 
 /// A claim with the ratio that decided it, in either form.
 struct Line<'a> {
@@ -29,9 +29,8 @@ struct Line<'a> {
 }
 
 struct Found<'a> {
-    form: Form,
-    rows: Vec<(usize, &'a Row)>,
-    /// The verdict over hosts, in lines.
+    rows: Vec<&'a Row>,
+    /// The form with its range over hosts, in lines.
     said: Vec<String>,
 }
 
@@ -41,7 +40,7 @@ impl Found<'_> {
     }
 
     fn points(&self) -> impl Iterator<Item = (f64, Verdict)> {
-        self.rows.iter().filter_map(|(_, row)| Some((row.estimate?.point, row.verdict)))
+        self.rows.iter().filter_map(|row| Some((row.estimate?.point, row.verdict)))
     }
 }
 
@@ -52,27 +51,41 @@ impl Line<'_> {
     }
 
     fn published(&self) -> Option<Band> {
-        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0].1))
+        self.forms.iter().find_map(|found| figures::published_on_scale(found.rows[0]))
     }
 }
 
-/// Draws the chart of a study, or over several. What has no ratio is named at its foot.
-pub fn draw(studies: &[StudyView]) -> String {
+/// Draws the claims that the answers quote, over several studies.
+pub fn draw_quoted(studies: &[StudyView]) -> String {
+    let quoted = |line: &Line| {
+        let answer =
+            studies.iter().find(|view| view.judged.study == line.study).and_then(|view| view.page.answer.as_ref());
+        answer.is_some_and(|answer| answer.quotes(&line.claim.id))
+    };
+    draw(&studies.iter().flat_map(lines_of).filter(quoted).collect::<Vec<_>>())
+}
+
+/// Draws the claims of a study.
+pub fn draw_all(view: &StudyView) -> String {
+    draw(&lines_of(view).collect::<Vec<_>>())
+}
+
+/// Draws the claims that have a ratio; the others are named at the foot.
+fn draw(lines: &[Line]) -> String {
     let mut canvas = Canvas::default();
     let title = "Claims about ratios, as published and fair";
-    let (lines, without): (Vec<Line>, Vec<Line>) =
-        studies.iter().flat_map(lines_of).partition(|line| !line.forms.is_empty());
+    let (lines, without): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| !line.forms.is_empty());
     if lines.is_empty() {
         let y = heading(&mut canvas, title, None) + 8.0;
         canvas.text(PADDING, y, "No claim has been measured yet.", Style::QUIET);
         return canvas.finish(y + PADDING, title, "No claim has been measured yet.");
     }
-    let note = "A dot is a host. Of each claim the upper dots are as published, the lower ones fair. Right of 1 is as claimed; a claim of equality is at 1.";
+    let note = "A dot is a host. Right of 1 is as claimed; a claim of equality is at 1.";
     let y = heading(&mut canvas, title, Some(note.to_owned())) + 8.0;
     let mut y = legend(&mut canvas, y);
     let axis = axis(&lines);
     let groups = lines.chunk_by(|a, b| a.study == b.study).count();
-    let height: f64 = lines.iter().map(Line::height).sum();
+    let height: f64 = lines.iter().map(|line| line.height()).sum();
     let (top, bottom) = (y + 8.0, y + 8.0 + height + GROUP * groups as f64);
     grid(&mut canvas, &axis, (top, bottom));
     canvas.line((axis.at(1.0), top), (axis.at(1.0), bottom), INK, 1.2);
@@ -86,7 +99,7 @@ pub fn draw(studies: &[StudyView]) -> String {
         }
     }
     y = remarks(&mut canvas, bottom + 30.0, &without);
-    let description = lines.iter().map(described).collect::<Vec<_>>().join("; ");
+    let description = lines.iter().map(|line| described(line)).collect::<Vec<_>>().join("; ");
     canvas.finish(y + PADDING, title, &description)
 }
 
@@ -100,22 +113,25 @@ fn lines_of(view: &StudyView) -> impl Iterator<Item = Line<'_>> {
 
 /// The setting that decides a form, if it is a ratio: of several the one with the verdict of here.
 fn found<'a>(view: &'a StudyView, claim: &JudgedClaim, form: Form) -> Option<Found<'a>> {
-    let mut settings = view.deciding_settings(&claim.id, form);
-    let decides = view.judged.asked(&claim.id, form)?.judged()?.deciding_row();
-    let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].1.is_same(row)));
-    let mut rows = (!settings.is_empty()).then(|| settings.swap_remove(place.unwrap_or(0)))?;
     let is_drawn = |row: &Row| {
         let point = row.estimate.map_or(f64::NAN, |estimate| estimate.point);
         matches!(row.scale, Scale::Ratio { .. }) && point.is_finite() && point > 0.0
     };
-    rows.retain(|(_, row)| is_drawn(row));
-    let said = figures::over_in_words(view.over(&claim.id, form));
+    let of_hosts = |rows: Vec<(usize, &'a Row)>| -> Vec<&'a Row> {
+        rows.into_iter().map(|(_, row)| row).filter(|row| is_drawn(row)).collect()
+    };
+    let mut settings: Vec<Vec<&Row>> = view.deciding_settings(&claim.id, form).into_iter().map(of_hosts).collect();
+    settings.retain(|rows| !rows.is_empty());
+    let decides = claim.form(form).judged()?.deciding_row();
+    let place = settings.iter().position(|rows| decides.is_some_and(|row| rows[0].is_same(row)));
+    let rows = (!settings.is_empty()).then(|| settings.swap_remove(place.unwrap_or(0)))?;
+    let said = format!("{} {}", form.in_words(), figures::range(&rows)?);
     let said = wrap(&said, SMALL, WIDTH - PADDING - RIGHT - 14.0);
-    (!rows.is_empty()).then_some(Found { form, rows, said })
+    Some(Found { rows, said })
 }
 
 /// An axis that holds 1, every estimate and every published figure.
-fn axis(lines: &[Line]) -> Axis {
+fn axis(lines: &[&Line]) -> Axis {
     let ends = lines.iter().flat_map(|line| {
         let published = line.published().into_iter().flat_map(|Band { lo, hi }| [lo, hi]);
         line.forms.iter().flat_map(Found::points).map(|(point, _)| point).chain(published)
@@ -192,7 +208,7 @@ fn draw_line(canvas: &mut Canvas, line: &Line, top: f64, axis: &Axis) {
 }
 
 /// Names the claims that have no ratio at the foot of the card.
-fn remarks(canvas: &mut Canvas, mut y: f64, without: &[Line]) -> f64 {
+fn remarks(canvas: &mut Canvas, mut y: f64, without: &[&Line]) -> f64 {
     let ids: Vec<&str> = without.iter().map(|line| line.claim.id.as_str()).collect();
     let missing = format!("Without a ratio, and in the tables only: {}.", ids.join(", "));
     for line in wrap(&missing, SMALL, WIDTH - 2.0 * PADDING).iter().filter(|_| !ids.is_empty()) {
@@ -203,10 +219,6 @@ fn remarks(canvas: &mut Canvas, mut y: f64, without: &[Line]) -> f64 {
 }
 
 fn described(line: &Line) -> String {
-    let said = line.forms.iter().map(|found| {
-        let rows: Vec<&Row> = found.rows.iter().map(|(_, row)| *row).collect();
-        let range = figures::range(&rows).unwrap_or_default();
-        format!("{} {range}, {}", found.form.in_words(), found.said.join(" "))
-    });
-    format!("{} {}: {}", line.study, line.claim.id, said.collect::<Vec<_>>().join(", "))
+    let said: Vec<String> = line.forms.iter().map(|found| found.said.join(" ")).collect();
+    format!("{} {}: {}", line.study, line.claim.id, said.join(", "))
 }

@@ -74,7 +74,7 @@ fn direct_labels(canvas: &mut Canvas, mut ends: Vec<End>, (right, room): (f64, f
         places.push(free);
     }
     // Labels pushed below the frame move up again, the lowest first.
-    let mut limit = bottom;
+    let mut limit = bottom - LABEL / 2.0;
     for place in places.iter_mut().rev() {
         *place = place.min(limit);
         limit = *place - LABEL;

@@ -15,13 +15,13 @@ use crate::fmt::anchor;
 use crate::page::{Chart, ChartKind};
 use crate::view::StudyView;
 
-/// Every chart by file name: `claims.svg` over all studies, `rule.svg` if prices predict anything, `STUDY-claims.svg`, and `STUDY-ID.svg` for each `[[chart]]` of a page of
-/// which anything was run.
+/// Every chart by file name: `claims.svg` with what the answers quote of all studies, `rule.svg` if prices predict anything, `STUDY-claims.svg`, and
+/// `STUDY-ID.svg` for each `[[chart]]` of a page of which anything was run.
 pub fn all(studies: &[StudyView]) -> BTreeMap<String, String> {
-    let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw(studies))]);
+    let mut charts = BTreeMap::from([("claims.svg".to_owned(), claims::draw_quoted(studies))]);
     charts.extend(rule::draw(studies).map(|chart| ("rule.svg".to_owned(), chart)));
     for view in studies {
-        charts.insert(claims_of(view), claims::draw(std::slice::from_ref(view)));
+        charts.insert(claims_of(view), claims::draw_all(view));
         for chart in view.page.chart.iter().filter(|chart| view.can_draw(chart)) {
             charts.insert(chart.file_name(&view.judged.study), draw(view, chart));
         }

@@ -1,33 +1,38 @@
-//! What is said of each study in short. The sentences come from page.toml, their figures and words from the verdicts over hosts.
+//! What is said of each study in short. The sentences come from page.toml, their figures from the rows over hosts.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
+use super::REPORT;
 use super::markdown::{Table, cell, prose};
-use super::parts::{EVIDENCE, controls, link, range_in_words};
 use crate::claims::Form;
 use crate::figures;
 use crate::fmt::{self, anchor};
-use crate::judged::{JudgedClaim, Verdict};
-use crate::page::{Answer, Document, When};
-use crate::rules::over;
+use crate::judged::Verdict;
+use crate::page::{Answer, Document};
 use crate::sentence::{Piece, Sentence, What};
 use crate::view::StudyView;
 
+/// The block of the README: a row per study, the one conclusion, the chart, and why it is so.
+pub fn block(studies: &[StudyView]) -> String {
+    let chart = "![Claims about ratios, as published and fair, a dot per host](charts/claims.svg)\n".to_owned();
+    let why = studies.iter().filter_map(why).collect::<Vec<_>>().join("\n");
+    [table(studies), conclusion(studies), hosts(studies), chart, why].join("\n")
+}
+
 /// A row per study: what they said, what their set-up shows, what is left at equal work, and what to do.
-pub fn table(studies: &[StudyView], report: &str) -> String {
-    let mut table = Table::new("They said | Their set-up, run again | Equal work | So");
+fn table(studies: &[StudyView]) -> String {
+    let mut table = Table::new("They said | Their set-up, re-run | Equal work | So");
     for view in studies {
         let Some(Answer { name, said, setup, equal, so, .. }) = &view.page.answer else { continue };
-        let name = format!("[{}]({report}#{})", cell(name), anchor(&view.judged.study, ""));
-        let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| linked(view, &filled(view, sentence)));
-        table.row([format!("{name}: {said}"), setup, equal, so].map(|text| text.replace('|', "\\|")));
+        let name = format!("[{}]({REPORT}#{})", cell(name), anchor(&view.judged.study, ""));
+        let [said, setup, equal, so] = [said, setup, equal, so].map(|sentence| cell(&filled(view, sentence)));
+        table.row([format!("{name}: {said}"), setup, equal, so]);
     }
     table.render()
 }
 
 /// The one conclusion: what the difference was where it was not async.
-pub fn conclusion(studies: &[StudyView]) -> String {
+fn conclusion(studies: &[StudyView]) -> String {
     let answers = studies.iter().filter_map(|view| view.page.answer.as_ref());
     let named = answers.filter_map(|answer| Some(format!("{} ({})", answer.instead.as_ref()?, answer.name)));
     let named: Vec<String> = named.collect();
@@ -37,99 +42,63 @@ pub fn conclusion(studies: &[StudyView]) -> String {
     format!("**Mostly the difference was something else than async**: {}.\n", prose(&named.join(", ")))
 }
 
-/// What is quoted of each study, why it is so, and when it is otherwise.
-pub fn all(studies: &[StudyView], report: &str) -> String {
-    studies.iter().filter_map(|view| answer(view, report)).collect::<Vec<_>>().join("\n")
+/// Where all this was measured.
+fn hosts(studies: &[StudyView]) -> String {
+    let Some(first) = studies.first() else { return String::new() };
+    let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
+    let named: Vec<String> = hosts.iter().map(|host| cell(first.origin.name(*host))).collect();
+    let hosts = fmt::plural(hosts.len(), "machine", "machines");
+    format!("Figures are ranges over {hosts} ({}). In the chart a dot is a machine:\n", named.join(", "))
 }
 
-fn answer(view: &StudyView, report: &str) -> Option<String> {
-    let (Document { url, year, quote, author, title, .. }, answer) =
-        (view.page.document.as_ref()?, view.page.answer.as_ref()?);
-    let [heading, quote, author, title] = [&view.page.title, quote, author, title].map(|text| prose(text));
-    let mut out = format!(
-        "### [{heading}]({report}#{})\n\n> \u{201c}{quote}\u{201d} — {author}, [{title}]({url}), {year}\n\n",
-        anchor(&view.judged.study, "")
-    );
-    for (named, sentence) in [("Why", &answer.why), ("Unless", &answer.unless)] {
-        let _ = writeln!(out, "- **{named}.** {}", linked(view, &filled(view, sentence)));
-    }
-    Some(out)
+/// Why it is so, and when it is otherwise.
+fn why(view: &StudyView) -> Option<String> {
+    let (Document { url, year, author, .. }, answer) = (view.page.document.as_ref()?, view.page.answer.as_ref()?);
+    let (title, author) = (prose(&view.page.title), prose(author));
+    let [why, unless] = [&answer.why, &answer.unless].map(|sentence| prose(&filled(view, sentence)));
+    let at = anchor(&view.judged.study, "");
+    Some(format!("**[{title}]({REPORT}#{at})**, after [{author}, {year}]({url}).\n{why}\n*Unless:* {unless}\n"))
 }
 
-/// A sentence as Markdown, with the claims that it names in parentheses as links.
-fn linked(view: &StudyView, sentence: &str) -> String {
-    view.judged.claims.iter().fold(prose(sentence), |said, JudgedClaim { id, .. }| {
-        said.replace(&format!("({id})"), &format!("({})", link(&view.judged.study, id, EVIDENCE)))
-    })
-}
-
-/// The advice that the verdicts over hosts bear out, each with the claim that it rests on.
+/// What to do.
 pub fn advice(view: &StudyView) -> impl Iterator<Item = String> {
-    let fits = |when: &When| when.verdicts.contains(&view.over(&when.claim, when.form).verdict);
-    let fitting = view.page.advice.iter().filter(move |advice| advice.when.as_ref().is_none_or(fits));
-    fitting.map(|advice| {
-        let text = filled(view, &advice.text);
-        let rests = advice.when.as_ref().map(|when| format!(" ({})", link(&view.judged.study, &when.claim, EVIDENCE)));
-        text + &rests.unwrap_or_default()
-    })
+    view.page.advice.iter().map(|advice| filled(view, advice))
 }
 
-/// A sentence with its figures; one that nobody measured reads *not tested*.
+/// Stands in a sentence for a figure that nobody measured.
+const UNKNOWN: char = '\u{fffc}';
+
+/// A sentence with its figures, without the parentheses and clauses whose figure nobody measured; one of which nothing is left reads *not tested*.
 pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
     let said = |piece: &Piece| match piece {
         Piece::Words(words) => words.clone(),
-        Piece::Figure { claim, form, scenario, what } => {
-            figure(view, (claim, *form), scenario.as_ref(), *what).unwrap_or_else(|| Verdict::NotTested.to_string())
+        Piece::Figure { claim, form, of, what } => {
+            figure(view, (claim, *form), of.as_ref(), *what).unwrap_or_else(|| UNKNOWN.to_string())
         }
     };
-    sentence.pieces.iter().map(said).collect()
+    let said: String = sentence.pieces.iter().map(said).collect();
+    let closed = |part: &str| match part.rfind(" (") {
+        Some(at) if part[at..].contains(UNKNOWN) => part[..at].to_owned(),
+        _ => part.to_owned(),
+    };
+    let said: String = said.split_inclusive(')').map(closed).collect();
+    let clauses = said.split_inclusive("; ").flat_map(|clause| clause.split_inclusive(". "));
+    let known: String = clauses.filter(|clause| !clause.contains(UNKNOWN)).collect();
+    let known = known.trim_end_matches([';', ' ']);
+    if known.is_empty() { Verdict::NotTested.to_string() } else { known.to_owned() }
 }
 
 /// The figure of a place in a sentence; `None` if it is not known.
-fn figure(view: &StudyView, (id, form): (&str, Form), scenario: Option<&String>, what: What) -> Option<String> {
-    let settings = if scenario.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
-    let rows = settings.iter().find(|rows| scenario.is_none_or(|scenario| rows[0].1.scenario == *scenario));
+fn figure(view: &StudyView, (id, form): (&str, Form), of: Option<&String>, what: What) -> Option<String> {
+    let settings = if of.is_some() { view.settings(id, form) } else { view.deciding_settings(id, form) };
+    let rows = settings.iter().find(|rows| of.is_none_or(|of| rows[0].1.is_of(of)))?;
     match what {
-        What::Said => {
-            let said = |what| figure(view, (id, form), scenario, what);
-            let both = [said(What::Range), said(What::Verdict)];
-            Some(both.into_iter().flatten().collect::<Vec<_>>().join(", "))
-        }
-        What::Verdict if scenario.is_none() => Some(figures::over_in_words(view.over(id, form))),
-        What::Verdict => {
-            let verdicts = rows?.iter().map(|(_, row)| row.verdict);
-            Some(figures::over_in_words(over(verdicts)))
-        }
-        What::Range => Some(range_in_words(rows?)),
-        What::Here => rows?.iter().find(|(host, _)| *host == view.origin.here).and_then(|(_, row)| figures::short(row)),
-        What::Published => figures::published(rows?[0].1),
+        What::Range => figures::range(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>()),
         What::Theirs => {
-            let scale = &rows?[0].1.scale;
             let mirrors = view.judged.asked(id, form)?.judged()?.mirrors.iter().filter(|mirror| mirror.but.is_empty());
-            let of_scenario = mirrors.filter(|mirror| scenario.is_none_or(|scenario| mirror.scenario == *scenario));
-            let points: Vec<f64> = of_scenario.map(|mirror| mirror.theirs.point).collect();
-            figures::range_of(scale, &points)
+            let alike = mirrors.filter(|mirror| of.is_none_or(|of| mirror.scenario == *of));
+            let points: Vec<f64> = alike.map(|mirror| mirror.theirs.point).collect();
+            figures::range_of(&rows[0].1.scale, &points)
         }
     }
-}
-
-/// Where all this was measured, and what its words mean.
-pub fn tally(studies: &[StudyView]) -> String {
-    let Some(first) = studies.first() else { return String::new() };
-    let hosts: BTreeSet<usize> = studies.iter().flat_map(|view| view.hosts().map(|(host, _)| host)).collect();
-    let named = hosts.iter().map(|host| {
-        let of = studies.iter().filter(|view| view.hosts().any(|(other, _)| other == *host)).count();
-        let of =
-            if of == studies.len() { String::new() } else { format!(" ({})", fmt::plural(of, "study", "studies")) };
-        cell(first.origin.name(*host)) + &of
-    });
-    let named = named.collect::<Vec<_>>().join(", ");
-    let [passed, failed, open] = controls(studies.iter().map(|view| &view.judged));
-    let all = fmt::plural(passed + failed + open, "control", "controls");
-    format!(
-        "Measured on {}: {named}; `here` is {}. A figure is the range over hosts; in parentheses stands the confidence interval of one host (at least 95 %). \
-         *Holds on 3 of 3* counts the hosts that decide. Of {all} here (an arm against its own copy, plain or slowed), {passed} passed, {failed} failed and {open} could not tell.\n",
-        fmt::plural(hosts.len(), "host", "hosts"),
-        cell(first.origin.name(first.origin.here)),
-    )
 }

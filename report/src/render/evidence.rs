@@ -41,18 +41,12 @@ pub fn page(view: &StudyView) -> String {
 }
 
 fn charts(view: &StudyView) -> String {
-    let (drawn, empty): (Vec<&Chart>, Vec<_>) = view.page.chart.iter().partition(|chart| view.can_draw(chart));
-    let mut out = String::new();
-    for chart in drawn {
-        // Brackets would end the alternative text early.
-        let title = prose(&chart.title).replace(['[', ']', '`'], "");
-        let _ = write!(out, "![{title}](../../charts/{})\n\n", chart.file_name(&view.judged.study));
-    }
-    if !empty.is_empty() {
-        let titles: Vec<String> = empty.iter().map(|chart| prose(&chart.title)).collect();
-        let _ = write!(out, "Not drawn, because none or a single point of it was run: {}.\n\n", titles.join("; "));
-    }
-    out
+    let drawn = view.page.chart.iter().filter(|chart| view.can_draw(chart));
+    // Brackets would end the alternative text early.
+    let title = |chart: &Chart| prose(&chart.title).replace(['[', ']', '`'], "");
+    let image =
+        |chart: &Chart| format!("![{}](../../charts/{})\n\n", title(chart), chart.file_name(&view.judged.study));
+    drawn.map(image).collect::<Vec<_>>().concat()
 }
 
 fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
@@ -64,22 +58,24 @@ fn claim(view: &StudyView, claim: &JudgedClaim) -> String {
         let _ = write!(out, " {}: {}.", fmt::capitalized(form.in_words()), verdict(view, id, *form));
     }
     let _ = write!(out, " To measure it again: `make claim-{id}`.\n\n");
-    let further = |test: &Further<JudgedForm>| {
+    let measured = |test: &&Further<JudgedForm>| !view.settings(&test.id, Form::Fair).is_empty();
+    let further: Vec<&Further<JudgedForm>> = claim.further.iter().filter(measured).collect();
+    let remark = |test: &&Further<JudgedForm>| {
         let (id, text) = (prose(&test.id), prose(test.text.trim_end_matches('.')));
         format!("- Further test {id}, not counted: {text}. {}.\n", verdict(view, &test.id, Form::Fair))
     };
-    let remarks: String = claim.further.iter().map(further).collect();
+    let remarks: String = further.iter().map(remark).collect();
     if !remarks.is_empty() {
         let _ = writeln!(out, "{remarks}");
     }
     let forms = Form::VARIANTS.iter().map(|form| (form.in_words(), id.as_str(), *form));
     let tests: Vec<Test> =
-        forms.chain(claim.further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair))).collect();
+        forms.chain(further.iter().map(|test| (test.id.as_str(), test.id.as_str(), Form::Fair))).collect();
     out.push_str(&rows(view, &tests));
     for (label, id, form) in tests {
         let Some(found) = view.judged.asked(id, form).and_then(JudgedForm::judged) else { continue };
         out.push_str(&mirrors(view, claim, label, found));
-        out.push_str(&causes(view, (label, id, form)));
+        out.push_str(&causes(view, label, (id, form)));
     }
     out
 }
@@ -168,41 +164,37 @@ fn blocks(row: &Row) -> String {
     if row.failed == 0 { count } else { format!("{count}; {}", figures::failed(row.failed)) }
 }
 
-/// What was tested for a cause; that an effect has none that is known is said of forms only.
-fn causes(view: &StudyView, (label, id, form): Test) -> String {
+/// What was tested for a cause.
+fn causes(view: &StudyView, label: &str, (id, form): (&str, Form)) -> String {
     let found = view.found(id, form);
     let over = view.causes(id, form);
-    let has_effect = found.iter().any(|(_, found)| found.has_effect());
-    if !has_effect || over.is_empty() {
-        let asks = has_effect && label != id;
-        return if asks { format!("No cause was tested ({}).\n\n", prose(label)) } else { String::new() };
+    if over.is_empty() || !found.iter().any(|(_, found)| found.has_effect()) {
+        return String::new();
     }
     // Of the host of the newest round that has them.
     let tested = found.iter().find(|(_, found)| !found.causes.is_empty());
-    let said = tested.map_or_else(String::new, |(_, found)| {
+    let said: String = tested.map_or_else(String::new, |(_, found)| {
         let of = |cause: &Cause| {
             let over = over.iter().find(|(short, _)| *short == cause.short).map(|(_, over)| *over);
             evidence(cause, &figures::over_in_words(over.unwrap_or_default()))
         };
         found.causes.iter().map(of).collect()
     });
-    format!("Causes that were tested, {}:\n\n{said}\n", prose(label))
+    if said.is_empty() { said } else { format!("Causes that were tested, {}:\n\n{said}\n", prose(label)) }
 }
 
 /// "- **Explains it on 2 of 2**: second core. A sentence. Evidence (`s`): 93 % (84 to 106), n = 12; (`t`): 91 % .." A sentence that ends with a colon
-/// leads to the figures.
+/// leads to the figures. Nothing without any.
 fn evidence(cause: &Cause, verdict: &str) -> String {
     let verdict = fmt::capitalized(verdict);
     let sentence = prose(cause.text.trim());
     let leads = sentence.ends_with(':');
     let stop = if leads || sentence.is_empty() || sentence.ends_with(['.', '!', '?']) { "" } else { "." };
     let figures: Vec<String> = cause.evidence.iter().filter_map(|row| figure_of(row, leads)).collect();
-    let evidence = match (figures.is_empty(), leads) {
-        (true, true) => "not measured".to_owned(),
-        (true, false) => "Evidence: not measured".to_owned(),
-        (false, true) => figures.join("; "),
-        (false, false) => format!("Evidence {}", figures.join("; ")),
-    };
+    if figures.is_empty() {
+        return String::new();
+    }
+    let evidence = if leads { figures.join("; ") } else { format!("Evidence {}", figures.join("; ")) };
     format!("- **{verdict}**: {}. {sentence}{stop} {evidence}.\n", prose(&cause.short))
 }
 

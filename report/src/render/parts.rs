@@ -6,7 +6,7 @@ use super::markdown::{cell, text};
 use crate::claims::Form;
 use crate::figures::{self, NOTHING};
 use crate::fmt::anchor;
-use crate::judged::{ControlState, JudgedClaim, JudgedForm, JudgedStudy, Row, Verdict};
+use crate::judged::{JudgedClaim, Row};
 use crate::view::StudyView;
 
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
@@ -36,33 +36,10 @@ pub fn published(view: &StudyView, claim: &JudgedClaim) -> String {
     }
 }
 
-/// What the hosts say of a form, of a claim or a further test: "holds on 4 of 4: +5 to +42 %; here +28 % (+27 to +29)"; a longer reason
-/// than `longest` characters stands in the evidence.
-pub fn said(view: &StudyView, id: &str, form: Form, longest: usize) -> String {
-    let Some(JudgedForm::Judged(here)) = view.judged.asked(id, form) else { return NOTHING.to_owned() };
-    let verdict = figures::over_in_words(view.over(id, form));
-    let reason = here.reason.trim().trim_end_matches('.');
-    let is_said = here.verdict != Verdict::Holds && !reason.is_empty();
-    let reason = if is_said && reason.chars().count() <= longest { format!(" ({reason})") } else { String::new() };
-    let figures = settings_in_words(view, id, form);
-    let figures = if figures.is_empty() { figures } else { format!(": {figures}") };
-    verdict + &reason + &figures
-}
-
-/// The figures of the settings that decide: each from the least to the most over hosts; of one setting also that of here.
-fn settings_in_words(view: &StudyView, id: &str, form: Form) -> String {
-    let settings = view.deciding_settings(id, form);
-    let here = view.origin.here;
-    match settings.as_slice() {
-        [rows] => {
-            let own = rows.iter().find(|(host, _)| *host == here).and_then(|(_, row)| figures::short(row));
-            let range = range_in_words(rows);
-            match own {
-                Some(own) if rows.len() == 1 => own,
-                Some(own) => format!("{range}; here {own}"),
-                None => range,
-            }
-        }
+/// The figures of the settings that decide, each from the least to the most over hosts; empty without any.
+pub fn ranges(view: &StudyView, id: &str, form: Form) -> String {
+    match view.deciding_settings(id, form).as_slice() {
+        [rows] => range_in_words(rows),
         settings if settings.len() > MOST_SETTINGS => format!("{} settings, see there", settings.len()),
         settings => {
             let parts: BTreeSet<&str> = settings.iter().map(|rows| rows[0].1.part_in_words(60)).collect();
@@ -74,6 +51,13 @@ fn settings_in_words(view: &StudyView, id: &str, form: Form) -> String {
     }
 }
 
+/// The figure of the only setting that decides on the host of the newest round, with its interval.
+pub fn here(view: &StudyView, id: &str, form: Form) -> Option<String> {
+    let settings = view.deciding_settings(id, form);
+    let [rows] = settings.as_slice() else { return None };
+    rows.iter().find(|(host, _)| *host == view.origin.here).and_then(|(_, row)| figures::short(row))
+}
+
 /// From the least to the most over the hosts.
 pub fn range_in_words(rows: &[(usize, &Row)]) -> String {
     let rows: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
@@ -83,11 +67,4 @@ pub fn range_in_words(rows: &[(usize, &Row)]) -> String {
 /// The text, or `-` for none.
 pub fn some(text: String) -> String {
     if text.is_empty() { NOTHING.to_owned() } else { text }
-}
-
-/// How many controls of these studies passed, failed and could not tell.
-pub fn controls<'a>(studies: impl Iterator<Item = &'a JudgedStudy> + Clone) -> [usize; 3] {
-    let controls = studies.flat_map(|study| &study.controls);
-    [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell]
-        .map(|state| controls.clone().filter(|control| control.state == state).count())
 }

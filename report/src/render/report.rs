@@ -6,17 +6,12 @@ use crate::fmt::anchor;
 use crate::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
-const THREATS: [&str; 6] = [
-    "The runs were made in a virtual machine: other guests take processor time (steal) and share caches, memory bandwidth and disk. Pairs of \
-     neighboring runs and the A/A floor guard against that; a verdict of *unclear* is what is left when they cannot.",
-    "There are few cores. Threads and tasks that would run side by side on a larger machine take turns here, and what is won by more cores \
-     is understated. MACHINES.md names the machine.",
-    "The hosts are few, all of them virtual machines with two cores and Linux: a range over hosts says what these say. The ratio of an effect moves with \
-     the host; its direction mostly does not.",
-    "The code is written anew, so this replicates the published claims and does not reproduce the published measurements: a difference may \
-     come from our code as well as from their method.",
-    "Frequency scaling and hyper-threads are not under our control in a virtual machine; what could be read of them stands in MACHINES.md.",
-    "Inputs are generated, from two or three seeds. They have the published shape, not the variety of real data.",
+const THREATS: [&str; 4] = [
+    "Other guests of a virtual machine take processor time and share caches, memory bandwidth and disk. Neighboring runs are compared, and an arm with itself; \
+     what these cannot tell apart is *unclear*.",
+    "With two cores threads and tasks take turns that would run side by side elsewhere: what more cores win is understated.",
+    "The code is written anew: a difference may come from it as well as from their method.",
+    "Inputs are generated, from two or three seeds: they have the published shape, not the variety of real data.",
 ];
 
 /// The report over the studies that have been measured, in the order given.
@@ -32,17 +27,13 @@ pub fn page(studies: &[StudyView]) -> String {
 /// Title, contents, and how to read the tables.
 fn head(studies: &[StudyView]) -> String {
     let of_study = |view: &StudyView| format!("[{}](#{})", view.page.title, anchor(&view.judged.study, ""));
-    let last = ["[Threats to all of them](#threats-to-all-of-them)", "[Rebuild this file](#rebuild-this-file)"];
-    let has_prices = studies.iter().any(|view| !view.prices.is_empty());
-    let prices = has_prices.then(|| "[Prices](#prices)".to_owned());
-    let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)).chain(last.map(str::to_owned)));
+    let prices = studies.iter().any(|view| !view.prices.is_empty()).then(|| "[Prices](#prices)".to_owned());
+    let contents = bullets(prices.into_iter().chain(studies.iter().map(of_study)));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
-         The conclusions are in [README](README.md). Every claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and \
-         [fair](docs/GLOSSARY.md), at equal work and equal resources. A figure is the range over hosts, in the authors' own unit; beside it stands `here`, the host \
-         of the newest round, with its confidence interval. A published figure outside of the range is marked. The seven words of verdicts: \
-         [GLOSSARY](docs/GLOSSARY.md#verdicts). How we measure: [METHODOLOGY](docs/METHODOLOGY.md). Can these rounds be trusted: \
-         [TRUST](docs/evidence/TRUST.md). On what machines: [MACHINES](docs/evidence/MACHINES.md).\n"
+         As published: in the authors' set-up with its flaws. Fair: at equal work and equal resources. A figure is the range over hosts in the authors' own unit, with \
+         the [verdict](docs/GLOSSARY.md#verdicts) beneath it; `here` is the host of the newest round, with its confidence interval. *Outside* marks a published figure outside of the \
+         range. [How we measure](docs/METHODOLOGY.md), [the controls](docs/evidence/TRUST.md), [the machines](docs/evidence/MACHINES.md).\n"
     )
 }
 
@@ -58,9 +49,6 @@ fn commands(studies: &[StudyView]) -> String {
             [&judged.study, &format!("results/{}", judged.folder), &judged.profile, hash].map(code);
         table.row([study, samples, profile, judged.plan_seed.to_string(), hash]);
     }
-    let how = "## Rebuild this file\n\nFrom the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
-         which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
-         cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
-         To measure again on your machine (the older samples are kept): `make all-reports`.\n\n";
+    let how = "## Rebuild this file\n\n`make report` makes the same bytes from the raw samples, without measuring.\n\n";
     how.to_owned() + &table.render()
 }

@@ -3,15 +3,16 @@
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use super::answers;
-use super::markdown::{Table, bullets, cell, headed, prose, text};
-use super::parts::{EVIDENCE, link, published, said, some};
+use super::markdown::{Table, bullets, cell, headed, prose, text as text_of};
+use super::parts::{EVIDENCE, here, link, published, ranges, some};
 use crate::charts;
 use crate::claims::Form;
+use crate::figures::{self, or_nothing};
 use crate::fmt::anchor;
 use crate::judged::{Judged, JudgedClaim, JudgedForm};
 use crate::view::StudyView;
 
-/// A longer reason, or longer words for a part of a test, stand in the evidence.
+/// Longer words for a part of a test stand in the evidence.
 const LONGEST: usize = 70;
 
 /// The section of a study.
@@ -19,10 +20,9 @@ pub fn section(view: &StudyView) -> String {
     let (study, page) = (&view.judged.study, &view.page);
     let mut out = format!("<a id=\"{}\"></a>\n\n## {}\n\n", anchor(study, ""), prose(&page.title));
     if let Some(document) = &page.document {
-        let (author, title) = (prose(&document.author), prose(&document.title));
-        let _ = write!(out, "{author}, [{title}]({}), {}.\n\n", document.url, document.year);
+        let [quote, author, title] = [&document.quote, &document.author, &document.title].map(|text| prose(text));
+        let _ = write!(out, "> \u{201c}{quote}\u{201d} — {author}, [{title}]({}), {}\n\n", document.url, document.year);
     }
-    let _ = write!(out, "{}\n\n", prose(&page.question));
     out.push_str(&headed("### What the original really measured", &bullets(&page.measured)));
     if !view.judged.claims.is_empty() {
         let chart = "![Claims about ratios, as published and fair, a dot per host](charts/";
@@ -30,31 +30,35 @@ pub fn section(view: &StudyView) -> String {
     }
     out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
     out.push_str(&headed("### Threats", &bullets(&page.limits)));
-    let _ = writeln!(
-        out,
-        "Tables, charts, intervals, the authors' own code and every test of a cause: [the evidence]({EVIDENCE}{study}.md)."
-    );
+    let _ =
+        writeln!(out, "Hosts, intervals, tables, the authors' own code, causes: [the evidence]({EVIDENCE}{study}.md).");
     out
 }
 
 fn claims(view: &StudyView) -> String {
-    let mut table = Table::new("Claim | Published | As published | Fair | Why");
+    let mut table = Table::new("Claim | Published | As published | Fair | Here, fair if there is one | Why");
     for claim in &view.judged.claims {
         let text = format!("{} <sub>{}</sub>", cell(&claim.text), link(&view.judged.study, &claim.id, EVIDENCE));
         let [as_published, fair] = [Form::Published, Form::Fair].map(|form| found(view, claim, form));
-        table.row([text, published(view, claim), as_published, fair, why(view, claim)]);
+        let here = [Form::Fair, Form::Published].into_iter().find_map(|form| here(view, &claim.id, form));
+        let here = or_nothing(here, |here| text_of(&here));
+        table.row([text, published(view, claim), as_published, fair, here, why(view, claim)]);
     }
     table.render()
 }
 
-/// A form as a cell: what the hosts say, with the words of its set-up, or why there is nothing to say.
+/// A form as a cell: the figures over hosts, beneath them the verdict with the words of its set-up, or why there is nothing to say.
 fn found(view: &StudyView, claim: &JudgedClaim, form: Form) -> String {
     match claim.form(form) {
         JudgedForm::Absent(reason) => format!("*{}*", cell(reason)),
         JudgedForm::Judged(found) => {
             let setup = found.part_in_words(LONGEST);
-            let setup = if setup.is_empty() { String::new() } else { format!(" ({})", cell(setup)) };
-            text(&said(view, &claim.id, form, LONGEST)) + &setup
+            let setup = if setup.is_empty() { String::new() } else { format!(": {}", cell(setup)) };
+            let verdict = figures::over_in_words(view.over(&claim.id, form)) + &setup;
+            match ranges(view, &claim.id, form) {
+                ranges if ranges.is_empty() => verdict,
+                ranges => format!("{}<br>{verdict}", text_of(&ranges)),
+            }
         }
     }
 }

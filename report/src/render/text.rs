@@ -74,16 +74,24 @@ pub fn verdict_table(studies: &[StudyView]) -> String {
                 let _ = write!(text, "{:width$}  {:<FORM$}  ", "", form.in_words());
                 let said = match claim.form(*form) {
                     JudgedForm::Absent(reason) => format!("absent: {reason}"),
-                    JudgedForm::Judged(_) => {
-                        let cause = view.stated_causes(&claim.id, *form).map(|cause| format!("; {cause}"));
-                        parts::said(view, &claim.id, *form, usize::MAX) + &cause.unwrap_or_default()
-                    }
+                    JudgedForm::Judged(found) => said(view, &claim.id, *form, &found.reason),
                 };
                 push_wrapped(&mut text, &said, width + FORM + 4);
             }
         }
     }
     text
+}
+
+/// "holds on 4 of 4 (why): +5 to +42 %; here +28 % (+27 to +29); its cause".
+fn said(view: &StudyView, id: &str, form: Form, reason: &str) -> String {
+    let verdict = figures::over_in_words(view.over(id, form));
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+    let ranges = parts::ranges(view, id, form);
+    let ranges = if ranges.is_empty() { ranges } else { format!(": {ranges}") };
+    let here = parts::here(view, id, form).map(|here| format!("; here {here}"));
+    let cause = view.stated_causes(id, form).map(|cause| format!("; {cause}"));
+    [verdict, reason, ranges, here.unwrap_or_default(), cause.unwrap_or_default()].concat()
 }
 
 /// Words up to the width, further lines indented.

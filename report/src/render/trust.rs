@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
-use super::markdown::{Table, bullets, cell, code, text};
-use super::{GENERATED, parts};
+use super::GENERATED;
+use super::markdown::{Table, cell, code, text};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
 use crate::host;
@@ -110,21 +110,20 @@ fn controls(judged: &JudgedStudy) -> String {
         return "This study has no controls.\n\n".to_owned();
     }
     let mut table = Table::new("Control | Measured | >Planted | >Floor | >Layouts, sd | Result");
-    let (missing, measured): (Vec<&JudgedControl>, Vec<&JudgedControl>) =
-        judged.controls.iter().partition(|control| control.state == ControlState::NotMeasured);
+    let measured = judged.controls.iter().filter(|control| control.state != ControlState::NotMeasured);
     for control in measured {
         let figure = or_nothing(figures::figure(&control.row), |figure| text(&figure));
         let planted = or_nothing(control.planted, |planted| fmt::number(planted, 3));
         let layouts = or_nothing(control.layout_sd, |sd| format!("{:.1} %", sd.exp_m1() * 100.0));
         table.row([cell(&control.id), figure, planted, figures::floor(&control.row), layouts, result(control)]);
     }
-    let [passed, failed, open] = parts::controls(std::iter::once(judged));
+    let count = |state| judged.controls.iter().filter(|control| control.state == state).count();
+    let states = [ControlState::Passed, ControlState::Failed, ControlState::CouldNotTell];
+    let [passed, failed, open] = states.map(count);
     let all = plural(passed + failed + open, "control", "controls");
     let failed = if failed == 0 { "none".to_owned() } else { format!("**{failed}**") };
     let open = if open == 0 { String::new() } else { format!(", {open} could not tell") };
-    let missing: Vec<String> =
-        missing.into_iter().map(|control| format!("{}: {}", cell(&control.id), result(control))).collect();
-    format!("{passed} of {all} passed, {failed} failed{open}.\n\n{}\n{}", table.render(), bullets(missing))
+    format!("{passed} of {all} passed, {failed} failed{open}.\n\n{}\n", table.render())
 }
 
 fn result(control: &JudgedControl) -> String {
@@ -134,8 +133,6 @@ fn result(control: &JudgedControl) -> String {
     };
     match control.reason.trim() {
         "" => state.to_owned(),
-        // "not measured (quick)"
-        reason if reason.starts_with(state) => cell(reason),
         reason => format!("{state}: {}", cell(reason)),
     }
 }

@@ -62,11 +62,7 @@ pub const CASES: [(&str, &str); 5] = [("big", "a"), ("big", "b"), ("big", "b@aa"
 /// A page with all that a page may have: advice, a table, two charts.
 pub const PAGE: &str = r#"schema = 2
 title = "toy: a made-up study"
-question = "Is a slower than b?"
-
-[[advice]]
-text = "Do not."
-when = { claim = "C1", form = "published", verdicts = ["reversed", "no difference"] }
+advice = ["Do not."]
 
 [[table]]
 id = "times"
