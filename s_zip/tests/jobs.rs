@@ -1,4 +1,5 @@
-//! How many threads read an archive changes nothing: what is extracted and told is the same, whatever the archive is and wherever it goes.
+//! How many threads extract an archive changes nothing: what is extracted and told is the same, whatever the archive is
+//! and wherever it goes.
 #![cfg(all(feature = "cli", unix))]
 
 mod common;

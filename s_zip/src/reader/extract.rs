@@ -99,8 +99,8 @@ pub(super) struct Target<'a> {
     state: RandomState,
     /// The modes of folders, by the hash of their path.
     recorded: HashMap<u64, Option<u32>>,
-    /// Folders that this extraction made, by the hash of their path, with the first entry that needs them: only they get
-    /// the mode and time of their entries.
+    /// Folders that this extraction made, by the hash of their path, with the first entry that needs them: only they
+    /// get the mode and time of their entries.
     created: Mutex<HashMap<u64, usize>>,
 }
 

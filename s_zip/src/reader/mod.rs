@@ -74,8 +74,8 @@ impl StreamingZipReader<BufReader<File>> {
         Self::with_limits(BufReader::new(file), limits)
     }
 
-    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result. Each has buffers
-    /// and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
+    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result. Each has
+    /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
     ///
     /// # Errors
     /// As of [`extract_with`](Self::extract_with).
