@@ -45,6 +45,7 @@ const EXTRACT_EXAMPLES: &str = "Examples:
   s_zip extract notes.zip
   s_zip extract notes.zip --into /tmp/notes
   s_zip extract upload.zip --into inbox/ --limit-bytes 100000000 --limit-entries 1000
+  s_zip extract big.zip --jobs 1
 
 Nothing is written outside the folder, and no file that exists is replaced. Files without recorded permissions follow the umask.
 Permissions and times that the file system refuses are told in a warning.
@@ -80,6 +81,9 @@ pub enum Command {
         /// Leave out entries that are refused or damaged, and extract the rest
         #[arg(long)]
         skip_bad: bool,
+        /// Extract on N threads, at most 16; how many does not change the result [default: one per core]
+        #[arg(long, value_name = "N")]
+        jobs: Option<NonZero<usize>>,
     },
 }
 

@@ -39,8 +39,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Create(request) => signals::watch().and_then(|()| create::create(&request)),
         Command::List(archive) => read::list(&archive).map(|()| ExitCode::SUCCESS),
         Command::Test { archive, skip_bad } => read::test(&archive, skip_bad),
-        Command::Extract { archive, into, skip_bad } => {
-            signals::watch().and_then(|()| read::extract(&archive, &into, skip_bad))
+        Command::Extract { archive, into, skip_bad, jobs } => {
+            signals::watch().and_then(|()| read::extract(&archive, &into, skip_bad, jobs))
         }
     };
     result.unwrap_or_else(|error| report(&error, creates))

@@ -2,8 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, Write};
+use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 
 use anyhow::{Context, Error, bail};
 
@@ -41,10 +43,16 @@ pub fn test(archive: &Archive, skip_bad: bool) -> Result<ExitCode, Error> {
 }
 
 /// Writes everything below the folder `into`.
-pub fn extract(archive: &Archive, into: &Path, skip_bad: bool) -> Result<ExitCode, Error> {
+pub fn extract(
+    archive: &Archive,
+    into: &Path,
+    skip_bad: bool,
+    jobs: Option<NonZero<usize>>,
+) -> Result<ExitCode, Error> {
+    let jobs = jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
     let (summary, bad) = pass(archive, skip_bad, |reader, options| {
         *signals::cleanup() = Cleanup::Stop;
-        let result = reader.extract_with(into, options.stop_by(&signals::STOP));
+        let result = reader.extract_parallel(into, options.stop_by(&signals::STOP), jobs);
         *signals::cleanup() = Cleanup::Nothing;
         if matches!(result, Err(ReadError::Stopped)) {
             signals::die();

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::name::{self, NameFault, shown};
@@ -99,9 +100,8 @@ impl Summary {
 /// One way through an archive, from entry to entry.
 pub(super) struct Pass<'a> {
     options: ReadOptions<'a>,
-    bad: HashSet<usize>,
-    buffer: Vec<u8>,
-    pub summary: Summary,
+    /// The entries that are left out.
+    pub bad: Rc<HashSet<usize>>,
 }
 
 impl<'a> Pass<'a> {
@@ -110,7 +110,7 @@ impl<'a> Pass<'a> {
         archive: &StreamingZipReader<R>,
         mut options: ReadOptions<'a>,
     ) -> Result<Self, ReadError> {
-        let StreamingZipReader { entries, limits, .. } = archive;
+        let (entries, limits) = (archive.entries(), &archive.limits);
         let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
         limits.check(None, sum(|entry| entry.compressed), sum(|entry| entry.uncompressed))?;
         // Checking all names takes the time of reading them a few times, however deep their folders are.
@@ -128,35 +128,49 @@ impl<'a> Pass<'a> {
                 bad.insert(index);
             }
         }
-        Ok(Pass { options, bad, buffer: vec![0; CHUNK_BYTES], summary: Summary::default() })
+        Ok(Pass { options, bad: Rc::new(bad) })
     }
 
-    /// Has `visit` read every entry that is not bad, to its end by [`pour`](Self::pour).
-    pub fn run<R: Read + Seek>(
+    /// Has `visit` see to every entry that is not bad, in order.
+    pub fn run(
         mut self,
-        archive: &mut StreamingZipReader<R>,
-        mut visit: impl FnMut(&mut EntryReader<'_, R>, &mut Self) -> Result<(), ReadError>,
+        entries: &[Entry],
+        mut visit: impl FnMut(usize, &mut Summary) -> Result<(), ReadError>,
     ) -> Result<Summary, ReadError> {
-        for index in 0..archive.entries.len() {
-            if self.bad.contains(&index) {
-                continue;
-            }
-            match EntryReader::start(archive, index).and_then(|mut reader| visit(&mut reader, &mut self)) {
-                Ok(()) => self.summary.count(&archive.entries[index]),
+        let mut summary = Summary::default();
+        for (index, entry) in entries.iter().enumerate().filter(|(index, _)| !self.bad.contains(index)) {
+            match visit(index, &mut summary) {
+                Ok(()) => summary.count(entry),
                 Err(error) => self.options.pass_over(error)?,
             }
         }
-        Ok(self.summary)
+        Ok(summary)
     }
 
-    /// Moves the data of an entry.
+    /// What moves data for this pass, until it is told to stop or `failed` is set.
+    pub fn pump<'b>(&self, failed: Option<&'b AtomicBool>) -> Pump<'b>
+    where
+        'a: 'b,
+    {
+        Pump { buffer: vec![0; CHUNK_BYTES], stops: [self.options.stop, failed] }
+    }
+}
+
+/// Moves the data of entries.
+pub(super) struct Pump<'a> {
+    buffer: Vec<u8>,
+    stops: [Option<&'a AtomicBool>; 2],
+}
+
+impl Pump<'_> {
+    /// Moves all data of an entry.
     pub fn pour<R: Read + Seek>(
         &mut self,
         reader: &mut EntryReader<'_, R>,
         mut into: impl FnMut(&[u8]) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         loop {
-            if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            if self.stops.iter().flatten().any(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(ReadError::Stopped);
             }
             match reader.step(&mut self.buffer)? {

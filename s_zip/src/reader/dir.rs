@@ -66,6 +66,11 @@ impl Dir {
         Ok(rustix::fs::unlinkat(self.fd(), name, AtFlags::empty())?)
     }
 
+    /// Removes a folder that is empty.
+    pub fn remove_folder(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(self.fd(), name, AtFlags::REMOVEDIR)?)
+    }
+
     fn replace(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat(self.fd(), from, self.fd(), to)?)
     }
@@ -140,6 +145,10 @@ impl Dir {
 
     pub fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
+    }
+
+    pub fn remove_folder(&self, name: &str) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
     }
 
     fn replace(&self, from: &str, to: &str) -> io::Result<()> {

@@ -1,20 +1,24 @@
 //! Extraction to a folder.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::name::printable_path;
 
 use super::StreamingZipReader;
-use super::check::{Pass, ReadOptions, Summary, Unset, levels};
+use super::check::{Pass, Pump, ReadOptions, Summary, Unset, levels};
 use super::dir::Dir;
 use super::entry::Entry;
 use super::error::ReadError;
+use super::parallel;
+use super::stream::EntryReader;
 
 /// Checks, then writes entry by entry.
 pub(super) fn extract<R: Read + Seek>(
@@ -23,40 +27,86 @@ pub(super) fn extract<R: Read + Seek>(
     options: ReadOptions<'_>,
 ) -> Result<Summary, ReadError> {
     let pass = Pass::begin(archive, options)?;
-    let root = fs::create_dir_all(into).and_then(|()| Dir::open(into)).map_err(|source| failed(into, source))?;
-    let mut target = Target::new(into, root, &archive.entries);
-    let mut summary = pass.run(archive, |reader, pass| {
-        let entry = reader.entry();
-        let (modified, mode, path) = (entry.modified_unix, entry.unix_mode, entry.path().to_owned());
+    let entries = Arc::clone(&archive.entries);
+    let target = Target::open(into, &entries)?;
+    let mut unpacker = Unpacker { target: &target, pump: pass.pump(None), last: None };
+    target
+        .fill(|complete| pass.run(&entries, |index, summary| complete(index, unpacker.unpack(archive, index), summary)))
+}
+
+/// Checks, then writes several entries at once.
+pub(super) fn extract_parallel(
+    archive: &StreamingZipReader<BufReader<File>>,
+    into: &Path,
+    options: ReadOptions<'_>,
+    jobs: NonZero<usize>,
+) -> Result<Summary, ReadError> {
+    let pass = Pass::begin(archive, options)?;
+    let target = Target::open(into, archive.entries())?;
+    target.fill(|complete| parallel::run(archive, jobs, pass, &target, complete))
+}
+
+/// Takes what became of an entry, in the order of the archive.
+pub(super) type Complete<'a> =
+    dyn FnMut(usize, Result<Unpacked, ReadError>, &mut Summary) -> Result<(), ReadError> + 'a;
+
+/// An entry that is read to its end: what there is to complete of a file, and whether its time and mode could be set.
+pub(super) struct Unpacked(Option<(Partial, [io::Result<()>; 2])>);
+
+/// Writes entries to the folder, one after another.
+pub(super) struct Unpacker<'a> {
+    pub target: &'a Target<'a>,
+    pub pump: Pump<'a>,
+    /// The folder of the last entry, because the next one is often in it, too.
+    pub last: Option<(&'a str, Arc<Dir>)>,
+}
+
+impl Unpacker<'_> {
+    pub fn unpack<R: Read + Seek>(
+        &mut self,
+        archive: &mut StreamingZipReader<R>,
+        index: usize,
+    ) -> Result<Unpacked, ReadError> {
+        let mut reader = EntryReader::start(archive, index)?;
+        let entry = &self.target.entries[index];
+        let folder = folder_of(entry);
+        let dir = match &self.last {
+            Some((last, dir)) if *last == folder => Arc::clone(dir),
+            _ => Arc::clone(&self.last.insert((folder, self.target.folder(folder, index)?)).1),
+        };
         if entry.is_directory() {
-            target.folder(&path)?;
-            return pass.pour(reader, |_| Ok(()));
+            return self.pump.pour(&mut reader, |_| Ok(())).map(|()| Unpacked(None));
         }
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let mut partial = Partial::create(target.folder(folder)?, name, into.join(&path), mode)?;
-        pass.pour(reader, |data| partial.write(data))?;
-        set(&partial.file, modified, mode, &mut pass.summary);
-        partial.complete()
-    })?;
-    target.finish_folders(&archive.entries, &mut summary)?;
-    Ok(summary)
+        let path = self.target.path.join(entry.path());
+        let (partial, mut file) = Partial::create(dir, path, entry)?;
+        let write = |data: &[u8]| file.write_all(data).map_err(|source| failed(&partial.path, source));
+        self.pump.pour(&mut reader, write)?;
+        let set = set(&file, entry);
+        Ok(Unpacked(Some((partial, set))))
+    }
+}
+
+/// The path of the folder that an entry is, or stands in.
+fn folder_of(entry: &Entry) -> &str {
+    if entry.is_directory() { entry.path() } else { entry.path().rsplit_once('/').map_or("", |(folder, _)| folder) }
 }
 
 /// The folder that is extracted to.
-struct Target<'a> {
+pub(super) struct Target<'a> {
     path: &'a Path,
-    root: Dir,
+    root: Arc<Dir>,
+    entries: &'a [Entry],
     state: RandomState,
     /// The modes of folders, by the hash of their path.
     recorded: HashMap<u64, Option<u32>>,
-    /// Folders that this extraction made, by the hash of their path: only they get the mode and time of their entries.
-    created: HashSet<u64>,
-    /// The folder that was asked for last, because the next file is often in it, too.
-    last: Option<(String, Dir)>,
+    /// Folders that this extraction made, by the hash of their path, with the first entry that needs them: only they
+    /// get the mode and time of their entries.
+    created: Mutex<HashMap<u64, usize>>,
 }
 
 impl<'a> Target<'a> {
-    fn new(path: &'a Path, root: Dir, entries: &[Entry]) -> Self {
+    fn open(path: &'a Path, entries: &'a [Entry]) -> Result<Self, ReadError> {
+        let root = fs::create_dir_all(path).and_then(|()| Dir::open(path)).map_err(|source| failed(path, source))?;
         let (state, mut recorded) = (RandomState::new(), HashMap::new());
         for entry in entries.iter().filter(|entry| entry.is_directory()) {
             if let Some((_, hash)) = levels(&state, entry.path()).last() {
@@ -64,82 +114,134 @@ impl<'a> Target<'a> {
                 recorded.entry(hash).or_insert(entry.unix_mode);
             }
         }
-        Target { path, root, state, recorded, created: HashSet::new(), last: None }
+        Ok(Target { path, root: Arc::new(root), entries, state, recorded, created: Mutex::default() })
     }
 
-    /// A folder below the root, with all above it; each is entered by its handle, so that none is a link.
-    fn folder(&mut self, path: &str) -> Result<&Dir, ReadError> {
-        if self.last.as_ref().is_none_or(|(last, _)| last != path) {
-            let mut here: Option<Dir> = None;
-            let mut start = 0;
-            for (end, hash) in levels(&self.state, path) {
-                let (above, name) = (here.as_ref().unwrap_or(&self.root), &path[start..end]);
-                let entered = match above.enter(name) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                        self.created.insert(hash);
-                        let mode = self.recorded.get(&hash).copied().flatten();
-                        above.make(name, mode.unwrap_or(0o777)).and_then(|()| above.enter(name))
-                    }
-                    result => result,
-                };
-                here = Some(entered.map_err(|source| {
-                    let path = self.path.join(&path[..end]);
-                    match source.kind() {
-                        io::ErrorKind::NotADirectory => ReadError::NotAFolder { path: printable_path(&path) },
-                        _ => failed(&path, source),
-                    }
-                })?);
-                start = end + 1;
+    /// Has `run` go through the entries, and completes them and their folders.
+    fn fill(&self, run: impl FnOnce(&mut Complete<'_>) -> Result<Summary, ReadError>) -> Result<Summary, ReadError> {
+        let mut at = 0;
+        let result = run(&mut |index, unpacked, summary| {
+            at = index;
+            let Unpacked(Some((partial, set))) = unpacked? else { return Ok(()) };
+            partial.complete().map(|()| note(set, summary))
+        });
+        match result {
+            Ok(mut summary) => self.finish_folders(&mut summary).map(|()| summary),
+            Err(error) => {
+                self.unmake_folders(at);
+                Err(error)
             }
-            self.last = here.map(|dir| (path.to_owned(), dir));
         }
-        Ok(self.last.as_ref().map_or(&self.root, |(_, dir)| dir))
+    }
+
+    fn created(&self) -> MutexGuard<'_, HashMap<u64, usize>> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A folder below the root, with all above it, for an entry; each is entered by its handle, so that none is a link.
+    fn folder(&self, path: &str, index: usize) -> Result<Arc<Dir>, ReadError> {
+        let mut here = Arc::clone(&self.root);
+        let mut start = 0;
+        for (end, hash) in levels(&self.state, path) {
+            let name = &path[start..end];
+            let entered = match here.enter(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.make(&here, name, hash, index),
+                result => result,
+            };
+            here = Arc::new(entered.map_err(|source| {
+                let path = self.path.join(&path[..end]);
+                match source.kind() {
+                    io::ErrorKind::NotADirectory => ReadError::NotAFolder { path: printable_path(&path) },
+                    _ => failed(&path, source),
+                }
+            })?);
+            self.created().entry(hash).and_modify(|first| *first = index.min(*first));
+            start = end + 1;
+        }
+        Ok(here)
+    }
+
+    /// Makes and enters a folder, unless another thread was faster.
+    fn make(&self, above: &Dir, name: &str, hash: u64, index: usize) -> io::Result<Dir> {
+        let mut created = self.created();
+        match above.enter(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                above.make(name, self.recorded.get(&hash).copied().flatten().unwrap_or(0o777))?;
+                created.insert(hash, index);
+                above.enter(name)
+            }
+            result => result,
+        }
     }
 
     /// Gives folders their times and modes, the innermost first: writing into a folder changes its time and needs its permission.
-    fn finish_folders(&mut self, entries: &[Entry], summary: &mut Summary) -> Result<(), ReadError> {
+    fn finish_folders(&self, summary: &mut Summary) -> Result<(), ReadError> {
+        let mut created = std::mem::take(&mut *self.created());
         // The first entry of a folder counts.
-        let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| self.created.remove(&hash));
-        let mut entries: Vec<&Entry> =
-            entries.iter().filter(|entry| entry.is_directory() && made(entry.path())).collect();
-        entries.sort_by_key(|entry| Reverse(entry.name.len()));
-        for entry in entries {
-            self.folder(entry.path())?;
-            if let Some(folder) = self.last.take().and_then(|(_, dir)| dir.into_file()) {
-                set(&folder, entry.modified_unix, entry.unix_mode, summary);
+        let mut made = |path| levels(&self.state, path).last().is_some_and(|(_, hash)| created.remove(&hash).is_some());
+        let folders = self.entries.iter().enumerate();
+        let mut folders: Vec<_> = folders.filter(|(_, entry)| entry.is_directory() && made(entry.path())).collect();
+        folders.sort_by_key(|(_, entry)| Reverse(entry.name.len()));
+        for (index, entry) in folders {
+            if let Some(folder) = Arc::into_inner(self.folder(entry.path(), index)?).and_then(Dir::into_file) {
+                note(set(&folder, entry), summary);
             }
         }
         Ok(())
     }
+
+    /// Removes the folders that were made only for entries behind the last one that counts.
+    fn unmake_folders(&self, last: usize) {
+        /// Handles that are open at once: the lowest go first, however many levels there are.
+        const LEVELS: usize = 64;
+        let created = self.created();
+        let end = created.values().max().map_or(0, |index| index + 1);
+        for entry in self.entries.iter().take(end).skip(last + 1) {
+            let path = folder_of(entry);
+            loop {
+                let (mut here, mut start, mut lowest) = (Arc::clone(&self.root), 0, VecDeque::new());
+                for (end, hash) in levels(&self.state, path) {
+                    let name = &path[start..end];
+                    let Ok(dir) = here.enter(name) else { break };
+                    let above = std::mem::replace(&mut here, Arc::new(dir));
+                    if created.get(&hash).is_some_and(|first| *first > last) {
+                        lowest.push_back((above, name));
+                    }
+                    lowest.drain(..lowest.len().saturating_sub(LEVELS));
+                    start = end + 1;
+                }
+                // What others put there stays, and what a later entry needs, too, until its turn.
+                if lowest.iter().rev().filter(|(above, name)| above.remove_folder(name).is_ok()).count() == 0 {
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// A file under a temporary name, which is removed unless it is completed.
-struct Partial<'a> {
-    dir: &'a Dir,
+struct Partial {
+    dir: Arc<Dir>,
     temporary: String,
-    name: &'a str,
     path: PathBuf,
-    file: File,
+    name: Box<str>,
     complete: bool,
 }
 
-impl<'a> Partial<'a> {
+impl Partial {
     /// Creates a file that is to have a name where there is nothing, not even a link. Others can never do more with it than its mode says.
-    fn create(dir: &'a Dir, name: &'a str, path: PathBuf, mode: Option<u32>) -> Result<Self, ReadError> {
-        if dir.holds(name) {
+    fn create(dir: Arc<Dir>, path: PathBuf, entry: &Entry) -> Result<(Self, File), ReadError> {
+        let name: Box<str> = entry.path().rsplit('/').next().unwrap_or_default().into();
+        if dir.holds(&name) {
             return Err(ReadError::AlreadyExists { path: printable_path(&path) });
         }
         let temporary = format!(".s_zip-{:016x}.part", RandomState::new().build_hasher().finish());
-        let file = dir.create(&temporary, mode.unwrap_or(0o666)).map_err(|source| failed(&path, source))?;
-        Ok(Partial { dir, temporary, name, path, file, complete: false })
-    }
-
-    fn write(&mut self, data: &[u8]) -> Result<(), ReadError> {
-        self.file.write_all(data).map_err(|source| failed(&self.path, source))
+        let file = dir.create(&temporary, entry.unix_mode.unwrap_or(0o666)).map_err(|source| failed(&path, source))?;
+        Ok((Partial { dir, temporary, path, name, complete: false }, file))
     }
 
     fn complete(mut self) -> Result<(), ReadError> {
-        self.dir.rename(&self.temporary, self.name).map_err(|error| match error.kind() {
+        self.dir.rename(&self.temporary, &self.name).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => ReadError::AlreadyExists { path: printable_path(&self.path) },
             _ => failed(&self.path, error),
         })?;
@@ -148,7 +250,7 @@ impl<'a> Partial<'a> {
     }
 }
 
-impl Drop for Partial<'_> {
+impl Drop for Partial {
     fn drop(&mut self) {
         if !self.complete {
             // The error that led here says more than a failure to clean up.
@@ -158,9 +260,13 @@ impl Drop for Partial<'_> {
 }
 
 /// Gives a file or folder its time, and its mode if there is one. What the file system refuses is no reason to lose the data.
-fn set(file: &File, modified: i64, mode: Option<u32>, summary: &mut Summary) {
-    Unset::note(&mut summary.unset_times, set_modified(file, modified));
-    Unset::note(&mut summary.unset_permissions, set_mode(file, mode));
+fn set(file: &File, entry: &Entry) -> [io::Result<()>; 2] {
+    [set_modified(file, entry.modified_unix), set_mode(file, entry.unix_mode)]
+}
+
+fn note([time, mode]: [io::Result<()>; 2], summary: &mut Summary) {
+    Unset::note(&mut summary.unset_times, time);
+    Unset::note(&mut summary.unset_permissions, mode);
 }
 
 fn set_modified(file: &File, seconds: i64) -> io::Result<()> {

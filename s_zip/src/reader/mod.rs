@@ -18,13 +18,18 @@ mod entry;
 mod error;
 #[cfg(feature = "extract")]
 mod extract;
+#[cfg(feature = "extract")]
+mod parallel;
 mod source;
 mod stream;
 mod text;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
+#[cfg(feature = "extract")]
+use std::num::NonZero;
 use std::path::Path;
+use std::sync::Arc;
 
 use check::Pass;
 use decode::Decoders;
@@ -43,7 +48,7 @@ pub use stream::EntryReader;
 pub struct StreamingZipReader<R: Read + Seek> {
     source: R,
     limits: Limits,
-    entries: Vec<Entry>,
+    entries: Arc<Vec<Entry>>,
     comment: Vec<u8>,
     /// Compressed data on its way to the decoder.
     input: Vec<u8>,
@@ -68,6 +73,21 @@ impl StreamingZipReader<BufReader<File>> {
         let file = File::open(path).map_err(|source| ReadError::Open { path: printable_path(path), source })?;
         Self::with_limits(BufReader::new(file), limits)
     }
+
+    /// Like [`extract_with`](Self::extract_with) on up to `jobs` threads, at most 16, with the same result. Each has
+    /// buffers and a decoder of its own. Up to 128 files wait under their temporary names until all before them are complete.
+    ///
+    /// # Errors
+    /// As of [`extract_with`](Self::extract_with).
+    #[cfg(feature = "extract")]
+    pub fn extract_parallel(
+        &mut self,
+        into: &Path,
+        options: ReadOptions<'_>,
+        jobs: NonZero<usize>,
+    ) -> Result<Summary, ReadError> {
+        extract::extract_parallel(self, into, options, jobs)
+    }
 }
 
 impl<R: Read + Seek> StreamingZipReader<R> {
@@ -85,7 +105,11 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// The source fails, there is no archive, its directory is damaged or beyond the limits, or entries overlap.
     pub fn with_limits(mut source: R, limits: Limits) -> Result<Self, ReadError> {
         let (entries, comment) = directory::read(&mut source, &limits)?;
-        Ok(StreamingZipReader { source, limits, entries, comment, input: Vec::new(), decoders: Decoders::default() })
+        Ok(Self::from_parts(source, limits, Arc::new(entries), comment))
+    }
+
+    fn from_parts(source: R, limits: Limits, entries: Arc<Vec<Entry>>, comment: Vec<u8>) -> Self {
+        StreamingZipReader { source, limits, entries, comment, input: Vec::new(), decoders: Decoders::default() }
     }
 
     /// The entries in the order of the directory.
@@ -122,7 +146,9 @@ impl<R: Read + Seek> StreamingZipReader<R> {
     /// # Errors
     /// As of [`test`](Self::test), but for what the options let pass.
     pub fn test_with(&mut self, options: ReadOptions<'_>) -> Result<Summary, ReadError> {
-        Pass::begin(self, options)?.run(self, |reader, pass| pass.pour(reader, |_| Ok(())))
+        let pass = Pass::begin(self, options)?;
+        let (entries, mut pump) = (Arc::clone(&self.entries), pass.pump(None));
+        pass.run(&entries, |index, _| pump.pour(&mut EntryReader::start(self, index)?, |_| Ok(())))
     }
 
     /// Extracts everything to the folder `into`, which is created if it is missing.
