@@ -25,7 +25,9 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use flume::{Receiver, Sender};
 use rusqlite::Connection;
 
+mod answer;
 mod ask;
+mod beside;
 mod connect;
 mod error;
 mod guard;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use flume::Receiver;
 use rusqlite::Connection;
 
+use super::answer::{Answer, Reply, oneshot};
 use super::error::Error;
 use super::ticket::Ticket;
 
@@ -36,15 +37,15 @@ struct Call<F, T, E> {
     work: Option<F>,
     /// What the work returned, or that it panicked.
     value: Option<Result<Result<T, E>, Error>>,
-    reply: flume::Sender<Result<T, E>>,
+    reply: Reply<Result<T, E>>,
 }
 
 /// A job that does `work`, and where its answer arrives.
 pub(super) fn job<T: Send + 'static, E: From<Error> + Send + 'static>(
     work: impl Work<T, E>,
     ticket: Arc<Ticket>,
-) -> (BoxedJob, Receiver<Result<T, E>>) {
-    let (reply, answer) = flume::bounded(1);
+) -> (BoxedJob, Answer<Result<T, E>>) {
+    let (reply, answer) = oneshot();
     (Box::new(Call { ticket, work: Some(work), value: None, reply }), answer)
 }
 
@@ -80,8 +81,7 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
                     Err(instead.unwrap_or(Error::Closed).into())
                 }
             };
-            // Nobody may be waiting any more.
-            let _ = reply.send(value);
+            reply.send(value);
         });
     }
 }
@@ -108,6 +108,11 @@ pub(super) enum Message {
     Stop,
 }
 
+/// How often a thread looks for the next job before it sleeps: to wake it takes its asker a call to the system and some microseconds. After the
+/// first looks, a microsecond in all, others may have the core.
+const LOOKS: u32 = SPINS + 4;
+const SPINS: u32 = 6;
+
 /// The end of a queue where a thread takes jobs out.
 ///
 /// That the pool is closed is said by a message, not by the last sender going: a future that nobody polls may keep one for ever.
@@ -123,12 +128,24 @@ impl Queue {
 
     /// Waits for the next job that anybody still wants; `None` when the thread is to end.
     pub(super) fn wait(&self) -> Option<BoxedJob> {
-        self.next(|| self.messages.recv().ok())
+        self.next(|| self.soon().or_else(|| self.messages.recv().ok()))
     }
 
     /// The next job that anybody still wants, if there is one now.
     pub(super) fn poll(&self) -> Option<BoxedJob> {
         self.next(|| self.messages.try_recv().ok())
+    }
+
+    /// The next message, if it comes before it would pay to sleep.
+    fn soon(&self) -> Option<Message> {
+        (0..LOOKS).find_map(|look| {
+            if look < SPINS {
+                (0..1 << look).for_each(|_| std::hint::spin_loop());
+            } else {
+                std::thread::yield_now();
+            }
+            self.messages.try_recv().ok()
+        })
     }
 
     fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {
