@@ -27,7 +27,6 @@ use rusqlite::Connection;
 
 mod answer;
 mod ask;
-mod beside;
 mod connect;
 mod error;
 mod guard;

@@ -108,11 +108,6 @@ pub(super) enum Message {
     Stop,
 }
 
-/// How often a thread looks for the next job before it sleeps: to wake it takes its asker a call to the system and some microseconds. After the
-/// first looks, a microsecond in all, others may have the core.
-const LOOKS: u32 = SPINS + 4;
-const SPINS: u32 = 6;
-
 /// The end of a queue where a thread takes jobs out.
 ///
 /// That the pool is closed is said by a message, not by the last sender going: a future that nobody polls may keep one for ever.
@@ -128,24 +123,12 @@ impl Queue {
 
     /// Waits for the next job that anybody still wants; `None` when the thread is to end.
     pub(super) fn wait(&self) -> Option<BoxedJob> {
-        self.next(|| self.soon().or_else(|| self.messages.recv().ok()))
+        self.next(|| self.messages.recv().ok())
     }
 
     /// The next job that anybody still wants, if there is one now.
     pub(super) fn poll(&self) -> Option<BoxedJob> {
         self.next(|| self.messages.try_recv().ok())
-    }
-
-    /// The next message, if it comes before it would pay to sleep.
-    fn soon(&self) -> Option<Message> {
-        (0..LOOKS).find_map(|look| {
-            if look < SPINS {
-                (0..1 << look).for_each(|_| std::hint::spin_loop());
-            } else {
-                std::thread::yield_now();
-            }
-            self.messages.try_recv().ok()
-        })
     }
 
     fn next(&self, receive: impl Fn() -> Option<Message>) -> Option<BoxedJob> {

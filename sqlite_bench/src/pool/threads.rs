@@ -2,23 +2,23 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use flume::Sender;
 use rusqlite::Connection;
 
-use super::beside::Beside;
 use super::connect;
 use super::error::Error;
 use super::guard::Guard;
 use super::options::Access;
 use super::queue::{Message, Queue};
-use super::shared::Shared;
+use super::shared::{Shared, spawn};
 use super::writer::Writing;
 
 /// The threads of an open pool, and how they are asked.
 pub(super) struct Threads {
     pub(super) reads: Sender<Message>,
-    readers: Vec<Beside>,
+    readers: Vec<JoinHandle<()>>,
     /// Unless the database was opened for reading only.
     writing: Option<Writing>,
 }
@@ -34,15 +34,11 @@ impl Threads {
         };
         let (reads, queue) = flume::bounded(options.queue.get());
         let start = |_| {
-            let queue = Queue::new(queue.clone());
-            Beside::start("sqlite-reader", path, shared, connect::reader, move |(connection, guard), shared| {
-                read(&connection, &guard, &queue, shared);
-            })
+            let (connection, guard) = connect::reader(path, options)?;
+            let (queue, shared) = (Queue::new(queue.clone()), Arc::clone(shared));
+            spawn("sqlite-reader", move || read(&connection, &guard, &queue, &shared))
         };
-        let readers = (0..options.readers.get()).map(start).collect::<Result<Vec<_>, _>>()?;
-        // They open at the same time.
-        readers.iter().try_for_each(Beside::is_open)?;
-        writing.iter().try_for_each(Writing::is_open)?;
+        let readers = (0..options.readers.get()).map(start).collect::<Result<_, _>>()?;
         Ok(Threads { reads, readers, writing })
     }
 
@@ -59,7 +55,7 @@ impl Threads {
         }
         drop(self.reads);
         for reader in self.readers {
-            reader.join();
+            let _ = reader.join();
         }
         self.writing.map_or(Ok(()), Writing::finish)
     }

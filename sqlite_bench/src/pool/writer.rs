@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use flume::{Receiver, Sender};
 use rusqlite::{Connection, ErrorCode};
 
-use super::beside::Beside;
 use super::connect;
 use super::error::Error;
 use super::guard::{DEFERS, Guard, SAVEPOINTS};
@@ -60,27 +59,23 @@ fn copy(connection: &Connection, signals: &Receiver<()>, shared: &Shared) {
 pub(super) struct Writing {
     pub(super) writes: Sender<Message>,
     writer: JoinHandle<Writer>,
-    copier: Beside,
+    copier: JoinHandle<()>,
 }
 
 impl Writing {
     pub(super) fn start(path: &Path, shared: &Arc<Shared>) -> Result<Self, Error> {
         let options = &shared.options;
-        let (connection, guard) = connect::writer(path, options)?;
+        let ((connection, guard), (copying, _)) = (connect::writer(path, options)?, connect::writer(path, options)?);
         let (writes, queue) = flume::bounded(options.queue.get());
         let (signals, signalled) = flume::bounded(1);
-        let copier =
-            Beside::start("sqlite-checkpoint", path, shared, connect::writer, move |(connection, _), shared| {
-                copy(&connection, &signalled, shared);
-            })?;
-        let (shared, next_limit) = (Arc::clone(shared), options.wal_limit_pages);
+        let (shared, copier_shared) = (Arc::clone(shared), Arc::clone(shared));
+        let next_limit = options.wal_limit_pages;
         let committing = Writer { connection, guard, queue: Queue::new(queue), signals, shared, next_limit, alone: 0 };
-        Ok(Writing { writes, writer: spawn("sqlite-writer", move || committing.run())?, copier })
-    }
-
-    /// Waits until all connections are open.
-    pub(super) fn is_open(&self) -> Result<(), Error> {
-        self.copier.is_open()
+        Ok(Writing {
+            writes,
+            writer: spawn("sqlite-writer", move || committing.run())?,
+            copier: spawn("sqlite-checkpoint", move || copy(&copying, &signalled, &copier_shared))?,
+        })
     }
 
     /// Ends the threads once the queue is empty, makes the last checkpoint and closes the connections.
@@ -92,7 +87,7 @@ impl Writing {
         let Writer { connection, signals, shared, .. } = self.writer.join().map_err(|_| Error::Closed)?;
         drop(signals);
         // SQLite removes the log with the last connection, but leaves it if two close at the same moment.
-        self.copier.join();
+        let _ = self.copier.join();
         checkpoint(&connection, "TRUNCATE", &shared).map(drop).map_err(Error::from)
     }
 }
