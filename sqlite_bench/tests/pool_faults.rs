@@ -148,6 +148,34 @@ fn a_deferred_foreign_key_fails_its_own_write_once_those_of_its_commit_are_tried
 }
 
 #[test]
+fn a_job_that_fails_first_in_its_commit_is_undone_and_those_behind_it_are_kept() {
+    let failing: [fn(&Connection) -> rusqlite::Result<usize>; 4] = [
+        |_| Err(rusqlite::Error::InvalidQuery),
+        |db| db.execute("INSERT INTO entries (value) VALUES (NULL)", []),
+        |db| db.execute("INSERT OR ROLLBACK INTO entries (id) VALUES (3)", []),
+        |_| panic!("a bug of the caller"),
+    ];
+    for fails in failing {
+        let (_folder, pool) = opened(&options());
+        let job = move |db: &Connection| {
+            insert(3)(db)?;
+            fails(db)
+        };
+        pool.write_blocking(job).unwrap_err();
+        let release = held_up(&pool);
+        let writes = [behind(&pool, job), behind(&pool, insert(1)), behind(&pool, job), behind(&pool, insert(2))];
+        drop(release);
+        let [first, one, second, two] = writes.map(|write| write.join().unwrap());
+        assert!(matches!(first, Err(Error::Sqlite(_) | Error::Panicked(_))), "{first:?}");
+        second.unwrap_err();
+        // The conflict undoes the whole commit.
+        one.or_else(|_| pool.write_blocking(insert(1))).unwrap();
+        two.unwrap();
+        assert_eq!(pool.read_blocking(ids).unwrap(), [1, 2]);
+    }
+}
+
+#[test]
 fn two_pools_share_a_file() {
     let (folder, pool) = opened(&options());
     let pools = [pool, Pool::open_blocking(file(&folder), &options()).unwrap()];
@@ -228,4 +256,16 @@ fn a_job_that_removes_the_guards_and_commits_is_told_that_nothing_is_sure() {
     assert!(matches!(one, Err(Error::Unknown)), "{one:?}");
     assert!(matches!(own, Err(Error::Unknown)), "{own:?}");
     two.unwrap();
+    // Alone, and in a transaction of its own afterwards.
+    for (ending, fails) in [("COMMIT", false), ("COMMIT; BEGIN", false), ("COMMIT; BEGIN", true)] {
+        let (_folder, pool) = opened(&options());
+        let own = pool.write_blocking(move |db| {
+            db.authorizer(None::<fn(rusqlite::hooks::AuthContext<'_>) -> rusqlite::hooks::Authorization>)?;
+            db.commit_hook(None::<fn() -> bool>)?;
+            insert(3)(db)?;
+            db.execute_batch(ending)?;
+            if fails { Err(rusqlite::Error::InvalidQuery) } else { Ok(()) }
+        });
+        assert!(matches!(own, Err(Error::Unknown)), "{ending}: {own:?}");
+    }
 }

@@ -55,7 +55,7 @@ where
         };
         drop(queue);
         sent?;
-        answer.recv_async().await.unwrap_or_else(|_| Err(Error::Closed.into()))
+        answer.await.unwrap_or_else(|| Err(Error::Closed.into()))
     });
     while let Some(due) = asking.0.look(asked, options)? {
         if let Some(answer) = before(due, answered.as_mut()).await {

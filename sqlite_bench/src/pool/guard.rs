@@ -11,8 +11,8 @@ use super::queue::BoxedJob;
 use super::shared::Shared;
 use super::ticket::Ticket;
 
-/// The savepoint around each job.
-pub(super) const SAVEPOINT: &str = "pool_job";
+/// The savepoint around a job that shares its transaction.
+const SAVEPOINT: &str = "pool_job";
 
 /// Instructions of SQLite's machine, some microseconds, after which a job that was given up stops.
 const PATIENCE: i32 = 1_000;
@@ -40,6 +40,8 @@ thread_local! {
     static INSIDE: Cell<Option<*const Shared>> = const { Cell::new(None) };
     /// Whether a job has deferred all foreign keys, which lasts until the transaction ends.
     pub(super) static DEFERS: Cell<bool> = const { Cell::new(false) };
+    /// Whether a job has ever compiled a statement about savepoints, which may be kept for other jobs and leave one open.
+    pub(super) static SAVEPOINTS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether a job of this pool runs on this thread.
@@ -113,6 +115,10 @@ fn refused(context: &AuthContext<'_>, writes: bool) -> Option<String> {
         }),
         AuthAction::Savepoint { savepoint_name, .. } if writes && savepoint_name.eq_ignore_ascii_case(SAVEPOINT) => {
             Some(format!("the savepoint {savepoint_name}"))
+        }
+        AuthAction::Savepoint { .. } => {
+            SAVEPOINTS.set(true);
+            None
         }
         AuthAction::Attach { filename } => Some(format!("ATTACH '{filename}'")),
         AuthAction::Detach { database_name } => Some(format!("DETACH {database_name}")),

@@ -25,6 +25,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use flume::{Receiver, Sender};
 use rusqlite::Connection;
 
+mod answer;
 mod ask;
 mod connect;
 mod error;

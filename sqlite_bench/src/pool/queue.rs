@@ -8,6 +8,7 @@ use std::sync::Arc;
 use flume::Receiver;
 use rusqlite::Connection;
 
+use super::answer::{Answer, Reply, oneshot};
 use super::error::Error;
 use super::ticket::Ticket;
 
@@ -36,15 +37,15 @@ struct Call<F, T, E> {
     work: Option<F>,
     /// What the work returned, or that it panicked.
     value: Option<Result<Result<T, E>, Error>>,
-    reply: flume::Sender<Result<T, E>>,
+    reply: Reply<Result<T, E>>,
 }
 
 /// A job that does `work`, and where its answer arrives.
 pub(super) fn job<T: Send + 'static, E: From<Error> + Send + 'static>(
     work: impl Work<T, E>,
     ticket: Arc<Ticket>,
-) -> (BoxedJob, Receiver<Result<T, E>>) {
-    let (reply, answer) = flume::bounded(1);
+) -> (BoxedJob, Answer<Result<T, E>>) {
+    let (reply, answer) = oneshot();
     (Box::new(Call { ticket, work: Some(work), value: None, reply }), answer)
 }
 
@@ -80,8 +81,7 @@ impl<F: Work<T, E>, T: Send, E: From<Error> + Send + 'static> Job for Call<F, T,
                     Err(instead.unwrap_or(Error::Closed).into())
                 }
             };
-            // Nobody may be waiting any more.
-            let _ = reply.send(value);
+            reply.send(value);
         });
     }
 }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use super::connect;
 use super::error::Error;
-use super::guard::{DEFERS, Guard, SAVEPOINT};
+use super::guard::{DEFERS, Guard, SAVEPOINTS};
 use super::queue::{BoxedJob, Message, Queue};
 use super::shared::{Shared, spawn};
 
@@ -22,6 +22,10 @@ const GROUP_TIME: Duration = Duration::from_millis(5);
 // The comments keep them apart from what a job may have compiled, which the guard has to see.
 const BEGIN: &str = "BEGIN IMMEDIATE /* pool */";
 const COMMIT: &str = "COMMIT /* pool */";
+// By the name that the guard keeps for the pool.
+const SAVEPOINT: &str = "SAVEPOINT pool_job /* pool */";
+const ROLLBACK_TO: &str = "ROLLBACK TO pool_job /* pool */";
+const RELEASE: &str = "RELEASE pool_job /* pool */";
 
 // Of this thread. SQLite's hook takes a bare function.
 thread_local! {
@@ -146,16 +150,25 @@ impl Writer {
         let mut done = Vec::new();
         let mut next = Some(first);
         while let Some(mut job) = next.take() {
-            match self.run_in_savepoint(&mut job, commits) {
+            // As long as there is nothing else in the transaction, a job is undone with all of it.
+            let is_bare = done.is_empty() && !SAVEPOINTS.get();
+            let ran = if is_bare { self.run_bare(&mut job, commits) } else { self.run_in_savepoint(&mut job, commits) };
+            match ran {
                 Ran::Done => done.push(job),
-                Ran::Undone => self.refuse(job, None),
+                Ran::Undone => {
+                    self.refuse(job, None);
+                    if is_bare {
+                        return;
+                    }
+                }
                 Ran::Over { own, others } => {
                     self.refuse(job, own);
                     return self.refuse_all(done, &others);
                 }
             }
-            // What a job has deferred must not be deferred for the next one.
-            if done.len() < batch && begin.elapsed() < GROUP_TIME && !DEFERS.get() {
+            // What a job has deferred must not be deferred for the next one, nor may its savepoints be there.
+            let leaves_nothing = !DEFERS.get() && !(is_bare && SAVEPOINTS.get());
+            if done.len() < batch && begin.elapsed() < GROUP_TIME && leaves_nothing {
                 next = self.queue.poll();
             }
         }
@@ -203,9 +216,22 @@ impl Writer {
         job.answer(error);
     }
 
+    /// Runs a job that is alone in the transaction, and ends it if the job fails. `commits` is what [`COMMITS`] said before.
+    fn run_bare(&self, job: &mut BoxedJob, commits: u64) -> Ran {
+        let ran = self.guard.run(job, &self.connection, &self.shared);
+        if self.connection.is_autocommit() || COMMITS.get() != commits {
+            return self.over(ran, Error::TransactionEnded, commits);
+        }
+        if ran.is_ok() {
+            return Ran::Done;
+        }
+        self.roll_back();
+        Ran::Undone
+    }
+
     /// Runs a job so that it can be undone alone. `commits` is what [`COMMITS`] said before the transaction.
     fn run_in_savepoint(&self, job: &mut BoxedJob, commits: u64) -> Ran {
-        if let Err(error) = self.savepoint("SAVEPOINT") {
+        if let Err(error) = self.execute(SAVEPOINT) {
             return self.over(Ok(()), Error::from(error), commits);
         }
         let ran = self.guard.run(job, &self.connection, &self.shared);
@@ -213,16 +239,12 @@ impl Writer {
         if self.connection.is_autocommit() || matches!(ran, Err(Error::Corrupt(_))) {
             return self.over(ran, Error::TransactionEnded, commits);
         }
-        let undone = if ran.is_ok() { Ok(()) } else { self.savepoint("ROLLBACK TO") };
-        match (undone.and_then(|()| self.savepoint("RELEASE")), ran) {
+        let undone = if ran.is_ok() { Ok(()) } else { self.execute(ROLLBACK_TO) };
+        match (undone.and_then(|()| self.execute(RELEASE)), ran) {
             (Ok(()), Ok(())) => Ran::Done,
             (Ok(()), Err(_)) => Ran::Undone,
             (Err(error), ran) => self.over(ran, Error::from(error), commits),
         }
-    }
-
-    fn savepoint(&self, what: &str) -> rusqlite::Result<()> {
-        self.execute(&format!("{what} {SAVEPOINT} /* pool */"))
     }
 
     /// Runs a statement that every write needs, and that is therefore worth keeping.

@@ -149,6 +149,28 @@ fn a_savepoint_that_a_job_leaves_open_ends_with_it() {
 }
 
 #[test]
+fn a_savepoint_that_the_first_job_of_a_commit_leaves_open_is_not_there_for_those_behind_it() {
+    for ending in ["RELEASE left", "ROLLBACK TO left"] {
+        let (_folder, pool) = opened(&options());
+        // Compiled by the first, kept for those that follow.
+        for id in [1, 2, 3] {
+            let release = held_up(&pool);
+            let leaving = behind(&pool, move |db| {
+                db.prepare_cached("SAVEPOINT left")?.execute([])?;
+                insert(id)(db)
+            });
+            let next = behind(&pool, move |db| db.prepare_cached(ending)?.execute([]));
+            let good = behind(&pool, insert(-id));
+            drop(release);
+            leaving.join().unwrap().unwrap();
+            assert!(next.join().unwrap().unwrap_err().to_string().contains("no such savepoint"), "{ending}");
+            good.join().unwrap().unwrap();
+        }
+        assert_eq!(pool.read_blocking(ids).unwrap(), [-3, -2, -1, 1, 2, 3], "{ending}");
+    }
+}
+
+#[test]
 fn values_that_were_bound_to_a_kept_statement_are_gone() {
     const SELECT: &str = "SELECT ?1";
     let (_folder, pool) = opened(&options().readers(ONE));
