@@ -321,7 +321,7 @@ const ARMS_CALLS_1M: &[Arms] = &[
     smoke(0.02, "zip_crate async_zip"),
     measured(0.1, "async~sync best_async~best_sync sync~sync@aa"),
 ];
-const WRITES: &[Arms] = &[always(0.3, "std tokio_file std_buffered tokio_buffered")];
+const WRITES: &[Arms] = &[always(0.25, "std tokio_file std_buffered tokio_buffered")];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
     always(0.02, "best_sync best_at_once best_async zip_crate rawzip async_zip"),
@@ -390,16 +390,16 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("many_10", ENTRY_5M, Work::Many { archives: 10, rounds: 10 }, ARMS_MANY),
     miniz(scenario("many_10_miniz", ENTRY_5M, Work::Many { archives: 10, rounds: 3 }, ARMS_MANY_MINIZ)),
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
-    trips("price_trip_idle", 0, &[always(0.3, "call task block_on current_thread block_in_place")]),
-    trips("price_trip_working", 20, &[always(0.3, "task block_on current_thread")]),
-    trips("price_trip_working_100", 100, &[always(0.3, "task block_on")]),
+    trips("price_trip_idle", 0, &[always(0.25, "call task block_on current_thread block_in_place")]),
+    trips("price_trip_working", 20, &[always(0.25, "task block_on current_thread")]),
+    trips("price_trip_working_100", 100, &[always(0.25, "task block_on")]),
     scenario(
         "price_trip_64",
         entry(Pattern, 10 * KIB),
         Work::Price(Price::Trips { at_once: 64 }),
-        &[always(0.3, "task")],
+        &[always(0.25, "task")],
     ),
     writes("price_write_30", 30, WRITES),
     writes("price_write_4k", 4 * KIB, WRITES),
-    writes("price_write_64k", 64 * KIB, &[always(0.3, "std tokio_file")]),
+    writes("price_write_64k", 64 * KIB, &[always(0.25, "std tokio_file")]),
 ];

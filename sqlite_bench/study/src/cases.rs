@@ -100,8 +100,8 @@ const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scena
     Scenario::new(name, Setting::Price(price), arms)
 }
 
-const LOCKS: &[Arms] = &[always(0.3, "std parking_lot parking_lot_fair tokio")];
-const READS: &[Arms] = &[always(0.3, "in_place spawn_blocking tokio_rusqlite pool")];
+const LOCKS: &[Arms] = &[always(0.25, "std parking_lot parking_lot_fair tokio")];
+const READS: &[Arms] = &[always(0.25, "in_place spawn_blocking tokio_rusqlite pool")];
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
 const EVERY_ARM: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa tokio_rusqlite@slow sb_fair direct_async_lock \
