@@ -88,7 +88,7 @@ impl Table {
             *line = format!("{line:<width$}");
         }
         for column in &self.column {
-            let figures = self.row.iter().enumerate().map(|(position, row)| self.cell(position, row, column, value));
+            let figures = self.row.iter().enumerate().map(|(position, row)| column.cell(position, row, value));
             let figures = figures.map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
             let cells: Vec<String> = once(column.header.clone()).chain(figures).collect();
             let width = widest(&cells);
@@ -99,31 +99,32 @@ impl Table {
         let lines: String = lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect();
         format!("{}\n\n{lines}\n", self.title)
     }
+}
 
-    fn cell(&self, position: usize, row: &Row, column: &Column, value: &Value<'_>) -> Option<String> {
-        if let Some(values) = &column.values {
+impl Column {
+    /// The figure of its cell in `row`, which is the one at `position`.
+    fn cell(&self, position: usize, row: &Row, value: &Value<'_>) -> Option<String> {
+        if let Some(values) = &self.values {
             return values.get(position).cloned();
         }
-        let metric = column.show.metric.as_deref().or(row.show.metric.as_deref())?;
-        let factor = column.show.factor.or(row.show.factor).unwrap_or(1.0);
-        let digits = column.show.digits.or(row.show.digits);
-        let arm = column.arm(row)?;
+        let metric = self.show.metric.as_deref().or(row.show.metric.as_deref())?;
+        let factor = self.show.factor.or(row.show.factor).unwrap_or(1.0);
+        let digits = self.show.digits.or(row.show.digits);
+        let arm = self.arm(row)?;
         let of = |arm: &str, metric: &str| value(&row.scenario, arm, metric);
         let mut figure = of(arm, metric)?;
-        if let Some(other) = &column.minus {
+        if let Some(other) = &self.minus {
             figure -= of(other, metric)?;
         }
-        if let Some(other) = &column.per {
+        if let Some(other) = &self.per {
             figure /= of(arm, other)?;
         }
-        if let Some(other) = column.dividend(row) {
+        if let Some(other) = self.dividend(row) {
             figure = of(other, metric)? / figure;
         }
         Some(figure * factor).filter(|figure| figure.is_finite()).map(|figure| number(figure, digits))
     }
-}
 
-impl Column {
     /// Every arm that its cell in `row` needs.
     fn arms<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a str> {
         [self.arm(row), self.minus.as_deref(), self.dividend(row)].into_iter().flatten()

@@ -103,7 +103,8 @@ mod tests {
             thread::sleep(Duration::from_millis(count / 64));
             Ok(())
         });
-        assert_eq!(observation.unwrap().metrics.get("handoffs_count").unwrap() % 64.0, 0.0);
+        let counted = observation.unwrap().metrics.get("handoffs_count").unwrap();
+        assert_eq!(counted as u64 % 64, 0);
     }
 
     #[test]

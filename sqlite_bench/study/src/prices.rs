@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -106,15 +106,18 @@ fn check(counted: u64, expected: u64) -> Result<()> {
     Ok(())
 }
 
-/// Callers that are threads.
+/// Callers that are threads, and begin together.
 fn in_threads<L: Default + Sync + 'static>(
     callers: usize,
     add_one: impl Fn(&L) + Sync + 'static,
     counted: impl Fn(L) -> u64 + 'static,
 ) -> Make {
     Box::new(move |count| {
-        let lock = L::default();
-        let call = |caller| (0..share(count, callers, caller)).for_each(|_| add_one(&lock));
+        let (lock, all_there) = (L::default(), Barrier::new(callers));
+        let call = |caller| {
+            all_there.wait();
+            (0..share(count, callers, caller)).for_each(|_| add_one(&lock));
+        };
         thread::scope(|scope| {
             let threads: Vec<_> = (0..callers).map(|caller| scope.spawn(move || call(caller))).collect();
             threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread died")))
