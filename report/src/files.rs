@@ -63,6 +63,14 @@ pub(crate) fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// Removes the file at `path`; one that is not there is gone already.
+pub(crate) fn remove_if_there(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(|source| Error::io("remove", path, source)),
+    }
+}
+
 /// What `read` makes of each line of a text of columns that are separated by tabs; `file` stands in messages.
 pub(crate) fn rows<'a, T, const N: usize>(
     text: &'a str,
@@ -70,12 +78,20 @@ pub(crate) fn rows<'a, T, const N: usize>(
     columns: &str,
     mut read: impl FnMut([&'a str; N]) -> Result<T, String>,
 ) -> Result<Vec<T>, Error> {
-    let row = |(index, line): (usize, &'a str)| {
-        let columns = <[&str; N]>::try_from(line.split('\t').collect::<Vec<_>>())
-            .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
-        columns.and_then(&mut read).map_err(|what| Error::line(file, index + 1, what))
-    };
-    text.lines().enumerate().map(row).collect()
+    text.lines().enumerate().map(|(index, line)| row(line, file, index + 1, columns, &mut read)).collect()
+}
+
+/// The same of a single line, whose `number` is from 1.
+pub(crate) fn row<'a, T, const N: usize>(
+    line: &'a str,
+    file: &str,
+    number: usize,
+    columns: &str,
+    read: impl FnOnce([&'a str; N]) -> Result<T, String>,
+) -> Result<T, Error> {
+    let found = <[&str; N]>::try_from(line.split('\t').collect::<Vec<_>>())
+        .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
+    found.and_then(read).map_err(|what| Error::line(file, number, what))
 }
 
 /// Reads JSON that begins in line `first` of `file`. No object has a key twice: serde takes the last of them in a map, other readers the first.
