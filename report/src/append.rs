@@ -14,26 +14,26 @@ use crate::results::read_meta;
 use crate::runs::{GnuTime, Run, failure};
 use crate::selection;
 
-/// Adds the run `id` to runs.jsonl of `folder`, and the seal of its block if it was the last of it; why it counts as failed, if it does.
-/// Nothing is added if it is not the next run of the plan, or what it left is not of it.
+/// Adds the run `id` to runs.jsonl of `folder`, and the seal of its block if the run completes it. Returns the reason if the run counts as
+/// failed. A run that is not next in the plan, or whose record is that of another run, is an error, and nothing is added.
 pub fn run(folder: &Path, id: &str, left: &Left, export: Option<&Path>) -> Result<Option<String>, Error> {
     let meta = read_meta(folder)?;
     let log = Log::open(folder)?;
     let next = log.next(id)?;
-    let (hyperfine, hyperfine_text) = left.piece::<Export>(export.filter(|_| left.exit == 0), str::trim)?;
+    let (hyperfine, _) = left.piece::<Export>(export.filter(|_| left.exit == 0), str::trim)?;
     let (record, record_text) = left.piece::<Record>(left.record.as_deref(), str::trim)?;
     let run = Run { run: id.to_owned(), exit: left.exit, hyperfine, record };
     if let Some(what) = run.misfit(next, &meta.study) {
         return Err(left.fault(what));
     }
     let (name, exit) = (quoted(id), left.exit);
-    let line = format!("{{\"run\":{name},\"exit\":{exit},\"hyperfine\":{hyperfine_text},\"record\":{record_text}}}\n");
-    log.add(&line)?;
+    let kept = serde_json::json!(run.hyperfine);
+    log.add(&format!("{{\"run\":{name},\"exit\":{exit},\"hyperfine\":{kept},\"record\":{record_text}}}\n"))?;
     Ok(run.failure())
 }
 
-/// Adds a pass under GNU time to memory.jsonl of `folder`; why it counts as failed, if it does.
-/// Nothing is added if it is not the next of the passes that the plan promises, or what it left is not of it.
+/// Adds a pass under GNU time to memory.jsonl of `folder`. Returns the reason if the pass counts as failed. A pass that is not next in the
+/// plan, or whose record is that of another pass, is an error, and nothing is added.
 pub fn memory(
     folder: &Path,
     pass: u32,
@@ -65,7 +65,8 @@ fn quoted(text: &str) -> String {
 }
 
 impl Left {
-    /// What one of the files says, and its text in one line. Missing, empty, or of a failed command and torn, it says nothing.
+    /// Reads a file that the command left: its value, and its text on a single line. A file that is missing or empty is `None`, and so is a
+    /// torn file of a failed command.
     fn piece<T: DeserializeOwned>(
         &self,
         path: Option<&Path>,

@@ -7,7 +7,7 @@ use crate::dataset::{Dataset, Sample};
 use crate::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
 use crate::machine::Machine;
 use crate::page::{Chart, ChartKind, Page};
-use crate::rounds::Origin;
+use crate::rounds::{CALIBRATES, Origin};
 use crate::rules::{Over, over, together};
 
 /// A study with everything that is printed about it.
@@ -119,6 +119,16 @@ impl StudyView {
         let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
         let rows = claims.flat_map(|found| &found.rows).chain(goals);
         rows.map(|row| row.round.clone()).chain([self.judged.folder.clone()]).collect()
+    }
+
+    /// The folders of rounds that something shown takes a figure of.
+    pub fn rounds_shown(&self) -> BTreeSet<String> {
+        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
+        let contradicting = claims.flat_map(|found| found.contradicted_in.iter().cloned());
+        let calibrating = self.origin.rounds.iter().filter(|source| source.part == CALIBRATES);
+        let calibrating = calibrating.map(|source| source.folder.clone());
+        let used = self.rounds_used().into_iter().chain(self.originals_used());
+        used.chain(contradicting).chain(calibrating).collect()
     }
 
     /// The folders in which the authors' own code was compared.

@@ -34,15 +34,15 @@ fn head(studies: &[StudyView]) -> String {
     let contents = bullets(studies.iter().map(of_study).chain(last.map(str::to_owned)));
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
-         The conclusions are in [README](README.md). Every claim is judged twice: [as published](docs/GLOSSARY.md), in its authors' set-up with its flaws, and \
-         [fair](docs/GLOSSARY.md), at equal work and equal resources. A figure is the range over hosts, in the authors' own unit; beside it stands `here`, the host \
+         The conclusions are in [README](README.md). Every claim is judged twice: [as published](docs/METHODOLOGY.md#words), in its authors' set-up with its flaws, and \
+         [fair](docs/METHODOLOGY.md#words), at equal work and equal resources. A figure is the range over hosts, in the authors' own unit; beside it stands `here`, the host \
          of the newest round, with its confidence interval. A published figure outside of the range is marked. The seven words of verdicts: \
-         [GLOSSARY](docs/GLOSSARY.md#verdicts). How we measure: [METHODOLOGY](docs/METHODOLOGY.md). Can these rounds be trusted: \
+         [METHODOLOGY](docs/METHODOLOGY.md#verdicts). How we measure: [METHODOLOGY](docs/METHODOLOGY.md). Can these rounds be trusted: \
          [TRUST](docs/evidence/TRUST.md). On what machines: [MACHINES](docs/evidence/MACHINES.md).\n"
     )
 }
 
-/// As many digits of a hash as tell two plans apart; verdicts.json has all.
+/// As many digits of a hash as tell two plans apart; `report verdicts --json` has all.
 const HASH_DIGITS: usize = 12;
 
 /// The commands, and the newest raw data that they read.
@@ -55,7 +55,7 @@ fn commands(studies: &[StudyView]) -> String {
         table.row([study, samples, profile, judged.plan_seed.to_string(), hash]);
     }
     let how = "## Rebuild this file\n\nFrom the raw samples, without measuring; the same bytes come out:\n\n```sh\nmake report\n```\n\n\
-         which is\n\n```sh\ncargo run --release --manifest-path report/Cargo.toml -- check results\n\
+         which is\n\n```sh\n\
          cargo run --release --manifest-path report/Cargo.toml -- render results --out REPORT.md --charts charts\n```\n\n\
          To measure again on your machine (the older samples are kept): `make all-reports`.\n\n";
     how.to_owned() + &table.render()
