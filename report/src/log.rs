@@ -293,11 +293,13 @@ fn last_line(path: &Path) -> Result<Option<String>, Error> {
     let mut start = length.saturating_sub(FIRST_GUESS);
     loop {
         let rest = rest_of(path, start)?;
+        let is_break = |byte: &u8| *byte == b'\n';
+        let (first, last) = (rest.iter().position(is_break), rest.iter().rposition(is_break));
         // Two line breaks enclose it, or the beginning of the file and one.
-        if start == 0 || rest.iter().filter(|byte| **byte == b'\n').count() > 1 {
-            // It may begin inside a character: the first line goes.
-            let first = if start == 0 { 0 } else { rest.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
-            let lines = whole_lines(path, start + first as u64)?;
+        if start == 0 || first != last {
+            // What was read may begin inside a character, so that its first line does not count.
+            let skipped = first.filter(|_| start > 0).map_or(0, |at| at as u64 + 1);
+            let lines = whole_lines(path, start + skipped)?;
             return Ok(lines.lines().last().map(str::to_owned));
         }
         start = start.saturating_sub(length - start);
