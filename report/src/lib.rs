@@ -27,10 +27,12 @@ pub mod host;
 pub mod hyperfine;
 pub mod judge;
 pub mod judged;
+// The kit's files, as `output` below: the report is built without the kit.
+#[path = "../../study_kit/src/line.rs"]
+mod line;
 mod log;
 pub mod machine;
 pub mod manifest;
-// The kit's file: the report is built without the kit.
 #[path = "../../study_kit/src/output.rs"]
 pub mod output;
 pub mod page;
