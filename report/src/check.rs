@@ -12,6 +12,7 @@ use crate::error::{Error, none};
 use crate::files::{self, TomlFile, write_whole};
 use crate::fmt;
 use crate::host;
+use crate::log;
 use crate::manifest;
 use crate::page::Page;
 use crate::plan::plan;
@@ -346,6 +347,7 @@ pub fn seal(path: &Path, cut: bool) -> Result<(), Vec<Error>> {
     complete_seals(path, cut)?;
     let folder = Folder::open(path)?;
     none(structure(&folder))?;
+    files::remove_if_there(&path.join(log::CURSOR))?;
     Ok(write_whole(&path.join(manifest::NAME), &manifest::to_text(&manifest::sums(path)?))?)
 }
 

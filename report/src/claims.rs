@@ -8,7 +8,11 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 use self::handoffs::{Price, Rule};
 use crate::rules::{Band, Direction};
 
+pub(crate) use self::quantity::most_blocks;
+pub use self::quantity::{Better, Of, Quantity, Replicate};
+
 pub mod handoffs;
+mod quantity;
 
 /// What claims.toml says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,79 +50,6 @@ impl Form {
             Form::Fair => "fair",
         }
     }
-}
-
-/// What one block yields as one number.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Quantity {
-    /// Where claims.toml says it.
-    pub line: usize,
-    /// A metric of the record, or `process_s`.
-    pub metric: String,
-    /// By profile.
-    pub scenarios: BTreeMap<String, Vec<String>>,
-    pub of: Of,
-    pub lower_is_better: bool,
-    pub replicate: Replicate,
-    /// How many a profile runs, by the profile's name; a profile that is absent does not measure.
-    pub blocks: BTreeMap<String, usize>,
-}
-
-/// How a quantity is made of arms.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Of {
-    /// Of two arms of one block.
-    Ratio { numerator: String, denominator: String },
-    Value {
-        arm: String,
-        /// An arm whose value is subtracted.
-        minus: Option<String>,
-        per: Option<String>,
-        factor: f64,
-        /// Of the value, for print.
-        unit: String,
-    },
-    /// Of several arms, each for itself: slopes.
-    Each(Vec<String>),
-}
-
-impl Of {
-    /// The A/A pair of an arm; a duet is listed as arm~twin.
-    pub fn copies(arm: &str, replicate: Replicate) -> Self {
-        let (arm, copy) = (arm.to_owned(), format!("{arm}@aa"));
-        match replicate {
-            Replicate::Process => Of::Ratio { numerator: copy, denominator: arm },
-            Replicate::Duet => Of::Ratio { numerator: arm, denominator: copy },
-        }
-    }
-
-    /// The arms, each for itself.
-    pub fn arms(&self) -> Vec<&String> {
-        match self {
-            Of::Ratio { numerator, denominator } => vec![numerator, denominator],
-            Of::Value { arm, minus, .. } => std::iter::once(arm).chain(minus).collect(),
-            Of::Each(arms) => arms.iter().collect(),
-        }
-    }
-}
-
-/// Which of two values is the better one; page.toml says it, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    Higher,
-    Lower,
-}
-
-/// Where the samples of a quantity come from: what one number of it is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum Replicate {
-    /// Whole processes.
-    Process,
-    /// Processes that alternate two arms.
-    Duet,
 }
 
 /// One published statement, with what each of its forms asks, or what was found of it.
@@ -278,86 +209,6 @@ pub struct Goal {
     pub text: String,
     pub quantity: Quantity,
     pub bound: Bound,
-}
-
-impl Quantity {
-    /// The scenarios in `profile`.
-    pub fn scenarios(&self, profile: &str) -> &[String] {
-        self.scenarios.get(profile).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether `profile` measures it.
-    pub fn is_measured(&self, profile: &str) -> bool {
-        self.blocks.get(profile).is_some_and(|&blocks| blocks > 0) && !self.scenarios(profile).is_empty()
-    }
-
-    /// Whether its samples are processes that alternate its two arms.
-    pub fn is_duet(&self) -> bool {
-        self.replicate == Replicate::Duet
-    }
-
-    /// Whether it is a ratio of two arms.
-    pub fn is_ratio(&self) -> bool {
-        matches!(self.of, Of::Ratio { .. })
-    }
-
-    /// Whether both ask the same of `profile`, however often it is measured and wherever it is written.
-    fn asks_as(&self, other: &Self, profile: &str) -> bool {
-        let of_profile = |quantity: &Self| Quantity { scenarios: BTreeMap::new(), ..quantity.asked() };
-        self.scenarios(profile) == other.scenarios(profile) && of_profile(self) == of_profile(other)
-    }
-
-    /// The same, however often it is measured and wherever it is written.
-    pub(crate) fn asked(&self) -> Self {
-        let mut asked = Quantity { blocks: BTreeMap::new(), line: 0, ..self.clone() };
-        if let Of::Value { unit, .. } = &mut asked.of {
-            unit.clear(); // a word behind the figure
-        }
-        asked
-    }
-
-    /// The arms of the test cases it needs, as cases.tsv names them.
-    pub fn arms(&self) -> Vec<String> {
-        match &self.of {
-            Of::Ratio { numerator, denominator } if self.is_duet() => vec![format!("{numerator}~{denominator}")],
-            of => of.arms().into_iter().cloned().collect(),
-        }
-    }
-
-    /// The test cases it needs in `profile`, as scenario and arm.
-    pub fn cases(&self, profile: &str) -> Vec<(String, String)> {
-        let arms = self.arms();
-        let of = |scenario: &String| arms.clone().into_iter().map(|arm| (scenario.clone(), arm)).collect::<Vec<_>>();
-        self.scenarios(profile).iter().flat_map(of).collect()
-    }
-
-    /// The smallest difference that matters to a user if nothing else is said: 2 % in duets, 10 % of memory and of quantiles of latency,
-    /// 5 % of everything else.
-    pub fn usual_margin(&self) -> f64 {
-        let is_quantile = ["_p50", "_p99", "_max"].iter().any(|quantile| self.metric.contains(quantile));
-        if self.is_duet() {
-            0.02
-        } else if self.is_memory() || is_quantile {
-            0.10
-        } else {
-            0.05
-        }
-    }
-
-    /// The same quantity in no more blocks than `other`.
-    #[must_use]
-    pub fn within(&self, other: &Quantity) -> Quantity {
-        let mut within = self.clone();
-        for (profile, blocks) in &mut within.blocks {
-            *blocks = other.blocks.get(profile).map_or(0, |most| *most.min(blocks));
-        }
-        within
-    }
-
-    /// Whether it is about memory.
-    pub fn is_memory(&self) -> bool {
-        self.metric.ends_with("_kib") || self.metric.ends_with("_bytes")
-    }
 }
 
 impl Asked {
@@ -542,19 +393,4 @@ impl Claims {
     pub fn blocks(&self, profile: &str) -> BTreeMap<(String, String), usize> {
         most_blocks(profile, self.quantities().filter_map(|(_, of)| Some((of, *of.blocks.get(profile)?))))
     }
-}
-
-/// The most blocks that any of the quantities asks of each of its test cases in `profile`.
-pub(crate) fn most_blocks<'a>(
-    profile: &str,
-    quantities: impl IntoIterator<Item = (&'a Quantity, usize)>,
-) -> BTreeMap<(String, String), usize> {
-    let mut needed = BTreeMap::new();
-    for (quantity, blocks) in quantities {
-        for case in quantity.cases(profile) {
-            let most = needed.entry(case).or_default();
-            *most = blocks.max(*most);
-        }
-    }
-    needed
 }

@@ -93,6 +93,9 @@ pub enum Command {
         /// Folders, or folders above them
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        /// Folder with STUDY/study/claims.toml and page.toml of each study: says which rounds no page shows
+        #[arg(long, value_name = "FOLDER")]
+        studies: Option<PathBuf>,
     },
     /// Print the answers: one screen
     Answers {
@@ -118,7 +121,7 @@ pub enum Command {
         #[arg(long, conflicts_with = "claim")]
         json: bool,
     },
-    /// Write the report and its charts
+    /// Write the report and its charts, and name the runs that failed; exit 1 if there are any
     Render {
         #[command(flatten)]
         from: Basis,
@@ -131,7 +134,19 @@ pub enum Command {
         /// File whose marked blocks are replaced; may be given several times
         #[arg(long)]
         splice: Vec<PathBuf>,
+        /// What is printed at the end
+        #[arg(long, value_name = "WHAT")]
+        print: Option<Printed>,
     },
+}
+
+/// What a rendering prints at its end.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Printed {
+    /// What `report answers` prints
+    Answers,
+    /// What `report prices` prints
+    Prices,
 }
 
 /// What is judged, and by what.

@@ -9,9 +9,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Error, anyhow};
 
 use crate::cases;
+use crate::check::{self, Checked};
 use crate::claims::Claims;
 use crate::claims_file::ORIGINALS;
-use crate::cli::{Append, Basis, Command};
+use crate::cli::{Append, Basis, Command, Printed};
 use crate::files::{self, Schema, TomlFile, write_whole};
 use crate::machine::Machine;
 use crate::output::print;
@@ -19,7 +20,7 @@ use crate::plan::{Plan, cheapest_controls, plan};
 use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::results::load;
 use crate::view::StudyView;
-use crate::{append, check, fmt, publish, render, selection};
+use crate::{append, fmt, publish, render, selection};
 
 const FOUND_FAULTS: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
@@ -63,7 +64,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Seal { folder, cut } => done(check::seal(&folder, cut)),
-        Command::Check { paths } => check_all(&paths),
+        Command::Check { paths, studies } => check_all(&paths, studies.as_deref()),
         Command::Answers { from } => print(&render::answers_in_text(&studies(&from)?)),
         Command::Prices { from } => print(&render::prices_in_text(&studies(&from)?, false)),
         Command::Verdicts { from, study, claim, json } => {
@@ -80,14 +81,28 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
             }
             print(&if json { render::verdicts_json(&studies) } else { render::verdict_table(&studies) })
         }
-        Command::Render { from, out, charts, splice } => {
-            done(publish::render(&from.results, &from.studies, &out, &charts, &splice))
+        Command::Render { from, out, charts, splice, print: printed } => {
+            let checked = check::read(&from.results)?;
+            let studies = judged(&checked, &from)?;
+            publish::render(&studies, &out, &charts, &splice).map_err(all)?;
+            let is_well = print_findings(&checked)?;
+            if let Some(printed) = printed {
+                print(&match printed {
+                    Printed::Answers => render::answers_in_text(&studies),
+                    Printed::Prices => render::prices_in_text(&studies, false),
+                })?;
+            }
+            Ok(exit(is_well))
         }
     }
 }
 
 fn studies(from: &Basis) -> Result<Vec<StudyView>, Error> {
-    publish::studies(&from.results, &from.studies).map_err(all)
+    judged(&check::read(&from.results)?, from)
+}
+
+fn judged(checked: &Checked, from: &Basis) -> Result<Vec<StudyView>, Error> {
+    publish::studies(checked, &from.results, &from.studies).map_err(all)
 }
 
 fn append(what: Append) -> Result<ExitCode, Error> {
@@ -178,15 +193,28 @@ fn make_plan(folder: &Path, asked: &PlanMeta, trials: Option<u16>) -> Result<(St
     Ok((meta.study, plan))
 }
 
-fn check_all(paths: &[PathBuf]) -> Result<ExitCode, Error> {
+fn check_all(paths: &[PathBuf], root: Option<&Path>) -> Result<ExitCode, Error> {
     let checked = check::read(paths)?;
-    let findings = [checked.refused, checked.failed].concat();
-    for finding in &findings {
+    let is_well = print_findings(&checked)?;
+    if let Some(root) = root.filter(|_| checked.refused.is_empty()) {
+        let studies = publish::studies(&checked, paths, root).map_err(all)?;
+        for folder in publish::unshown(&checked, &studies) {
+            print(&format!("{}: no page shows a figure of it\n", folder.display()))?;
+        }
+    }
+    Ok(exit(is_well))
+}
+
+/// Prints what was found while results were read, a line per finding; whether that is nothing.
+fn print_findings(checked: &Checked) -> Result<bool, Error> {
+    let findings = || checked.refused.iter().chain(&checked.failed);
+    for finding in findings() {
         print(&format!("{finding}\n"))?;
     }
-    let found = if findings.is_empty() { "all is well".to_owned() } else { format!("{} findings", findings.len()) };
+    let is_well = findings().next().is_none();
+    let found = if is_well { "all is well".to_owned() } else { format!("{} findings", findings().count()) };
     eprintln!("checked {} folders: {found}", checked.count);
-    Ok(exit(findings.is_empty()))
+    Ok(is_well)
 }
 
 /// How a command that ran exits.

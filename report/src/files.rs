@@ -9,36 +9,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use strum::VariantNames;
 
 use crate::error::Error;
-
-/// The version of the format that is read and written.
-const VERSION: u32 = 2;
-
-/// The version of the format, `schema` in every file: no other than [`VERSION`] is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "u32", into = "u32")]
-pub struct Schema;
-
-impl TryFrom<u32> for Schema {
-    type Error = String;
-
-    fn try_from(version: u32) -> Result<Self, String> {
-        if version == VERSION {
-            Ok(Schema)
-        } else {
-            Err(format!("schema {version} is unknown: this program reads {VERSION}"))
-        }
-    }
-}
-
-impl From<Schema> for u32 {
-    fn from(_: Schema) -> u32 {
-        VERSION
-    }
-}
+pub use crate::line::Schema;
 
 /// The `T` called `name`.
 pub(crate) fn chosen<T: FromStr + VariantNames>(what: &str, name: &str) -> Result<T, String> {
@@ -63,22 +38,39 @@ pub(crate) fn bytes_if_there(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// What `read` makes of each line of a text of columns that are separated by tabs; `file` stands in messages.
+/// Removes the file at `path`; one that is not there is gone already.
+pub(crate) fn remove_if_there(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(|source| Error::io("remove", path, source)),
+    }
+}
+
+/// Applies `read` to each line of a table whose columns are separated by tabs; `file` stands in messages.
 pub(crate) fn rows<'a, T, const N: usize>(
     text: &'a str,
     file: &str,
     columns: &str,
     mut read: impl FnMut([&'a str; N]) -> Result<T, String>,
 ) -> Result<Vec<T>, Error> {
-    let row = |(index, line): (usize, &'a str)| {
-        let columns = <[&str; N]>::try_from(line.split('\t').collect::<Vec<_>>())
-            .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
-        columns.and_then(&mut read).map_err(|what| Error::line(file, index + 1, what))
-    };
-    text.lines().enumerate().map(row).collect()
+    text.lines().enumerate().map(|(index, line)| row(line, file, index + 1, columns, &mut read)).collect()
 }
 
-/// Reads JSON that begins in line `first` of `file`. No object has a key twice: serde takes the last of them in a map, other readers the first.
+/// Applies `read` to a single line of such a table; `number` counts from 1.
+pub(crate) fn row<'a, T, const N: usize>(
+    line: &'a str,
+    file: &str,
+    number: usize,
+    columns: &str,
+    read: impl FnOnce([&'a str; N]) -> Result<T, String>,
+) -> Result<T, Error> {
+    let found = <[&str; N]>::try_from(line.split('\t').collect::<Vec<_>>())
+        .map_err(|fields| format!("{} columns instead of {columns}", fields.len()));
+    found.and_then(read).map_err(|what| Error::line(file, number, what))
+}
+
+/// Reads JSON that begins in line `first` of `file`, and refuses an object that has a key twice: serde would keep the last value of a map,
+/// other readers the first.
 pub(crate) fn json<T: DeserializeOwned>(text: &str, file: impl AsRef<Path>, first: usize) -> Result<T, Error> {
     let read = || {
         serde_json::from_str::<Unrepeated>(text)?;
@@ -155,7 +147,7 @@ pub(crate) fn entries(folder: &Path) -> Result<BTreeMap<OsString, FileType>, Err
     entries.map_err(|source| Error::io("read", folder, source))
 }
 
-/// The names in `folder`, each of a regular file: to open a pipe or a device may last forever, and what a link leads to is sealed by nobody.
+/// The names in `folder`, all of which must be regular files: opening a pipe may never return, and no seal covers the target of a link.
 pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
     let (files, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         entries(folder)?.into_iter().partition(|(_, kind)| kind.is_file());
@@ -166,8 +158,7 @@ pub(crate) fn regular_files(folder: &Path) -> Result<Vec<String>, Vec<Error>> {
     Err(others.into_keys().map(|name| Error::file(folder.join(name), what)).collect())
 }
 
-/// Writes `path` under a temporary name beside it and renames it, unless it says the same already.
-/// If that fails what stood there is whole.
+/// Replaces the file at `path` by way of a temporary file and a rename, unless it has this content already. A failure leaves the old file whole.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|present| present == text) {
         return Ok(());
@@ -175,7 +166,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
     let write = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
-        // Others may read what we write: temporary files are private unless told otherwise.
+        // Temporary files are private by default, but the result is for everybody.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
         let mut file = builder.tempfile_in(folder)?;

@@ -217,7 +217,7 @@ pub fn anchor(study: &str, id: &str) -> String {
     name.replace(|part: char| !part.is_ascii_alphanumeric() && part != '_', "-").to_ascii_lowercase()
 }
 
-/// Texts joined to lines that fit; one that does not fit by itself has a line of its own.
+/// Joins texts to lines that fit; a text that is too long by itself has a line of its own.
 pub fn lines<T: AsRef<str>>(
     texts: impl Iterator<Item = T>,
     separator: &str,

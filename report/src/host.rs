@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::machine::Machine;
 
-/// What two rounds of one host have in common to the letter.
+/// Facts that are equal in all rounds of a host.
 pub const FACTS: [&str; 8] =
     ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
 
@@ -14,7 +14,7 @@ pub const FACTS: [&str; 8] =
 pub const PROBES: [(&str, f64); 4] =
     [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 2.00)];
 
-/// Whether both describe one host: the same processor, cores, kernel and hypervisor, and probes that were read in both and are alike.
+/// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, and known probes that are alike.
 pub fn is_same(one: &Machine, other: &Machine) -> bool {
     let alike = |(name, most): &(&str, f64)| match (best(one, name), best(other, name)) {
         (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),

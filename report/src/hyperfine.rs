@@ -1,16 +1,23 @@
-//! What `hyperfine -N -r 1 --export-json` writes, in the dialects of 1.15, 1.20 and 2.0.
+//! What `hyperfine -N -r 1 --export-json` writes, in the dialects of 1.15, 1.20 and 2.0, and what is kept of it: the time. Older rounds kept it whole.
 //!
 //! Up to 1.20 a result has lists of times and exit codes; 1.18 added a list of peak memory, which is wrong for every command but the
 //! first of a session and is not used here. 2.0 (its "schema version 2") has an object per run instead, whose measurements differ from
 //! machine to machine; of these only the ones that are used here are looked at.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-/// The export of one command that was run once.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+/// What is kept of the export of one command that was run once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "serde_json::Value")]
 pub struct Export {
     pub wall_s: f64,
+}
+
+/// As it is kept.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    wall_s: f64,
 }
 
 /// 1.15 to 1.20.
@@ -79,6 +86,10 @@ impl TryFrom<serde_json::Value> for Export {
     type Error = String;
 
     fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        if value.get("wall_s").is_some() {
+            let Kept { wall_s } = serde_json::from_value(value).map_err(|error| error.to_string())?;
+            return Export::of(wall_s);
+        }
         let dialect = if value.get("schema_version").is_some() { "2.0" } else { "1.15 to 1.20" };
         let unknown = |error: serde_json::Error| {
             format!("this is no JSON export of hyperfine {dialect} (known are 1.15 to 1.20 and 2.0): {error}")
@@ -104,6 +115,12 @@ impl TryFrom<serde_json::Value> for Export {
         if exit_code != Some(0) {
             return Err(format!("hyperfine's export has the exit code {exit_code:?}: a failed run has no export"));
         }
+        Export::of(wall_s)
+    }
+}
+
+impl Export {
+    fn of(wall_s: f64) -> Result<Self, String> {
         if !wall_s.is_finite() || wall_s <= 0.0 {
             return Err(format!("hyperfine's export has the time {wall_s} s"));
         }

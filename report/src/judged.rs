@@ -210,6 +210,8 @@ pub struct Judged {
     pub causes: Vec<Cause>,
     /// The authors' own code beside its mirror, a row per part, scenario and host.
     pub mirrors: Vec<Mirror>,
+    /// Folders of older rounds of the host that say otherwise.
+    pub contradicted_in: Vec<String>,
 }
 
 impl Judged {

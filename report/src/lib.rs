@@ -5,7 +5,7 @@
 //! - the program: [`cli`] (what can be typed), [`commands`] (what each does) and [`output`] (what is printed arrives);
 //! - files in: [`results`] (a folder as a whole), [`cases`], [`claims`], [`page`], `scopes`, `sentence`, [`plan_file`], [`runs`], [`record`],
 //!   [`hyperfine`], [`machine`], [`manifest`], all by way of [`files`];
-//! - before measuring: [`plan`]; while it goes on: `append`, [`seals`]; after it: [`check`];
+//! - before measuring: [`plan`]; while it goes on: `append`, `log`, [`seals`]; after it: [`check`];
 //! - deciding: [`dataset`] (the samples), [`stats`] (numbers in, estimates out), [`rules`] (intervals in, verdicts out), [`judge`] (claims meet samples),
 //!   [`judged`] (what came of it), [`prices`], [`prediction`], [`host`] and [`rounds`] (which measurements are shown);
 //! - pages out: [`view`] (what is shown of a study), [`figures`] and [`fmt`] (how it is said), [`render`], [`charts`], `publish`.
@@ -27,9 +27,12 @@ pub mod host;
 pub mod hyperfine;
 pub mod judge;
 pub mod judged;
+// The kit's files, as `output` below: the report is built without the kit.
+#[path = "../../study_kit/src/line.rs"]
+mod line;
+mod log;
 pub mod machine;
 pub mod manifest;
-// The kit's file: the report is built without the kit.
 #[path = "../../study_kit/src/output.rs"]
 pub mod output;
 pub mod page;

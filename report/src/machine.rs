@@ -13,7 +13,7 @@ use crate::files::{self, Schema};
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     pub schema: Schema,
-    /// Values by name; `None` where one could not be read.
+    /// Values by name; `None` is a value that could not be read.
     pub values: BTreeMap<String, Option<Value>>,
     /// Why a value could not be read.
     pub reasons: BTreeMap<String, String>,
@@ -65,7 +65,7 @@ impl Machine {
     }
 }
 
-/// What looks like a plain number is one; longer ones, such as a digest without letters, would lose digits.
+/// Text that looks like a plain number becomes a number; a longer text, such as a digest without letters, would lose digits.
 fn number_or_text(value: &str) -> Value {
     let is_plain = value.len() <= 17 && value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
     let number = Some(value).filter(|_| is_plain).and_then(|value| serde_json::from_str::<Number>(value).ok());

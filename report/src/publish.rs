@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
-use crate::check;
+use crate::check::{self, Checked};
 use crate::claims::Claims;
 use crate::dataset::Dataset;
 use crate::error::{Error, none};
@@ -19,7 +19,7 @@ use crate::prediction::{self, Observed};
 use crate::prices;
 use crate::render;
 use crate::results::{Folder, load};
-use crate::rounds::{self, Origin, Shown, Source};
+use crate::rounds::{self, CALIBRATES, Origin, Shown, Source};
 use crate::scopes::Scopes;
 use crate::view::StudyView;
 
@@ -41,12 +41,9 @@ impl Definition {
     }
 }
 
-/// Judges every study below the `results` by its claims, which are below `root`, on every host.
-pub fn studies(results: &[PathBuf], root: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
-    let checked = check::read(results)?;
-    if !checked.refused.is_empty() {
-        return Err(checked.refused);
-    }
+/// Judges every study of what was read below the `results` by its claims, which are below `root`, on every host.
+pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Vec<StudyView>, Vec<Error>> {
+    none(checked.refused.clone())?;
     let (shown, names) = rounds::choose(&checked.folders);
     if shown.is_empty() {
         let what = "no sealed measurement of a whole study is there: run make all-reports";
@@ -144,28 +141,28 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     let checking = shown.originals.iter().filter(|(_, folder)| checking.contains(&folder.below()));
     view.origin.rounds = { shown.rounds.iter().chain(&shown.prices) }
         .map(source)
-        .chain(shown.calibration.map(|(host, folder)| Source::new("calibrates", host, folder)))
+        .chain(shown.calibration.map(|(host, folder)| Source::new(CALIBRATES, host, folder)))
         .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", *host, folder)))
         .collect();
     view
+}
+
+/// The folders of rounds of which nothing on any page takes a figure.
+pub fn unshown<'a>(checked: &'a Checked, studies: &[StudyView]) -> Vec<&'a Path> {
+    let shown: BTreeSet<String> = studies.iter().flat_map(StudyView::rounds_shown).collect();
+    let folders = checked.folders.iter().filter(|folder| !shown.contains(&folder.below()));
+    folders.map(|folder| folder.path.as_path()).collect()
 }
 
 /// Writes REPORT.md to `out`, the evidence to docs/evidence/ beside it, the charts to the folder `charts_dir`, and the marked blocks of the
 /// `splice` files.
 ///
 /// Charts and pages that an earlier rendering left in their folders and that there are no more are removed.
-pub fn render(
-    results: &[PathBuf],
-    studies_root: &Path,
-    out: &Path,
-    charts_dir: &Path,
-    splice: &[PathBuf],
-) -> Result<(), Vec<Error>> {
-    let studies = studies(results, studies_root)?;
+pub fn render(studies: &[StudyView], out: &Path, charts_dir: &Path, splice: &[PathBuf]) -> Result<(), Vec<Error>> {
     let root = out.parent().unwrap_or(Path::new(""));
-    let charts = charts::all(&studies).into_iter().map(|(name, svg)| (charts_dir.join(name), svg));
+    let charts = charts::all(studies).into_iter().map(|(name, svg)| (charts_dir.join(name), svg));
     let mut files: BTreeMap<PathBuf, String> = charts.collect();
-    for (path, page) in render::pages(&studies) {
+    for (path, page) in render::pages(studies) {
         files.insert(if path == render::REPORT { out.to_owned() } else { root.join(path) }, page);
     }
     for (path, text) in &files {
@@ -173,21 +170,21 @@ pub fn render(
         fs::create_dir_all(folder).map_err(|source| Error::io("create", folder, source))?;
         write_whole(path, text)?;
     }
-    for (folder, extensions) in [(charts_dir, &["svg"][..]), (&root.join(render::EVIDENCE), &["md", "json"][..])] {
-        clean(folder, extensions, &files)?;
+    for (folder, extension) in [(charts_dir, "svg"), (&root.join(render::EVIDENCE), "md")] {
+        clean(folder, extension, &files)?;
     }
-    let blocks = render::splice_blocks(&studies);
+    let blocks = render::splice_blocks(studies);
     for file in splice {
         write_whole(file, &spliced(&files::read(file)?, &blocks, file)?)?;
     }
     Ok(())
 }
 
-/// Removes the files of `folder` with one of these extensions that are not among the `files` just written.
-fn clean(folder: &Path, extensions: &[&str], files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
+/// Removes the files of `folder` with this extension that are not among the `files` just written.
+fn clean(folder: &Path, extension: &str, files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
     for name in files::entries(folder)?.into_keys() {
         let path = folder.join(name);
-        let is_ours = path.extension().is_some_and(|is| extensions.iter().any(|extension| is == *extension));
+        let is_ours = path.extension().is_some_and(|is| is == extension);
         if is_ours && !files.contains_key(&path) {
             fs::remove_file(&path).map_err(|source| Error::io("clean", folder, source))?;
         }

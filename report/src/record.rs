@@ -1,52 +1,7 @@
-//! The record of a run, one JSON line, as docs/FORMAT.md section 2 defines it.
+//! The record of a run: whether it fits what was planned, and what its metrics are.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
-use crate::files::Schema;
+pub use crate::line::{DuetPair, Order, Record};
 use crate::plan_file::PlannedRun;
-
-/// What a study wrote of one run.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Record {
-    pub schema: Schema,
-    pub run: String,
-    pub study: String,
-    pub scenario: String,
-    /// The arm, with suffix; the first arm of a duet.
-    pub arm: String,
-    pub versus: Option<String>,
-    pub seed: u64,
-    pub block: u64,
-    /// Fingerprint of the answer; empty if the arm has none to compare.
-    pub digest: String,
-    /// Values by name, each of which ends in its unit.
-    pub metrics: BTreeMap<String, f64>,
-    pub pairs: Option<Vec<DuetPair>>,
-    pub error: Option<String>,
-    /// What rounds of older versions recorded beside their percentiles: nothing reads it any more.
-    pub histograms: Option<IgnoredAny>,
-}
-
-/// One alternation of a duet.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DuetPair {
-    pub order: Order,
-    pub a_s: f64,
-    pub b_s: f64,
-}
-
-/// Which arm of a duet went first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    Ab,
-    Ba,
-}
 
 /// Endings of metric names: their units.
 pub const UNITS: [&str; 10] = ["_per_s", "_s", "_ms", "_us", "_ns", "_kib", "_bytes", "_count", "_percent", "_ratio"];
@@ -56,7 +11,7 @@ pub fn unit(metric: &str) -> Option<&'static str> {
     UNITS.iter().find(|unit| metric.ends_with(**unit)).map(|unit| &unit[1..])
 }
 
-/// Whether a metric sums up many times, `_mean_`, `_max_` or a percentile such as `_p50_` in its name: of no times there is none.
+/// Whether a metric is a mean, a maximum or a percentile, by its name (`_mean_`, `_max_`, `_p50_`): it is missing where nothing was timed.
 pub fn is_summary(metric: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     metric.split('_').any(|part| matches!(part, "mean" | "max") || part.strip_prefix('p').is_some_and(is_number))
@@ -71,7 +26,7 @@ impl Record {
         }
     }
 
-    /// How the record differs from what was planned of `study`, or is wrong in itself, in words; `None` if it fits.
+    /// The first difference from what was planned of `study`, or fault of the record itself, in words; `None` if it fits.
     pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
         let facts = [
             ("run", self.run.clone(), plan.run.clone()),
@@ -118,8 +73,8 @@ impl Record {
     }
 }
 
-/// That one order of a duet stands there more often than the other, in words: then it would count as a difference of the arms. An odd number
-/// of pairs leaves one over.
+/// The error of a duet in which an order occurs more often than the other by more than one pair: the order would count as a difference of
+/// the arms.
 fn unbalanced(pairs: &[DuetPair]) -> Option<String> {
     let ab = pairs.iter().filter(|pair| pair.order == Order::Ab).count();
     let ba = pairs.len() - ab;

@@ -40,6 +40,9 @@ impl Origin {
     }
 }
 
+/// The part of a calibration in what is shown.
+pub const CALIBRATES: &str = "calibrates";
+
 /// A round as a source of figures.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -65,7 +68,7 @@ pub fn choose(folders: &[Folder]) -> (Vec<Shown<'_>>, Vec<String>) {
     let mut order: Vec<&Folder> = folders.iter().collect();
     // Rounds that judge say which hosts there are, the newest first.
     order.sort_by_key(|folder| (!folder.judges(), Reverse((folder.name(), folder.meta.study.clone()))));
-    // A round is alike to every other one of its host: likeness to one of them alone could lead step by step to another machine.
+    // A round must be like all rounds of its host: likeness to a single round could lead step by step to another machine.
     let mut hosts: Vec<Vec<&Machine>> = Vec::new();
     let mut studies: BTreeMap<&str, Vec<(usize, &Folder)>> = BTreeMap::new();
     for folder in order {

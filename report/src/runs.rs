@@ -53,7 +53,7 @@ pub struct GnuTime {
 }
 
 impl Run {
-    /// How the run differs from what was planned of `study`, or cannot be true, in words; `None` if it fits. A failed run fits.
+    /// The first difference from what was planned of `study`, or an impossible time, in words; `None` if the run fits. A failed run fits.
     pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
         let record = self.record.as_ref()?;
         let process_s = self.hyperfine.as_ref().map_or(f64::INFINITY, |export| export.wall_s);
@@ -81,7 +81,7 @@ pub(crate) fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
     error.clone().or_else(|| (exit != 0).then(|| format!("exit code {exit}")))
 }
 
-/// An option that is a value or null and not left out, which serde would take for null.
+/// Reads an option that must be present, as a value or null: serde would take a missing key for null.
 fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(value)
 }

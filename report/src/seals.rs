@@ -19,19 +19,32 @@ pub struct Seal {
     pub sum: String,
 }
 
+/// What the seals follow from: the lines so far, and their hash.
+#[derive(Clone, Default)]
+pub(crate) struct Sealer {
+    pub lines: usize,
+    pub hash: Sha256,
+}
+
+impl Sealer {
+    /// Takes in one line more, of `run`; the seal of its block if that is the last of it, with `next` planned after it.
+    pub fn add(&mut self, line: &str, run: &PlannedRun, next: Option<&PlannedRun>) -> Option<Seal> {
+        self.hash.update(line.as_bytes());
+        self.lines += 1;
+        let is_last = next.is_none_or(|next| next.block_name() != run.block_name());
+        is_last.then(|| {
+            let (scenario, sum) = (run.case.scenario.clone(), hex::encode(self.hash.clone().finalize()));
+            Seal { scenario, block: run.block, lines: self.lines, sum }
+        })
+    }
+}
+
 /// The seals of the blocks of `plan` that are complete in `runs`, the content of runs.jsonl.
 pub fn of(plan: &[PlannedRun], runs: &str) -> Vec<Seal> {
-    let mut seals = Vec::new();
-    let mut hash = Sha256::new();
+    let mut sealer = Sealer::default();
     let lines = runs.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    for (index, (line, run)) in lines.zip(plan).enumerate() {
-        hash.update(line.as_bytes());
-        if plan.get(index + 1).is_none_or(|next| next.block_name() != run.block_name()) {
-            let (scenario, sum) = (run.case.scenario.clone(), hex::encode(hash.clone().finalize()));
-            seals.push(Seal { scenario, block: run.block, lines: index + 1, sum });
-        }
-    }
-    seals
+    let seal = |(index, (line, run)): (usize, (&str, &PlannedRun))| sealer.add(line, run, plan.get(index + 1));
+    lines.zip(plan).enumerate().filter_map(seal).collect()
 }
 
 /// How many blocks the runs belong to.

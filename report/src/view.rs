@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::page::{Chart, ChartKind, Page};
 use crate::prediction::{Observed, agrees};
 use crate::prices::JudgedPrice;
-use crate::rounds::Origin;
+use crate::rounds::{CALIBRATES, Origin};
 use crate::rules::{Over, over, together};
 
 /// A study with everything that is printed about it.
@@ -161,6 +161,16 @@ impl StudyView {
         let rows = claims.flat_map(|found| &found.rows).chain(goals);
         let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| on.round.clone());
         rows.map(|row| row.round.clone()).chain(prices).chain([self.judged.folder.clone()]).collect()
+    }
+
+    /// The folders of rounds that something shown takes a figure of.
+    pub fn rounds_shown(&self) -> BTreeSet<String> {
+        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
+        let contradicting = claims.flat_map(|found| found.contradicted_in.iter().cloned());
+        let calibrating = self.origin.rounds.iter().filter(|source| source.part == CALIBRATES);
+        let calibrating = calibrating.map(|source| source.folder.clone());
+        let used = self.rounds_used().into_iter().chain(self.originals_used());
+        used.chain(contradicting).chain(calibrating).collect()
     }
 
     /// The folders in which the authors' own code was compared.

@@ -17,6 +17,9 @@ use tempfile::TempDir;
 
 mod support;
 
+/// Where `report append` keeps how far it has come.
+const CURSOR: &str = "cursor.json";
+
 /// A measurement that has just begun.
 struct Begun {
     temp: TempDir,
@@ -72,6 +75,21 @@ impl Begun {
         }
     }
 
+    /// Makes the memory passes, describes the machine and seals the round.
+    fn seal(&self) -> Assert {
+        let scratch = self.temp.path();
+        write(scratch, "time", USAGE);
+        for run in promised(&self.folder) {
+            let record = Toy::default().record(&run, &json!({ "work_s": 1.0 }));
+            write(scratch, "record", &record.to_string());
+            append_memory(&self.folder, scratch, ["0", &run.case.scenario, &run.case.arm, "0"]).success();
+        }
+        let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
+        write(scratch, "facts.tsv", &format!("cpu_model\tToy\t\n{probes}"));
+        report().arg("machine").arg(&self.folder).arg(scratch.join("facts.tsv")).assert().success();
+        report().arg("seal").arg(&self.folder).assert()
+    }
+
     fn runs(&self) -> String {
         fs::read_to_string(self.folder.join("runs.jsonl")).unwrap_or_default()
     }
@@ -87,17 +105,7 @@ fn a_measurement_that_is_appended_run_by_run_can_be_sealed() {
         assert_eq!(written, seals::to_tsv(&due), "a block is sealed with its last run, after run {index}");
     }
     begun.add("toy-0034", "0", "", "").code(2).stderr(contains("runs.jsonl:34: ").and(contains("one too many")));
-    let scratch = begun.temp.path();
-    write(scratch, "time", USAGE);
-    for run in promised(&begun.folder) {
-        let record = Toy::default().record(&run, &json!({ "work_s": 1.0 }));
-        write(scratch, "record", &record.to_string());
-        append_memory(&begun.folder, scratch, ["0", &run.case.scenario, &run.case.arm, "0"]).success();
-    }
-    let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
-    write(scratch, "facts.tsv", &format!("cpu_model\tToy\t\n{probes}"));
-    report().arg("machine").arg(&begun.folder).arg(scratch.join("facts.tsv")).assert().success();
-    report().arg("seal").arg(&begun.folder).assert().success();
+    begun.seal().success();
     assert_eq!(findings(&begun.folder), Vec::<String>::new());
     // Numbers stand there as hyperfine and the study wrote them.
     assert!(begun.runs().lines().all(|line| line.contains("1.26") && line.contains("\"work_s\":1.25")));
@@ -176,22 +184,102 @@ fn a_torn_line_is_dropped_and_a_seal_that_is_missing_is_added() {
 }
 
 #[test]
-fn runs_that_were_changed_or_taken_back_after_their_block_was_sealed_and_seals_that_were_emptied_are_noticed() {
-    let [changed, taken_back, emptied] = [
-        |text: &str| text.replacen("1.26", "1.27", 1),
-        |text: &str| text.split_inclusive('\n').take(1).collect(),
-        |_: &str| String::new(),
-    ];
-    for (file, change) in [("runs.jsonl", changed), ("runs.jsonl", taken_back), ("seals.tsv", emptied)] {
-        let begun = begun();
-        let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
-        begun.append_all(0..blocks[1].lines);
-        write(&begun.folder, file, &change(&read(&begun.folder, file)));
-        let next = begun.runs().lines().count();
-        let due = blocks.iter().find(|seal| seal.lines > next).expect("there are more blocks").lines;
-        begun.append_all(next..due - 1);
-        begun.append(due - 1).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
+fn a_measurement_that_is_killed_between_any_two_writes_goes_on_as_if_nothing_had_happened() {
+    let begun = begun();
+    let block = begun.plan.iter().take_while(|run| run.block_name() == begun.plan[0].block_name()).count();
+    begun.append_all(0..block - 1);
+    let place = |name: &str| begun.folder.join(name);
+    let cursor = read(&begun.folder, CURSOR);
+    begun.append(block - 1).success();
+    let (line, seal, newer) = (begun.runs(), read(&begun.folder, seals::NAME), read(&begun.folder, CURSOR));
+    begun.append(block).success();
+    let due = (begun.runs(), read(&begun.folder, seals::NAME), read(&begun.folder, CURSOR));
+    for (seal_left, cursor_left) in [
+        (Some(seal.as_str()), Some(cursor.as_str())),
+        (Some(&seal[..seal.len() / 2]), Some(cursor.as_str())),
+        (None, Some(cursor.as_str())),
+        (Some(seal.as_str()), Some(&newer[..newer.len() / 2])),
+        (Some(seal.as_str()), Some("")),
+        (Some(seal.as_str()), None),
+        // The machine went down, too, and what was written last is lost but for its place.
+        (None, Some(newer.as_str())),
+    ] {
+        fs::write(place("runs.jsonl"), format!("{line}{{\"run\":\"toy-")).expect("it can be written");
+        for (name, left) in [(seals::NAME, seal_left), (CURSOR, cursor_left)] {
+            match left {
+                Some(text) => fs::write(place(name), text).expect("it can be written"),
+                None => fs::remove_file(place(name)).expect("it can be removed"),
+            }
+        }
+        begun.append(block).success();
+        assert_eq!((begun.runs(), read(&begun.folder, seals::NAME), read(&begun.folder, CURSOR)), due);
     }
+}
+
+#[test]
+fn runs_that_were_taken_back_after_their_block_was_sealed_and_seals_that_were_emptied_are_noticed_at_once() {
+    for file in ["runs.jsonl", "seals.tsv"] {
+        let begun = begun();
+        begun.append_all(0..seals::of(&begun.plan, &"\n".repeat(begun.plan.len()))[1].lines);
+        let first: String = read(&begun.folder, file).split_inclusive('\n').take(1).collect();
+        write(&begun.folder, file, if file == "runs.jsonl" { &first } else { "" });
+        let next = begun.runs().lines().count();
+        begun.append(next).code(2).stderr(contains("seals.tsv: its seals are not of the lines in runs.jsonl"));
+    }
+}
+
+#[test]
+fn runs_that_were_changed_after_their_block_was_sealed_are_noticed_when_the_round_is_sealed() {
+    let begun = begun();
+    let blocks = seals::of(&begun.plan, &"\n".repeat(begun.plan.len()));
+    begun.append_all(0..blocks[1].lines);
+    write(&begun.folder, "runs.jsonl", &begun.runs().replacen("1.26", "1.27", 1));
+    begun.append_all(blocks[1].lines..begun.plan.len());
+    begun.seal().code(2).stderr(contains("seals.tsv:1: the seal is not that"));
+}
+
+/// The bytes that `report append` reads for the run after these `lines`, which end where a cursor knows of all but the last.
+#[cfg(target_os = "linux")]
+fn bytes_read_after(lines: usize) -> u64 {
+    let begun = begun();
+    let planned = |n: usize| format!("toy-{n:04}\t{n}\tbig\ta\trelease\t0\t0\t1\trun --arm a\n");
+    let plan = (1..=lines + 2).map(planned).collect::<Vec<_>>().concat();
+    write(&begun.folder, "plan.tsv", &plan);
+    let planned = report::plan_file::from_tsv(&plan, "plan.tsv").expect("it is a plan");
+    let line = |run: &PlannedRun| {
+        let record = Toy::default().record(run, &json!({ "work_s": 1.25 }));
+        json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(1.26), "record": record }).to_string() + "\n"
+    };
+    let runs: String = planned[..lines - 1].iter().map(line).collect();
+    write(&begun.folder, "runs.jsonl", &runs);
+    write(&begun.folder, "seals.tsv", &seals::to_tsv(&seals::of(&planned, &runs)));
+    let begun = Begun { plan: planned, ..begun };
+    begun.append(lines - 1).success();
+    // A shell counts what its children read, too.
+    let program = assert_cmd::cargo::cargo_bin!("report");
+    let scratch = begun.temp.path();
+    write(scratch, "record.jsonl", &begun.record(lines).to_string());
+    let run = begun.plan[lines].run.as_str();
+    let output = std::process::Command::new("sh")
+        .args(["-c", "\"$@\" && sed -n 's/rchar: //p' /proc/$$/io", "sh"])
+        .arg(program)
+        .args(["append", "runs"])
+        .arg(&begun.folder)
+        .args(["--run", run, "--exit", "0", "--hyperfine"])
+        .arg(scratch.join("hyperfine.json"))
+        .arg("--record")
+        .arg(scratch.join("record.jsonl"))
+        .output()
+        .expect("a shell starts");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("it is a number of bytes")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn one_line_more_reads_as_much_after_ten_lines_as_after_ten_thousand() {
+    let [early, late] = [10, 10_000].map(bytes_read_after);
+    println!("after 10 lines {early} bytes, after 10,000 {late}");
+    assert!(late < early + 16_384, "after 10 lines {early} bytes, after 10,000 {late}");
 }
 
 #[test]

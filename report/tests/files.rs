@@ -64,6 +64,23 @@ fn every_dialect_gives_the_time_of_the_process() {
 }
 
 #[test]
+fn of_an_export_the_time_is_kept_and_what_was_kept_is_read_again() {
+    let [(_, text), ..] = FILES;
+    let export: Export = serde_json::from_str(text).expect("it is an export");
+    let kept = serde_json::to_string(&export).expect("it is JSON");
+    assert_eq!(kept, "{\"wall_s\":0.25212484}");
+    assert_eq!(serde_json::from_str::<Export>(&kept).expect("it can be read"), export);
+    for (text, expected) in [
+        ("{\"wall_s\":-1.0}", "the time -1 s"),
+        ("{\"wall_s\":1.0,\"user\":1.0}", "unknown field `user`"),
+        ("{\"wall_s\":null}", "invalid type"),
+    ] {
+        let error = serde_json::from_str::<Export>(text).expect_err(expected).to_string();
+        assert!(error.contains(expected), "'{expected}' is not in '{error}'");
+    }
+}
+
+#[test]
 fn what_no_version_writes_of_one_run_that_succeeded_is_refused_and_named() {
     let [(_, old), (_, middle), (_, new)] = FILES;
     let known = "known are 1.15 to 1.20 and 2.0";

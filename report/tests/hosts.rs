@@ -114,6 +114,24 @@ fn rounds_of_one_host_contradict_each_other_and_two_hosts_that_do_depend() {
 }
 
 #[test]
+fn check_names_the_rounds_that_no_page_shows() {
+    let temp = temporary();
+    let unshown = || {
+        let output = judging("check", temp.path()).assert().success();
+        String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+    };
+    let of = |stamp: &str| format!("toy/{stamp}-quick: no page shows a figure of it\n");
+    Toy::default().seal(temp.path(), FIRST, usual);
+    slower().seal(temp.path(), SECOND, usual);
+    assert_eq!(unshown(), "", "each decides on its host");
+    let newest = Toy::default().seal(temp.path(), THIRD, |run| times(run, 1.1));
+    assert!(unshown().ends_with(&of(FIRST)) && unshown().lines().count() == 1, "{}", unshown());
+    std::fs::remove_dir_all(newest).expect("it can be removed");
+    Toy::default().seal(temp.path(), THIRD, opposite);
+    assert_eq!(unshown(), "", "the first contradicts the third");
+}
+
+#[test]
 fn two_hosts_that_agree_hold_on_both() {
     let temp = temporary();
     Toy::default().seal(temp.path(), FIRST, usual);

@@ -3,7 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test --test rendering` rewrites `tests/golden/` after an intended change.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
@@ -32,12 +32,7 @@ fn golden(name: &str, text: &str) {
 
 /// All pages for people, one after the other: REPORT.md, the machines, the trust, the evidence of each study.
 fn report_md(views: &[StudyView]) -> String {
-    let pages = render::pages(views).into_iter().filter(|(path, _)| is_markdown(path));
-    pages.map(|(_, page)| page).collect()
-}
-
-fn is_markdown(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|is| is == "md")
+    render::pages(views).into_values().collect()
 }
 
 /// A study without claims, samples, tables or prose.
@@ -91,6 +86,7 @@ fn pages_charts_and_the_blocks_for_other_documents_are_the_golden_ones() {
     assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up", "prices"]);
     golden("answers.md", &blocks["answers"]);
     golden("goals.md", &blocks["goals-made_up"]);
+    golden("verdicts.json", &render::verdicts_json(&views));
     for (path, text) in render::pages(&views).into_iter().chain(charts::all(&views)) {
         golden(path.rsplit('/').next().unwrap_or(&path), &text);
     }
@@ -114,7 +110,7 @@ fn every_link_between_the_pages_leads_to_one_anchor() {
     let views = [fixture::view(), second];
     let pages = render::pages(&views);
     let mut count = 0;
-    for (path, page) in pages.iter().filter(|(path, _)| is_markdown(path)) {
+    for (path, page) in &pages {
         let folder = &path[..path.rfind('/').map_or(0, |at| at + 1)];
         for link in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));

@@ -6,7 +6,7 @@
 //! | `program` | its program: the verbs |
 //! | [`case`] | scenarios with their arms, as one table; a test case of them |
 //! | [`run`] | one process, one sample or one duet |
-//! | [`record`] | the line of JSON that a run appends |
+//! | [`record`], `line` | the line of JSON that a run appends |
 //! | `metrics` | what was observed, by name |
 //! | [`usage`] | what a span cost: time, faults, switches, memory |
 //! | [`price`] | what one handoff costs |
@@ -20,6 +20,7 @@
 pub mod case;
 pub mod data;
 mod error;
+mod line;
 mod metrics;
 mod original;
 mod output;

@@ -1,22 +1,15 @@
 //! What a study's program does without arguments: every case of the document's tables once, each in a process of its own, and the tables.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
-use serde::Deserialize;
-
 use crate::case::Profile;
 use crate::page::{self, Table};
+use crate::record::Record;
 use crate::study::Study;
-
-#[derive(Deserialize)]
-struct Sample {
-    metrics: HashMap<String, f64>,
-    error: Option<String>,
-}
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Runs the verb `run` of this program once for each case that the tables show and that quick lists, and fills them.
 pub fn tables<S: Study>() -> Result<String> {
@@ -42,13 +35,13 @@ pub fn tables<S: Study>() -> Result<String> {
 }
 
 /// The metrics of one run in a process of its own, with the time of the process, `process_s`.
-fn sample(scenario: &str, arm: &str) -> Result<HashMap<String, f64>> {
+fn sample(scenario: &str, arm: &str) -> Result<BTreeMap<String, f64>> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["run", "--scenario", scenario, "--arm", arm]).stdin(Stdio::null()).stderr(Stdio::inherit());
     let start = Instant::now();
     let output = command.output()?;
     let process_s = start.elapsed().as_secs_f64();
-    let mut sample: Sample = serde_json::from_slice(&output.stdout).with_context(|| output.status.to_string())?;
+    let mut sample: Record = serde_json::from_slice(&output.stdout).with_context(|| output.status.to_string())?;
     if let Some(error) = sample.error {
         bail!(error);
     }

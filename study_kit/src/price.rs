@@ -104,7 +104,7 @@ mod tests {
             Ok(())
         });
         let counted = observation.unwrap().metrics.get("handoffs_count").unwrap();
-        assert_eq!(counted as u64 % 64, 0);
+        assert!(counted % 64.0 < 0.5, "{counted}");
     }
 
     #[test]

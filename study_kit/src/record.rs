@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 
 use crate::error::one_line;
+use crate::line::Schema;
+pub use crate::line::{DuetPair, Order, Record};
 use crate::metrics::Metrics;
 use crate::output::print;
 
 /// Which test case to run, and where its record goes: the options of `run`.
-#[derive(Debug, Args, Serialize)]
+#[derive(Debug, Args)]
 pub struct Request {
     /// The scenario, as arms lists it
     #[arg(long)]
@@ -23,7 +24,6 @@ pub struct Request {
     pub arm: String,
     /// Alternate with this arm in one process: a duet
     #[arg(long)]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub versus: Option<String>,
     /// Seed of the input
     #[arg(long, default_value_t = 0)]
@@ -33,26 +33,22 @@ pub struct Request {
     pub block: u64,
     /// Id of the run, kept in the record
     #[arg(long, default_value = "manual")]
-    #[serde(skip)]
     pub run: String,
     /// Append the record to this file instead of printing it
     #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
     pub record: Option<PathBuf>,
 }
 
 /// What a run observed.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub struct Observation {
     /// Fingerprint of the answer; empty for an arm that has none.
     pub digest: String,
     /// What was measured.
     pub metrics: Metrics,
     /// The alternations of a duet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pairs: Option<Vec<Pair>>,
+    pub(crate) pairs: Option<Vec<DuetPair>>,
     /// Highest resident memory of the largest process that the run started, in KiB.
-    #[serde(skip)]
     pub child_peak_kib: Option<u64>,
 }
 
@@ -63,34 +59,26 @@ impl Observation {
     }
 }
 
-/// One alternation of a duet.
-#[derive(Debug, Serialize)]
-pub(crate) struct Pair {
-    /// Which arm went first: `ab` or `ba`.
-    pub order: &'static str,
-    pub a_s: f64,
-    pub b_s: f64,
-}
-
-/// One observation of one test case.
-#[derive(Debug, Serialize)]
-pub struct Record<'a> {
-    schema: u32,
-    run: &'a str,
-    study: &'static str,
-    #[serde(flatten)]
-    request: &'a Request,
-    #[serde(flatten)]
-    observation: Observation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-}
-
-impl<'a> Record<'a> {
+impl Record {
     /// The record of `request` to `study`: what was observed, or why it failed.
-    pub fn new(study: &'static str, request: &'a Request, result: anyhow::Result<Observation>) -> Self {
+    pub(crate) fn new(study: &str, request: &Request, result: anyhow::Result<Observation>) -> Self {
         let error = result.as_ref().err().map(one_line);
-        Record { schema: 2, run: &request.run, study, request, observation: result.unwrap_or_default(), error }
+        let Observation { digest, metrics, pairs, .. } = result.unwrap_or_default();
+        Record {
+            schema: Schema,
+            run: request.run.clone(),
+            study: study.to_owned(),
+            scenario: request.scenario.clone(),
+            arm: request.arm.clone(),
+            versus: request.versus.clone(),
+            seed: request.seed,
+            block: request.block,
+            digest,
+            metrics: metrics.into_iter().map(|(name, value)| (name.into_owned(), value)).collect(),
+            pairs,
+            error,
+            histograms: None,
+        }
     }
 
     /// Appends the record to `file`, or prints it.

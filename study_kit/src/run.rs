@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::case::{self, TestCase};
 use crate::data;
 use crate::original::Original;
-use crate::record::{Observation, Pair, Record, Request};
+use crate::record::{DuetPair, Observation, Order, Record, Request};
 use crate::study::{Study, Turns};
 use crate::usage::{kib, peak_rss_kib};
 
@@ -19,7 +19,7 @@ const PROCESS_HANDICAP: f64 = 1.10;
 ///
 /// # Errors
 /// If the study lists no such case.
-pub fn run<S: Study>(request: &Request) -> Result<Record<'_>> {
+pub fn run<S: Study>(request: &Request) -> Result<Record> {
     let scenario = case::find(S::SCENARIOS, &request.scenario)?;
     let case = |arm, handicap| TestCase::new(scenario, arm, handicap, request.seed);
     let result = match &request.versus {
@@ -60,12 +60,12 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>, bl
     let count = S::pairs(a.setting, a.arm);
     let mut pairs = Vec::with_capacity(count);
     for order in orders(a.seed, block, count) {
-        pairs.push(if order == "ab" {
+        pairs.push(if order == Order::Ab {
             let a_s = seconds(&mut a_turns)?;
-            Pair { order, a_s, b_s: seconds(&mut b_turns)? }
+            DuetPair { order, a_s, b_s: seconds(&mut b_turns)? }
         } else {
             let b_s = seconds(&mut b_turns)?;
-            Pair { order, a_s: seconds(&mut a_turns)?, b_s }
+            DuetPair { order, a_s: seconds(&mut a_turns)?, b_s }
         });
     }
     let mut metrics = first.metrics;
@@ -74,10 +74,11 @@ fn duet<S: Study>(a: &TestCase<'_, S::Setting>, b: &TestCase<'_, S::Setting>, bl
     Ok(Observation { pairs: Some(pairs), ..Observation::new(first.digest, metrics) })
 }
 
-/// Who goes first in each alternation, from seed and block: either as often, in any order; of an odd number one more by lot.
-fn orders(seed: u64, block: u64, pairs: usize) -> Vec<&'static str> {
+/// The arm that goes first in each alternation, drawn from seed and block. Both orders occur equally often; of an odd number, either may occur once more.
+fn orders(seed: u64, block: u64, pairs: usize) -> Vec<Order> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(1_000_003).wrapping_add(block));
-    let mut orders = [["ab", "ba"], ["ba", "ab"]][usize::from(rng.random::<bool>())].repeat(pairs.div_ceil(2));
+    let mut orders =
+        [[Order::Ab, Order::Ba], [Order::Ba, Order::Ab]][usize::from(rng.random::<bool>())].repeat(pairs.div_ceil(2));
     orders.truncate(pairs);
     orders.shuffle(&mut rng);
     orders
@@ -90,10 +91,10 @@ mod tests {
     #[test]
     fn either_order_comes_as_often_and_they_follow_from_seed_and_block() {
         let count = |pairs, wanted| orders(1, 2, pairs).into_iter().filter(|order| *order == wanted).count();
-        assert_eq!((count(50, "ab"), count(50, "ba"), count(0, "ab")), (25, 25, 0));
-        assert_eq!(count(7, "ab").abs_diff(count(7, "ba")), 1);
+        assert_eq!((count(50, Order::Ab), count(50, Order::Ba), count(0, Order::Ab)), (25, 25, 0));
+        assert_eq!(count(7, Order::Ab).abs_diff(count(7, Order::Ba)), 1);
         let more = |block| orders(1, block, 1)[0];
-        assert!((0..20).any(|block| more(block) == "ab") && (0..20).any(|block| more(block) == "ba"));
+        assert!((0..20).any(|block| more(block) == Order::Ab) && (0..20).any(|block| more(block) == Order::Ba));
         assert_eq!(orders(1, 2, 50), orders(1, 2, 50));
         assert_ne!(orders(1, 2, 50), orders(1, 3, 50));
         assert_ne!(orders(1, 2, 50), orders(2, 2, 50));

@@ -38,7 +38,7 @@ pub(super) fn judge(claim: &Claim<Asked>, rounds: &[Round], originals: &Original
     judged
 }
 
-/// What several parts come to, with the reason of the first that has the verdict, or leaves it open.
+/// Joins the verdicts of several parts; the reason is that of the first part with the joint verdict.
 fn all_parts(parts: impl Iterator<Item = Judged>) -> Judged {
     let parts: Vec<Judged> = parts.collect();
     let verdict = rules::together(parts.iter().map(|part| part.verdict));
@@ -48,6 +48,7 @@ fn all_parts(parts: impl Iterator<Item = Judged>) -> Judged {
     for part in parts {
         all.rows.extend(part.rows);
         all.causes.extend(part.causes);
+        all.contradicted_in.extend(part.contradicted_in);
     }
     all
 }
@@ -76,6 +77,7 @@ fn part_on_host<'a>(rounds: &'a [Round<'a>], part: &dyn Fn(&'a Claims) -> Option
         {
             newest.reason = format!("{} in {}, {} in {}", newest.verdict, round.folder, found.verdict, older.folder);
             newest.verdict = Verdict::Unclear;
+            newest.contradicted_in.push(older.folder.to_owned());
         }
         let is_full = scenarios == asked.quantity.scenarios(FULL);
         questions.push((scenarios, is_full, newest));
@@ -93,6 +95,7 @@ fn part_on_host<'a>(rounds: &'a [Round<'a>], part: &dyn Fn(&'a Claims) -> Option
 /// The profile that measures what was published at its full size.
 const FULL: &str = "full";
 
+/// Judges a part by the samples of a single round, unless a control that guards it failed.
 fn judge_part(round: &Round, part: &Part) -> Judged {
     let evidence = round.evidence;
     let quantity = &part.quantity;
@@ -119,10 +122,10 @@ fn judge_part(round: &Round, part: &Part) -> Judged {
         (decided, open.unwrap_or_default())
     };
     let causes = part.causes.iter().map(|cause| judge_cause(evidence, part, cause)).collect();
-    Judged { kind, rows, verdict, reason, causes, mirrors: Vec::new() }
+    Judged { kind, rows, verdict, reason, causes, ..Judged::default() }
 }
 
-/// Why a claim about whole processes stays open: this machine is so fast that starting one of them is part of what was timed.
+/// The reason why a claim about whole processes stays open: on a fast machine the start of a process is a part of what was timed.
 fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
     if quantity.metric != "process_s" || quantity.is_duet() {
         return None;
@@ -135,13 +138,13 @@ fn too_short(evidence: Evidence<'_>, quantity: &Quantity) -> Option<String> {
     })
 }
 
-/// Why a test whose verdict rests on a floor stays open: too few A/A pairs show one in a scenario of it.
+/// The reason why a test that needs a floor stays open: a scenario of it has too few A/A pairs for a floor.
 fn lacks_floor(evidence: Evidence<'_>, part: &Part) -> Option<String> {
     let mut scenarios = part.quantity.scenarios(evidence.profile).iter().filter(|_| part.has_floor());
     scenarios.find_map(|scenario| no_floor(copies(evidence, part, Some(scenario)).len()))
 }
 
-/// Why a test must not be believed: a control or the replicate failed.
+/// The reason why a test must not be believed: a control or the replicate failed.
 fn disbelieved(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) -> Option<String> {
     let failed = evidence.claims.guards(part).find_map(|guard| {
         let control = controls.iter().find(|control| control.id == guard.id)?;
@@ -153,7 +156,7 @@ fn disbelieved(evidence: Evidence<'_>, part: &Part, controls: &[JudgedControl]) 
         .or_else(|| disagreement_with_singles(evidence, part))
 }
 
-/// A duet whose single-arm processes, where enough were run, say something else.
+/// The reason why a duet must not be believed: single-arm processes, where enough were run, contradict it.
 fn disagreement_with_singles(evidence: Evidence<'_>, part: &Part) -> Option<String> {
     let quantity = &part.quantity;
     let single = Quantity { replicate: Replicate::Process, ..quantity.clone() };

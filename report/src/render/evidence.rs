@@ -23,7 +23,7 @@ pub fn page(view: &StudyView) -> String {
     let host = cell(view.origin.name(view.origin.here));
     let mut out = format!(
         "{GENERATED}\n# {title}: the evidence\n\nIts conclusions are in [REPORT.md](../../REPORT.md#{here}), whether it can be trusted in \
-         [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in the [glossary](../GLOSSARY.md).\n\n\
+         [TRUST.md](TRUST.md#{trust}), what it was measured on in [MACHINES.md](MACHINES.md), and what the words mean in [METHODOLOGY](../METHODOLOGY.md#words).\n\n\
          `here` is {host}. The newest round there: profile {profile}, {runs}, {spent} inside them; samples in {samples}.\n\n"
     );
     out.push_str(&headed("**What we kept**", &bullets(&page.kept)));

@@ -42,7 +42,6 @@ pub fn pages(studies: &[StudyView]) -> BTreeMap<String, String> {
         (REPORT.to_owned(), ended(report::page(studies))),
         (below("TRUST.md"), ended(trust::page(studies))),
         (below("MACHINES.md"), ended(machines::page(studies))),
-        (below("verdicts.json"), verdicts_json(studies)),
     ]);
     pages.extend(studies.iter().map(|view| (below(&format!("{}.md", view.judged.study)), ended(evidence::page(view)))));
     pages

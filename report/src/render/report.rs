@@ -32,12 +32,12 @@ fn head(studies: &[StudyView]) -> String {
     format!(
         "# Async or not: five published comparisons, measured again\n\n{contents}\
          As published: in the authors' set-up with its flaws. Fair: at equal work and equal resources. A figure is the range over hosts in the authors' own unit, with \
-         the [verdict](docs/GLOSSARY.md#verdicts) beneath it; `here` is the host of the newest round, with its confidence interval. *Outside* marks a published figure outside of the \
+         the [verdict](docs/METHODOLOGY.md#verdicts) beneath it; `here` is the host of the newest round, with its confidence interval. *Outside* marks a published figure outside of the \
          range. [How we measure](docs/METHODOLOGY.md), [the controls](docs/evidence/TRUST.md), [the machines](docs/evidence/MACHINES.md).\n"
     )
 }
 
-/// As many digits of a hash as tell two plans apart; verdicts.json has all.
+/// As many digits of a hash as tell two plans apart; `report verdicts --json` has all.
 const HASH_DIGITS: usize = 12;
 
 /// The commands, and the newest raw data that they read.

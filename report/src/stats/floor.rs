@@ -39,9 +39,9 @@ pub fn over_layouts(aa: &[(u64, f64)], n: usize, margin: f64) -> f64 {
 
 /// The floor of a claim by duets, from the layouts and log ratios of their A/A pairs and of the claim itself.
 ///
-/// A duet of two copies runs both from one binary, where they share the layout and show none of it. The claim's own blocks do: how far its
-/// estimate in one layout lies from that over all is added to each A/A pair of this layout. Margins of duets are smaller than what layouts
-/// do, so that nothing else stands against them: chance exceeds this floor once in a hundred times, not in twenty.
+/// A duet of two copies runs both from one binary and so shows no effect of the layout. The claim's own blocks do: the distance of its
+/// estimate in a layout from its estimate over all is added to each A/A pair of that layout. Margins of duets are smaller than the effects of
+/// layouts, so no other guard stands behind this floor: chance exceeds it once in a hundred times, not in twenty.
 pub fn of_duets(aa: &[(u64, f64)], claim: &[(u64, f64)], margin: f64) -> f64 {
     let layouts = by_layout(claim);
     let all: Vec<f64> = claim.iter().map(|(_, ratio)| *ratio).collect();
@@ -59,8 +59,8 @@ pub fn of_duets(aa: &[(u64, f64)], claim: &[(u64, f64)], margin: f64) -> f64 {
     effects.map_or(f64::INFINITY, |effects| margin.max(exceeded(&effects, free, DUET_QUANTILE).exp_m1()))
 }
 
-/// What chance exceeds in no more than a share of `quantile` leaves, where the spread of its `effects` is known with that many degrees of
-/// freedom: by Student's t. A percentile of the effects would take the spread for certain.
+/// The effect that chance exceeds with probability `1 - quantile`: the root mean square of `effects` times Student's t with `free` degrees of
+/// freedom. A percentile of the effects would ignore that their spread is itself an estimate.
 fn exceeded(effects: &[f64], free: f64, quantile: f64) -> f64 {
     let square = effects.iter().map(|effect| effect * effect).sum::<f64>() / effects.len() as f64;
     let student = StudentsT::new(0.0, 1.0, free).map(|student| student.inverse_cdf(f64::midpoint(1.0, quantile)));

@@ -84,6 +84,7 @@ fn each_arm_of_a_price_makes_handoffs_and_says_what_one_took() {
             assert!(record["metrics"][metric].as_f64().is_some_and(|figure| figure > 0.0), "{metric}: {record}");
         }
         let at_once = if case.starts_with("price_start_64") { 64.0 } else { 1.0 };
-        assert_eq!(record["metrics"]["handoffs_count"].as_f64().unwrap() % at_once, 0.0, "{record}");
+        let counted = record["metrics"]["handoffs_count"].as_f64().unwrap();
+        assert!(counted % at_once < 0.5, "{record}");
     }
 }
