@@ -392,7 +392,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("ticker", large(14, 64 * KIB), Work::Ticker { archives: 4 }, ARMS_TICKER),
     trips("price_trip_idle", 0, &[always(0.25, "call task block_on current_thread block_in_place")]),
     trips("price_trip_working", 20, &[always(0.25, "task block_on current_thread")]),
-    trips("price_trip_working_100", 100, &[always(0.25, "task block_on")]),
+    trips("price_trip_working_100", 100, &[always(0.25, "block_on")]),
     scenario(
         "price_trip_64",
         entry(Pattern, 10 * KIB),

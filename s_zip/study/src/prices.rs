@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use flate2::{Compress, Compression, FlushCompress};
+use study_kit::usage::processor_s;
 use study_kit::{Observation, price};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::task::{JoinSet, block_in_place, spawn_blocking, yield_now};
@@ -149,11 +150,13 @@ fn one_after_another((drive, way): (Drive, Way), between: Duration, input: &Inpu
         }
         Ok(())
     })?;
-    // The caller computed twice per trip: before it, and for the time that this takes.
-    let computed_ns = computing.map_or(0.0, |computing| 2.0 * computing.turn_ns());
-    for name in ["handoff_ns", "handoff_cpu_ns"] {
-        let took = observation.metrics.get(name);
-        observation.metrics.put(name, took.map(|took_ns| took_ns - computed_ns));
+    if let Some(computing) = computing {
+        for (name, alone_s) in [("handoff_ns", computing.alone_s), ("handoff_cpu_ns", computing.alone_cpu_s)] {
+            // The caller computed twice per trip: before it, and for the time that this takes.
+            let computed_ns = 2.0 * alone_s * 1e9 / computing.turns_alone as f64;
+            let took = observation.metrics.get(name);
+            observation.metrics.put(name, took.map(|took_ns| took_ns - computed_ns));
+        }
     }
     Ok(observation)
 }
@@ -178,7 +181,8 @@ struct Computing {
     /// In a turn.
     pieces: u32,
     turns_alone: u64,
-    time_alone: Duration,
+    alone_s: f64,
+    alone_cpu_s: f64,
 }
 
 impl Computing {
@@ -194,7 +198,8 @@ impl Computing {
             at: 0,
             pieces: TRIAL_PIECES,
             turns_alone: 0,
-            time_alone: Duration::ZERO,
+            alone_s: 0.0,
+            alone_cpu_s: 0.0,
         };
         // The first turn warms up.
         computing.turn()?;
@@ -218,15 +223,12 @@ impl Computing {
     }
 
     fn alone(&mut self, turns: u64) -> Result<()> {
-        let start = Instant::now();
+        let (start, cpu_s) = (Instant::now(), processor_s());
         (0..turns).try_for_each(|_| self.turn())?;
-        self.time_alone += start.elapsed();
+        self.alone_s += start.elapsed().as_secs_f64();
+        self.alone_cpu_s += processor_s() - cpu_s;
         self.turns_alone += turns;
         Ok(())
-    }
-
-    fn turn_ns(&self) -> f64 {
-        self.time_alone.as_secs_f64() * 1e9 / self.turns_alone as f64
     }
 }
 

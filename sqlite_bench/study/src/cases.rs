@@ -100,7 +100,6 @@ const fn price(name: &'static str, price: Price, arms: &'static [Arms]) -> Scena
     Scenario::new(name, Setting::Price(price), arms)
 }
 
-const LOCKS: &[Arms] = &[always(0.25, "std parking_lot parking_lot_fair tokio")];
 const READS: &[Arms] = &[always(0.25, "in_place spawn_blocking tokio_rusqlite pool")];
 const COMPARED: &str = "direct spawn_blocking tokio_rusqlite tokio_rusqlite@aa sb_fair wal_threads";
 const PUBLISHED: &str = "direct spawn_blocking tokio_rusqlite";
@@ -140,8 +139,9 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::new("smoke_open", open(ms(20), ms(300), true), &[smoke(0.46, "direct wal_threads wal_threads_idle wal_threads_40")]),
     Scenario::new("smoke_forty", forty(ms(20), Duration::from_micros(167), ms(100)), &[smoke(0.26, "tokio_rusqlite")]),
     Scenario::new("smoke_commit", Setting::Commits { window: ms(100) }, &[smoke(0.2, "single_commit group_commit")]),
-    price("price_lock_free", Price::Lock { callers: 1 }, LOCKS),
-    price("price_lock_contended", Price::Lock { callers: 2 }, LOCKS),
+    price("price_lock_free", Price::Lock { callers: 1 }, &[always(0.25, "std parking_lot tokio")]),
+    price("price_lock_contended", Price::Lock { callers: 2 },
+        &[always(0.25, "std parking_lot parking_lot_fair tokio")]),
     price("price_read_alone", Price::Read { callers: 1 }, READS),
     price("price_read_16", Price::Read { callers: 16 }, READS),
 ];
