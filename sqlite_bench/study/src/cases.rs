@@ -9,8 +9,8 @@ use sqlite_bench::schema::JoinIndex::{Absent, Present};
 use sqlite_bench::workload::{Loop, Workload, Writes};
 use study_kit::{Arms, Scenario, always, full, measured, originals, smoke};
 
-use crate::designs::{AwaitedLock, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
-use crate::designs::{async_sqlite, checked_out, deadpool, insert_and_drop_oldest};
+use crate::designs::{AsyncSqlite, AwaitedLock, Deadpool, HoldOutside, LockedByTask, ParkingLot, Reads, Store};
+use crate::designs::{checked_out, insert_and_drop_oldest, library};
 use crate::prices::Price;
 
 /// The crate's arms and those that exist only to be compared.
@@ -41,8 +41,8 @@ pub static ARMS: [Arm; 15] = [
         |setup| checked_out(setup, Store::Wal, Reads::Blocking)),
     Arm::new(Role::Best, "wal_inline", "WAL; reading connections checked out by a semaphore, used in the task",
         |setup| checked_out(setup, Store::Wal, Reads::Inline)),
-    Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", deadpool),
-    Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", async_sqlite),
+    Arm::new(Role::Best, "deadpool", "WAL through deadpool-sqlite: a pool for reading, one connection for writing", |setup| library(setup, Deadpool::open)),
+    Arm::new(Role::Best, "async_sqlite", "WAL through async-sqlite: a thread per connection, one of them for writing", |setup| library(setup, AsyncSqlite::open)),
     Arm::new(Role::NegativeControl, "memdb", "Several connections to one memdb database: its locks are those of a file without WAL",
         |setup| checked_out(setup, Store::Memdb, Reads::Blocking)),
     Arm::new(Role::NegativeControl, "shared_cache", "Several connections to one shared cache: tables are locked, and nobody waits",

@@ -1,5 +1,6 @@
 //! Designs that exist only to be compared: other locks, other ways to write, several connections per database.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,9 +125,9 @@ pub enum Reads {
 }
 
 /// Reads and writes go different ways.
-struct Split<R, W> {
-    reading: R,
-    writing: W,
+pub struct Split<R, W> {
+    pub reading: R,
+    pub writing: W,
 }
 
 impl<R: Database, W: Database> Database for Split<R, W> {
@@ -181,29 +182,37 @@ impl Database for CheckedOut {
 }
 
 /// What both libraries' connections are set up with; they are WAL by the file, which the first connection made.
-fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+pub fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch("PRAGMA synchronous = FULL")
 }
 
-/// WAL through a library: one pool for reading, and one of one connection for writing. `open` opens them, given the number of the database
-/// and of connections.
-fn pools<P: Database>(
+/// WAL through a library: `open` opens a pool of so many connections to a file.
+pub fn library<P: Database>(
     setup: &Setup,
-    open: impl Fn(usize, usize) -> Result<P, AccessError>,
+    open: fn(&Path, usize) -> Result<P, AccessError>,
 ) -> Result<Arc<dyn Design>, AccessError> {
     databases(setup, transact, |database| {
         Store::Wal.create(setup, database)?;
-        Ok(Split { reading: open(database, setup.readers)?, writing: open(database, 1)? })
+        split(&setup.file(database), setup.readers, open)
     })
 }
 
-struct Deadpool(deadpool_sqlite::Pool);
+/// One pool for reading, and one of one connection for writing.
+pub fn split<P: Database>(
+    file: &Path,
+    readers: usize,
+    open: fn(&Path, usize) -> Result<P, AccessError>,
+) -> Result<Split<P, P>, AccessError> {
+    Ok(Split { reading: open(file, readers)?, writing: open(file, 1)? })
+}
 
-/// WAL through deadpool-sqlite.
-pub fn deadpool(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-    pools(setup, |database, size| {
-        let mut config = Config::new(setup.file(database));
+/// deadpool-sqlite: connections that are used on the blocking pool.
+pub struct Deadpool(deadpool_sqlite::Pool);
+
+impl Deadpool {
+    pub fn open(file: &Path, size: usize) -> Result<Self, AccessError> {
+        let mut config = Config::new(file);
         config.pool = Some(PoolConfig::new(size));
         let set_up = Hook::async_fn(|object, _| {
             Box::pin(async move {
@@ -213,7 +222,7 @@ pub fn deadpool(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
         });
         let builder = config.builder(Runtime::Tokio1).map_err(failed)?.post_create(set_up);
         Ok(Deadpool(builder.build().map_err(failed)?))
-    })
+    }
 }
 
 impl Database for Deadpool {
@@ -223,15 +232,15 @@ impl Database for Deadpool {
     }
 }
 
-struct AsyncSqlite(async_sqlite::Pool);
+/// async-sqlite: a thread per connection.
+pub struct AsyncSqlite(async_sqlite::Pool);
 
-/// WAL through async-sqlite: a thread per connection.
-pub fn async_sqlite(setup: &Setup) -> Result<Arc<dyn Design>, AccessError> {
-    pools(setup, |database, size| {
-        let pool = PoolBuilder::new().path(setup.file(database)).num_conns(size).open_blocking().map_err(failed)?;
+impl AsyncSqlite {
+    pub fn open(file: &Path, size: usize) -> Result<Self, AccessError> {
+        let pool = PoolBuilder::new().path(file).num_conns(size).open_blocking().map_err(failed)?;
         pool.conn_for_each_blocking(set_up).into_iter().collect::<Result<(), _>>().map_err(failed)?;
         Ok(AsyncSqlite(pool))
-    })
+    }
 }
 
 impl Database for AsyncSqlite {

@@ -2,7 +2,8 @@
 
 pub mod cases;
 mod commits;
-mod designs;
+#[doc(hidden)]
+pub mod designs;
 mod prices;
 mod sample;
 
