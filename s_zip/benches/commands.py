@@ -25,7 +25,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-MARKS = ("<!-- commands:begin -->\n", "<!-- commands:end -->\n")
+MARKS = ("<!-- commands -->\n", "<!-- /commands -->\n")
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 WORDS = 4000
 
