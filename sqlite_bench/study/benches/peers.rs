@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Everybody has a log, `synchronous = FULL`, one writing and two reading connections, and compiles a statement once. The callers are tasks,
-//! each of which asks again once it has its answer. In a round each design has its turn, in another order each time; a ratio is one of medians over
-//! the rounds, its range the quartiles of the rounds' own ratios.
+//! each of which asks again once it has its answer. In a round each design has its turn, in another order each time; a ratio is the median of
+//! those of the rounds, its range their quartiles.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -339,11 +339,10 @@ fn row(runtime: &Runtime, folder: &Path, load: Load, callers: usize) -> Result<S
     Ok(format!(" {:.0} | {} |", quantile(&ours.rates, 50), cells.collect::<Vec<_>>().join(" | ")))
 }
 
-/// The ratio of medians with the quartiles of the rounds; bold where we are slower.
+/// The median of the rounds' ratios, with their quartiles; bold where we are slower.
 fn ratio(ours: &[f64], theirs: &[f64]) -> String {
     let each: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-    let (low, high) = (quantile(&each, 25), quantile(&each, 75));
-    let ratio = quantile(ours, 50) / quantile(theirs, 50);
+    let [low, ratio, high] = [25, 50, 75].map(|percent| quantile(&each, percent));
     let mark = if ratio < 1.0 { "**" } else { "" };
     format!("{mark}{ratio:.2}{mark} ({low:.2} to {high:.2})")
 }
