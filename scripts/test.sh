@@ -15,7 +15,7 @@ The last line is "N passed, N failed": every test of cargo and every check count
 EOF
 }
 
-passed=0 failed=0 failures=''
+passed=0 failed=0 failures='' runner=''
 # check TEXT COMMAND...: one counted check.
 check() {
   local text=$1
@@ -85,7 +85,7 @@ check_scripts() {
 }
 
 main() {
-  local name features all='' named runner tested=target/tested queue=target/test-queue options=("${cargo_options[@]}" --release --locked)
+  local name features all='' named tested=target/tested queue=target/test-queue options=("${cargo_options[@]}" --release --locked)
   case ${1:-} in
     -h | --help) usage; exit 0 ;;
     --all) all=yes; shift ;;
@@ -96,8 +96,12 @@ main() {
   rm -f "$queue" "$tested"
   mkfifo "$queue"
   touch "$tested"
+  # With job control, because without it bash has what runs in the background ignore SIGINT, which some tests send.
+  set -m
   run_tests <"$queue" &
   runner=$!
+  set +m
+  trap 'kill -- "-$runner" 2>/dev/null || true' EXIT
   exec 8>"$queue"
   for name in "$@"; do
     name_package "$name"

@@ -6,6 +6,7 @@ use crate::claims::handoffs::{Handoffs, Measured, Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
 use crate::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
+use crate::stats::signed_rank::FEWEST;
 
 /// Below this effect a prediction may be so many points off, and above it by this share of its logarithm.
 const SMALL: f64 = 0.20;
@@ -84,7 +85,9 @@ pub fn observe(rule: &Rule, host: usize, rounds: &[Round], judged: &JudgedStudy)
 /// What a round says of a rule where it measured the ratio of `row`.
 fn observe_row(rule: &Rule, host: usize, round: &Round, row: &Row) -> Option<Observed> {
     let Scale::Ratio { numerator, denominator, .. } = &row.scale else { return None };
-    let estimate = row.estimate.filter(|estimate| estimate.point.is_finite() && estimate.point > 0.0)?;
+    // What too few blocks measured is no effect yet.
+    let is_effect = |of: &Estimate| of.n >= FEWEST && of.point.is_finite() && of.point > 0.0;
+    let estimate = row.estimate.filter(is_effect)?;
     let effect = match &rule.base {
         base if base == denominator => estimate,
         base if base == numerator => {

@@ -92,9 +92,11 @@ fn host_name(studies: &[StudyView]) -> &str {
 }
 
 fn lead(studies: &[StudyView]) -> String {
+    let is_ranged = priced(studies).any(|(_, price)| price.hosts.len() > 1);
+    let and_range = if is_ranged { ", and the range over hosts" } else { "" };
     format!(
-        "What one handoff takes more than the same thing done in place, on {} with its confidence interval, and from the least to the most \
-         over hosts. On your machine: `make prices`.\n",
+        "What one handoff costs on {}, with its confidence interval{and_range}; less the same thing done in place, where that was measured. It is *small* \
+         against work of twenty times as much, to which it adds 5 %. On your machine: `make prices`.\n",
         cell(host_name(studies))
     )
 }

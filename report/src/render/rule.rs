@@ -22,7 +22,12 @@ pub fn section(studies: &[StudyView]) -> String {
             fmt::value(observed.between_s(), "s"),
             format!("{} <sub>{id}, {}</sub>", fmt::value(*price_s, "s"), way.into_str()),
             text(&fmt::change(line.predicted)),
-            text(&fmt::change(observed.effect.point)),
+            text(&format!(
+                "{} ({} to {})",
+                fmt::change(observed.effect.point),
+                fmt::change(observed.effect.lo).trim_end_matches(" %"),
+                fmt::change(observed.effect.hi).trim_end_matches(" %"),
+            )),
             if line.agrees { "agrees" } else { "**misses**" }.to_owned(),
         ]);
     }

@@ -167,7 +167,7 @@ impl Writer {
                 }
             }
             // What a job has deferred must not be deferred for the next one, nor may its savepoints be there.
-            let leaves_nothing = !DEFERS.get() && !(is_bare && SAVEPOINTS.get());
+            let leaves_nothing = !(DEFERS.get() || is_bare && SAVEPOINTS.get());
             if done.len() < batch && begin.elapsed() < GROUP_TIME && leaves_nothing {
                 next = self.queue.poll();
             }
