@@ -163,7 +163,7 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     render(results.path(), out.path(), &[&out.path().join("README.md")]).success();
 
     let readme = read(out.path(), "README.md");
-    assert!(readme.contains("on Other with"), "{readme}");
+    assert!(readme.contains("on Other, with"), "{readme}");
     assert!(readme.contains("| [a message through a channel](docs/evidence/toy.md#prices) | 12.0"), "{readme}");
     assert!(
         readme.contains(
