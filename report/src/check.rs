@@ -20,7 +20,6 @@ use crate::plan_file::{self, PlanMeta, PlannedRun};
 use crate::record::{Record, is_summary};
 use crate::results::{Folder, faulty, load, read_meta, rounds_below};
 use crate::runs::{MemoryRun, Run};
-use crate::scopes::Scopes;
 use crate::seals::{self, first_difference};
 use crate::selection;
 use crate::sentence::Sentence;
@@ -118,7 +117,7 @@ fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
 }
 
 /// What a page says depends on claims that there are, and it divides what is of one thing.
-pub(crate) fn page_against_claims(page: &Page, claims: &Claims, scopes: &Scopes, file: &Path) -> Vec<Error> {
+pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> Vec<Error> {
     let unknown = page.sentences().flat_map(Sentence::claims).filter(|claim| claims.asked(claim, Form::Fair).is_none());
     let unknown = unknown.map(|claim| format!("it rests on the claim {claim}, which claims.toml lacks"));
     let unjudged = page.sentences().flat_map(Sentence::rows).filter(|(claim, form, of)| {
@@ -128,7 +127,7 @@ pub(crate) fn page_against_claims(page: &Page, claims: &Claims, scopes: &Scopes,
         })
     });
     let unjudged = unjudged.map(|(claim, _, of)| format!("it quotes {claim} in {of}, where that is not judged"));
-    let unlike = page.quotients().filter(|(metric, per)| !scopes.are_alike(metric, per));
+    let unlike = page.quotients().filter(|(metric, per)| claims.scopes.unlike(metric, per).is_some());
     let unlike =
         unlike.map(|(metric, per)| format!("it divides {metric} by {per}, which by 'scope' is of another thing"));
     unknown.chain(unjudged).chain(unlike).map(|what| Error::file(file, what)).collect()

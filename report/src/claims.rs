@@ -7,6 +7,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use self::handoffs::{Price, Rule};
 use crate::rules::{Band, Direction};
+use crate::scopes::Scopes;
 
 pub(crate) use self::quantity::most_blocks;
 pub use self::quantity::{Better, Of, Quantity, Replicate};
@@ -22,6 +23,7 @@ pub struct Claims {
     pub budget_s: BTreeMap<String, f64>,
     /// What is measured first, by id: what the table of README shows.
     pub first: Vec<String>,
+    pub scopes: Scopes,
     pub claims: Vec<Claim<Asked>>,
     /// The A/A controls that the parts of the claims ask for, and the planted ones.
     pub controls: Vec<ControlCase>,

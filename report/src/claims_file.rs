@@ -17,6 +17,7 @@ use crate::claims::{
 };
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, in_line};
+use crate::scopes::Scopes;
 
 mod quantity;
 
@@ -57,8 +58,7 @@ struct Reader<'a> {
     file: TomlFile<'a>,
     /// Whether it is of a round, which may have been sealed before some keys were retired.
     is_of_round: bool,
-    /// The scope of each metric by its name; a metric that is not named here is of the whole process.
-    scopes: RefCell<BTreeMap<String, String>>,
+    scopes: RefCell<Scopes>,
     /// Every key, each of which has to be read by somebody.
     written: RefCell<Vec<Rc<Entry<'a>>>>,
     controls: RefCell<Vec<ControlCase>>,
@@ -108,9 +108,7 @@ impl Claims {
             budget_s.insert(profile.to_owned(), seconds);
         }
         let first = top.take("first")?.unwrap_or_default();
-        for (scope, metrics) in top.take::<BTreeMap<String, Vec<String>>>("scope")?.unwrap_or_default() {
-            reader.scopes.borrow_mut().extend(metrics.into_iter().map(|metric| (metric, scope.clone())));
-        }
+        reader.scopes.replace(Scopes::new(top.take("scope")?.unwrap_or_default()));
         let claims = top.each("claim", "claim", |claim| claim.claim())?;
         if let Some(planted) = top.table("planted", "planted")? {
             for replicate in [Replicate::Process, Replicate::Duet] {
@@ -124,8 +122,8 @@ impl Claims {
         let prices = top.each("price", "price", |price| price.price())?;
         let rules = top.each("rule", "rule", |rule| rule.rule())?;
         reader.refuse_unread()?;
-        let controls = reader.controls.into_inner();
-        let claims = Claims { study, budget_s, first, claims, controls, goals, prices, rules };
+        let (controls, scopes) = (reader.controls.into_inner(), reader.scopes.into_inner());
+        let claims = Claims { study, budget_s, first, scopes, claims, controls, goals, prices, rules };
         claims.check_names(file)?;
         Ok(claims)
     }

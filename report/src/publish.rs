@@ -20,7 +20,6 @@ use crate::prices;
 use crate::render;
 use crate::results::{Folder, load};
 use crate::rounds::{self, CALIBRATES, Origin, Shown, Source};
-use crate::scopes::Scopes;
 use crate::view::StudyView;
 
 /// What a study asks and how it is presented: its claims.toml and page.toml.
@@ -35,8 +34,7 @@ impl Definition {
         let folder = root.join(study).join("study");
         let (_, claims) = load(&folder, "claims.toml", Claims::parse)?;
         let (_, page) = load(&folder, "page.toml", Page::parse)?;
-        let (_, scopes) = load(&folder, "claims.toml", Scopes::parse)?;
-        none(check::page_against_claims(&page, &claims, &scopes, &folder.join("page.toml")))?;
+        none(check::page_against_claims(&page, &claims, &folder.join("page.toml")))?;
         Ok(Definition { claims, page })
     }
 }

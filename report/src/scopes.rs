@@ -2,38 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
-use crate::error::Error;
-use crate::files::TomlFile;
-
 /// The scope of a metric that `scope` does not name.
 const PROCESS: &str = "process";
 /// The scope of a parameter, by which everything may be divided.
 const SETTING: &str = "setting";
 
-/// The metrics of each scope.
-#[derive(Debug, Default, Deserialize)]
-pub struct Scopes {
-    #[serde(default)]
-    scope: BTreeMap<String, Vec<String>>,
-}
+/// The scope of each metric by its name; a metric that is not named is of the whole process.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scopes(BTreeMap<String, String>);
 
 impl Scopes {
-    /// Reads the scopes of claims.toml; `name` stands in messages.
-    ///
-    /// # Errors
-    /// If they are no lists of metrics.
-    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
-        toml::from_str(text).map_err(|error| TomlFile { name, text }.fault(&error))
+    /// From the metrics of each scope.
+    pub fn new(metrics_by_scope: BTreeMap<String, Vec<String>>) -> Self {
+        let named = metrics_by_scope.into_iter();
+        Scopes(named.flat_map(|(scope, metrics)| metrics.into_iter().map(move |of| (of, scope.clone()))).collect())
     }
 
-    /// Whether one number of either metric is of the same thing, or one is a setting.
-    pub fn are_alike(&self, metric: &str, per: &str) -> bool {
-        let [above, below] = [metric, per].map(|metric| {
-            let of = self.scope.iter().find(|(_, metrics)| metrics.iter().any(|named| named == metric));
-            of.map_or(PROCESS, |(scope, _)| scope.as_str())
-        });
-        above == below || [above, below].contains(&SETTING)
+    /// The scopes of `metric` and `per` where they differ: a count of a whole process says nothing about a single archive. A setting fits all.
+    pub fn unlike(&self, metric: &str, per: &str) -> Option<[&str; 2]> {
+        let [above, below] = [metric, per].map(|metric| self.0.get(metric).map_or(PROCESS, String::as_str));
+        (above != below && ![above, below].contains(&SETTING)).then_some([above, below])
     }
 }

@@ -12,11 +12,6 @@ use crate::error::Error;
 use crate::record::unit;
 use crate::rules::Band;
 
-/// The scope of a metric that 'scope' does not name.
-const PROCESS: &str = "process";
-/// The scope of a parameter, by which everything may be divided.
-const SETTING: &str = "setting";
-
 impl Scope<'_, '_> {
     pub(super) fn bound(&self) -> Result<Option<Bound>, Error> {
         match (self.take::<f64>("at_most")?, self.take::<f64>("at_least")?) {
@@ -51,13 +46,10 @@ impl Scope<'_, '_> {
         Ok(self.band("band")?.or(bound))
     }
 
-    /// Checks that `metric` and `per` have the same scope: a count of a whole process says nothing about a single archive.
+    /// Checks that `metric` and `per` have the same scope.
     pub(super) fn check_scopes(&self, metric: &str, per: &str) -> Result<(), Error> {
         let scopes = self.reader.scopes.borrow();
-        let [above, below] = [metric, per].map(|metric| scopes.get(metric).map_or(PROCESS, String::as_str));
-        if above == below || [above, below].contains(&SETTING) {
-            return Ok(());
-        }
+        let Some([above, below]) = scopes.unlike(metric, per) else { return Ok(()) };
         let what = format!(
             "divides {metric}, which is of a {above}, by {per}, which is of a {below}: divide what is of one thing, as 'scope' says"
         );
