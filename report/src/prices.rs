@@ -64,7 +64,7 @@ impl JudgedPrice {
 
 /// The prices on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
 /// newest first.
-pub fn judge(prices: &[Price], rounds: &[(usize, Round)]) -> Vec<JudgedPrice> {
+pub fn judge(prices: &[Price], rounds: &[(usize, &Round)]) -> Vec<JudgedPrice> {
     let judged = prices.iter().map(|price| {
         let mut hosts: Vec<OnHost> = Vec::new();
         for (host, round) in rounds {

@@ -69,6 +69,10 @@ impl<'a> Asked<'a> {
         let Folder { meta, .. } = self.folder;
         Evidence { claims: &self.claims, data: &self.data, profile: &meta.profile, layouts: meta.layouts }
     }
+
+    fn round(&self) -> Round<'_> {
+        Round::new(self.evidence(), &self.below)
+    }
 }
 
 fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyView {
@@ -80,21 +84,24 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     mirrored.sort_by_key(|(_, folder, _)| Reverse(*folder));
     let originals = Originals::new(&claims, &mirrored);
     let here = asked[0].host;
+    let mut rounds: BTreeMap<usize, Vec<Round>> = BTreeMap::new();
+    for it in &asked {
+        rounds.entry(it.host).or_default().push(it.round());
+    }
     let on = |host: usize| {
-        let rounds = asked.iter().filter(|it| it.host == host);
-        let rounds: Vec<Round> = rounds.map(|it| Round::new(it.evidence(), &it.below)).collect();
-        let judged = judge::study(&claims, &rounds, &originals, host);
-        let of_rule = |rule| prediction::observe(rule, host, &rounds, &judged);
+        let judged = judge::study(&claims, &rounds[&host], &originals, host);
+        let of_rule = |rule| prediction::observe(rule, host, &rounds[&host], &judged);
         let observed: Vec<Observed> = claims.rules.iter().flat_map(of_rule).collect();
         (judged, observed)
     };
     let (on_here, mut observed) = on(here);
     let alone: Vec<Asked> = shown.prices.iter().map(|round| Asked::new(round, &claims)).collect();
-    let mut newest_first: Vec<&Asked> = asked.iter().chain(&alone).collect();
-    newest_first.sort_by(|a, b| b.below.cmp(&a.below));
-    let all = newest_first.into_iter().map(|it| (it.host, Round::new(it.evidence(), &it.below)));
-    let prices = prices::judge(&claims.prices, &all.collect::<Vec<_>>());
-    let others: BTreeSet<usize> = asked.iter().map(|it| it.host).filter(|host| *host != here).collect();
+    let alone: Vec<(usize, Round)> = alone.iter().map(|it| (it.host, it.round())).collect();
+    let on_hosts = rounds.iter().flat_map(|(host, rounds)| rounds.iter().map(|round| (*host, round)));
+    let mut newest_first: Vec<_> = on_hosts.chain(alone.iter().map(|(host, round)| (*host, round))).collect();
+    newest_first.sort_by_key(|(_, round)| Reverse(round.folder));
+    let prices = prices::judge(&claims.prices, &newest_first);
+    let others: Vec<usize> = rounds.keys().copied().filter(|host| *host != here).collect();
     let newest = asked[0].folder;
     let (memory_disagreements, memory_compared) = newest.memory_check();
     let judged = JudgedStudy {
