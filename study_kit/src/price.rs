@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::case::{Profile, Scenario};
 use crate::error::unknown;
 use crate::record::Observation;
 use crate::usage::Span;
@@ -18,13 +19,39 @@ pub type Arm = (&'static str, fn() -> Result<Observation>);
 /// The arms of a price.
 pub type Table = &'static [Arm];
 
+/// What stands in the table for the arm of that name.
+///
+/// # Errors
+/// If there is none.
+pub fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Result<T> {
+    let found = table.iter().find(|(arm, _)| *arm == name).map(|(_, how)| *how);
+    found.ok_or_else(|| unknown("arm", name, table.iter().map(|(arm, _)| *arm)))
+}
+
 /// Observes the arm of that name.
 ///
 /// # Errors
 /// If there is none; its own.
 pub fn observe_arm(table: Table, name: &str) -> Result<Observation> {
-    let found = table.iter().find(|(arm, _)| *arm == name);
-    found.ok_or_else(|| unknown("arm", name, table.iter().map(|(arm, _)| *arm)))?.1()
+    find(table, name)?()
+}
+
+/// The arms that scenarios list and that are missing in the table of their price, as `ARM of SCENARIO`; `table` is `None` for a setting that
+/// is no price.
+pub fn missing_arms<S>(scenarios: &[Scenario<S>], table: impl Fn(&S) -> Option<Table>) -> Vec<String> {
+    let of = |scenario: &Scenario<S>| {
+        let listed = table(&scenario.setting).map(|table| {
+            let missing = scenario.arms_in(Profile::Full).filter(|(arm, _)| find(table, arm).is_err());
+            missing.map(|(arm, _)| format!("{arm} of {}", scenario.name)).collect::<Vec<_>>()
+        });
+        listed.unwrap_or_default()
+    };
+    scenarios.iter().flat_map(of).collect()
+}
+
+/// How many of `count` handoffs the caller of that number makes, if all of the callers make as many but for one.
+pub fn share(count: u64, callers: u64, caller: u64) -> u64 {
+    count / callers + u64::from(caller < count % callers)
 }
 
 /// Makes handoffs for a fifth of a second and observes what one took: `handoff_ns` (wall time), `handoff_cpu_ns` (processor time of all
@@ -112,6 +139,19 @@ mod tests {
         let table: Table = &[("call", || Ok(Observation::default()))];
         assert!(observe_arm(table, "call").is_ok());
         assert!(observe_arm(table, "thread").unwrap_err().to_string().contains("choose one of call"));
+    }
+
+    #[test]
+    fn an_arm_that_is_listed_without_being_in_the_table_is_missed() {
+        const TABLE: Table = &[("call", || Ok(Observation::default()))];
+        let scenarios = [true, false]
+            .map(|is_price| Scenario::new("price_call", is_price, const { &[crate::always(0.25, "call thread")] }));
+        assert_eq!(missing_arms(&scenarios, |is_price| is_price.then_some(TABLE)), ["thread of price_call"]);
+    }
+
+    #[test]
+    fn all_handoffs_are_shared_out() {
+        assert_eq!((0..3).map(|caller| share(8, 3, caller)).collect::<Vec<_>>(), [3, 3, 2]);
     }
 
     #[test]

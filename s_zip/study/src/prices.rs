@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use flate2::{Compress, Compression, FlushCompress};
 use study_kit::usage::processor_s;
 use study_kit::{Observation, price};
@@ -81,23 +81,18 @@ const WRITES: [(&str, (Drive, Writes)); 4] = [
 /// Makes handoffs as `arm` does and observes what one took.
 pub fn observe(price: Price, arm: &str, input: &Arc<Input>) -> Result<Observation> {
     match price {
-        Price::Trip { between } => one_after_another(find(&TRIPS, arm)?, between, input),
-        Price::Trips { at_once } => together(find(&TRIPS, arm)?, at_once),
-        Price::Write => writes(find(&WRITES, arm)?, &input.entry()),
+        Price::Trip { between } => one_after_another(price::find(&TRIPS, arm)?, between, input),
+        Price::Trips { at_once } => together(price::find(&TRIPS, arm)?, at_once),
+        Price::Write => writes(price::find(&WRITES, arm)?, &input.entry()),
     }
 }
 
 /// Whether `arm` makes such handoffs.
 pub fn has(price: Price, arm: &str) -> bool {
     match price {
-        Price::Trip { .. } | Price::Trips { .. } => find(&TRIPS, arm).is_ok(),
-        Price::Write => find(&WRITES, arm).is_ok(),
+        Price::Trip { .. } | Price::Trips { .. } => price::find(&TRIPS, arm).is_ok(),
+        Price::Write => price::find(&WRITES, arm).is_ok(),
     }
-}
-
-fn find<T: Copy>(table: &[(&str, T)], arm: &str) -> Result<T> {
-    let found = table.iter().find(|(name, _)| *name == arm);
-    found.map(|(_, how)| *how).with_context(|| format!("no price has an arm {arm}"))
 }
 
 /// The thing that is done: as little as can be.
@@ -165,8 +160,8 @@ fn together((drive, way): (Drive, Way), at_once: u64) -> Result<Observation> {
     let driver = Driver::new(drive)?;
     price::observe(|count| {
         driver.run(async {
-            let share = |task| count / at_once + u64::from(task < count % at_once);
-            let tasks: JoinSet<_> = (0..at_once).map(|task| trips(way, share(task), None)).collect();
+            let tasks: JoinSet<_> =
+                (0..at_once).map(|task| trips(way, price::share(count, at_once, task), None)).collect();
             tasks.join_all().await.into_iter().try_for_each(|made| made.map(drop))
         })
     })

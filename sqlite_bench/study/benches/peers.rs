@@ -22,7 +22,7 @@ use rusqlite::Connection;
 use sqlite_bench::bench::{own_folder, runtime};
 use sqlite_bench::design::{AccessError, Database, failed, spawn_blocking};
 use sqlite_bench::pool::{Options, Pool, Work};
-use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, Split, set_up, split};
+use sqlite_bench_study::designs::{AsyncSqlite, Deadpool, Pooled, Split, set_up, split};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -87,7 +87,7 @@ type Open = fn(&Path) -> Result<Arc<dyn Peer>, AccessError>;
 const PEERS: [(&str, Open); 6] = [
     ("this pool", |file| {
         let options = Options::default().readers(const { std::num::NonZero::new(READERS).unwrap() });
-        Ok(peer(Ours(Pool::open_blocking(file, &options)?)))
+        Ok(peer(Pooled(Pool::open_blocking(file, &options)?)))
     }),
     ("tokio-rusqlite", |file| {
         Ok(peer(Split { reading: readers(|| tokio_rusqlite(file))?, writing: tokio_rusqlite(file)? }))
@@ -161,18 +161,6 @@ impl<D: Database> Peer for D {
 
 fn peer(database: impl Database) -> Arc<dyn Peer> {
     Arc::new(database)
-}
-
-struct Ours(Pool);
-
-impl Database for Ours {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.read(work).await?)
-    }
-
-    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.write(work).await?)
-    }
 }
 
 /// Connections that are asked in turn.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use sqlite_bench::design::{
     AccessError, Database, Design, Lock, OnThread, Put, Setup, blocking, databases, failed, hold_and_insert, transact,
 };
-use sqlite_bench::pool::Work;
+use sqlite_bench::pool::{Pool, Work};
 use sqlite_bench::schema::{self, Block, JoinIndex, SEED_BLOCKS};
 use tokio::sync::Semaphore;
 
@@ -246,5 +246,18 @@ impl AsyncSqlite {
 impl Database for AsyncSqlite {
     async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
         self.0.conn(work).await.map_err(failed)
+    }
+}
+
+/// This crate's pool.
+pub struct Pooled(pub Pool);
+
+impl Database for Pooled {
+    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        Ok(self.0.read(work).await?)
+    }
+
+    async fn write<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
+        Ok(self.0.write(work).await?)
     }
 }

@@ -5,14 +5,16 @@ use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Result, anyhow, ensure};
 use parking_lot::MutexGuard;
 use rusqlite::{Connection, params};
 use sqlite_bench::bench::{own_folder, runtime};
-use sqlite_bench::design::{AccessError, Database, spawn_blocking};
-use sqlite_bench::pool::{Options, Pool, Work};
+use sqlite_bench::design::{Database, spawn_blocking};
+use sqlite_bench::pool::{Options, Pool};
 use study_kit::{Observation, price};
 use tokio::task::JoinSet;
+
+use crate::designs::Pooled;
 
 /// As many as the published runtime has.
 const WORKERS: usize = 4;
@@ -76,25 +78,19 @@ const READS: [(&str, Reads); 4] = [
 /// Makes handoffs as `arm` does and observes what one took; a database lies below `folder`.
 pub fn observe(price: Price, arm: &str, folder: &Path) -> Result<Observation> {
     match price {
-        Price::Lock { callers } => price::observe(find(&LOCKS, arm)?(callers)?),
+        Price::Lock { callers } => price::observe(price::find(&LOCKS, arm)?(callers)?),
         Price::Read { callers } => {
             let folder = own_folder(folder)?;
             let file = folder.path().join("numbers.db");
             fill(&file)?;
-            price::observe(find(&READS, arm)?(&file, callers)?)
+            price::observe(price::find(&READS, arm)?(&file, callers)?)
         }
     }
 }
 
-fn find<T: Copy>(table: &[(&str, T)], arm: &str) -> Result<T> {
-    let found = table.iter().find(|(name, _)| *name == arm);
-    found.map(|(_, how)| *how).with_context(|| format!("no price has an arm {arm}"))
-}
-
 /// What the caller of that number does of `count` handoffs.
 fn share(count: u64, callers: usize, caller: usize) -> u64 {
-    let (callers, caller) = (callers as u64, caller as u64);
-    count / callers + u64::from(caller < count % callers)
+    price::share(count, callers as u64, caller as u64)
 }
 
 fn add_one(counted: &mut u64) {
@@ -154,15 +150,6 @@ fn fill(file: &Path) -> Result<()> {
         transaction.execute(INSERT, params![number, number * FACTOR])?;
     }
     Ok(transaction.commit()?)
-}
-
-/// This crate's pool.
-struct Pooled(Pool);
-
-impl Database for Pooled {
-    async fn read<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, AccessError> {
-        Ok(self.0.read(work).await?)
-    }
 }
 
 /// Callers that are tasks of a runtime like the published one.
