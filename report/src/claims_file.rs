@@ -11,7 +11,6 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::claims::handoffs::{Measured, Rule};
 use crate::claims::{
     Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate, Unit,
 };
@@ -141,14 +140,7 @@ impl Claims {
         if let Some(id) = self.first.iter().find(|id| !self.parts().any(|(part, _)| part == *id)) {
             return Err(file.error_at(id, format!("'{id}' is to be measured first, but there is no such claim")));
         }
-        for Rule { id, measured, .. } in &self.rules {
-            if let Measured::Claim(claim, form) = measured
-                && self.asked(claim, *form).is_none()
-            {
-                let what = format!("{id} is about '{claim}', which is no claim or further test of this file");
-                return Err(file.error_at(&format!("id = \"{id}\""), what));
-            }
-        }
+        self.check_rules(file)?;
         for (id, part) in self.parts() {
             if let Kind::Cause { explains, form, .. } = &part.kind
                 && let Some(why) = self.explains_nothing(explains, *form, &part.quantity)

@@ -4,13 +4,29 @@ use std::collections::BTreeMap;
 
 use super::Scope;
 use crate::claims::handoffs::{Handoffs, Measured, Piece, Price, Rule, Shape, Way};
-use crate::claims::{Form, Of, Quantity, Replicate};
+use crate::claims::{Claims, Form, Of, Quantity, Replicate};
 use crate::error::Error;
+use crate::files::TomlFile;
 use crate::fmt;
 use crate::record::unit;
 
 /// The metric of a price that names none.
 const HANDOFF: &str = "handoff_ns";
+
+impl Claims {
+    /// What a rule explains is a claim or a further test.
+    pub(super) fn check_rules(&self, file: TomlFile<'_>) -> Result<(), Error> {
+        for Rule { id, measured, .. } in &self.rules {
+            if let Measured::Claim(claim, form) = measured
+                && self.asked(claim, *form).is_none()
+            {
+                let what = format!("{id} is about '{claim}', which is no claim or further test of this file");
+                return Err(file.error_at(&format!("id = \"{id}\""), what));
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Scope<'_, '_> {
     pub(super) fn price(&self) -> Result<Price, Error> {
