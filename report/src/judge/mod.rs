@@ -9,6 +9,7 @@ mod claim;
 mod control;
 mod evidence;
 mod goal;
+pub mod maps;
 mod mirror;
 mod slope;
 
