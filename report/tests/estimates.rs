@@ -3,7 +3,7 @@
 #![expect(clippy::float_cmp, reason = "what is exact must be equal, and infinities have no distance")]
 
 use proptest::prelude::*;
-use report::record::{DuetPair, Order};
+use report::folder::record::{DuetPair, Order};
 use report::stats::signed_rank::{hodges_lehmann, interval_rank, walsh_averages};
 use report::stats::{CONFIDENCE, binomial, duet, floor, holm, layout, share, slope};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use predicates::prelude::*;
 use predicates::str::contains;
 use report::claims::{Claims, Of};
-use report::plan_file::PlannedRun;
+use report::folder::plan_file::PlannedRun;
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, judging, plan, planned, read, render, report,
     temporary, usual, write,

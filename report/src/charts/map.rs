@@ -4,10 +4,10 @@ use super::canvas::{Anchor, Mark, SMALL, Style, color, mark, width_of};
 use super::frame::Shown;
 use super::lines::{Plot, Values};
 use crate::claims::map::Setting;
-use crate::figures;
 use crate::fmt::unit_of;
+use crate::judge::figures;
+use crate::judge::judged::Scale;
 use crate::judge::maps::{JudgedMap, Point};
-use crate::judged::Scale;
 
 /// The pattern of what the rule says.
 const RULE: &str = "5 4";

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use crate::claims::{Claims, Of, Quantity, Unit};
-use crate::dataset::{Dataset, Sample};
-use crate::judged::{Estimate, Row, Scale, Side, Verdict};
+use crate::folder::dataset::{Dataset, Sample};
+use crate::judge::judged::{Estimate, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
 use crate::stats::{CONFIDENCE, duet, estimate, floor, median, median_estimate};
 

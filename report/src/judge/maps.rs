@@ -7,10 +7,11 @@ use super::evidence::Yield;
 use crate::claims::handoffs::{Handoffs, PriceOf, Shape};
 use crate::claims::map::{Crossing, Line, Map, When};
 use crate::claims::{Of, Quantity};
-use crate::judged::{Estimate, Scale};
-use crate::prediction::{added, overlap};
+use crate::judge::figures;
+use crate::judge::judged::{Estimate, Scale};
+use crate::judge::prediction::{added, overlap};
 use crate::stats::{CONFIDENCE, median_estimate};
-use crate::{figures, fmt, stats};
+use crate::{fmt, stats};
 
 /// A map on all hosts.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,8 @@ pub struct Point {
 pub struct Crossed {
     pub measured: Option<Estimate>,
     pub predicted: Option<f64>,
+    /// The first and the last x at which both arms were measured.
+    pub ends: (f64, f64),
 }
 
 /// The maps on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
@@ -115,9 +118,13 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
             }
         }
         // A block that lacks a scenario says nothing of where.
-        let whole = blocks.values().filter(|points| points.len() == scenarios.len());
+        let [arm, over] = [arm, over].map(|line| line.quantity.scenarios(profile));
+        let shared = arm.iter().filter(|scenario| over.contains(scenario)).count();
+        let whole = blocks.values().filter(|points| points.len() == shared);
         let passes: Vec<f64> = whole.filter_map(|points| pass(points, *at, *when)).collect();
-        Crossed { measured: median_estimate(&passes, CONFIDENCE), predicted: None }
+        let xs = || scenarios.iter().filter(|(_, name)| arm.contains(name) && over.contains(name)).map(|(x, _)| *x);
+        let ends = (xs().next().unwrap_or_default(), xs().last().unwrap_or_default());
+        Crossed { measured: median_estimate(&passes, CONFIDENCE), predicted: None, ends }
     };
     let crossings = map.crossings.iter().map(crossed).collect();
     let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
@@ -180,19 +187,22 @@ impl JudgedMap {
 
     /// "12 to 45 µs", "below 10 µs", "20 ms to above 100 ms".
     fn range(&self, place: usize) -> Option<String> {
-        let found = |on: &OnHost| Some((on.crossings.get(place)?.measured?.point, on.ends()?));
+        let found = |on: &OnHost| {
+            let crossed = on.crossings.get(place)?;
+            Some((crossed.measured?.point, crossed.ends))
+        };
         self.in_words(&self.hosts.iter().filter_map(found).collect::<Vec<_>>())
     }
 
     /// "45 µs (41 to 52), by the rule 50 µs".
     pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
-        let Crossed { measured, predicted } = on.crossings.get(place)?;
-        let (measured, ends) = ((*measured)?, on.ends()?);
+        let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
+        let measured = (*measured)?;
         let own = match measured.point {
             point if point.is_finite() => figures::printed(&self.x_scale(), &measured),
-            point => self.in_words(&[(point, ends)])?,
+            point => self.in_words(&[(point, *ends)])?,
         };
-        let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(&[(x, ends)])?)));
+        let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(&[(x, *ends)])?)));
         Some(own + &rule.unwrap_or_default())
     }
 
@@ -229,11 +239,6 @@ fn scale(of: &Quantity) -> Scale {
 }
 
 impl OnHost {
-    /// The least and the most x.
-    pub fn ends(&self) -> Option<(f64, f64)> {
-        Some((self.points.first()?.x, self.points.last()?.x))
-    }
-
     /// Fills in what the prices of this host, in seconds, predict.
     pub fn predict(&mut self, map: &Map, price_s: impl Fn(&PriceOf, usize) -> Option<f64>) {
         let base = map.base.as_ref().and_then(|base| map.line(base));
@@ -277,8 +282,8 @@ impl OnHost {
             let ratio = |(point, ys): (&Point, &Vec<Option<f64>>)| {
                 Some((point.x, ys[arm].or(point.plain[arm])? / ys[over].or(point.plain[over])?))
             };
-            let points: Option<Vec<(f64, f64)>> = self.points.iter().zip(&by_rule).map(ratio).collect();
-            crossed.predicted = points.and_then(|points| pass(&points, crossing.at, crossing.when));
+            let points: Vec<(f64, f64)> = self.points.iter().zip(&by_rule).filter_map(ratio).collect();
+            crossed.predicted = pass(&points, crossing.at, crossing.when);
         }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::REPORT;
 use super::markdown::{Table, cell, prose};
 use crate::claims::Form;
-use crate::figures;
 use crate::fmt::{self, anchor};
-use crate::judged::Verdict;
+use crate::judge::figures;
+use crate::judge::judged::Verdict;
+use crate::page::sentence::{Piece, Sentence, What};
+use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
-use crate::sentence::{Piece, Sentence, What};
-use crate::view::StudyView;
 
 /// The block of the README: a row per study, the one conclusion, the chart, and why it is so.
 pub fn block(studies: &[StudyView]) -> String {

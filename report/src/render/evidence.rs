@@ -8,11 +8,11 @@ use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text
 use super::parts::{link, original, some};
 use super::{GENERATED, maps, prices, table};
 use crate::claims::{Form, Further};
-use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
-use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
+use crate::judge::figures::{self, NOTHING, or_nothing};
+use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
 use crate::page::Chart;
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
 /// The page of a study.
 pub fn page(view: &StudyView) -> String {

@@ -5,9 +5,9 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::markdown::{Table, bullets, cell, prose, text};
 use crate::charts;
 use crate::claims::map::Crossing;
-use crate::figures::{self, or_nothing};
+use crate::judge::figures::{self, or_nothing};
 use crate::judge::maps::{JudgedMap, OnHost, Point};
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
 /// The maps of a study: a part of its section in the report; nothing if none was measured.
 pub fn section(view: &StudyView) -> String {

@@ -7,10 +7,10 @@ use super::parts::{EVIDENCE, here, link, published, ranges, some};
 use super::{answers, maps};
 use crate::charts;
 use crate::claims::Form;
-use crate::figures::{self, or_nothing};
 use crate::fmt::anchor;
-use crate::judged::{Judged, JudgedClaim, JudgedForm};
-use crate::view::StudyView;
+use crate::judge::figures::{self, or_nothing};
+use crate::judge::judged::{Judged, JudgedClaim, JudgedForm};
+use crate::page::view::StudyView;
 
 /// Longer words for a part of a test stand in the evidence.
 const LONGEST: usize = 70;

@@ -4,9 +4,9 @@
 
 use strum::{IntoStaticStr, VariantArray as _};
 
+use crate::claims::rules::{Band, computable};
+pub use crate::claims::rules::{ControlState, Verdict};
 use crate::claims::{Claim, Form, Unit, form_of};
-use crate::rules::{Band, computable};
-pub use crate::rules::{ControlState, Verdict};
 pub use crate::stats::Interval as Estimate;
 
 /// What repeating an A/A control showed.

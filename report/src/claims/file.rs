@@ -11,12 +11,12 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::claims::scopes::Scopes;
 use crate::claims::{
     Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate, Unit,
 };
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, in_line};
-use crate::scopes::Scopes;
 
 mod quantity;
 
@@ -35,7 +35,7 @@ const ARMS: &str = "ratio arm arms minus per factor unit";
 /// Keys of a price, and of a rule.
 const PRICED: &str = "price condition sync async base use readme rule form shape beside handoffs count why side";
 /// Keys of a map.
-const MAPPED: &str = "map y crossing curve over at when";
+const MAPPED: &str = "map y without crossing curve over at when";
 /// Keys that claims had before: rounds that were sealed with them are still read, without them.
 const RETIRED: &str = "size size_band control";
 /// Groups of keys: a table that sets one key of a group does not inherit the others.

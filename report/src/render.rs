@@ -24,7 +24,7 @@ mod verdicts;
 
 use std::collections::BTreeMap;
 
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
 pub use maps::in_text as maps_in_text;
 pub use parts::EVIDENCE;

@@ -1,5 +1,7 @@
 //! Maps in claims.toml.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Deserialize;
 
 use super::Scope;
@@ -8,7 +10,7 @@ use crate::claims::map::{Crossing, Curve, Line, Map};
 use crate::claims::{Of, Quantity, Replicate};
 use crate::error::Error;
 use crate::fmt;
-use crate::record::unit;
+use crate::folder::record::unit;
 
 /// What an axis shows, and what that is called.
 #[derive(Clone, Deserialize)]
@@ -41,12 +43,21 @@ impl Scope<'_, '_> {
         };
         let Some(first) = arms.first() else { return Err(self.fault_at("arms", "needs an arm")) };
         base.iter().try_for_each(|arm| known("base", self, arm))?;
+        let without: BTreeMap<String, BTreeSet<String>> = self.take("without")?.unwrap_or_default();
+        let left_out = without.values().flatten().find(|name| !scenarios.values().flatten().any(|own| own == *name));
+        if let Some(name) = left_out {
+            return Err(self.fault_at("without", format!("leaves out '{name}', which is no scenario of the map")));
+        }
+        without.keys().try_for_each(|arm| known("without", self, arm))?;
         let line = |arm: &str, Axis { metric, per, .. }: &Axis| {
             let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.clone(), factor: 1.0, unit: String::new() };
+            let mut scenarios = scenarios.clone();
+            let is_there = |name: &String| !without.get(arm).is_some_and(|without| without.contains(name));
+            scenarios.values_mut().for_each(|names| names.retain(is_there));
             let quantity = Quantity {
                 line: self.reader.file.line_at(self.at),
                 metric: metric.clone(),
-                scenarios: scenarios.clone(),
+                scenarios,
                 of,
                 lower_is_better: true,
                 replicate: Replicate::Process,

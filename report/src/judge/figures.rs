@@ -1,9 +1,9 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::claims::Unit;
+use crate::claims::rules::{Band, Over};
 use crate::fmt;
-use crate::judged::{Estimate, Range, Row, Scale, Side, Verdict};
-use crate::rules::{Band, Over};
+use crate::judge::judged::{Estimate, Range, Row, Scale, Side, Verdict};
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
