@@ -123,7 +123,7 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
         let whole = blocks.values().filter(|points| points.len() == shared);
         let passes: Vec<f64> = whole.filter_map(|points| pass(points, *at, *when)).collect();
         let xs = || scenarios.iter().filter(|(_, name)| arm.contains(name) && over.contains(name)).map(|(x, _)| *x);
-        let ends = (xs().next().unwrap_or_default(), xs().last().unwrap_or_default());
+        let ends = (xs().next().unwrap_or_default(), xs().next_back().unwrap_or_default());
         Crossed { measured: median_estimate(&passes, CONFIDENCE), predicted: None, ends }
     };
     let crossings = map.crossings.iter().map(crossed).collect();

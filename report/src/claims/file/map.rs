@@ -53,7 +53,9 @@ impl Scope<'_, '_> {
             let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.clone(), factor: 1.0, unit: String::new() };
             let mut scenarios = scenarios.clone();
             let is_there = |name: &String| !without.get(arm).is_some_and(|without| without.contains(name));
-            scenarios.values_mut().for_each(|names| names.retain(is_there));
+            for names in scenarios.values_mut() {
+                names.retain(is_there);
+            }
             let quantity = Quantity {
                 line: self.reader.file.line_at(self.at),
                 metric: metric.clone(),
