@@ -3,10 +3,10 @@
 use super::canvas::{Anchor, Mark, SMALL, Style, color, mark, width_of};
 use super::frame::Shown;
 use super::lines::{Plot, Values};
+use crate::claims::Of;
 use crate::claims::map::Setting;
 use crate::fmt::unit_of;
 use crate::judge::figures;
-use crate::judge::judged::Scale;
 use crate::judge::maps::{JudgedMap, Point};
 
 /// The pattern of what the rule says.
@@ -23,14 +23,11 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let by_rule = |line: usize| points(&on.points, |point| point.predicted[line]);
     let drawn = || (0..arms.len()).flat_map(|line| measured(line).into_iter().chain(by_rule(line)));
     let published = map.published.iter().filter(|setting| setting.x > 0.0);
-    let unit = match judged.y_scale() {
-        Scale::Value { unit, .. } => unit,
-        _ => String::new(),
-    };
+    let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
     let all = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
     let x = Values { of: Shown { words: map.x_label.clone(), unit: unit_of(&map.x.metric) }, log: true, all };
     let all = drawn().map(|point| point.1).collect();
-    let y = Values { of: Shown { words: map.y_label.clone(), unit: &unit }, log: true, all };
+    let y = Values { of: Shown { words: map.y_label.clone(), unit }, log: true, all };
     let is_ruled = (0..arms.len()).any(|line| !by_rule(line).is_empty());
     let rule = if is_ruled { " Dashed: by the price of a handoff." } else { "" };
     let diamond = if map.published.is_empty() { "" } else { " Diamonds: the published settings." };

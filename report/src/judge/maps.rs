@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Round;
-use super::evidence::Yield;
+use super::evidence::{Yield, scale};
 use crate::claims::handoffs::{Handoffs, PriceOf, Shape};
 use crate::claims::map::{Crossing, Line, Map, When};
-use crate::claims::{Of, Quantity};
 use crate::judge::figures;
 use crate::judge::judged::{Estimate, Scale};
 use crate::judge::prediction::{added, overlap};
@@ -111,19 +110,19 @@ fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
     };
     let points: Vec<Point> = scenarios.iter().map(point).collect();
     let crossed = |Crossing { arm, over, at, when, .. }: &Crossing| {
+        let [own, others] = [arm, over].map(|line| line.quantity.scenarios(profile));
+        let is_shared = |(_, name): &&(f64, &String)| own.contains(name) && others.contains(name);
+        let shared: Vec<&(f64, &String)> = scenarios.iter().filter(is_shared).collect();
         let mut blocks: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
-        for (x, scenario) in &scenarios {
+        for (x, scenario) in &shared {
             for (block, ratio) in quotients(&gather(arm, scenario), &gather(over, scenario)) {
                 blocks.entry(block).or_default().push((*x, ratio));
             }
         }
         // A block that lacks a scenario says nothing of where.
-        let [arm, over] = [arm, over].map(|line| line.quantity.scenarios(profile));
-        let shared = arm.iter().filter(|scenario| over.contains(scenario)).count();
-        let whole = blocks.values().filter(|points| points.len() == shared);
+        let whole = blocks.values().filter(|points| points.len() == shared.len());
         let passes: Vec<f64> = whole.filter_map(|points| pass(points, *at, *when)).collect();
-        let xs = || scenarios.iter().filter(|(_, name)| arm.contains(name) && over.contains(name)).map(|(x, _)| *x);
-        let ends = (xs().next().unwrap_or_default(), xs().next_back().unwrap_or_default());
+        let ends = shared.first().zip(shared.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
         Crossed { measured: median_estimate(&passes, CONFIDENCE), predicted: None, ends }
     };
     let crossings = map.crossings.iter().map(crossed).collect();
@@ -162,21 +161,16 @@ impl JudgedMap {
         scale(&self.map.x)
     }
 
-    /// What y is printed as: a bare number where it is over that of the base.
+    /// What y is printed as.
     pub fn y_scale(&self) -> Scale {
-        match (scale(&self.map.lines[0].quantity), &self.map.base) {
-            (Scale::Value { metric, of, per, .. }, Some(_)) => {
-                Scale::Value { metric, of, per, unit: "ratio".to_owned() }
-            }
-            (scale, _) => scale,
-        }
+        scale(&self.map.lines[0].quantity)
     }
 
     /// The sentence of each crossing that some host knows, with the figure of the newest: its interval, and what the rule says.
-    pub fn sentences(&self) -> impl Iterator<Item = (&Crossing, String, String)> {
+    pub fn sentences(&self) -> impl Iterator<Item = (String, String)> {
         self.map.crossings.iter().enumerate().filter_map(|(place, crossing)| {
             let sentence = crossing.text.replace("{x}", &self.range(place)?);
-            Some((crossing, sentence, self.figure(&self.hosts[0], place)?))
+            Some((sentence, self.figure(&self.hosts[0], place)?))
         })
     }
 
@@ -191,7 +185,7 @@ impl JudgedMap {
             let crossed = on.crossings.get(place)?;
             Some((crossed.measured?.point, crossed.ends))
         };
-        self.in_words(&self.hosts.iter().filter_map(found).collect::<Vec<_>>())
+        self.in_words(self.hosts.iter().filter_map(found).collect())
     }
 
     /// "45 µs (41 to 52), by the rule 50 µs".
@@ -200,50 +194,34 @@ impl JudgedMap {
         let measured = (*measured)?;
         let own = match measured.point {
             point if point.is_finite() => figures::printed(&self.x_scale(), &measured),
-            point => self.in_words(&[(point, *ends)])?,
+            point => self.in_words(vec![(point, *ends)])?,
         };
-        let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(&[(x, *ends)])?)));
+        let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(vec![(x, *ends)])?)));
         Some(own + &rule.unwrap_or_default())
     }
 
     /// From the least to the most of crossings, each with the ends of what was measured there.
-    fn in_words(&self, found: &[(f64, (f64, f64))]) -> Option<String> {
+    fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
         let print = |points: &[f64]| figures::range_of(&self.x_scale(), points);
-        let (mut inside, mut lo, mut hi) = (Vec::new(), None, None);
-        for (x, (least, most)) in found {
-            match *x {
-                f64::NEG_INFINITY => lo = Some(lo.map_or(*least, |lo: f64| lo.max(*least))),
-                f64::INFINITY => hi = Some(hi.map_or(*most, |hi: f64| hi.min(*most))),
-                x => inside.push(x),
-            }
-        }
-        let below = lo.and_then(|lo| Some(format!("below {}", print(&[lo])?)));
-        let above = hi.and_then(|hi| Some(format!("above {}", print(&[hi])?)));
-        if below.is_none() && above.is_none() {
-            return print(&inside);
-        }
-        let end = |best: fn(f64, f64) -> f64| print(&[inside.iter().copied().reduce(best)?]);
-        match (below.or_else(|| end(f64::min)), above.or_else(|| end(f64::max))) {
-            (Some(first), Some(last)) => Some(format!("{first} to {last}")),
-            (one, other) => one.or(other),
+        let points: Vec<f64> = found.iter().map(|(x, _)| *x).collect();
+        let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
+            f64::NEG_INFINITY => Some(format!("below {}", print(&[*least])?)),
+            f64::INFINITY => Some(format!("above {}", print(&[*most])?)),
+            x => print(&[x]),
+        };
+        match (points.first()?, points.last()?) {
+            (first, last) if first.is_finite() && last.is_finite() => print(&points),
+            (first, last) if first.total_cmp(last).is_eq() => name(&found[0]),
+            _ => Some(format!("{} to {}", name(found.first()?)?, name(found.last()?)?)),
         }
     }
-}
-
-/// The scale of a value of one arm.
-fn scale(of: &Quantity) -> Scale {
-    let Of::Value { arm, per, .. } = &of.of else { return super::evidence::scale(of) };
-    let own = fmt::unit_of(&of.metric);
-    let unit = if per.as_deref().is_some_and(|per| fmt::unit_of(per) == own) { "ratio" } else { own };
-    Scale::Value { metric: of.metric.clone(), of: arm.clone(), per: per.clone(), unit: unit.to_owned() }
 }
 
 impl OnHost {
     /// Fills in what the prices of this host, in seconds, predict.
     pub fn predict(&mut self, map: &Map, price_s: impl Fn(&PriceOf, usize) -> Option<f64>) {
         let base = map.base.as_ref().and_then(|base| map.line(base));
-        let y_of =
-            |of: &Quantity| (of.metric.clone(), if let Of::Value { per, .. } = &of.of { per.clone() } else { None });
         // By line, not yet over the base.
         let mut by_rule: Vec<Vec<Option<f64>>> = Vec::new();
         for point in &mut self.points {
@@ -274,7 +252,7 @@ impl OnHost {
         for (crossed, crossing) in self.crossings.iter_mut().zip(&map.crossings) {
             let ends = [&crossing.arm, &crossing.over].map(|line| map.line(&line.arm));
             let [Some(arm), Some(over)] = ends else { continue };
-            let is_of_y = y_of(&crossing.arm.quantity) == y_of(&map.lines[arm].quantity);
+            let is_of_y = crossing.arm.quantity.metric == map.lines[arm].quantity.metric;
             let is_known = |line: usize| by_rule.iter().any(|ys| ys[line].is_some());
             if !is_of_y || !(is_known(arm) || is_known(over)) {
                 continue;

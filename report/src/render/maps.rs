@@ -4,7 +4,6 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::markdown::{Table, bullets, cell, prose, text};
 use crate::charts;
-use crate::claims::map::Crossing;
 use crate::judge::figures::{self, or_nothing};
 use crate::judge::maps::{JudgedMap, OnHost, Point};
 use crate::page::view::StudyView;
@@ -13,7 +12,7 @@ use crate::page::view::StudyView;
 pub fn section(view: &StudyView) -> String {
     let each = |judged: &JudgedMap| {
         let host = view.origin.name(judged.hosts[0].host);
-        let said = |(_, sentence, figure): (&Crossing, String, String)| format!("{sentence} ({host}: {figure}.)");
+        let said = |(sentence, figure)| format!("{sentence} ({host}: {figure}.)");
         format!("{}\n\n{}", image(view, judged, ""), bullets(judged.sentences().map(said)))
     };
     let maps: String = view.maps.iter().map(each).collect();
@@ -59,7 +58,7 @@ pub fn in_text(studies: &[StudyView]) -> String {
         let on = &judged.hosts[0];
         let host = view.origin.name(on.host);
         let _ = writeln!(out, "{}: {}", view.judged.study, judged.map.text.replace('`', ""));
-        for (_, sentence, figure) in judged.sentences() {
+        for (sentence, figure) in judged.sentences() {
             let _ = writeln!(out, "  {} ({host}: {figure})", sentence.replace('`', ""));
         }
         let _ = writeln!(out, "  {} by {} on {host}:", judged.map.y_label, judged.map.x_label);
@@ -92,6 +91,9 @@ fn x(judged: &JudgedMap, point: &Point) -> String {
 
 /// What a line shows at a point; `whole`: with its interval, and what the rule says.
 fn y(judged: &JudgedMap, point: &Point, line: usize, whole: bool) -> String {
+    if judged.map.base.as_ref() == Some(&judged.map.lines[line].arm) {
+        return "1".to_owned();
+    }
     let scale = judged.y_scale();
     let short = |y: f64| figures::range_of(&scale, &[y]).unwrap_or_default();
     let rule = point.predicted[line].filter(|_| whole).map(|y| format!("; rule {}", short(y))).unwrap_or_default();

@@ -49,8 +49,11 @@ impl Scope<'_, '_> {
             return Err(self.fault_at("without", format!("leaves out '{name}', which is no scenario of the map")));
         }
         without.keys().try_for_each(|arm| known("without", self, arm))?;
-        let line = |arm: &str, Axis { metric, per, .. }: &Axis| {
-            let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.clone(), factor: 1.0, unit: String::new() };
+        let line = |arm: &str, Axis { metric, per, .. }: &Axis, is_ratio: bool| {
+            let own = fmt::unit_of(metric);
+            let is_bare = is_ratio || per.as_deref().is_some_and(|per| fmt::unit_of(per) == own);
+            let unit = if is_bare { "ratio" } else { own }.to_owned();
+            let of = Of::Value { arm: arm.to_owned(), minus: None, per: per.clone(), factor: 1.0, unit };
             let mut scenarios = scenarios.clone();
             let is_there = |name: &String| !without.get(arm).is_some_and(|without| without.contains(name));
             for names in scenarios.values_mut() {
@@ -88,7 +91,7 @@ impl Scope<'_, '_> {
                 return Err(scope.fault_at("text", "needs the place {x} in 'text', and no other"));
             }
             let (id, when) = (scope.kebab_id("crossing")?, scope.need("when")?);
-            Ok(Crossing { id, arm: line(&arm, &axis), over: line(&over, &axis), at, when, text })
+            Ok(Crossing { id, arm: line(&arm, &axis, false), over: line(&over, &axis, false), at, when, text })
         })?;
         let curves = self.each("curve", "a curve", |scope| {
             let (arm, over) = pair(&scope)?;
@@ -109,8 +112,8 @@ impl Scope<'_, '_> {
         Ok(Map {
             id,
             text: self.need("text")?,
-            x: line(base.as_ref().unwrap_or(first), &x).quantity,
-            lines: arms.iter().map(|arm| line(arm, &y)).collect(),
+            x: line(base.as_ref().unwrap_or(first), &x, false).quantity,
+            lines: arms.iter().map(|arm| line(arm, &y, base.is_some())).collect(),
             x_label: x.label,
             y_label: y.label,
             base,
