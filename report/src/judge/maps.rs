@@ -241,7 +241,7 @@ impl OnHost {
                         },
                     )
                 };
-                if let Some(line) = map.line(&curve.arm) {
+                if let Some(line) = map.line(&curve.arm).filter(|line| point.ys[*line].is_some()) {
                     ys[line] = predicted();
                 }
             }
