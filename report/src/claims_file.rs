@@ -31,7 +31,7 @@ const MEASURED: &str = "metric scenarios blocks replicate better";
 /// Keys that say what the quantity is made of; a cause inherits them if it says nothing of them.
 const ARMS: &str = "ratio arm arms minus per factor unit";
 /// Keys of a price, and of a rule.
-const PRICED: &str = "price condition sync async base use readme rule form shape beside handoffs count why side";
+const PRICED: &str = "price condition sync async base use readme report rule form shape beside handoffs count why side";
 /// Keys that claims had before: rounds that were sealed with them are still read, without them.
 const RETIRED: &str = "size size_band control";
 /// Groups of keys: a table that sets one key of a group does not inherit the others.

@@ -6,7 +6,7 @@ use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
 use super::parts::{link, original, some};
-use super::{GENERATED, prices, table};
+use super::{GENERATED, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
@@ -14,8 +14,8 @@ use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
 use crate::page::Chart;
 use crate::view::StudyView;
 
-/// The page of a study.
-pub fn page(view: &StudyView) -> String {
+/// The page of a study, one of all.
+pub fn page(studies: &[StudyView], view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
     let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
     let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
@@ -34,6 +34,7 @@ pub fn page(view: &StudyView) -> String {
     }
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
     out.push_str(&prices::by_host(view));
+    out.push_str(&rule::by_scenario(studies, view));
     let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
     out.push_str(&headed("## Tables", &tables.concat()));
     out.push_str(&headed("## Charts", &charts(view)));
