@@ -6,14 +6,17 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use self::handoffs::{Price, Rule};
-use crate::rules::{Band, Direction};
-use crate::scopes::Scopes;
+use self::rules::{Band, Direction};
+use self::scopes::Scopes;
 
 pub(crate) use self::quantity::most_blocks;
 pub use self::quantity::{Better, Of, Quantity, Replicate};
 
+pub(crate) mod file;
 pub mod handoffs;
 mod quantity;
+pub mod rules;
+pub(crate) mod scopes;
 
 /// What claims.toml says.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -8,19 +8,24 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
-use crate::cases;
-use crate::check::{self, Checked};
+use self::check::Checked;
 use crate::claims::Claims;
-use crate::claims_file::ORIGINALS;
+use crate::claims::file::ORIGINALS;
 use crate::cli::{Append, Basis, Command, Printed};
 use crate::files::{self, Schema, TomlFile, write_whole};
-use crate::machine::Machine;
+use crate::folder::cases;
+use crate::folder::load;
+use crate::folder::machine::Machine;
+use crate::folder::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::output::print;
+use crate::page::view::StudyView;
+use crate::plan::selection;
 use crate::plan::{Plan, cheapest_controls, plan};
-use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
-use crate::results::load;
-use crate::view::StudyView;
-use crate::{append, fmt, publish, render, selection};
+use crate::{fmt, render};
+
+mod append;
+pub mod check;
+mod publish;
 
 const FOUND_FAULTS: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;

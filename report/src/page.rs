@@ -2,10 +2,13 @@
 
 use serde::Deserialize;
 
+use self::sentence::Sentence;
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
 use crate::fmt::anchor;
-use crate::sentence::Sentence;
+
+pub(crate) mod sentence;
+pub mod view;
 
 /// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use predicates::prelude::*;
 use predicates::str::contains;
 use report::claims::{Claims, Of};
-use report::plan_file::PlannedRun;
+use report::folder::plan_file::PlannedRun;
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, judging, plan, planned, read, render, report,
     temporary, usual, write,
@@ -42,9 +42,8 @@ report = true
 [[price]]
 id = "memory"
 text = "memory of a task"
-unit = "MiB"
+unit = "KiB"
 metric = "peak_rss_kib"
-factor = 0.0009765625
 async = "task"
 scenarios = ["price_wake"]
 blocks = { quick = 6 }
@@ -117,7 +116,9 @@ fn a_price_is_of_a_handoff_in_nanoseconds_unless_it_says_otherwise() {
     };
     let [thread, task] = ["thread", "task"].map(|arm| value(arm, Some("call"), 1e-9 / 1e-6, "us"));
     let (call, late) = (value("call", None, 1e-9 / 1e-6, "us"), value("task", None, 1e-9 / 1e-3, "ms"));
-    assert_eq!(printed, [&thread, &task, &call, &late].map(|of| ("handoff_ns", of)));
+    let memory = value("task", None, 1.0, "KiB");
+    let handoffs = [&thread, &task, &call, &late].map(|of| ("handoff_ns", of));
+    assert_eq!(printed, [&handoffs[..], &[("peak_rss_kib", &memory), handoffs[3]]].concat());
     assert_eq!(prices.iter().map(|price| price.is_in_readme).collect::<Vec<_>>(), [true, false, true, false]);
     assert_eq!(prices.iter().map(|price| price.is_in_report).collect::<Vec<_>>(), [false, true, false, false]);
     let factor = text.replace("unit = \"ms\"", "unit = \"turns\"\nfactor = 0.5");

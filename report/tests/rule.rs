@@ -3,8 +3,8 @@
 use std::fs;
 
 use report::claims::Claims;
-use report::plan_file::PlannedRun;
-use report::prediction::{added, agrees, overlap};
+use report::folder::plan_file::PlannedRun;
+use report::judge::prediction::{added, agrees, overlap};
 use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, Toy, cases, read, render, temporary, usual, write};
 
 mod support;

@@ -6,12 +6,12 @@ use super::REPORT;
 use super::markdown::{Table, cell, prose};
 use super::parts::EVIDENCE;
 use crate::claims::Form;
-use crate::figures;
 use crate::fmt::{self, anchor};
-use crate::judged::Verdict;
+use crate::judge::figures;
+use crate::judge::judged::Verdict;
+use crate::page::sentence::{Piece, Sentence, What};
+use crate::page::view::StudyView;
 use crate::page::{Answer, Document};
-use crate::sentence::{Piece, Sentence, What};
-use crate::view::StudyView;
 
 /// The first block of the README: the one conclusion, a row per study, and where they were measured.
 pub fn block(studies: &[StudyView]) -> String {

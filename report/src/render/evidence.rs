@@ -1,5 +1,6 @@
 //! The evidence of a study: its tables and charts, and each claim with both sides, the authors' code and what was tested for a cause.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use strum::VariantArray as _;
@@ -8,11 +9,11 @@ use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text
 use super::parts::{link, original, some};
 use super::{GENERATED, prices, rule, table};
 use crate::claims::{Form, Further};
-use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
-use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
+use crate::judge::figures::{self, NOTHING, or_nothing};
+use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
 use crate::page::Chart;
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
 /// The page of a study, one of all.
 pub fn page(studies: &[StudyView], view: &StudyView) -> String {
@@ -124,7 +125,7 @@ fn verdict(view: &StudyView, id: &str, form: Form) -> String {
 fn rows(view: &StudyView, tests: &[Test]) -> String {
     let mut table =
         Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
-    let (mut remarks, mut lines) = (String::new(), 0);
+    let (mut remarks, mut lines, mut modes) = (String::new(), 0, BTreeSet::new());
     for (label, id, form) in tests {
         let mut last = ("", String::new());
         for (host, row) in view.settings(id, *form).into_iter().flatten() {
@@ -145,14 +146,16 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let beside = if row.beside { " (beside)" } else { "" };
             let verdict = format!("{}{beside}", row.verdict);
             let figure = text(&figures::estimate(row));
+            let there = format!("(`{}`, {})", row.scenario, view.origin.name(host));
+            modes.extend(figures::modes(row).map(|said| format!("{said} {there}.")));
             let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round];
             table.row([&first[..], &rest].concat());
         }
     }
     match (remarks.is_empty(), lines) {
         (_, 0) => String::new(),
-        (true, _) => table.render() + "\n",
-        (false, _) => format!("{remarks}\n{}\n", table.render()),
+        (true, _) => format!("{}\n{}", table.render(), bullets(&modes)),
+        (false, _) => format!("{remarks}\n{}\n{}", table.render(), bullets(&modes)),
     }
 }
 

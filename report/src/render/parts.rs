@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::markdown::{cell, text};
 use crate::claims::Form;
-use crate::figures::{self, NOTHING};
 use crate::fmt::anchor;
-use crate::judged::{JudgedClaim, Row};
-use crate::view::StudyView;
+use crate::judge::figures::{self, NOTHING};
+use crate::judge::judged::{JudgedClaim, Row};
+use crate::page::view::StudyView;
 
 /// Where the evidence lies, from the root of the repository, where README.md and REPORT.md are.
 pub const EVIDENCE: &str = "docs/evidence/";

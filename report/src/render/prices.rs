@@ -5,10 +5,10 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 use super::markdown::{Table, cell, code, text};
 use super::parts::{EVIDENCE, some};
 use crate::claims::handoffs::Way;
-use crate::figures::{self, or_nothing};
 use crate::fmt;
-use crate::prices::{JudgedPrice, OnHost};
-use crate::view::{StudyView, price_host};
+use crate::judge::figures::{self, or_nothing};
+use crate::judge::prices::{JudgedPrice, OnHost};
+use crate::page::view::{StudyView, price_host};
 
 /// How a handoff is made, in the order of the columns.
 const WAYS: [Way; 2] = [Way::Sync, Way::Async];

@@ -3,7 +3,7 @@
 use super::markdown::{Table, bullets, code};
 use super::{GENERATED, prices, rule, study};
 use crate::fmt::anchor;
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
 /// Limits of every measurement here, whatever the study.
 const THREATS: [&str; 4] = [

@@ -4,7 +4,7 @@ use super::markdown::{Table, bullets, cell, code, text};
 use super::parts::EVIDENCE;
 use crate::claims::handoffs::{Handoffs, Shape};
 use crate::fmt;
-use crate::view::{Predicted, StudyView, predicted};
+use crate::page::view::{Predicted, StudyView, predicted};
 
 /// The section of the report, a row per rule; nothing if nothing can be predicted.
 pub fn section(studies: &[StudyView]) -> String {

@@ -9,10 +9,10 @@ use super::markdown::{Table, bullets, cell, headed, prose, text as text_of};
 use super::parts::{EVIDENCE, here, link, published, ranges, some};
 use crate::charts;
 use crate::claims::Form;
-use crate::figures::{self, or_nothing};
 use crate::fmt::{self, anchor};
-use crate::judged::{Judged, JudgedClaim, JudgedForm};
-use crate::view::StudyView;
+use crate::judge::figures::{self, or_nothing};
+use crate::judge::judged::{Judged, JudgedClaim, JudgedForm};
+use crate::page::view::StudyView;
 
 /// The section of a study.
 pub fn section(view: &StudyView) -> String {

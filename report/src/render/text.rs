@@ -7,10 +7,10 @@ use strum::VariantArray as _;
 use super::answers::filled;
 use super::{parts, prices};
 use crate::claims::Form;
-use crate::figures::{self, NOTHING};
 use crate::fmt;
-use crate::judged::{JudgedForm, JudgedStudy, Row};
-use crate::view::StudyView;
+use crate::judge::figures::{self, NOTHING};
+use crate::judge::judged::{JudgedForm, JudgedStudy, Row};
+use crate::page::view::StudyView;
 
 /// Width of the column of forms: the longest is "as published".
 const FORM: usize = 12;

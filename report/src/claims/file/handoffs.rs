@@ -8,7 +8,7 @@ use crate::claims::{Claims, Form, Of, Quantity, Replicate};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
-use crate::record::unit;
+use crate::folder::record::unit;
 
 /// The metric of a price that names none.
 const HANDOFF: &str = "handoff_ns";

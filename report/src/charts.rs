@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use self::frame::Series;
 use crate::fmt::anchor;
+use crate::page::view::StudyView;
 use crate::page::{Chart, ChartKind};
-use crate::view::StudyView;
 
 /// Every chart by file name: `claims.svg` with what the answers quote of all studies, `rule.svg` if prices predict anything, `STUDY-claims.svg`, and
 /// `STUDY-ID.svg` for each `[[chart]]` of a page of which anything was run.

@@ -2,17 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cases::{self, Case};
+use self::cases::Case;
+use self::dataset::{Dataset, Sample};
+use self::machine::Machine;
 use crate::claims::Claims;
-use crate::dataset::{Dataset, Sample};
 use crate::error::Error;
 use crate::files;
-use crate::machine::Machine;
-use crate::manifest;
-use crate::plan_file::{self, PlanMeta, PlannedRun};
-use crate::record::Record;
-use crate::runs::{self, MemoryRun, Run};
-use crate::seals;
+
+use self::plan_file::{PlanMeta, PlannedRun};
+use self::record::Record;
+use self::runs::{MemoryRun, Run};
+
+pub mod cases;
+pub mod dataset;
+pub mod host;
+pub mod hyperfine;
+pub(crate) mod log;
+pub mod machine;
+pub mod manifest;
+pub mod plan_file;
+pub mod record;
+pub mod runs;
+pub mod seals;
 
 /// Everything in a results folder, read and not yet checked against each other.
 #[derive(Debug, Clone)]

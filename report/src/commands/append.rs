@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use crate::cli::Left;
 use crate::error::Error;
 use crate::files;
-use crate::hyperfine::Export;
-use crate::log::{Log, Passes};
-use crate::record::Record;
-use crate::results::read_meta;
-use crate::runs::{GnuTime, Run, failure};
-use crate::selection;
+use crate::folder::hyperfine::Export;
+use crate::folder::log::{Log, Passes};
+use crate::folder::read_meta;
+use crate::folder::record::Record;
+use crate::folder::runs::{GnuTime, Run, failure};
+use crate::plan::selection;
 
 /// Adds the run `id` to runs.jsonl of `folder`, and the seal of its block if the run completes it. Returns the reason if the run counts as
 /// failed. A run that is not next in the plan, or whose record is that of another run, is an error, and nothing is added.

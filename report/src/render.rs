@@ -23,7 +23,7 @@ mod verdicts;
 
 use std::collections::BTreeMap;
 
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
 pub use parts::EVIDENCE;
 pub use prices::in_text as prices_in_text;

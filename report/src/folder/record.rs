@@ -1,7 +1,7 @@
 //! The record of a run: whether it fits what was planned, and what its metrics are.
 
+use crate::folder::plan_file::PlannedRun;
 pub use crate::line::{DuetPair, Order, Record};
-use crate::plan_file::PlannedRun;
 
 /// Endings of metric names: their units.
 pub const UNITS: [&str; 10] = ["_per_s", "_s", "_ms", "_us", "_ns", "_kib", "_bytes", "_count", "_percent", "_ratio"];

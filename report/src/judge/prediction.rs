@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::claims::handoffs::{Handoffs, Measured, Rule, Shape};
 use crate::fmt;
 use crate::judge::Round;
-use crate::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
+use crate::judge::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
 use crate::stats::signed_rank::FEWEST;
 
 /// Below this effect a prediction may be so many points off, and above it by this share of its logarithm.

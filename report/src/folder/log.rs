@@ -11,9 +11,9 @@ use sha2::digest::common::hazmat::{SerializableState as _, SerializedState};
 
 use crate::error::Error;
 use crate::files;
-use crate::plan_file::{self, PlannedRun};
-use crate::runs::MemoryRun;
-use crate::seals::{self, Sealer};
+use crate::folder::plan_file::{self, PlannedRun};
+use crate::folder::runs::MemoryRun;
+use crate::folder::seals::{self, Sealer};
 
 /// Name of the file with the [`Cursor`]. A sealed round has none.
 pub(crate) const CURSOR: &str = "cursor.json";

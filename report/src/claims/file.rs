@@ -11,12 +11,12 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::claims::scopes::Scopes;
 use crate::claims::{
     Asked, Cause, Claim, Claims, ControlCase, Form, Further, Goal, Kind, Mirrors, Of, Part, Quantity, Replicate, Unit,
 };
 use crate::error::Error;
 use crate::files::{Schema, TomlFile, in_line};
-use crate::scopes::Scopes;
 
 mod quantity;
 

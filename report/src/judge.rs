@@ -1,15 +1,20 @@
 //! From samples to verdicts: pure, and the only place where claims and samples meet.
 
+use self::judged::{JudgedControl, JudgedStudy, Row};
 use crate::claims::{Claims, Quantity};
-use crate::judged::{JudgedControl, JudgedStudy, Row};
 use crate::stats;
 
 mod calibration;
 mod claim;
 mod control;
 mod evidence;
+pub mod figures;
 mod goal;
+pub mod judged;
 mod mirror;
+pub mod prediction;
+pub mod prices;
+pub mod rounds;
 mod slope;
 
 pub use calibration::calibrate;

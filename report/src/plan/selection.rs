@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::cases::{self, Case};
 use crate::claims::Claims;
 use crate::error::Error;
-use crate::plan_file::{self, PlanMeta, PlannedRun};
-use crate::results::{load, read_meta};
+use crate::folder::cases::{self, Case};
+use crate::folder::plan_file::{self, PlanMeta, PlannedRun};
+use crate::folder::{load, read_meta};
 
 /// What the quick profile runs though nothing in claims.toml asks for it takes at most so long, in seconds: a figure that nobody judges
 /// is worth half a second of a user's time, but no build.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::machine::Machine;
+use crate::folder::machine::Machine;
 
 /// Facts that are equal in all rounds of a host.
 pub const FACTS: [&str; 8] =

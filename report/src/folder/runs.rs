@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, none};
 use crate::files;
-use crate::hyperfine::Export;
-use crate::plan_file::PlannedRun;
-use crate::record::Record;
+use crate::folder::hyperfine::Export;
+use crate::folder::plan_file::PlannedRun;
+use crate::folder::record::Record;
 
 /// A line of runs.jsonl.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -2,10 +2,10 @@
 
 use crate::claims::Quantity;
 use crate::claims::handoffs::{Piece, Price, Way};
-use crate::figures;
 use crate::fmt;
 use crate::judge::Round;
-use crate::judged::{Row, Scale};
+use crate::judge::figures;
+use crate::judge::judged::{Row, Scale};
 
 /// A price on all hosts.
 #[derive(Debug, Clone, PartialEq)]

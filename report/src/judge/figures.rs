@@ -1,9 +1,10 @@
 //! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
 
 use crate::claims::Unit;
+use crate::claims::rules::{Band, Over};
 use crate::fmt;
-use crate::judged::{Estimate, Range, Row, Scale, Side, Verdict};
-use crate::rules::{Band, Over};
+use crate::judge::judged::{Estimate, Range, Row, Scale, Side, Verdict};
+use crate::stats::modes::Mode;
 
 /// Stands where there is nothing to print.
 pub const NOTHING: &str = "-";
@@ -287,6 +288,16 @@ pub fn named_sides(row: &Row) -> String {
 
 fn side_value(side: &Side) -> String {
     if side.median.is_finite() { fmt::value(side.median, fmt::unit_of(&side.metric)) } else { "failed".to_owned() }
+}
+
+/// "`async` has two modes, 169 ms to 182 ms in 9 runs and 329 ms to 369 ms in 3 runs", for each arm that has.
+pub fn modes(row: &Row) -> impl Iterator<Item = String> {
+    row.sides.iter().filter_map(|side| {
+        let [low, high] = side.modes.as_ref()?;
+        let value = |x: f64| fmt::value(x, fmt::unit_of(&side.metric));
+        let said = |mode: &Mode| format!("{} to {} in {} runs", value(mode.lo), value(mode.hi), mode.n);
+        Some(format!("`{}` has two modes, {} and {}", side.arm, said(low), said(high)))
+    })
 }
 
 /// What is said of a value that may not be there.

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::claims_file::ORIGINALS;
-use crate::host;
-use crate::machine::Machine;
-use crate::results::Folder;
+use crate::claims::file::ORIGINALS;
+use crate::folder::Folder;
+use crate::folder::host;
+use crate::folder::machine::Machine;
 
 /// What is shown of a study.
 #[derive(Debug)]

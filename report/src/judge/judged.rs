@@ -4,10 +4,11 @@
 
 use strum::{IntoStaticStr, VariantArray as _};
 
+use crate::claims::rules::{Band, computable};
+pub use crate::claims::rules::{ControlState, Verdict};
 use crate::claims::{Claim, Form, Unit, form_of};
-use crate::rules::{Band, computable};
-pub use crate::rules::{ControlState, Verdict};
 pub use crate::stats::Interval as Estimate;
+use crate::stats::modes::Mode;
 
 /// What repeating an A/A control showed.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -125,6 +126,8 @@ pub struct Side {
     pub arm: String,
     pub metric: String,
     pub median: f64,
+    /// The groups that its runs fall into, if they do.
+    pub modes: Option<[Mode; 2]>,
 }
 
 /// A cause with its evidence, in the order of claims.toml.

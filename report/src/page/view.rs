@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::Form;
-use crate::dataset::{Dataset, Sample};
-use crate::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
-use crate::machine::Machine;
+use crate::claims::rules::{Over, over, together};
+use crate::folder::dataset::{Dataset, Sample};
+use crate::folder::machine::Machine;
+use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
+use crate::judge::prediction::{Observed, agrees};
+use crate::judge::prices::JudgedPrice;
+use crate::judge::rounds::{CALIBRATES, Origin};
 use crate::page::{Chart, ChartKind, Page};
-use crate::prediction::{Observed, agrees};
-use crate::prices::JudgedPrice;
-use crate::rounds::{CALIBRATES, Origin};
-use crate::rules::{Over, over, together};
 
 /// A study with everything that is printed about it.
 #[derive(Debug, Default, Clone)]

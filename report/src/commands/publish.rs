@@ -7,20 +7,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::charts;
-use crate::check::{self, Checked};
 use crate::claims::Claims;
-use crate::dataset::Dataset;
+use crate::commands::check::{self, Checked};
 use crate::error::{Error, none};
 use crate::files::{self, write_whole};
+use crate::folder::dataset::Dataset;
+use crate::folder::{Folder, load};
+use crate::judge::judged::JudgedStudy;
+use crate::judge::prediction::{self, Observed};
+use crate::judge::prices;
+use crate::judge::rounds::{self, CALIBRATES, Origin, Shown, Source};
 use crate::judge::{self, Evidence, Originals, Round};
-use crate::judged::JudgedStudy;
 use crate::page::Page;
-use crate::prediction::{self, Observed};
-use crate::prices;
+use crate::page::view::StudyView;
 use crate::render;
-use crate::results::{Folder, load};
-use crate::rounds::{self, CALIBRATES, Origin, Shown, Source};
-use crate::view::StudyView;
 
 /// What a study asks and how it is presented: its claims.toml and page.toml.
 struct Definition {

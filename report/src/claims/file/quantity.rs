@@ -7,10 +7,10 @@ use strum::VariantNames;
 use toml::de::DeValue;
 
 use super::{ORIGINALS, PROFILES, Scope};
+use crate::claims::rules::Band;
 use crate::claims::{Aim, Better, Bound, Form, Kind, Of, Quantity, Replicate};
 use crate::error::Error;
-use crate::record::unit;
-use crate::rules::Band;
+use crate::folder::record::unit;
 
 impl Scope<'_, '_> {
     pub(super) fn bound(&self) -> Result<Option<Bound>, Error> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::plan_file::PlannedRun;
+use crate::folder::plan_file::PlannedRun;
 
 /// Name of the file.
 pub const NAME: &str = "seals.tsv";

@@ -6,23 +6,23 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::claims::file::ORIGINALS;
 use crate::claims::{Asked, Claims, Form, Kind, Of};
-use crate::claims_file::ORIGINALS;
 use crate::error::{Error, none};
 use crate::files::{self, TomlFile, write_whole};
 use crate::fmt;
-use crate::host;
-use crate::log;
-use crate::manifest;
+use crate::folder::host;
+use crate::folder::log;
+use crate::folder::manifest;
+use crate::folder::plan_file::{self, PlanMeta, PlannedRun};
+use crate::folder::record::{Record, is_summary};
+use crate::folder::runs::{MemoryRun, Run};
+use crate::folder::seals::{self, first_difference};
+use crate::folder::{Folder, faulty, load, read_meta, rounds_below};
 use crate::page::Page;
+use crate::page::sentence::Sentence;
 use crate::plan::plan;
-use crate::plan_file::{self, PlanMeta, PlannedRun};
-use crate::record::{Record, is_summary};
-use crate::results::{Folder, faulty, load, read_meta, rounds_below};
-use crate::runs::{MemoryRun, Run};
-use crate::seals::{self, first_difference};
-use crate::selection;
-use crate::sentence::Sentence;
+use crate::plan::selection;
 
 /// What is sealed below some paths, read and checked.
 #[derive(Debug, Default)]

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cases::Case;
 use crate::error::Error;
 use crate::files::{self, Schema};
-use crate::manifest;
+use crate::folder::cases::Case;
+use crate::folder::manifest;
 
 /// One run of the plan.
 #[derive(Debug, Clone, PartialEq)]

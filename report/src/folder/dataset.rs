@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::DuetPair;
+use crate::folder::record::DuetPair;
 
 /// One run: a sample, or a failure.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,6 +5,7 @@ pub mod duet;
 pub mod floor;
 pub mod holm;
 pub mod layout;
+pub mod modes;
 pub mod share;
 pub mod signed_rank;
 pub mod slope;
