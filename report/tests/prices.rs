@@ -189,7 +189,7 @@ fn of_each_host_the_newest_round_that_measured_a_price_decides() {
     // Twenty times 8 to 12 and 4 to 6 ms, in two digits.
     assert!(readme.contains("| sync 160 to 240 ms, async 80 to 120 ms |"), "{readme}");
     assert!(readme.contains("\n[1,000 tasks take 76 GiB](docs/evidence/toy.md#prices).\n"), "{readme}");
-    assert!(!readme.contains("old") && !readme.contains("wake-up") && readme.lines().count() <= 16, "{readme}");
+    assert!(!readme.contains("\nold\n") && !readme.contains("wake-up") && readme.lines().count() <= 16, "{readme}");
 
     let page = read(out.path(), "REPORT.md");
     let row = page.lines().find(|line| line.contains("a wake-up by a timer")).unwrap();
