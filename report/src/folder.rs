@@ -115,14 +115,19 @@ impl Folder {
     /// Whether it judges claims: it measured all of its profile.
     pub fn judges(&self) -> bool {
         let PlanMeta { calibration, only, profile, .. } = &self.meta;
-        let is_whole = calibration.is_none() && only.is_none() && !self.is_of_prices();
+        let is_whole = calibration.is_none() && only.is_none() && self.part().is_none();
         is_whole && matches!(profile.as_str(), "quick" | "full")
     }
 
-    /// Whether it was asked nothing but prices.
-    pub fn is_of_prices(&self) -> bool {
-        let Claims { claims, controls, goals, prices, .. } = &self.claims;
-        claims.is_empty() && controls.is_empty() && goals.is_empty() && !prices.is_empty()
+    /// What it was asked and nothing else: `prices` or `maps`; `None` of any other round.
+    pub fn part(&self) -> Option<&'static str> {
+        let Claims { claims, controls, goals, prices, maps, .. } = &self.claims;
+        match (prices.is_empty(), maps.is_empty()) {
+            _ if !(claims.is_empty() && controls.is_empty() && goals.is_empty()) => None,
+            (false, true) => Some("prices"),
+            (true, false) => Some("maps"),
+            _ => None,
+        }
     }
 
     /// How many blocks were run, and how many planned: a measurement that was cut off has fewer.

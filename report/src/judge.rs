@@ -11,6 +11,7 @@ mod evidence;
 pub mod figures;
 mod goal;
 pub mod judged;
+pub mod maps;
 mod mirror;
 pub mod prediction;
 pub mod prices;

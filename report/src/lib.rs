@@ -7,7 +7,7 @@
 //! - [`plan`]: which runs are made, fixed before the first;
 //! - [`folder`]: the files of a round, written while it is measured and read when it is sealed;
 //! - [`stats`]: numbers in, estimates out;
-//! - [`judge`]: claims meet samples, round by round and host by host; prices and the rule;
+//! - [`judge`]: claims meet samples, round by round and host by host; prices, the rule and maps;
 //! - [`page`]: page.toml, and what is known of a study when its pages are written;
 //! - [`render`] and [`charts`]: the pages, with figures as [`fmt`] prints them;
 //! - [`cli`] and [`commands`]: what can be typed, and what each command does; [`files`], [`error`] and [`output`] are its edges.

@@ -3,13 +3,14 @@
 //! - `markdown`: escaped text and tables; `parts`: what several pages print;
 //! - REPORT.md: `report`, with a `study` each;
 //! - docs/evidence/: `evidence` of each study, `trust`, `machines`, and `verdicts` for other programs;
-//! - `prices`: what one handoff costs, on most of them; `rule`: what that predicts;
+//! - `prices`: what one handoff costs, on most of them; `rule`: what that predicts; `maps`: what designs cost around the published settings;
 //! - blocks of other documents: `answers` in the README (two of them), `goals` in those of the crates; `text` for a terminal.
 
 mod answers;
 mod evidence;
 mod goals;
 mod machines;
+mod maps;
 mod markdown;
 mod parts;
 mod prices;
@@ -25,6 +26,7 @@ use std::collections::BTreeMap;
 
 use crate::page::view::StudyView;
 
+pub use maps::in_text as maps_in_text;
 pub use parts::EVIDENCE;
 pub use prices::in_text as prices_in_text;
 pub use text::{answers as answers_in_text, claim as claim_in_text, verdict_table};

@@ -22,6 +22,8 @@ mod quantity;
 
 mod handoffs;
 
+mod map;
+
 /// Keys that a table keeps to itself.
 const OWN: &str = "id text short original published fair further part absent pending schema study budget first scope planted claim goal process duet size ours but";
 /// Keys that say how a test is judged; a form and a part inherit them.
@@ -32,6 +34,8 @@ const MEASURED: &str = "metric scenarios blocks replicate better";
 const ARMS: &str = "ratio arm arms minus per factor unit";
 /// Keys of a price, and of a rule.
 const PRICED: &str = "price condition sync async base use readme report rule form shape beside handoffs count why side";
+/// Keys of a map.
+const MAPPED: &str = "map y without crossing curve over at when";
 /// Keys that claims had before: rounds that were sealed with them are still read, without them.
 const RETIRED: &str = "size size_band control";
 /// Groups of keys: a table that sets one key of a group does not inherit the others.
@@ -120,9 +124,10 @@ impl Claims {
         let goals = top.each("goal", "goal", |goal| goal.goal())?;
         let prices = top.each("price", "price", |price| price.price())?;
         let rules = top.each("rule", "rule", |rule| rule.rule())?;
+        let maps = top.each("map", "map", |map| map.map())?;
         reader.refuse_unread()?;
         let (controls, scopes) = (reader.controls.into_inner(), reader.scopes.into_inner());
-        let claims = Claims { study, budget_s, first, scopes, claims, controls, goals, prices, rules };
+        let claims = Claims { study, budget_s, first, scopes, claims, controls, goals, prices, rules, maps };
         claims.check_names(file)?;
         Ok(claims)
     }
@@ -131,14 +136,16 @@ impl Claims {
     fn check_names(&self, file: TomlFile<'_>) -> Result<(), Error> {
         let further = self.claims.iter().flat_map(|claim| &claim.further).map(|test| &test.id);
         let aims = self.goals.iter().map(|goal| &goal.id).chain(self.prices.iter().map(|price| &price.id));
-        let aims = aims.chain(self.rules.iter().map(|rule| &rule.id));
+        let aims = aims.chain(self.rules.iter().map(|rule| &rule.id)).chain(self.maps.iter().map(|map| &map.id));
         let ids = self.claims.iter().map(|claim| &claim.id).chain(further).chain(aims);
         let mut seen = BTreeSet::new();
         if let Some(id) = ids.into_iter().find(|id| !seen.insert(*id)) {
             return Err(file.error_at(&format!("id = \"{id}\""), format!("the id '{id}' stands twice")));
         }
-        if let Some(id) = self.first.iter().find(|id| !self.parts().any(|(part, _)| part == *id)) {
-            return Err(file.error_at(id, format!("'{id}' is to be measured first, but there is no such claim")));
+        let is_there =
+            |id: &String| self.parts().any(|(part, _)| part == id) || self.maps.iter().any(|map| map.id == *id);
+        if let Some(id) = self.first.iter().find(|id| !is_there(id)) {
+            return Err(file.error_at(id, format!("'{id}' is to be measured first, but there is no such claim or map")));
         }
         self.check_rules(file)?;
         for (id, part) in self.parts() {
@@ -206,7 +213,7 @@ impl<'a> Reader<'a> {
             if self.is_of_round && is_in(RETIRED, &key) && !name.starts_with("planted.") {
                 continue;
             }
-            if ![OWN, JUDGED, MEASURED, ARMS, PRICED].iter().any(|keys| is_in(keys, &key)) {
+            if ![OWN, JUDGED, MEASURED, ARMS, PRICED, MAPPED].iter().any(|keys| is_in(keys, &key)) {
                 return Err(self.file.error_in(at, format!("unknown key `{key}` in {name}")));
             }
             let entry = Rc::new(Entry { key: key.clone(), value, at, of: name.clone(), is_read: Cell::new(false) });

@@ -56,13 +56,15 @@ pub struct Rule {
     pub measured: Measured,
     pub shape: Shape,
     pub handoffs: Handoffs,
-    /// Study and id of the price, and how the handoff is made.
-    pub price: (String, String, Way),
+    pub price: PriceOf,
     /// The arm without the handoffs.
     pub base: String,
     /// What says how long it takes, if not the metric of the effect.
     pub metric: Option<String>,
 }
+
+/// Study and id of a price, and how the handoff is made.
+pub type PriceOf = (String, String, Way);
 
 /// Where the effect is measured.
 #[derive(Debug, Clone, PartialEq)]

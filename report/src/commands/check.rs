@@ -80,7 +80,7 @@ fn name(folder: &Folder) -> Option<Error> {
     let meta = &folder.meta;
     let profile = match meta.profile.as_str() {
         _ if meta.calibration.is_some() => "calibration",
-        "quick" if folder.is_of_prices() => "prices",
+        "quick" => folder.part().unwrap_or("quick"),
         profile => profile,
     };
     let place = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
@@ -109,7 +109,7 @@ fn structure(folder: &Folder) -> Vec<Error> {
 fn probes(folder: &Folder, file: &Path) -> Vec<Error> {
     let kernel = folder.machine.value("kernel");
     let is_linux = kernel.is_none_or(|kernel| kernel.as_str().is_some_and(|kernel| kernel.starts_with("Linux")));
-    let is_due = (folder.judges() || folder.is_of_prices()) && is_linux;
+    let is_due = (folder.judges() || folder.part().is_some()) && is_linux;
     let is_lacking = |name: &str| !folder.machine.number(name).is_some_and(|figure| figure > 0.0);
     let lacking = host::PROBES.iter().map(|(name, _)| name).filter(|name| is_due && is_lacking(name));
     let what = "is no figure above zero: a whole round is of a host that was probed";
@@ -130,7 +130,13 @@ pub(crate) fn page_against_claims(page: &Page, claims: &Claims, file: &Path) -> 
     let unlike = page.quotients().filter(|(metric, per)| claims.scopes.unlike(metric, per).is_some());
     let unlike =
         unlike.map(|(metric, per)| format!("it divides {metric} by {per}, which by 'scope' is of another thing"));
-    unknown.chain(unjudged).chain(unlike).map(|what| Error::file(file, what)).collect()
+    let crossed = page.sentences().flat_map(Sentence::crossings).filter(|(map, crossing)| {
+        let map = claims.maps.iter().find(|own| own.id == **map);
+        !map.is_some_and(|map| map.crossings.iter().any(|own| own.id == **crossing))
+    });
+    let crossed = crossed
+        .map(|(map, crossing)| format!("it quotes the crossing {crossing} of the map {map}, which claims.toml lacks"));
+    unknown.chain(unjudged).chain(crossed).chain(unlike).map(|what| Error::file(file, what)).collect()
 }
 
 /// plan.json is of these files; a part of the originals holds its scenarios and no others.

@@ -19,7 +19,7 @@ use crate::judge::prices;
 use crate::judge::rounds::{self, CALIBRATES, Origin, Shown, Source};
 use crate::judge::{self, Evidence, Originals, Round};
 use crate::page::Page;
-use crate::page::view::StudyView;
+use crate::page::view::{StudyView, predict_maps};
 use crate::render;
 
 /// What a study asks and how it is presented: its claims.toml and page.toml.
@@ -47,7 +47,10 @@ pub fn studies(checked: &Checked, results: &[PathBuf], root: &Path) -> Result<Ve
         let what = "no sealed measurement of a whole study is there: run make all-reports";
         return Err(results.iter().map(|results| Error::file(results, what)).collect());
     }
-    shown.iter().map(|shown| Ok(study(shown, Definition::read(root, shown.study)?, &names))).collect()
+    let judge = |shown: &Shown| Ok(study(shown, Definition::read(root, shown.study)?, &names));
+    let mut studies = shown.iter().map(judge).collect::<Result<Vec<_>, Vec<Error>>>()?;
+    predict_maps(&mut studies);
+    Ok(studies)
 }
 
 /// The samples of a round, and the claims as far as it was asked them.
@@ -95,12 +98,13 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
         (judged, observed)
     };
     let (on_here, mut observed) = on(here);
-    let alone: Vec<Asked> = shown.prices.iter().map(|round| Asked::new(round, &claims)).collect();
+    let alone: Vec<Asked> = shown.parts.iter().map(|round| Asked::new(round, &claims)).collect();
     let alone: Vec<(usize, Round)> = alone.iter().map(|it| (it.host, it.round())).collect();
     let on_hosts = rounds.iter().flat_map(|(host, rounds)| rounds.iter().map(|round| (*host, round)));
     let mut newest_first: Vec<_> = on_hosts.chain(alone.iter().map(|(host, round)| (*host, round))).collect();
     newest_first.sort_by_key(|(_, round)| Reverse(round.folder));
     let prices = prices::judge(&claims.prices, &newest_first);
+    let maps = judge::maps::judge(&claims.maps, &newest_first);
     let others: Vec<usize> = rounds.keys().copied().filter(|host| *host != here).collect();
     let newest = asked[0].folder;
     let (memory_disagreements, memory_compared) = newest.memory_check();
@@ -131,6 +135,7 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
         judged,
         elsewhere,
         prices,
+        maps,
         observed,
         page,
         data: asked.swap_remove(0).data,
@@ -144,7 +149,7 @@ fn study(shown: &Shown<'_>, definition: Definition, names: &[String]) -> StudyVi
     };
     let checking: BTreeSet<String> = view.originals_used();
     let checking = shown.originals.iter().filter(|(_, folder)| checking.contains(&folder.below()));
-    view.origin.rounds = { shown.rounds.iter().chain(&shown.prices) }
+    view.origin.rounds = { shown.rounds.iter().chain(&shown.parts) }
         .map(source)
         .chain(shown.calibration.map(|(host, folder)| Source::new(CALIBRATES, host, folder)))
         .chain(checking.map(|(host, folder)| Source::new("checks the mirrors", *host, folder)))

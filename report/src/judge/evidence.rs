@@ -210,7 +210,7 @@ pub(super) fn ratio_estimate(found: &Yield, confidence: f64) -> Option<Estimate>
 }
 
 /// What an estimate of `quantity` is an estimate of.
-fn scale(quantity: &Quantity) -> Scale {
+pub(super) fn scale(quantity: &Quantity) -> Scale {
     let metric = quantity.metric.clone();
     match &quantity.of {
         Of::Ratio { numerator, denominator } => {

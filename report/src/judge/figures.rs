@@ -179,8 +179,8 @@ pub fn met(estimate: &Estimate) -> String {
     format!("{} of {}", fmt::decimals((estimate.point * estimate.n as f64).round(), 0), estimate.n)
 }
 
-/// A factor is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
-fn printed(scale: &Scale, estimate: &Estimate) -> String {
+/// An estimate with its interval. A factor is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
+pub fn printed(scale: &Scale, estimate: &Estimate) -> String {
     let Estimate { point, lo, hi, .. } = *estimate;
     let is_factor = matches!(scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
     let is_open = (lo == f64::NEG_INFINITY || (is_factor && lo <= 0.0), hi == f64::INFINITY);

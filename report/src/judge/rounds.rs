@@ -14,8 +14,8 @@ pub struct Shown<'a> {
     pub study: &'a str,
     /// Rounds that judge, each with its host, the newest first; there is one at least.
     pub rounds: Vec<(usize, &'a Folder)>,
-    /// Rounds of prices alone, the newest first.
-    pub prices: Vec<(usize, &'a Folder)>,
+    /// Rounds of prices or of maps alone, the newest first.
+    pub parts: Vec<(usize, &'a Folder)>,
     /// Rounds of the authors' own code, the newest first.
     pub originals: Vec<(usize, &'a Folder)>,
     /// The newest calibration.
@@ -87,12 +87,12 @@ fn shown<'a>(study: &'a str, folders: &[(usize, &'a Folder)]) -> Option<Shown<'a
     let of = |is_wanted: &dyn Fn(&Folder) -> bool| -> Vec<(usize, &'a Folder)> {
         folders.iter().filter(|(_, folder)| is_wanted(folder)).copied().collect()
     };
-    let (mut rounds, mut prices) = (of(&Folder::judges), of(&Folder::is_of_prices));
+    let (mut rounds, mut parts) = (of(&Folder::judges), of(&|folder| folder.part().is_some()));
     if rounds.is_empty() {
-        // Prices are shown of a study of which nothing else was measured, too.
-        std::mem::swap(&mut rounds, &mut prices);
+        // They are shown of a study of which nothing else was measured, too.
+        std::mem::swap(&mut rounds, &mut parts);
     }
     rounds.first()?;
     let calibration = of(&|folder| folder.meta.calibration.is_some()).first().copied();
-    Some(Shown { study, rounds, prices, originals: of(&|folder| folder.meta.profile == ORIGINALS), calibration })
+    Some(Shown { study, rounds, parts, originals: of(&|folder| folder.meta.profile == ORIGINALS), calibration })
 }

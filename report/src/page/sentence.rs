@@ -24,6 +24,11 @@ pub enum Piece {
         of: Option<String>,
         what: What,
     },
+    /// Where a crossing of a map is, over the hosts.
+    Crossing {
+        map: String,
+        crossing: String,
+    },
 }
 
 /// How a figure is said, in the unit of its authors.
@@ -40,6 +45,14 @@ impl Sentence {
     /// The claims that its figures are of.
     pub fn claims(&self) -> impl Iterator<Item = &String> {
         self.pieces.iter().filter_map(|piece| if let Piece::Figure { claim, .. } = piece { Some(claim) } else { None })
+    }
+
+    /// The crossings whose figures it has.
+    pub fn crossings(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Crossing { map, crossing } => Some((map, crossing)),
+            _ => None,
+        })
     }
 
     /// The rows that it names by their scenario or part.
@@ -59,17 +72,22 @@ impl TryFrom<String> for Sentence {
         let mut pieces: Vec<Piece> = parts.next().map(|words| Piece::Words(words.to_owned())).into_iter().collect();
         for part in parts {
             let (place, words) = part.split_once('}').ok_or_else(|| format!("'{{{part}' lacks its '}}'"))?;
+            let words = Piece::Words(words.to_owned());
+            if let ["map", map, crossing] = place.split('.').collect::<Vec<_>>()[..] {
+                pieces.extend([Piece::Crossing { map: map.to_owned(), crossing: crossing.to_owned() }, words]);
+                continue;
+            }
             let (claim, form, of, what) = match place.split('.').collect::<Vec<_>>()[..] {
                 [claim, form, what] => (claim.to_owned(), form, None, what),
                 [claim, form, of, what] => (claim.to_owned(), form, Some(of.to_owned()), what),
                 _ => {
-                    let known = "{CLAIM.FORM.WHAT} or {CLAIM.FORM.SCENARIO_OR_PART.WHAT}";
+                    let known = "{CLAIM.FORM.WHAT}, {CLAIM.FORM.SCENARIO_OR_PART.WHAT} or {map.ID.CROSSING}";
                     return Err(format!("a figure is {known}, not {{{place}}}"));
                 }
             };
             let (form, what) = (chosen("form", form)?, chosen("figure", what)?);
             pieces.push(Piece::Figure { claim, form, of, what });
-            pieces.push(Piece::Words(words.to_owned()));
+            pieces.push(words);
         }
         Ok(Sentence { pieces })
     }

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::claims::Form;
+use crate::claims::handoffs::PriceOf;
 use crate::claims::rules::{Over, over, together};
 use crate::folder::dataset::{Dataset, Sample};
 use crate::folder::machine::Machine;
 use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
+use crate::judge::maps::JudgedMap;
 use crate::judge::prediction::{Observed, agrees};
 use crate::judge::prices::JudgedPrice;
 use crate::judge::rounds::{CALIBRATES, Origin};
@@ -21,6 +23,8 @@ pub struct StudyView {
     pub elsewhere: Vec<(usize, JudgedStudy)>,
     /// On all hosts.
     pub prices: Vec<JudgedPrice>,
+    /// On all hosts.
+    pub maps: Vec<JudgedMap>,
     /// What the rules of the study need to predict, on all hosts.
     pub observed: Vec<Observed>,
     pub page: Page,
@@ -47,9 +51,8 @@ pub struct Predicted<'a> {
 pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
     let (mut found, mut missing) = (Vec::new(), BTreeSet::new());
     for observed in studies.iter().flat_map(|view| &view.observed) {
-        let (study, id, way) = &observed.rule.price;
-        let prices = studies.iter().filter(|view| view.judged.study == *study).flat_map(|view| &view.prices);
-        let Some(price) = { prices }.find(|price| price.price.id == *id) else {
+        let of @ (study, id, way) = &observed.rule.price;
+        let Some(price) = price(studies, of) else {
             missing.insert(format!("{} ({study}.{id})", observed.rule.text));
             continue;
         };
@@ -59,6 +62,25 @@ pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>
         }));
     }
     (found, missing)
+}
+
+/// A price of some study; `None` if no host measured it.
+fn price<'a>(studies: &'a [StudyView], (study, id, _): &PriceOf) -> Option<&'a JudgedPrice> {
+    let mut prices = studies.iter().filter(|view| view.judged.study == *study).flat_map(|view| &view.prices);
+    prices.find(|price| price.price.id == *id)
+}
+
+/// Fills in what the prices of each host predict of its maps.
+pub fn predict_maps(studies: &mut [StudyView]) {
+    let mut maps: Vec<Vec<JudgedMap>> = studies.iter_mut().map(|view| std::mem::take(&mut view.maps)).collect();
+    for JudgedMap { map, hosts } in maps.iter_mut().flatten() {
+        for on in hosts {
+            on.predict(map, |of, host| price(studies, of)?.seconds(host, of.2));
+        }
+    }
+    for (view, maps) in studies.iter_mut().zip(maps) {
+        view.maps = maps;
+    }
 }
 
 /// The host of the newest round that measured a price.
@@ -163,7 +185,8 @@ impl StudyView {
         let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
         let rows = claims.flat_map(|found| &found.rows).chain(goals);
         let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| on.round.clone());
-        rows.map(|row| row.round.clone()).chain(prices).chain([self.judged.folder.clone()]).collect()
+        let maps = self.maps.iter().flat_map(|map| &map.hosts).map(|on| on.round.clone());
+        rows.map(|row| row.round.clone()).chain(prices).chain(maps).chain([self.judged.folder.clone()]).collect()
     }
 
     /// The folders of rounds that something shown takes a figure of.

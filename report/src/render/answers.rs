@@ -79,6 +79,10 @@ pub fn filled(view: &StudyView, sentence: &Sentence) -> String {
         Piece::Figure { claim, form, of, what } => {
             figure(view, (claim, *form), of.as_ref(), *what).unwrap_or_else(|| UNKNOWN.to_string())
         }
+        Piece::Crossing { map, crossing } => {
+            let map = view.maps.iter().find(|judged| judged.map.id == *map);
+            map.and_then(|map| map.range_of(crossing)).unwrap_or_else(|| UNKNOWN.to_string())
+        }
     };
     let said: String = sentence.pieces.iter().map(said).collect();
     let closed = |part: &str| match part.rfind(" (") {

@@ -7,7 +7,7 @@ use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
 use super::parts::{link, original, some};
-use super::{GENERATED, prices, rule, table};
+use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
 use crate::fmt::{self, anchor};
 use crate::judge::figures::{self, NOTHING, or_nothing};
@@ -36,6 +36,7 @@ pub fn page(studies: &[StudyView], view: &StudyView) -> String {
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
     out.push_str(&prices::by_host(view));
     out.push_str(&rule::by_scenario(studies, view));
+    out.push_str(&maps::by_host(view));
     let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
     out.push_str(&headed("## Tables", &tables.concat()));
     out.push_str(&headed("## Charts", &charts(view)));

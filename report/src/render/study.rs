@@ -1,12 +1,12 @@
-//! A study in the report: what it asks, what the original measured, what became of its claims, what to do.
+//! A study in the report: what it asks, what the original measured, what became of its claims, its maps, what to do.
 
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use strum::VariantArray as _;
 
-use super::answers;
 use super::markdown::{Table, bullets, cell, headed, prose, text as text_of};
 use super::parts::{EVIDENCE, here, link, published, ranges, some};
+use super::{answers, maps};
 use crate::charts;
 use crate::claims::Form;
 use crate::fmt::{self, anchor};
@@ -28,6 +28,7 @@ pub fn section(view: &StudyView) -> String {
         let forms = page.forms.as_deref().map(|forms| format!("{}\n\n", prose(forms))).unwrap_or_default();
         let _ = write!(out, "### Claims\n\n{forms}{}\n{chart}{})\n\n", claims(view), charts::claims_of(view));
     }
+    out.push_str(&maps::section(view));
     out.push_str(&headed("### What to do", &bullets(answers::advice(view))));
     out.push_str(&headed("### Threats", &bullets(&page.limits)));
     let _ = writeln!(out, "[Evidence]({EVIDENCE}{study}.md): set-ups, hosts, the authors' own code, causes, tables.");

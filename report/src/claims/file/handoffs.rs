@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Scope;
-use crate::claims::handoffs::{Handoffs, Measured, Piece, Price, Rule, Shape, Way};
+use crate::claims::handoffs::{Handoffs, Measured, Piece, Price, PriceOf, Rule, Shape, Way};
 use crate::claims::{Claims, Form, Of, Quantity, Replicate};
 use crate::error::Error;
 use crate::files::TomlFile;
@@ -29,14 +29,19 @@ impl Claims {
 }
 
 impl Scope<'_, '_> {
-    pub(super) fn price(&self) -> Result<Price, Error> {
+    /// The id of a `what`, which links and file names hold.
+    pub(super) fn kebab_id(&self, what: &str) -> Result<String, Error> {
         let id: String = self.need("id")?;
         let is_kebab = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-        if !id.split('-').all(|word| !word.is_empty() && is_kebab(word)) {
-            return Err(
-                self.fault_at("id", "is no name of a price: write it in small letters with hyphens between words")
-            );
+        if id.split('-').all(|word| !word.is_empty() && is_kebab(word)) {
+            return Ok(id);
         }
+        let why = format!("is no name of a {what}: write it in small letters with hyphens between words");
+        Err(self.fault_at("id", why))
+    }
+
+    pub(super) fn price(&self) -> Result<Price, Error> {
+        let id = self.kebab_id("price")?;
         let base: Option<String> = self.take("base")?;
         let mut sides = Vec::new();
         for way in [Way::Sync, Way::Async] {
@@ -114,24 +119,33 @@ impl Scope<'_, '_> {
             (None, Some(of)) => Measured::Ratio(self.observed(of, &base)?),
             _ => return Err(self.fault("needs what is measured: claim and form, or ratio and scenarios")),
         };
-        let shape = match self.need::<String>("shape")?.as_str() {
-            "added" => Shape::Added,
-            "overlap" => Shape::Overlap(self.need("beside")?),
-            _ => return Err(self.fault_at("shape", "has a shape that there is not: choose added or overlap")),
-        };
-        let price: String = self.need("price")?;
-        let (study, price) =
-            price.split_once('.').ok_or_else(|| self.fault_at("price", "names no price: write STUDY.price-id"))?;
         Ok(Rule {
             id: self.need("id")?,
             text: self.need("text")?,
             measured,
-            shape,
+            shape: self.shape()?,
             handoffs: self.handoffs()?,
-            price: (study.to_owned(), price.to_owned(), self.need("side")?),
+            price: self.price_of()?,
             base,
             metric: self.take("metric")?,
         })
+    }
+
+    /// How handoffs add up.
+    pub(super) fn shape(&self) -> Result<Shape, Error> {
+        match self.need::<String>("shape")?.as_str() {
+            "added" => Ok(Shape::Added),
+            "overlap" => Ok(Shape::Overlap(self.need("beside")?)),
+            _ => Err(self.fault_at("shape", "has a shape that there is not: choose added or overlap")),
+        }
+    }
+
+    /// The price that predicts, as `STUDY.price-id`, and its side.
+    pub(super) fn price_of(&self) -> Result<PriceOf, Error> {
+        let price: String = self.need("price")?;
+        let (study, price) =
+            price.split_once('.').ok_or_else(|| self.fault_at("price", "names no price: write STUDY.price-id"))?;
+        Ok((study.to_owned(), price.to_owned(), self.need("side")?))
     }
 
     /// A ratio that others measure, with or without the arm `base`.
@@ -150,7 +164,7 @@ impl Scope<'_, '_> {
         })
     }
 
-    fn handoffs(&self) -> Result<Handoffs, Error> {
+    pub(super) fn handoffs(&self) -> Result<Handoffs, Error> {
         let table = self.table("handoffs", &format!("handoffs of {}", self.name))?;
         let table = table.ok_or_else(|| self.fault("needs the key 'handoffs'"))?;
         if let Some(count) = table.take("count")? {
