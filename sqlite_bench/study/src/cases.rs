@@ -182,7 +182,7 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     map("map_200us_16", join(4, 650), 16, 250, SIXTEEN),
     map("map_500us_16", join(8, 800), 16, 250, &[full(0.3, ASKING)]),
     map("map_1ms_16", join(13, 1_000), 16, 250, SIXTEEN),
-    map("map_3ms_16", join(40, 1_000), 16, 250, SIXTEEN),
+    map("map_3ms_16", join(40, 1_000), 16, 250, &[measured(0.35, ASKING)]),
     // The runtime looks at its sockets once in 61 polls of tasks: windows that see it.
     map("map_10ms_16", join(130, 1_000), 16, 1_500, &[full(1.7, ASKING)]),
     map("map_point_256", Statement::Point, 256, 250, &[full(0.4, ASKING)]),

@@ -117,16 +117,19 @@ impl Asking {
     fn ask(&self, database: impl Database, runtime: &Runtime, file: &Path) -> Result<Asked> {
         let &Asking { statement, callers, window } = self;
         let database = Arc::new(database);
-        let call_all = |until| {
-            let caller = |_| call_until(Arc::clone(&database), statement, until, callers > 1);
-            runtime.block_on(async { (0..callers).map(caller).collect::<JoinSet<_>>().join_all().await })
+        let call_all = |asking, start, records: Vec<Times>| {
+            let caller = |record| call_for_window(Arc::clone(&database), asking, start, record);
+            runtime.block_on(async { records.into_iter().map(caller).collect::<JoinSet<_>>().join_all().await })
         };
+        // Made before the clock starts: each takes as long as many calls.
+        let records = || (0..callers).map(|_| Times::default()).collect();
         let before = rows(file)?;
-        let warm_up = sum(call_all(Instant::now() + ALONE))?;
+        let warm_up = sum(call_all(Asking { window: ALONE, ..*self }, Instant::now(), records()))?;
+        let (records, late) = (records(), Times::default());
         let span = Span::start();
         let start = Instant::now();
-        let bystander = (callers > 1).then(|| stand_by(runtime, start, window)).transpose()?;
-        let latency = call_all(start + window);
+        let bystander = (callers > 1).then(|| stand_by(runtime, start, window, late)).transpose()?;
+        let latency = call_all(*self, start, records);
         let cost = span.end();
         let (latency, bystander) = (sum(latency)?, bystander.map_or_else(|| Ok(Times::default()), |late| late())?);
         let answer = runtime.block_on(call(&*database, statement, ROWS - 1))?;
@@ -168,24 +171,24 @@ async fn call(database: &impl Database, statement: Statement, number: i64) -> Re
     Ok(answer)
 }
 
-/// A caller, until then.
-async fn call_until(
+/// A caller, for the window.
+async fn call_for_window(
     database: Arc<impl Database>,
-    statement: Statement,
-    until: Instant,
-    gives_way: bool,
+    asking: Asking,
+    start: Instant,
+    mut latency: Times,
 ) -> Result<Times> {
-    let (mut latency, mut due) = (Times::default(), Instant::now());
+    let mut due = start;
     for number in (0..ROWS).cycle() {
-        call(&*database, statement, number).await?;
+        call(&*database, asking.statement, number).await?;
         let end = Instant::now();
         latency.record(end - due);
         due = end;
-        if end >= until {
+        if end >= start + asking.window {
             break;
         }
         // A task of a service waits for its next request here.
-        if gives_way {
+        if asking.callers > 1 {
             yield_now().await;
         }
     }
@@ -200,13 +203,17 @@ fn sum(all: Vec<Result<Times>>) -> Result<Times> {
 }
 
 /// Begins to send a byte to a task every period, whatever becomes of it, and returns what waits for how late each was received.
-fn stand_by(runtime: &Runtime, start: Instant, window: Duration) -> Result<impl FnOnce() -> Result<Times>> {
+fn stand_by(
+    runtime: &Runtime,
+    start: Instant,
+    window: Duration,
+    mut late: Times,
+) -> Result<impl FnOnce() -> Result<Times>> {
     let (mut sender, receiver) = UnixStream::pair().context("cannot make a pair of sockets")?;
     receiver.set_nonblocking(true)?;
     let mut receiver = tokio::net::UnixStream::from_std(receiver)?;
     let arrivals = u32::try_from(window.as_micros() / PERIOD.as_micros())?;
     let receive = async move {
-        let mut late = Times::default();
         for arrival in 0..arrivals {
             receiver.read_u8().await?;
             late.record((start + PERIOD * arrival).elapsed());
