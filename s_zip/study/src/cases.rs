@@ -288,7 +288,7 @@ const ARMS_CALLS_1_MINIZ: &[Arms] = &[
 ];
 const ARMS_MANY: &[Arms] = &[
     smoke(0.2, "sync_sequential async_sequential sync_threads async_concurrent"),
-    always(0.12, "best_sync_threads best_async_concurrent"),
+    always(0.12, "best_sync_pool best_sync_threads best_async_concurrent"),
     measured(0.12, "best_async_concurrent@aa"),
 ];
 const ARMS_MANY_MINIZ: &[Arms] = &[

@@ -92,7 +92,12 @@ fn a_duet_records_its_pairs_and_a_single_run_its_counters() {
 
 #[test]
 fn several_archives_and_a_ticker_have_figures_of_their_own() {
-    assert_eq!(record("run --scenario many_10 --arm best_async_concurrent")["metrics"]["archives_count"], 100.0);
+    let ways = ["best_sync_threads", "best_sync_pool", "best_async_concurrent"];
+    let several = ways.map(|arm| record(&format!("run --scenario many_10 --arm {arm}")));
+    for record in &several {
+        assert_eq!(record["metrics"]["archives_count"], 100.0);
+        assert_eq!(record["digest"], several[0]["digest"]);
+    }
     let idle = record("run --scenario ticker --arm idle");
     assert!(idle["metrics"]["ticks_count"].as_f64() > Some(500.0), "{idle}");
     assert_eq!(record("run --scenario rss_5m --arm empty")["digest"], "");
