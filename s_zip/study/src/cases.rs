@@ -333,6 +333,7 @@ const MAP_WRITES: &[Arms] = &[always(0.1, "std tokio_file tokio_buffered")];
 const MAP_WRITES_FULL: &[Arms] = &[full(0.1, "std tokio_file tokio_buffered")];
 const MAP_ENTRIES: &[Arms] = &[always(0.1, "sync sync_buffered async async_buffered")];
 const MAP_ENTRIES_FULL: &[Arms] = &[full(0.1, "sync sync_buffered async async_buffered")];
+const MAP_ENTRIES_LONG: &[Arms] = &[full(0.4, "sync sync_buffered async async_buffered")];
 const DATA: &[Arms] = &[
     smoke(0.02, "sync async"),
     always(0.02, "best_sync best_at_once best_async zip_crate rawzip async_zip"),
@@ -420,23 +421,24 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     map_writes("map_write_4k", 4 * KIB, 128 * 16, MAP_WRITES),
     map_writes("map_write_16k", 16 * KIB, 256 * 4, MAP_WRITES),
     map_writes("map_write_64k", 64 * KIB, 512, MAP_WRITES),
-    map_writes("map_write_256k", 256 * KIB, 256, MAP_WRITES),
-    map_writes("map_write_1m", MIB, 64, MAP_WRITES),
-    archive("map_entry_100", (Tmpfs, 30), entry(Pattern, 100), MAP_ENTRIES),
-    archive("map_entry_1k", (Tmpfs, 30), entry(Pattern, KIB), MAP_ENTRIES_FULL),
-    archive("map_entry_10k", (Tmpfs, 30), entry(Pattern, 10 * KIB), MAP_ENTRIES),
-    archive("map_entry_100k", (Tmpfs, 30), ENTRY_100K, MAP_ENTRIES),
+    map_writes("map_write_256k", 256 * KIB, 128, MAP_WRITES),
+    map_writes("map_write_1m", MIB, 32, MAP_WRITES),
+    archive("map_entry_100", (Tmpfs, 40), entry(Pattern, 100), MAP_ENTRIES),
+    archive("map_entry_1k", (Tmpfs, 40), entry(Pattern, KIB), MAP_ENTRIES_FULL),
+    archive("map_entry_10k", (Tmpfs, 40), entry(Pattern, 10 * KIB), MAP_ENTRIES),
+    archive("map_entry_100k", (Tmpfs, 40), ENTRY_100K, MAP_ENTRIES),
     archive("map_entry_1m", (Tmpfs, 20), entry(Pattern, MIB), MAP_ENTRIES),
     archive("map_entry_10m", (Tmpfs, 10), entry(Pattern, MIB).times(10), MAP_ENTRIES),
-    archive("map_entry_100m", (Tmpfs, 2), entry(Pattern, MIB).times(100), MAP_ENTRIES),
+    archive("map_entry_30m", (Tmpfs, 4), entry(Pattern, MIB).times(30), MAP_ENTRIES),
+    archive("map_entry_100m", (Tmpfs, 3), entry(Pattern, MIB).times(100), MAP_ENTRIES),
     archive("map_log_1k", (Tmpfs, 30), entry(Log, KIB), MAP_ENTRIES_FULL),
     archive("map_log_10k", (Tmpfs, 30), entry(Log, 10 * KIB), MAP_ENTRIES_FULL),
     archive("map_log_100k", (Tmpfs, 20), entry(Log, 100 * KIB), MAP_ENTRIES_FULL),
     archive("map_log_1m", (Tmpfs, 4), entry(Log, MIB), MAP_ENTRIES_FULL),
-    archive("map_log_10m", (Tmpfs, 1), entry(Log, MIB).times(10), MAP_ENTRIES_FULL),
+    archive("map_log_10m", (Tmpfs, 1), entry(Log, MIB).times(10), MAP_ENTRIES_LONG),
     archive("map_noise_1k", (Tmpfs, 30), entry(Random, KIB), MAP_ENTRIES_FULL),
     archive("map_noise_10k", (Tmpfs, 30), entry(Random, 10 * KIB), MAP_ENTRIES_FULL),
     archive("map_noise_100k", (Tmpfs, 20), entry(Random, 100 * KIB), MAP_ENTRIES_FULL),
     archive("map_noise_1m", (Tmpfs, 4), entry(Random, MIB), MAP_ENTRIES_FULL),
-    archive("map_noise_10m", (Tmpfs, 1), entry(Random, MIB).times(10), MAP_ENTRIES_FULL),
+    archive("map_noise_10m", (Tmpfs, 1), entry(Random, MIB).times(10), MAP_ENTRIES_LONG),
 ];

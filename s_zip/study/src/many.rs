@@ -28,7 +28,7 @@ pub enum Together {
     Sequential,
     /// A thread for each.
     Threads,
-    /// As many threads as a runtime has workers; each takes the next archive when it is done with one.
+    /// As many threads as a runtime has workers, started anew each time; each takes the next archive when it is done with one.
     Pool,
     /// A task for each.
     Concurrent,

@@ -1,5 +1,5 @@
 //! What one handoff costs: a trip to tokio's blocking pool and back, a write through its file, each beside the same thing done in place.
-//! And what becomes of it as writes grow.
+//! And what a write costs by its size.
 
 use std::fs::File;
 use std::hint::black_box;
