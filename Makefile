@@ -18,12 +18,13 @@ SHELL       := bash
 .DELETE_ON_ERROR:
 
 MEASURE := $(STUDIES:%=measure-%)
+MAPS    := $(STUDIES:%=map-%)
 CLAIMS  := $(shell sed -n 's/^id = "\([A-Z][0-9]*\)"$$/claim-\1/p' $(STUDIES:%=%/study/claims.toml))
 REPORTS := $(STUDIES:%=report-%)
 ORIGINALS := $(STUDIES:%=originals-%)
 CHECKS  := $(CRATES:%=check-%)
 # Static pattern rules below: a plain pattern cannot be phony, and a file of that name would skip it silently.
-.PHONY: help all-reports plan prices calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(CLAIMS) $(REPORTS) $(CHECKS)
+.PHONY: help all-reports plan prices calibrate report setup test smoke fuzz clean originals $(ORIGINALS) $(MEASURE) $(MAPS) $(CLAIMS) $(REPORTS) $(CHECKS)
 
 ##@ Measure
 
@@ -36,6 +37,9 @@ plan: ## Print what all-reports would run, and for how long
 
 prices: $(TOOLS) ## Measure what one handoff costs, print the table and write it into the pages: minutes
 	@scripts/all-reports.sh --prices $(PLAN_FLAG) $(STUDIES)
+
+$(MAPS): map-%: $(TOOLS) ## Measure what each design of one study costs around the published settings, print it and write it into the pages
+	@scripts/all-reports.sh --maps $(PLAN_FLAG) $*
 
 $(REPORTS): report-%: $(TOOLS) ## Measure one study, then write REPORT.md
 	@scripts/all-reports.sh $(PLAN_FLAG) $*

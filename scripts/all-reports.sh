@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does:   measures the studies, first what README.md shows of all, then the rest one after the other, or calibrates them, or measures their prices
-#         alone; after each step it writes the report and prints the answers, or the prices.
+#         or maps alone; after each step it writes the report and prints the answers, the prices or the maps.
 # Reads:  the studies; TRIALS (config.sh).
 # Writes: results/, REPORT.md, docs/evidence/, charts/, and what is marked in the README files.
 # shellcheck source=lib.sh
@@ -8,8 +8,9 @@ source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/all-reports.sh [--profile quick|full | --prices | --calibrate] [--plan] STUDY...
---prices measures what one handoff costs and nothing else, in the studies that have prices.
+usage: scripts/all-reports.sh [--profile quick|full | --prices | --maps | --calibrate] [--plan] STUDY...
+--prices measures what one handoff costs and nothing else, in the studies that have prices; --maps likewise what each design costs around the
+published settings.
 --calibrate repeats A/A controls of each study TRIALS times instead (default 20): the report says how often the method was wrong.
 With --plan it only prints what would run and how long it takes; exit code 1: a study exceeds its budget.
 EOF
@@ -30,7 +31,7 @@ main() {
       -h | --help) usage; exit 0 ;;
       --plan) plan_only=yes ;;
       --calibrate) part=(--calibrate "$TRIALS") PROFILE=quick ;;
-      --prices) part=(--prices) said=--prices PROFILE=quick ;;
+      --prices | --maps) part=("$1") said=$1 PROFILE=quick ;;
       --profile) [ $# -gt 1 ] || die '--profile takes a value'; PROFILE=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) studies+=("$1") ;;
@@ -39,9 +40,9 @@ main() {
   done
   [ ${#studies[@]} -gt 0 ] || { usage >&2; exit 2; }
   for study in "${studies[@]}"; do
-    if [ "$said" = --answers ] || grep -qx '\[\[price\]\]' "$study/study/claims.toml"; then measured+=("$study"); fi
+    if [ "$said" = --answers ] || has "${said#--}" "$study"; then measured+=("$study"); fi
   done
-  [ ${#measured[@]} -gt 0 ] || die 'no study has prices'
+  [ ${#measured[@]} -gt 0 ] || die "no study has ${said#--}"
   if [ -n "$plan_only" ]; then exec "$SCRIPTS/measure.sh" "${measured[@]}" --profile "$PROFILE" ${part[@]+"${part[@]}"} --plan; fi
   case $PROFILE${part[*]+-} in
     quick | full)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Does:   begins, resumes and seals the folder that a measurement fills; sourced by measure.sh, which sets the variables.
 # Reads:  STUDY/study/{claims.toml,builds.tsv} and the verb `arms` of STUDY_study.
-# Writes: results/.partial/STUDY-PROFILE[-only|-calibration|-claim|-prices]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
-# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, trials, claim, prices and terms are set by measure.sh
+# Writes: results/.partial/STUDY-PROFILE[-only|-calibration|-claim|-prices|-maps]/ (the record), the same with .work (binaries, scratch), results/STUDY/STAMP-PROFILE/.
+# shellcheck shell=bash disable=SC2154  # study, program, home, report, results, record, work, plan_only, layouts, only, trials, claim, alone and terms are set by measure.sh
 
 # Puts into folder $1 what the measurement starts from: claims, cases and a copy of each binary, which no later build can change.
 stage() {
@@ -30,10 +30,10 @@ stage() {
   [ -z "$KEEP_VARIABLES" ] || kept_variables >>"$1/identity"
 }
 
-# What is asked: all of claims.toml, its prices alone, or the one claim in $claim with what it explains. Nothing else is then judged or guarded.
+# What is asked: all of claims.toml, its prices or maps alone, or the one claim in $claim with what it explains. Nothing else is then judged or guarded.
 claims() {
-  if [ -n "$prices" ]; then
-    awk '/^\[/ { heads++; take = /^\[\[price\]\]$/ } take || (!heads && /^(schema|study) = /)' "$home/claims.toml"
+  if [ -n "$alone" ]; then
+    awk -v head="[[${alone%s}]]" '/^\[/ { heads++; take = $0 == head } take || (!heads && /^(schema|study|scope) = /)' "$home/claims.toml"
     return
   fi
   if [ -z "$claim" ]; then cat "$home/claims.toml"; return; fi
@@ -53,7 +53,7 @@ select_cases() {
   local scenario cases=$1/cases.tsv
   [ -z "$trials" ] || return 0
   if [ -z "$only" ]; then
-    "$report" cases "$1" --profile "$PROFILE" ${claim:+--judged} ${prices:+--judged} >"$cases.run" || die "$study has no cases to run (see above)"
+    "$report" cases "$1" --profile "$PROFILE" ${claim:+--judged} ${alone:+--judged} >"$cases.run" || die "$study has no cases to run (see above)"
     mv "$cases.run" "$cases"
     return
   fi
@@ -98,7 +98,7 @@ open_record() {
 seal() {
   local suffix=$PROFILE
   [ -z "$trials" ] || suffix=calibration
-  [ -z "$prices" ] || suffix=prices
+  [ -z "$alone" ] || suffix=$alone
   describe after
   "$report" seal "$record" "$@" || die "$record could not be sealed (see above)"
   while sealed=$results/$study/$(date -u +%Y%m%dT%H%M%SZ)-$suffix && [ -e "$sealed" ]; do sleep 1; done

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # Does:   checks the recorded results and writes the report from the newest of each study; measures nothing.
 # Reads:  results/, STUDY/study/{claims.toml,page.toml}.
-# Writes: REPORT.md, docs/evidence/, charts/, the answers and prices in README.md and the goals in STUDY/README.md (below --into: the same there).
+# Writes: REPORT.md, docs/evidence/, charts/, the marked blocks of README.md and the goals in STUDY/README.md (below --into: the same there).
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
 usage() {
   cat <<'EOF'
-usage: scripts/report.sh [--answers | --prices] [--into FOLDER] STUDY...
+usage: scripts/report.sh [--answers | --prices | --maps] [--into FOLDER] STUDY...
 What was measured first of a study that is still being measured is part of the report until the rest is there.
---answers prints the answers at the end, --prices what one handoff costs. --into writes below FOLDER instead of the repository.
+--answers prints the answers at the end, --prices what one handoff costs, --maps the maps of the studies. --into writes below FOLDER instead of the repository.
 Exit codes: 0 done, 1 done, but some runs failed, 2 could not write the report.
 EOF
 }
 
 main() {
-  local printed='' into=. study file files=(README.md) splices=() code=0 report folder rounds=()
+  local printed='' maps='' into=. study file files=(README.md) splices=() code=0 report folder rounds=()
   while [ $# -gt 0 ]; do
     case $1 in
       -h | --help) usage; exit 0 ;;
       --answers | --prices) printed=${1#--} ;;
+      --maps) maps=yes ;;
       --into) [ $# -gt 1 ] || die '--into takes a folder'; into=$2; shift ;;
       -*) usage >&2; exit 2 ;;
       *) break ;;
@@ -45,6 +46,7 @@ main() {
   "$report" render "${rounds[@]}" --out "$into/REPORT.md" --charts "$into/charts" ${splices[@]+"${splices[@]}"} \
     ${printed:+--print "$printed"} || code=$?
   [ "$code" -le 1 ] || die 'the report could not be written (see above)'
+  [ -z "$maps" ] || for study in "$@"; do "$report" maps "${rounds[@]}" --study "$study"; done
   exit "$code"
 }
 

@@ -76,7 +76,7 @@ impl Load {
                     shared.delivery().failures.push(Status::internal(error.to_string()));
                 }
             }
-            return shared.take(start.elapsed());
+            return shared.take(start);
         };
         // Never closed, so that waiting does not fail.
         let _ = shared.under_way.acquire_many(u32::try_from(self.requests).unwrap_or(u32::MAX)).await;
@@ -89,7 +89,7 @@ impl Load {
         let begin = Instant::now();
         tokio::time::sleep(window).await;
         shared.counting.store(false, Ordering::Relaxed);
-        let delivery = shared.take(begin.elapsed());
+        let delivery = shared.take(begin);
         streams.shutdown().await;
         delivery
     }

@@ -6,14 +6,19 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use self::handoffs::{Price, Rule};
-use crate::rules::{Band, Direction};
-use crate::scopes::Scopes;
+use self::map::Map;
+use self::rules::{Band, Direction};
+use self::scopes::Scopes;
 
 pub(crate) use self::quantity::most_blocks;
 pub use self::quantity::{Better, Of, Quantity, Replicate};
 
+pub(crate) mod file;
 pub mod handoffs;
+pub mod map;
 mod quantity;
+pub mod rules;
+pub(crate) mod scopes;
 
 /// What claims.toml says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,6 +35,7 @@ pub struct Claims {
     pub goals: Vec<Goal>,
     pub prices: Vec<Price>,
     pub rules: Vec<Rule>,
+    pub maps: Vec<Map>,
 }
 
 /// One of the two forms in which every claim is judged; by name as page.toml and JSON say it.
@@ -325,7 +331,8 @@ impl Claims {
         let prices = self.prices.iter();
         let prices =
             prices.flat_map(|price| price.sides.iter().map(move |(_, quantity)| (price.id.as_str(), quantity)));
-        claims.chain(controls).chain(goals).chain(prices)
+        let maps = self.maps.iter().flat_map(|map| map.quantities().map(move |quantity| (map.id.as_str(), quantity)));
+        claims.chain(controls).chain(goals).chain(prices).chain(maps)
     }
 
     /// These claims with the blocks of a round, whose own claims are `round`, as far as it was asked the same: a test by the same claim, form,
@@ -373,6 +380,7 @@ impl Claims {
         claims.goals.iter_mut().map(|goal| &mut goal.quantity).for_each(anybody);
         let sides = claims.prices.iter_mut().flat_map(|price| &mut price.sides);
         sides.map(|(_, quantity)| quantity).for_each(anybody);
+        claims.maps.iter_mut().flat_map(Map::quantities_mut).for_each(anybody);
         claims
     }
 
@@ -384,7 +392,8 @@ impl Claims {
         });
         let prices = self.prices.iter().filter(|price| price.is_in_readme);
         let prices = prices.flat_map(|price| price.sides.iter().map(|(_, quantity)| quantity));
-        (quantities.chain(prices))
+        let maps = self.maps.iter().filter(|map| self.first.contains(&map.id)).flat_map(Map::quantities);
+        (quantities.chain(prices).chain(maps))
             .filter(|of| of.is_measured(profile))
             .flat_map(|of| of.scenarios(profile))
             .map(String::as_str)

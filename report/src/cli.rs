@@ -107,6 +107,14 @@ pub enum Command {
         #[command(flatten)]
         from: Basis,
     },
+    /// Print what each design costs around the published settings, and where one passes another: all maps
+    Maps {
+        #[command(flatten)]
+        from: Basis,
+        /// Only this study
+        #[arg(long)]
+        study: Option<String>,
+    },
     /// Print the verdicts on all claims, in both forms
     Verdicts {
         #[command(flatten)]

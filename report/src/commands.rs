@@ -8,19 +8,24 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, anyhow};
 
-use crate::cases;
-use crate::check::{self, Checked};
+use self::check::Checked;
 use crate::claims::Claims;
-use crate::claims_file::ORIGINALS;
+use crate::claims::file::ORIGINALS;
 use crate::cli::{Append, Basis, Command, Printed};
 use crate::files::{self, Schema, TomlFile, write_whole};
-use crate::machine::Machine;
+use crate::folder::cases;
+use crate::folder::load;
+use crate::folder::machine::Machine;
+use crate::folder::plan_file::{self, Calibration, PlanMeta, PlannedRun};
 use crate::output::print;
+use crate::page::view::StudyView;
+use crate::plan::selection;
 use crate::plan::{Plan, cheapest_controls, plan};
-use crate::plan_file::{self, Calibration, PlanMeta, PlannedRun};
-use crate::results::load;
-use crate::view::StudyView;
-use crate::{append, fmt, publish, render, selection};
+use crate::{fmt, render};
+
+mod append;
+pub mod check;
+mod publish;
 
 const FOUND_FAULTS: u8 = 1;
 const COULD_NOT_RUN: u8 = 2;
@@ -67,14 +72,9 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Check { paths, studies } => check_all(&paths, studies.as_deref()),
         Command::Answers { from } => print(&render::answers_in_text(&studies(&from)?)),
         Command::Prices { from } => print(&render::prices_in_text(&studies(&from)?, false)),
+        Command::Maps { from, study } => print(&render::maps_in_text(&some_of(studies(&from)?, study, &from)?)),
         Command::Verdicts { from, study, claim, json } => {
-            let mut studies = studies(&from)?;
-            if let Some(study) = study {
-                studies.retain(|view| view.judged.study == study);
-                if studies.is_empty() {
-                    return Err(anyhow!("there is no sealed measurement of {study} in {}", from.results[0].display()));
-                }
-            }
+            let studies = some_of(studies(&from)?, study, &from)?;
             if let Some(id) = claim {
                 let lines = studies.iter().find_map(|view| render::claim_in_text(view, &id));
                 return print(&lines.ok_or_else(|| anyhow!("there is no claim {id} in claims.toml"))?);
@@ -99,6 +99,17 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
 
 fn studies(from: &Basis) -> Result<Vec<StudyView>, Error> {
     judged(&check::read(&from.results)?, from)
+}
+
+/// The one study that is asked for; all, if none is.
+fn some_of(mut studies: Vec<StudyView>, only: Option<String>, from: &Basis) -> Result<Vec<StudyView>, Error> {
+    if let Some(study) = only {
+        studies.retain(|view| view.judged.study == study);
+        if studies.is_empty() {
+            return Err(anyhow!("there is no sealed measurement of {study} in {}", from.results[0].display()));
+        }
+    }
+    Ok(studies)
 }
 
 fn judged(checked: &Checked, from: &Basis) -> Result<Vec<StudyView>, Error> {

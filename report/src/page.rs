@@ -2,10 +2,13 @@
 
 use serde::Deserialize;
 
+use self::sentence::Sentence;
 use crate::error::Error;
 use crate::files::{Schema, TomlFile};
 use crate::fmt::anchor;
-use crate::sentence::Sentence;
+
+pub(crate) mod sentence;
+pub mod view;
 
 /// The presentation of a study.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -21,6 +24,8 @@ pub struct Page {
     /// What the original really measured.
     #[serde(default)]
     pub measured: Vec<String>,
+    /// What the two forms of its claims are.
+    pub forms: Option<String>,
     #[serde(default)]
     pub kept: Vec<String>,
     #[serde(default)]

@@ -7,13 +7,15 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::cases::Case;
+use self::selection::named;
 use crate::claims::{Claims, ControlCase, Quantity, most_blocks};
 use crate::error::Error;
 use crate::files::TomlFile;
 use crate::fmt;
-use crate::plan_file::{Calibration, PlanMeta, PlannedRun};
-use crate::selection::named;
+use crate::folder::cases::Case;
+use crate::folder::plan_file::{Calibration, PlanMeta, PlannedRun};
+
+pub mod selection;
 
 /// Each layout of the code works on so many inputs in turn: block k of m layouts on the one with seed k / m mod this.
 const INPUT_SEEDS: u64 = 3;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::contains;
-use report::machine::Machine;
-use report::plan_file::PlannedRun;
-use report::runs::{Run, read_lines};
-use report::seals;
+use report::folder::machine::Machine;
+use report::folder::plan_file::PlannedRun;
+use report::folder::runs::{Run, read_lines};
+use report::folder::seals;
 use serde_json::{Value, json};
 use support::{FIRST, Toy, findings, hyperfine, line_of, planned, promised, read, report, temporary, usual, write};
 use tempfile::TempDir;
@@ -84,7 +84,7 @@ impl Begun {
             write(scratch, "record", &record.to_string());
             append_memory(&self.folder, scratch, ["0", &run.case.scenario, &run.case.arm, "0"]).success();
         }
-        let probes = report::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
+        let probes = report::folder::host::PROBES.map(|(name, _)| format!("{name}\t1.5\t\n")).concat();
         write(scratch, "facts.tsv", &format!("cpu_model\tToy\t\n{probes}"));
         report().arg("machine").arg(&self.folder).arg(scratch.join("facts.tsv")).assert().success();
         report().arg("seal").arg(&self.folder).assert()
@@ -245,7 +245,7 @@ fn bytes_read_after(lines: usize) -> u64 {
     let planned = |n: usize| format!("toy-{n:04}\t{n}\tbig\ta\trelease\t0\t0\t1\trun --arm a\n");
     let plan = (1..=lines + 2).map(planned).collect::<Vec<_>>().concat();
     write(&begun.folder, "plan.tsv", &plan);
-    let planned = report::plan_file::from_tsv(&plan, "plan.tsv").expect("it is a plan");
+    let planned = report::folder::plan_file::from_tsv(&plan, "plan.tsv").expect("it is a plan");
     let line = |run: &PlannedRun| {
         let record = Toy::default().record(run, &json!({ "work_s": 1.25 }));
         json!({ "run": run.run, "exit": 0, "hyperfine": hyperfine(1.26), "record": record }).to_string() + "\n"

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use predicates::str::contains;
-use report::plan_file::PlannedRun;
-use report::results;
+use report::folder;
+use report::folder::plan_file::PlannedRun;
 use support::{
     CLAIMS, FIRST, Outcome, SECOND, Toy, findings, plan, plannable, planned, read, render, rendered, temporary, times,
     usual,
@@ -47,7 +47,7 @@ fn a_calibration_repeats_the_cheapest_control_of_each_form_and_its_trials_stand_
     assert!(trials.is_sorted(), "{trials:?}");
     let blocks: Vec<u64> = plan.iter().take(16).map(|run| run.block).collect();
     assert!(!blocks.is_sorted(), "in random order within a trial: {blocks:?}");
-    let meta = results::read_meta(&folder).expect("plan.json can be read");
+    let meta = folder::read_meta(&folder).expect("plan.json can be read");
     let calibration = meta.calibration.expect("it says what it repeats");
     assert_eq!(calibration.controls, ["aa b work_s big", "aa b peak_rss_kib big"]);
     assert_eq!(calibration.trials, 5);

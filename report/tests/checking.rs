@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use report::plan_file::{self, PlannedRun};
-use report::{check, manifest, seals};
+use report::commands::check;
+use report::folder::plan_file::{self, PlannedRun};
+use report::folder::{manifest, seals};
 use support::{
     CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, findings, forge, judging, line_of, planned, read, render,
     rendered, report, reseal, seal_blocks, sealed, temporary, usual, write,
@@ -213,7 +214,7 @@ fn an_incomplete_measurement_is_not_sealed() {
 fn forge_plan(folder: &Path, change: impl Fn(&str) -> String) {
     forge(folder, "plan.tsv", change);
     let hash = plan_file::hash(&read(folder, "claims.toml"), &read(folder, "cases.tsv"), &read(folder, "plan.tsv"));
-    let meta = report::results::read_meta(folder).expect("plan.json can be read");
+    let meta = report::folder::read_meta(folder).expect("plan.json can be read");
     forge(folder, "plan.json", |text| text.replace(&meta.hash, &hash));
 }
 

@@ -3,9 +3,11 @@
 #![expect(clippy::float_cmp, reason = "what is exact must be equal, and infinities have no distance")]
 
 use proptest::prelude::*;
-use report::record::{DuetPair, Order};
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+use report::folder::record::{DuetPair, Order};
 use report::stats::signed_rank::{hodges_lehmann, interval_rank, walsh_averages};
-use report::stats::{CONFIDENCE, binomial, duet, floor, holm, layout, share, slope};
+use report::stats::{CONFIDENCE, binomial, duet, floor, holm, layout, modes, share, slope};
 
 mod numbers;
 
@@ -342,4 +344,26 @@ fn the_order_effect_is_twice_the_cost_of_going_first_and_none_if_an_order_did_no
     assert_close(duet::order_effect(&pairs).expect("both orders"), 2.0 * 1.03_f64.ln());
     assert_eq!(duet::order_effect(&[pair(Order::Ba, 1.0, 1.0); 4]), None);
     assert_eq!(duet::order_effect(&[]), None);
+}
+
+#[test]
+fn two_groups_with_nothing_between_them_are_two_modes() {
+    let [low, high] = modes::two(vec![171.0, 348.0, 175.0, 169.0, 182.0, 369.0, 170.0, 329.0]).expect("two modes");
+    assert_eq!((low.lo, low.hi, low.n), (169.0, 182.0, 5));
+    assert_eq!((high.lo, high.hi, high.n), (329.0, 369.0, 3));
+    // A single value apart is an outlier, a spread without a gap one mode, and seven runs are too few.
+    assert_eq!(modes::two(vec![171.0, 175.0, 169.0, 182.0, 170.0, 174.0, 177.0, 369.0]), None);
+    assert_eq!(modes::two((0..12).map(|step| 100.0 + 10.0 * f64::from(step)).collect()), None);
+    assert_eq!(modes::two(vec![1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]), None);
+    // Steps of a coarse clock are no modes, nor is what has no logarithm.
+    assert_eq!(modes::two(vec![1.00, 1.00, 1.00, 1.00, 1.04, 1.04, 1.04, 1.04]), None);
+    assert_eq!(modes::two(vec![0.0; 12]), None);
+}
+
+#[test]
+fn one_mode_is_seldom_taken_for_two() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+    let taken = (0..10_000).filter(|_| modes::two((0..12).map(|_| (0.2 * normal()).exp()).collect()).is_some());
+    assert!(taken.count() < 100);
 }

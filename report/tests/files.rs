@@ -1,8 +1,8 @@
 //! The readers of JSON lines and exports of hyperfine, old and new: they refuse what would otherwise be read as something else.
 
-use report::hyperfine::Export;
-use report::machine::Machine;
-use report::runs::{self, Run};
+use report::folder::hyperfine::Export;
+use report::folder::machine::Machine;
+use report::folder::runs::{self, Run};
 
 fn read(text: &str) -> Result<Vec<Run>, Vec<String>> {
     runs::read_lines(text, "runs.jsonl").map_err(|errors| errors.iter().map(ToString::to_string).collect())

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use report::host::{self, PROBES};
-use report::machine::Machine;
-use report::plan_file::PlannedRun;
+use report::folder::host::{self, PROBES};
+use report::folder::machine::Machine;
+use report::folder::plan_file::PlannedRun;
 use serde_json::{Value, json};
 use support::{CASES, CLAIMS, FIRST, Outcome, SECOND, THIRD, Toy, cases, judging, rendered, temporary, times, usual};
 

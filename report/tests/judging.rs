@@ -1,12 +1,12 @@
 //! From claims and samples to verdicts, on made-up samples for each kind of claim and each verdict.
 
-use report::dataset::Sample;
-use report::judged::Verdict::{
+use report::folder::dataset::Sample;
+use report::folder::plan_file::Calibration;
+use report::folder::record::{DuetPair, Order};
+use report::judge::judged::Verdict::{
     Depends, DoesNot, DoesNotHold, ExplainsIt, Holds, NoDifference, NotTested, PartOfIt, Reversed, Unclear,
 };
-use report::judged::{ControlState, Judged, JudgedControl, JudgedStudy};
-use report::plan_file::Calibration;
-use report::record::{DuetPair, Order};
+use report::judge::judged::{ControlState, Judged, JudgedControl, JudgedStudy};
 use samples::{RATIO, Samples, fair, n, near, parsed, ratio_of, works};
 
 mod samples;

@@ -1,10 +1,10 @@
 //! Files that are not as docs/FORMAT.md says: each is refused with its name, the line and what to do.
 
-use report::cases;
 use report::claims::Claims;
 use report::error::Error;
+use report::folder::cases;
+use report::folder::plan_file;
 use report::page::Page;
-use report::plan_file;
 use support::{PAGE, line_of};
 
 mod support;

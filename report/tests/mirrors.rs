@@ -1,10 +1,10 @@
 //! A mirror and the authors' own code: do both show the same effect?
 
 use report::claims::Claims;
+use report::judge::judged::MirrorState::{Agrees, CouldNotTell, Disagrees};
+use report::judge::judged::Verdict::{Holds, Unclear};
+use report::judge::judged::{Judged, JudgedStudy, MirrorState};
 use report::judge::{self, Evidence, Originals, Round};
-use report::judged::MirrorState::{Agrees, CouldNotTell, Disagrees};
-use report::judged::Verdict::{Holds, Unclear};
-use report::judged::{Judged, JudgedStudy, MirrorState};
 use samples::{RATIO, Samples, fair, near, parsed, ratio_of, refused};
 
 mod samples;

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use predicates::prelude::*;
 use predicates::str::contains;
 use proptest::prelude::*;
-use report::cases;
 use report::claims::Claims;
 use report::error::Error;
 use report::files::TomlFile;
-use report::manifest;
+use report::folder::cases;
+use report::folder::manifest;
+use report::folder::plan_file::{self, PlanMeta, PlannedRun};
 use report::plan::{Plan, plan};
-use report::plan_file::{self, PlanMeta, PlannedRun};
 use support::{CASES, CLAIMS, line_of, plannable, report, write};
 
 mod support;

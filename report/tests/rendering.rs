@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use report::charts;
 use report::charts::canvas::{WIDTH, width_of};
-use report::figures::{coverage, estimate, figure, floor, short};
-use report::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
+use report::judge::figures::{coverage, estimate, figure, floor, short};
+use report::judge::judged::{Estimate, JudgedStudy, Range, Row, Scale, Verdict};
 use report::page::Page;
+use report::page::view::StudyView;
 use report::render::{self, splice_blocks};
-use report::view::StudyView;
 use strum::VariantArray as _;
 
 mod fixture;
@@ -83,8 +83,9 @@ fn assert_readable(views: &[StudyView]) {
 fn pages_charts_and_the_blocks_for_other_documents_are_the_golden_ones() {
     let views = [fixture::view()];
     let blocks = splice_blocks(&views);
-    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up", "prices"]);
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), ["answers", "goals-made_up", "prices", "why"]);
     golden("answers.md", &blocks["answers"]);
+    golden("why.md", &blocks["why"]);
     golden("goals.md", &blocks["goals-made_up"]);
     golden("verdicts.json", &render::verdicts_json(&views));
     for (path, text) in render::pages(&views).into_iter().chain(charts::all(&views)) {
@@ -137,7 +138,7 @@ fn every_link_between_the_pages_leads_to_one_anchor() {
 fn every_picture_named_in_the_report_is_drawn_and_the_other_way_round() {
     let views = [fixture::view()];
     // The README takes one from its block.
-    let text = report_md(&views) + &splice_blocks(&views)["answers"];
+    let text = report_md(&views) + &splice_blocks(&views)["why"];
     let mut named: Vec<&str> = text.split("charts/").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     named.sort_unstable();
     // The first chart of a study stands in the report and in the evidence.
@@ -252,7 +253,7 @@ fn pipes_tags_and_line_breaks_in_texts_break_neither_tables_nor_pictures() {
                 nasty.clone_into(&mut row.part);
             }
         }
-        if let report::judged::JudgedForm::Absent(reason) = &mut claim.published {
+        if let report::judge::judged::JudgedForm::Absent(reason) = &mut claim.published {
             nasty.clone_into(reason);
         }
     }
@@ -357,8 +358,8 @@ fn a_slope_of_a_direction_is_the_factor_between_its_ends() {
 #[test]
 fn a_ratio_is_said_in_the_unit_of_its_authors_and_its_range_over_hosts_beside_what_they_printed() {
     use report::claims::Unit::{Inverse, Percent, Plain, Times};
-    use report::figures::{is_outside, published, range};
-    use report::rules::Band;
+    use report::claims::rules::Band;
+    use report::judge::figures::{is_outside, published, range};
     for (unit, points, figure, expected, printed, outside) in [
         (Plain, [1.05, 1.42], 6.0, "+5 to +42 %", "+6 %", false),
         (Plain, [0.91, 1.06], 6.0, "−9 to +6 %", "+6 %", false),

@@ -6,7 +6,7 @@
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::rules::{self, ControlState, Direction, Each, Verdict};
+use report::claims::rules::{self, ControlState, Direction, Each, Verdict};
 use report::stats::signed_rank::{p_value_below, p_value_beyond};
 use report::stats::{
     CONFIDENCE, Interval, PLANTED_CONFIDENCE, binomial, estimate, floor, holm, layout, median, median_estimate, share,

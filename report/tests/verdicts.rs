@@ -1,10 +1,10 @@
 //! The verdict rules, one outcome at a time, and on both sides of every limit.
 
 use proptest::prelude::*;
-use report::rules::Verdict::{
+use report::claims::rules::Verdict::{
     self, Depends, DoesNot, DoesNotHold, ExplainsIt, Holds, NoDifference, NotTested, PartOfIt, Reversed, Unclear,
 };
-use report::rules::{self, Band, ControlState, Direction, Each, Over, over, together};
+use report::claims::rules::{self, Band, ControlState, Direction, Each, Over, over, together};
 use report::stats::Interval;
 use strum::VariantArray as _;
 

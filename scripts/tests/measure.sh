@@ -127,6 +127,16 @@ test_prices_are_measured_alone_and_are_a_round_of_their_own() {
   mv "$temp/claims.toml" "$claims"
   [[ $(newest) == *-prices ]] && a_whole_folder && ! grep -q 'claim' "$(newest)/claims.toml" && same 2 "$(count_lines "$(newest)/runs.jsonl")"
 }
+test_maps_are_measured_alone_and_are_a_round_of_their_own() {
+  local claims=$repo/toy/study/claims.toml
+  same 2 "$(exit_code measure --maps)" && says 'toy has no maps' || return
+  cp "$claims" "$temp/claims.toml"
+  printf '%s\n' '[[map]]' 'id = "length"' 'text = "How long?"' 'x = { metric = "work_s", label = "length" }' 'y = { metric = "work_s", label = "time" }' \
+    'arms = ["one", "two"]' 'scenarios = ["only", "long"]' 'blocks = { quick = 2 }' >>"$claims"
+  same 0 "$(exit_code measure --maps --plan)" && says '8 runs' && same 0 "$(exit_code measure --maps)" || return
+  mv "$temp/claims.toml" "$claims"
+  [[ $(newest) == *-maps ]] && a_whole_folder && ! grep -q 'claim' "$(newest)/claims.toml" && same 8 "$(count_lines "$(newest)/runs.jsonl")"
+}
 test_builds_that_only_tests_want_are_not_measured() {
   same 2 "$(FAST_BUILDS=yes exit_code measure)" && says 'not worth measuring' &&
     same 1 "$(FAST_BUILDS=yes exit_code measure --profile smoke)"

@@ -5,11 +5,11 @@ use super::canvas::{
 };
 use super::scale::Axis;
 use crate::claims::Form;
-use crate::figures;
+use crate::claims::rules::Band;
 use crate::fmt;
-use crate::judged::{JudgedClaim, Row, Scale, Verdict};
-use crate::rules::Band;
-use crate::view::StudyView;
+use crate::judge::figures;
+use crate::judge::judged::{JudgedClaim, Row, Scale, Verdict};
+use crate::page::view::StudyView;
 
 /// Height of a line of text.
 const LINE: f64 = 15.0;

@@ -21,16 +21,16 @@ impl Series<'_> {
     }
 }
 
-/// Draws the upright grid lines of a metric between two rows of pixels, their labels, and the title of the axis below them.
-pub fn metric_grid(canvas: &mut Canvas, axis: &Axis, metric: &str, (top, bottom): (f64, f64)) {
-    let (ticks, symbol) = axis.labelled(fmt::unit_of(metric));
+/// Draws the upright grid lines of what an axis shows between two rows of pixels, their labels, and the title of the axis below them.
+pub fn upright_grid(canvas: &mut Canvas, axis: &Axis, of: &Shown, (top, bottom): (f64, f64)) {
+    let (ticks, symbol) = axis.labelled(of.unit);
     for (tick, label) in ticks {
         let x = axis.at(tick);
         canvas.line((x, top), (x, bottom), GRID, 1.0);
         canvas.text(x, bottom + 18.0, &label, Style::NOTE.anchored(Anchor::Middle));
     }
     let style = Style::QUIET.anchored(Anchor::Middle);
-    canvas.text(f64::midpoint(axis.from, axis.to), bottom + 40.0, &axis_title(metric, &symbol), style);
+    canvas.text(f64::midpoint(axis.from, axis.to), bottom + 40.0, &of.title(&symbol), style);
 }
 
 /// Width of the widest text in pixels.
@@ -49,12 +49,25 @@ pub fn counted(series: &[Series]) -> String {
     }
 }
 
-/// The title of an axis with its unit: "work time (ms)".
-pub fn axis_title(metric: &str, symbol: &str) -> String {
-    let words = fmt::metric_in_words(metric);
-    match symbol {
-        // The words say "per second" and "percent" already.
-        "" | "/s" | "%" => words,
-        symbol => format!("{words} ({symbol})"),
+/// What an axis shows: in words, and in which unit its values are stored.
+#[derive(Debug, Clone)]
+pub struct Shown<'a> {
+    pub words: String,
+    pub unit: &'a str,
+}
+
+impl Shown<'_> {
+    /// A metric.
+    pub fn metric(metric: &str) -> Shown<'static> {
+        Shown { words: fmt::metric_in_words(metric), unit: fmt::unit_of(metric) }
+    }
+
+    /// The title of an axis with its printed unit: "work time (ms)".
+    pub fn title(&self, symbol: &str) -> String {
+        match symbol {
+            // The words say "per second" and "percent" already.
+            "" | "/s" | "%" => self.words.clone(),
+            symbol => format!("{} ({symbol})", self.words),
+        }
     }
 }

@@ -3,9 +3,8 @@
 use super::canvas::{
     Anchor, Canvas, GRID, MUTED, PADDING, SMALL, Style, TEXT, WIDTH, color, dash, heading, mark, shorten,
 };
-use super::frame::{Series, axis_title, counted, metric_grid, widest};
+use super::frame::{Series, Shown, counted, upright_grid, widest};
 use super::scale::Axis;
-use crate::fmt;
 use crate::page::Chart;
 use crate::stats::median;
 
@@ -21,47 +20,91 @@ struct End<'a> {
     at: (f64, f64),
 }
 
+/// Lines over a frame with both axes, under way.
+pub struct Plot<'a> {
+    pub canvas: Canvas,
+    x: Axis,
+    y: Axis,
+    /// Its left and right pixels, and the top and bottom ones.
+    pub columns: (f64, f64),
+    pub rows: (f64, f64),
+    room: f64,
+    ends: Vec<End<'a>>,
+    description: String,
+}
+
+/// What an axis of a plot shows, and whether it is logarithmic.
+pub struct Values<'a> {
+    pub of: Shown<'a>,
+    pub log: bool,
+    pub all: Vec<f64>,
+}
+
+impl<'a> Plot<'a> {
+    /// The heading and the frame of a plot of `arms`.
+    pub fn new(title: &str, note: String, arms: &[&str], x: &Values, y: &Values) -> Self {
+        let mut canvas = Canvas::default();
+        let top = heading(&mut canvas, title, [note]) + 26.0;
+        let bottom = top + HEIGHT;
+        let y_axis = span(y, bottom, top);
+        let (ticks, symbol) = y_axis.labelled(y.of.unit);
+        let room = widest(arms.iter(), TEXT).min(WIDTH * 0.36);
+        let left = PADDING + widest(ticks.iter().map(|(_, label)| label), SMALL) + 12.0;
+        let right = WIDTH - PADDING - room - 26.0;
+        for (tick, label) in &ticks {
+            let y = y_axis.at(*tick);
+            canvas.line((left, y), (right, y), GRID, 1.0);
+            canvas.text(left - 8.0, y + 4.0, label, Style::NOTE.anchored(Anchor::End));
+        }
+        let x_axis = span(x, left, right);
+        upright_grid(&mut canvas, &x_axis, &x.of, (top, bottom));
+        canvas.line((left, bottom), (right, bottom), MUTED, 1.0);
+        canvas.line((left, top), (left, bottom), MUTED, 1.0);
+        canvas.text(PADDING, top - 10.0, &y.of.title(&symbol), Style::QUIET);
+        let description = format!("{} against {} for {}", y.of.words, x.of.words, arms.join(", "));
+        let (columns, rows) = ((left, right), (top, bottom));
+        Plot { canvas, x: x_axis, y: y_axis, columns, rows, room, ends: Vec::new(), description }
+    }
+
+    /// Where a point stands in pixels.
+    pub fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.x.at(x), self.y.at(y))
+    }
+
+    /// The line of an arm, whose name stands beside its end.
+    pub fn line(&mut self, arm: &'a str, position: usize, points: &[(f64, f64)], dash: &str) {
+        let line: Vec<(f64, f64)> = points.iter().map(|point| self.at(*point)).collect();
+        self.canvas.path(&line, color(arm), dash);
+        self.ends.extend(line.last().map(|at| End { arm, position, at: *at }));
+    }
+
+    /// The finished picture.
+    pub fn finish(mut self, title: &str) -> String {
+        direct_labels(&mut self.canvas, self.ends, (self.columns.1, self.room), self.rows);
+        self.canvas.finish(self.rows.1 + 40.0 + PADDING, title, &self.description)
+    }
+}
+
 /// Draws the chart of the medians of every group of a series.
 pub fn draw(title: &str, chart: &Chart, series: &[Series]) -> String {
-    let (log, metric, x_metric) = (chart.log, chart.metric.as_str(), chart.x.as_deref().unwrap_or_default());
+    let log = chart.log;
     let scales = if log { "Both axes are logarithmic." } else { "Both axes start at zero." };
     let text = format!("{} Every point is one run; lines join the medians. {scales}", counted(series));
     let drawable = |point: &&(f64, f64)| !log || (point.0 > 0.0 && point.1 > 0.0);
     let points = || series.iter().flat_map(Series::points).filter(drawable);
-
-    let mut canvas = Canvas::default();
-    let top = heading(&mut canvas, title, [text]) + 26.0;
-    let bottom = top + HEIGHT;
-    let y_axis = span(log, points().map(|point| point.1), bottom, top);
-    let (ticks, symbol) = y_axis.labelled(fmt::unit_of(metric));
-    let room = widest(chart.arms.iter(), TEXT).min(WIDTH * 0.36);
-    let left = PADDING + widest(ticks.iter().map(|(_, label)| label), SMALL) + 12.0;
-    let right = WIDTH - PADDING - room - 26.0;
-    for (tick, label) in &ticks {
-        let y = y_axis.at(*tick);
-        canvas.line((left, y), (right, y), GRID, 1.0);
-        canvas.text(left - 8.0, y + 4.0, label, Style::NOTE.anchored(Anchor::End));
-    }
-    let x_axis = span(log, points().map(|point| point.0), left, right);
-    metric_grid(&mut canvas, &x_axis, x_metric, (top, bottom));
-    canvas.line((left, bottom), (right, bottom), MUTED, 1.0);
-    canvas.line((left, top), (left, bottom), MUTED, 1.0);
-    canvas.text(PADDING, top - 10.0, &axis_title(metric, &symbol), Style::QUIET);
-
-    let at = |(x, y): &(f64, f64)| (x_axis.at(*x), y_axis.at(*y));
-    let mut ends = Vec::new();
+    let x = chart.x.as_deref().unwrap_or_default();
+    let x = Values { of: Shown::metric(x), log, all: points().map(|point| point.0).collect() };
+    let y = Values { of: Shown::metric(&chart.metric), log, all: points().map(|point| point.1).collect() };
+    let arms: Vec<&str> = chart.arms.iter().map(String::as_str).collect();
+    let mut plot = Plot::new(title, text, &arms, &x, &y);
     for (position, Series { arm, groups, .. }) in series.iter().enumerate() {
         for point in groups.iter().flatten().filter(drawable) {
-            canvas.sample(at(point), mark(position), color(arm));
+            plot.canvas.sample(plot.at(*point), mark(position), color(arm));
         }
-        let line: Vec<(f64, f64)> = medians(groups).iter().filter(drawable).map(at).collect();
-        canvas.path(&line, color(arm), dash(position));
-        ends.extend(line.last().map(|at| End { arm, position, at: *at }));
+        let line: Vec<(f64, f64)> = medians(groups).into_iter().filter(|point| drawable(&point)).collect();
+        plot.line(arm, position, &line, dash(position));
     }
-    direct_labels(&mut canvas, ends, (right, room), (top, bottom));
-    let (y_words, x_words) = (fmt::metric_in_words(metric), fmt::metric_in_words(x_metric));
-    let description = format!("{y_words} against {x_words} for {}", chart.arms.join(", "));
-    canvas.finish(bottom + 40.0 + PADDING, title, &description)
+    plot.finish(title)
 }
 
 /// Writes each name beside the end of its line, moved apart where lines end close together.
@@ -87,9 +130,10 @@ fn direct_labels(canvas: &mut Canvas, mut ends: Vec<End>, (right, room): (f64, f
     }
 }
 
-fn span(log: bool, values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Axis {
-    let most = values.clone().fold(0.0, f64::max);
-    if log { Axis::log(values.fold(f64::INFINITY, f64::min), most, from, to) } else { Axis::from_zero(most, from, to) }
+fn span(Values { log, all, .. }: &Values, from: f64, to: f64) -> Axis {
+    let most = all.iter().copied().fold(0.0, f64::max);
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    if *log { Axis::log(least, most, from, to) } else { Axis::from_zero(most, from, to) }
 }
 
 /// The median point of each scenario, in rising order of x.

@@ -7,7 +7,7 @@ use super::frame::widest;
 use super::scale::Axis;
 use crate::claims::handoffs::{Rule, Shape};
 use crate::fmt;
-use crate::view::{Predicted, StudyView, predicted, price_host};
+use crate::page::view::{Predicted, StudyView, predicted, price_host};
 
 const HEIGHT: f64 = 360.0;
 /// Vertical distance of two names beside the frame.

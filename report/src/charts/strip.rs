@@ -1,7 +1,7 @@
 //! One row per arm of a scenario: every sample a point, a tick at the median.
 
 use super::canvas::{Anchor, Canvas, GRID, INK, PADDING, SMALL, Style, TEXT, WIDTH, color, heading, mark, shorten};
-use super::frame::{Series, counted, metric_grid, widest};
+use super::frame::{Series, Shown, counted, upright_grid, widest};
 use super::scale::Axis;
 use crate::page::Chart;
 use crate::{fmt, stats};
@@ -22,7 +22,7 @@ pub fn draw(title: &str, chart: &Chart, series: &[Series]) -> String {
     let axis = Axis::from_zero(series.iter().flat_map(values).fold(0.0, f64::max), left, right);
     let bottom = top + ROW * series.len().max(1) as f64;
 
-    metric_grid(&mut canvas, &axis, &chart.metric, (top, bottom));
+    upright_grid(&mut canvas, &axis, &Shown::metric(&chart.metric), (top, bottom));
     for (position, (arm, label)) in series.iter().zip(&side).enumerate() {
         let y = top + ROW * (position as f64 + 0.5);
         canvas.line((left, y), (right, y), GRID, 1.0);

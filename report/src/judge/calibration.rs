@@ -1,9 +1,9 @@
 //! Calibration: A/A controls repeated many times, to see how often the method finds what is not there, and what it would find.
 
 use super::evidence::{Evidence, Yield, ratio_estimate};
-use crate::judged::{Calibrated, Verdict};
-use crate::plan_file::Calibration;
-use crate::rules;
+use crate::claims::rules;
+use crate::folder::plan_file::Calibration;
+use crate::judge::judged::{Calibrated, Verdict};
 use crate::stats::{CONFIDENCE, reached_by};
 
 /// The share of trials in which an effect has to be found.

@@ -4,12 +4,12 @@ use super::control::order_fault;
 use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
 use super::goal::kept;
 use super::{Originals, Round, mirror, slope};
+use crate::claims::rules::{self, Each};
 use crate::claims::{Asked, Bound, Cause, Claim, Claims, Form, Kind, Of, Part, Quantity, Replicate};
 use crate::fmt;
-use crate::judged::{
+use crate::judge::judged::{
     self, ControlState, Estimate, Judged, JudgedClaim, JudgedControl, JudgedForm, Range, Row, Scale, Verdict,
 };
-use crate::rules::{self, Each};
 use crate::stats::signed_rank::p_value_below;
 use crate::stats::{CONFIDENCE, binomial, holm, share};
 

@@ -1,9 +1,9 @@
 //! Controls: copies of one arm that must not be told apart, and planted effects that must be found.
 
 use super::evidence::{ALL, Evidence, Yield, no_floor, ratio_estimate};
+use crate::claims::rules::{self, CONTRADICTS};
 use crate::claims::{ControlCase, Of, Quantity};
-use crate::judged::{ControlState, Estimate, JudgedControl, Row};
-use crate::rules::{self, CONTRADICTS};
+use crate::judge::judged::{ControlState, Estimate, JudgedControl, Row};
 use crate::stats::signed_rank::p_value_beyond;
 use crate::stats::{CONFIDENCE, PLANTED_CONFIDENCE, duet, estimate, holm, layout};
 

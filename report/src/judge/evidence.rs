@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use crate::claims::{Claims, Of, Quantity, Unit};
-use crate::dataset::{Dataset, Sample};
-use crate::judged::{Estimate, Row, Scale, Side, Verdict};
+use crate::folder::dataset::{Dataset, Sample};
+use crate::judge::judged::{Estimate, Row, Scale, Side, Verdict};
 use crate::stats::signed_rank::{FEWEST, Interval};
-use crate::stats::{CONFIDENCE, duet, estimate, floor, median, median_estimate};
+use crate::stats::{CONFIDENCE, duet, estimate, floor, median, median_estimate, modes};
 
 /// The scenario of a row that speaks for several.
 pub(super) const ALL: &str = "all";
@@ -174,7 +174,8 @@ impl<'a> Evidence<'a> {
             of => of.arms().into_iter().map(|arm| (arm, self.recorded(quantity, scenario, arm, metric))).collect(),
         };
         let side = |(arm, values): (&String, Vec<f64>)| {
-            Some(Side { arm: arm.clone(), metric: metric.clone(), median: median(values)? })
+            let modes = if quantity.is_duet() { None } else { modes::two(values.clone()) };
+            Some(Side { arm: arm.clone(), metric: metric.clone(), median: median(values)?, modes })
         };
         values.into_iter().filter_map(side).collect()
     }
@@ -209,7 +210,7 @@ pub(super) fn ratio_estimate(found: &Yield, confidence: f64) -> Option<Estimate>
 }
 
 /// What an estimate of `quantity` is an estimate of.
-fn scale(quantity: &Quantity) -> Scale {
+pub(super) fn scale(quantity: &Quantity) -> Scale {
     let metric = quantity.metric.clone();
     match &quantity.of {
         Of::Ratio { numerator, denominator } => {

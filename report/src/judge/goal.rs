@@ -1,9 +1,9 @@
 //! Goals: our own aims.
 
 use super::Round;
+use crate::claims::rules;
 use crate::claims::{Bound, Goal, Of, Quantity};
-use crate::judged::{Estimate, JudgedGoal, Row, Verdict};
-use crate::rules;
+use crate::judge::judged::{Estimate, JudgedGoal, Row, Verdict};
 
 /// Judges a goal by the newest of the `rounds` that measured it: it holds if the whole interval keeps the bound.
 pub(super) fn judge(rounds: &[Round], goal: &Goal) -> JudgedGoal {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::evidence::{Evidence, Yield, ratio_estimate};
+use crate::claims::rules;
 use crate::claims::{Asked, Claims, Form, Part, Quantity};
-use crate::figures::times;
-use crate::judged::{Judged, Mirror, MirrorState, Verdict};
-use crate::rules;
+use crate::judge::figures::times;
+use crate::judge::judged::{Judged, Mirror, MirrorState, Verdict};
 use crate::stats::CONFIDENCE;
 
 /// How far the two effects may be apart, as a ratio less one.

@@ -1,10 +1,10 @@
 //! Slopes: how a value grows with another metric over the scenarios of a claim.
 
 use super::evidence::{ALL, Evidence, Yield, by_block, ratio_estimate, read};
+use crate::claims::rules;
 use crate::claims::{Aim, Part, Quantity, Unit};
-use crate::dataset::Sample;
-use crate::judged::{Range, Row, Scale, Verdict};
-use crate::rules;
+use crate::folder::dataset::Sample;
+use crate::judge::judged::{Range, Row, Scale, Verdict};
 use crate::stats::{CONFIDENCE, duet, estimate, median, slope};
 
 /// One scenario as a point of the fit: its x, and the logarithm of y by block, which is not a number where a run failed.

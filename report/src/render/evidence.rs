@@ -1,21 +1,22 @@
 //! The evidence of a study: its tables and charts, and each claim with both sides, the authors' code and what was tested for a cause.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _; // Writing to a String cannot fail, so its results are dropped.
 
 use strum::VariantArray as _;
 
 use super::markdown::{Table, breakable, bullets, cell, code, headed, prose, text};
 use super::parts::{link, original, some};
-use super::{GENERATED, prices, table};
+use super::{GENERATED, maps, prices, rule, table};
 use crate::claims::{Form, Further};
-use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor};
-use crate::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
+use crate::judge::figures::{self, NOTHING, or_nothing};
+use crate::judge::judged::{Cause, Judged, JudgedClaim, JudgedForm, Row, Scale};
 use crate::page::Chart;
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 
-/// The page of a study.
-pub fn page(view: &StudyView) -> String {
+/// The page of a study, one of all.
+pub fn page(studies: &[StudyView], view: &StudyView) -> String {
     let (name, page) = (&view.judged.study, &view.page);
     let (title, here, trust) = (prose(&page.title), anchor(name, ""), anchor(name, "trust"));
     let (runs, spent) = (fmt::plural(view.judged.runs, "run", "runs"), fmt::duration(view.judged.measured_s));
@@ -34,6 +35,8 @@ pub fn page(view: &StudyView) -> String {
     }
     out.extend(view.judged.claims.iter().map(|claim| self::claim(view, claim)));
     out.push_str(&prices::by_host(view));
+    out.push_str(&rule::by_scenario(studies, view));
+    out.push_str(&maps::by_host(view));
     let tables: Vec<String> = page.table.iter().map(|layout| table::render(view, layout)).collect();
     out.push_str(&headed("## Tables", &tables.concat()));
     out.push_str(&headed("## Charts", &charts(view)));
@@ -123,7 +126,7 @@ fn verdict(view: &StudyView, id: &str, form: Form) -> String {
 fn rows(view: &StudyView, tests: &[Test]) -> String {
     let mut table =
         Table::new("Test | What | Scenario | Host | >Figure (interval) | >Blocks | Medians | >Floor | Verdict | Round");
-    let (mut remarks, mut lines) = (String::new(), 0);
+    let (mut remarks, mut lines, mut modes) = (String::new(), 0, BTreeSet::new());
     for (label, id, form) in tests {
         let mut last = ("", String::new());
         for (host, row) in view.settings(id, *form).into_iter().flatten() {
@@ -144,14 +147,16 @@ fn rows(view: &StudyView, tests: &[Test]) -> String {
             let beside = if row.beside { " (beside)" } else { "" };
             let verdict = format!("{}{beside}", row.verdict);
             let figure = text(&figures::estimate(row));
+            let there = format!("(`{}`, {})", row.scenario, view.origin.name(host));
+            modes.extend(figures::modes(row).map(|said| format!("{said} {there}.")));
             let rest = [cell(view.origin.name(host)), figure, blocks(row), medians, floor, verdict, round];
             table.row([&first[..], &rest].concat());
         }
     }
     match (remarks.is_empty(), lines) {
         (_, 0) => String::new(),
-        (true, _) => table.render() + "\n",
-        (false, _) => format!("{remarks}\n{}\n", table.render()),
+        (true, _) => format!("{}\n{}", table.render(), bullets(&modes)),
+        (false, _) => format!("{remarks}\n{}\n{}", table.render(), bullets(&modes)),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::markdown::{Table, cell, code, text};
 use super::parts::some;
-use crate::figures::{self, NOTHING, or_nothing};
-use crate::judged::Verdict;
-use crate::view::StudyView;
+use crate::judge::figures::{self, NOTHING, or_nothing};
+use crate::judge::judged::Verdict;
+use crate::page::view::StudyView;
 
 /// The table of a study's goals.
 pub fn table(view: &StudyView) -> String {

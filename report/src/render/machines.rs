@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::GENERATED;
 use super::markdown::{Table, cell, code};
-use crate::figures;
 use crate::fmt;
-use crate::host;
-use crate::machine::Machine;
-use crate::view::StudyView;
+use crate::folder::host;
+use crate::folder::machine::Machine;
+use crate::judge::figures;
+use crate::page::view::StudyView;
 
 /// The page.
 pub fn page(studies: &[StudyView]) -> String {

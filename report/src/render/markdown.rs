@@ -1,6 +1,6 @@
 //! The little Markdown that the report needs: escaped text, tables, sections.
 
-use crate::figures::NOTHING;
+use crate::judge::figures::NOTHING;
 
 /// The longest name that does not break.
 const LONG: usize = 24;

@@ -1,9 +1,9 @@
 //! A table in the original's shape: medians of ours beside what they printed.
 
 use super::markdown::{Table, cell, prose};
-use crate::figures::{NOTHING, or_nothing};
+use crate::judge::figures::{NOTHING, or_nothing};
 use crate::page::Column;
-use crate::view::StudyView;
+use crate::page::view::StudyView;
 use crate::{fmt, page, stats};
 
 /// Stands in a cell whose runs failed.

@@ -4,13 +4,13 @@ use std::fmt::Write as _; // Writing to a String cannot fail, so its results are
 
 use super::GENERATED;
 use super::markdown::{Table, cell, code, text};
-use crate::figures::{self, NOTHING, or_nothing};
 use crate::fmt::{self, anchor, plural};
-use crate::host;
-use crate::judged::{Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy};
-use crate::rounds::{Origin, Source};
+use crate::folder::host;
+use crate::judge::figures::{self, NOTHING, or_nothing};
+use crate::judge::judged::{Calibrated, ControlState, JudgedClaim, JudgedControl, JudgedStudy};
+use crate::judge::rounds::{Origin, Source};
+use crate::page::view::StudyView;
 use crate::stats::{CONFIDENCE, binomial};
-use crate::view::StudyView;
 
 /// The page.
 pub fn page(studies: &[StudyView]) -> String {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::claims::rules::Over;
 use crate::claims::{Form, Further};
-use crate::figures;
 use crate::files::Schema;
-use crate::host::FACTS;
-use crate::judged::{Cause, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row};
-use crate::rules::Over;
-use crate::view::StudyView;
+use crate::folder::host::FACTS;
+use crate::judge::figures;
+use crate::judge::judged::{Cause, Estimate, Judged, JudgedClaim, JudgedForm, Mirror, Row};
+use crate::page::view::StudyView;
 
 /// All claims of the studies with forms, verdicts and figures, and a line break at the end. Members stand in the order written here; a number
 /// that is not finite is null.

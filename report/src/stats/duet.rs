@@ -1,7 +1,7 @@
 //! Duets: one process that alternates two arms gives one log ratio.
 
 use super::median;
-use crate::record::{DuetPair, Order};
+use crate::folder::record::{DuetPair, Order};
 
 /// The log ratio of first to second arm that one process shows: the median over its pairs.
 ///

@@ -2,11 +2,11 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 use report::claims::Claims;
-use report::dataset::{Dataset, Sample};
 use report::error::Error;
+use report::folder::dataset::{Dataset, Sample};
+use report::folder::record::{DuetPair, Order};
+use report::judge::judged::{Judged, JudgedStudy, Verdict};
 use report::judge::{self, Evidence, Originals, Round};
-use report::judged::{Judged, JudgedStudy, Verdict};
-use report::record::{DuetPair, Order};
 use std::num::NonZeroU64;
 
 pub const RATIO: &str = "

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use report::plan_file::{self, PlannedRun};
-use report::seals;
+use report::folder::plan_file::{self, PlannedRun};
+use report::folder::seals;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -111,7 +111,7 @@ pub fn sealed() -> (TempDir, PathBuf) {
 
 /// What `report check` finds in a folder.
 pub fn findings(folder: &Path) -> Vec<String> {
-    let checked = report::check::read(&[folder.to_owned()]).expect("it can be listed");
+    let checked = report::commands::check::read(&[folder.to_owned()]).expect("it can be listed");
     checked.refused.iter().chain(&checked.failed).map(ToString::to_string).collect()
 }
 
@@ -319,7 +319,7 @@ pub fn planned(folder: &Path) -> Vec<PlannedRun> {
 
 /// The passes under GNU time that a folder's plan promises.
 pub fn promised(folder: &Path) -> Vec<PlannedRun> {
-    report::selection::promised(folder).expect("the folder is planned")
+    report::plan::selection::promised(folder).expect("the folder is planned")
 }
 
 /// Writes seals.tsv as it would have been written while measuring.
@@ -359,8 +359,8 @@ pub fn forge(folder: &Path, name: &str, change: impl FnOnce(&str) -> String) {
 
 /// Writes a new manifest.
 pub fn reseal(folder: &Path) {
-    let sums = report::manifest::sums(folder).expect("the folder can be read");
-    write(folder, report::manifest::NAME, &report::manifest::to_text(&sums));
+    let sums = report::folder::manifest::sums(folder).expect("the folder can be read");
+    write(folder, report::folder::manifest::NAME, &report::folder::manifest::to_text(&sums));
 }
 
 /// The line (from 1) at which `needle` stands first.

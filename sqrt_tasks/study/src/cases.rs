@@ -86,9 +86,6 @@ pub fn arm(tasks: &Tasks, arm: &str) -> Option<Arm> {
     Some((executor, work, NonZero::new(threads)?))
 }
 
-/// Roots of a whole sweep run, whatever the size of its tasks.
-const SWEEP_ROOTS: usize = 100_000_000;
-
 const fn tasks(count: usize) -> Setting {
     parts(count, 1)
 }
@@ -109,8 +106,9 @@ const fn null(count: usize) -> Setting {
     Setting::Tasks(Tasks { count, len: 0, rounds: 10, work: Work::Plain(Plain::Null), clock: false })
 }
 
-const fn sweep(len: usize) -> Setting {
-    Setting::Tasks(Tasks { count: SWEEP_ROOTS / len, len, rounds: 1, work: VECTOR, clock: false })
+/// The same roots in tasks of a size.
+const fn map(count: usize, len: usize) -> Setting {
+    Setting::Tasks(Tasks { count, len, rounds: 1, work: VECTOR, clock: false })
 }
 
 // Arms that take as long: on one thread, on several, controls, executors.
@@ -123,6 +121,8 @@ const LIGHT_CORES: &str = "add_cores vector_cores";
 const HEAVY_ONE: &str = "sum_1 reuse_small_1 reuse_large_1 kept_1 huge_pages_1 mimalloc_1";
 const HEAVY_CORES: &str = "sum_cores reuse_small_cores reuse_large_cores kept_cores huge_pages_cores mimalloc_cores";
 const EXECUTORS: &str = "sys_thread static_split atomic_counter tokio_inside tokio_outside rayon rayon_spawn";
+/// Without those that a short task would make wait.
+const MAPPED: &str = "static_split rayon tokio_inside tokio_outside";
 /// On one thread, as duets.
 const ALONE: &str = "async_await~sys_thread_1 tokio_1~sys_thread_1 sys_thread_1~sys_thread_1@aa";
 
@@ -171,11 +171,17 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     Scenario::built("dev", "cargo", Setting::Program, &[always(0.9, "cargo_run"), always(0.8, "program")]),
     Scenario::new("null_1k", null(1000), &[always(0.014, EXECUTORS), always(0.02, "tokio spawn_blocking"), always(0.23, "thread_per_task")]),
     Scenario::new("null_50k", null(50_000), &[measured(0.17, EXECUTORS), measured(0.45, "tokio"), measured(0.56, "spawn_blocking")]),
-    Scenario::new("sweep_100", sweep(100), &[measured(0.35, EXECUTORS), measured(0.85, "tokio"), measured(1.0, "spawn_blocking")]),
-    Scenario::new("sweep_1k", sweep(1000), &[measured(0.078, EXECUTORS), measured(0.14, "tokio spawn_blocking")]),
-    Scenario::new("sweep_10k", sweep(10_000), &[always(0.051, EXECUTORS), always(0.057, "tokio spawn_blocking"), always(0.25, "thread_per_task")]),
-    Scenario::new("sweep_100k", sweep(100_000), &[measured(0.048, EXECUTORS), measured(0.048, "tokio spawn_blocking"), measured(0.068, "thread_per_task")]),
-    Scenario::new("sweep_10m", sweep(10_000_000), &[measured(0.048, EXECUTORS), measured(0.048, "tokio spawn_blocking thread_per_task")]),
+    // A task of n roots takes about n nanoseconds; all of a run 100 ms of processor time, and 20 or 400 ms at the ends.
+    Scenario::new("map_100", map(200_000, 100), &[measured(0.07, MAPPED), measured(0.2, "spawn_blocking")]),
+    Scenario::new("map_1k", map(100_000, 1000), &[measured(0.08, MAPPED), measured(0.15, "spawn_blocking")]),
+    Scenario::new("map_3k", map(33_000, 3000), &[measured(0.06, MAPPED), measured(0.08, "spawn_blocking")]),
+    Scenario::new("map_10k", map(10_000, 10_000), &[always(0.051, MAPPED), always(0.057, "spawn_blocking"), always(0.25, "thread_per_task")]),
+    Scenario::new("map_30k", map(3300, 30_000), &[measured(0.05, MAPPED), measured(0.055, "spawn_blocking"), measured(0.12, "thread_per_task")]),
+    Scenario::new("map_100k", map(1000, 100_000), &[measured(0.048, MAPPED), measured(0.05, "spawn_blocking"), measured(0.068, "thread_per_task")]),
+    Scenario::new("map_1m", map(100, 1_000_000), &[measured(0.048, MAPPED), measured(0.048, "spawn_blocking thread_per_task")]),
+    Scenario::new("map_100m", map(4, 100_000_000), &[measured(0.2, MAPPED), measured(0.2, "spawn_blocking thread_per_task")]),
+    Scenario::new("map_300k", map(330, 300_000), &[full(0.048, MAPPED), full(0.048, "spawn_blocking thread_per_task")]),
+    Scenario::new("map_10m", map(12, 10_000_000), &[full(0.06, MAPPED), full(0.06, "spawn_blocking thread_per_task")]),
     Scenario::new("price_start_alone", Setting::Price(prices::START_ALONE), &[
         always(0.25, "call rayon rayon_outside tokio_inside tokio_outside spawn_blocking thread"),
     ]),

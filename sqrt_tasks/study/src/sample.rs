@@ -108,6 +108,7 @@ impl Bench {
             ("task_roots_count", len as f64),
             ("threads_count", threads as f64),
             ("task_ns", work_s * 1e9 / tasks),
+            ("task_core_us", of_cores * 1e6 / tasks),
             ("thread_s", of_threads),
             ("core_s", of_cores),
         ]);

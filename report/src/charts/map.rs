@@ -1,0 +1,96 @@
+//! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
+
+use super::canvas::{Anchor, Mark, SMALL, Style, color, mark, width_of};
+use super::frame::Shown;
+use super::lines::{Plot, Values};
+use crate::claims::Of;
+use crate::claims::map::Setting;
+use crate::fmt::unit_of;
+use crate::judge::figures;
+use crate::judge::maps::{JudgedMap, Point};
+
+/// The pattern of what the rule says.
+const RULE: &str = "5 4";
+/// Height of a line of small text.
+const LINE: f64 = 15.0;
+
+/// Draws the map on the host of its newest round.
+pub fn draw(judged: &JudgedMap, host: &str) -> String {
+    let JudgedMap { map, hosts } = judged;
+    let on = &hosts[0];
+    let arms: Vec<&str> = map.lines.iter().map(|line| line.arm.as_str()).collect();
+    let measured = |line: usize| points(&on.points, |point| Some(point.ys[line]?.point));
+    let by_rule = |line: usize| points(&on.points, |point| point.predicted[line]);
+    let drawn = || (0..arms.len()).flat_map(|line| measured(line).into_iter().chain(by_rule(line)));
+    let published = map.published.iter().filter(|setting| setting.x > 0.0);
+    let unit = if let Of::Value { unit, .. } = &map.lines[0].quantity.of { unit } else { "" };
+    let all = drawn().map(|point| point.0).chain(published.clone().map(|setting| setting.x)).collect();
+    let x = Values { of: Shown { words: map.x_label.clone(), unit: unit_of(&map.x.metric) }, log: true, all };
+    let all = drawn().map(|point| point.1).collect();
+    let y = Values { of: Shown { words: map.y_label.clone(), unit }, log: true, all };
+    let is_ruled = (0..arms.len()).any(|line| !by_rule(line).is_empty());
+    let rule = if is_ruled { " Dashed: by the price of a handoff." } else { "" };
+    let diamond = if map.published.is_empty() { "" } else { " Diamonds: the published settings." };
+    let ring = if map.crossings.is_empty() { "" } else { " Rings: the crossings." };
+    let note = format!("Medians on {host}.{rule}{ring}{diamond} Both axes are logarithmic.");
+    let title = map.text.replace('`', "");
+    let mut plot = Plot::new(&title, note, &arms, &x, &y);
+    let mut labels = Labels::default();
+    for Setting { x, label } in published {
+        let at = (plot.at((*x, 1.0)).0, plot.rows.1);
+        plot.canvas.published(at);
+        labels.put(&mut plot, (at.0, at.1 - 2.0), label, Style::NOTE);
+    }
+    for (position, arm) in arms.iter().enumerate() {
+        let rule: Vec<(f64, f64)> = by_rule(position).into_iter().map(|point| plot.at(point)).collect();
+        plot.canvas.path(&rule, color(arm), RULE);
+        plot.line(arm, position, &measured(position), "");
+        for point in measured(position) {
+            plot.canvas.estimate(plot.at(point), mark(position), color(arm));
+        }
+    }
+    for (crossing, crossed) in map.crossings.iter().zip(&on.crossings) {
+        let Some(x) = crossed.measured.map(|x| x.point).filter(|x| x.is_finite()) else { continue };
+        let y = map.line(&crossing.arm.arm).and_then(|line| between(&measured(line), x));
+        let Some(at) = y.map(|y| plot.at((x, y))) else { continue };
+        let color = color(&crossing.arm.arm);
+        plot.canvas.estimate(at, Mark::Ring, color);
+        let label = figures::range_of(&judged.x_scale(), &[x]).unwrap_or_default();
+        labels.put(&mut plot, at, &label, Style { fill: color, ..Style::NOTE });
+    }
+    plot.finish(&title)
+}
+
+/// The points of which `y` is known.
+fn points(points: &[Point], y: impl Fn(&Point) -> Option<f64>) -> Vec<(f64, f64)> {
+    let known = points.iter().filter_map(|point| Some((point.x, y(point)?)));
+    known.filter(|(_, y)| y.is_finite() && *y > 0.0).collect()
+}
+
+/// Where a line through `points` is at `x`, both axes being logarithmic.
+fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
+    let pair = points.windows(2).find(|pair| (pair[0].0..=pair[1].0).contains(&x))?;
+    let share = (x / pair[0].0).ln() / (pair[1].0 / pair[0].0).ln();
+    Some(pair[0].1 * (pair[1].1 / pair[0].1).powf(share))
+}
+
+/// Labels above points, each higher than those it would cover.
+#[derive(Default)]
+struct Labels(Vec<(f64, f64, f64)>);
+
+impl Labels {
+    fn put(&mut self, plot: &mut Plot, at: (f64, f64), label: &str, style: Style) {
+        let half = width_of(label, SMALL) / 2.0;
+        let (left, right) = plot.columns;
+        // Not beyond the frame.
+        let x = at.0.min(right - half).max(left + half);
+        let mut y = at.1 - 10.0;
+        while let Some((.., other)) =
+            self.0.iter().find(|(from, to, other)| x + half > *from && x - half < *to && (y - other).abs() < LINE)
+        {
+            y = other - LINE;
+        }
+        self.0.push((x - half, x + half, y));
+        plot.canvas.text(x, y, label, style.anchored(Anchor::Middle));
+    }
+}

@@ -1,0 +1,222 @@
+//! Results folders: found, read, and joined to samples.
+
+use std::path::{Path, PathBuf};
+
+use self::cases::Case;
+use self::dataset::{Dataset, Sample};
+use self::machine::Machine;
+use crate::claims::Claims;
+use crate::error::Error;
+use crate::files;
+
+use self::plan_file::{PlanMeta, PlannedRun};
+use self::record::Record;
+use self::runs::{MemoryRun, Run};
+
+pub mod cases;
+pub mod dataset;
+pub mod host;
+pub mod hyperfine;
+pub(crate) mod log;
+pub mod machine;
+pub mod manifest;
+pub mod plan_file;
+pub mod record;
+pub mod runs;
+pub mod seals;
+
+/// Everything in a results folder, read and not yet checked against each other.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    pub path: PathBuf,
+    /// What it was asked.
+    pub claims: Claims,
+    pub cases: Vec<Case>,
+    pub plan: Vec<PlannedRun>,
+    pub meta: PlanMeta,
+    /// What came of the runs, in the order of the plan.
+    pub runs: Vec<Run>,
+    pub memory: Vec<MemoryRun>,
+    pub machine: Machine,
+    pub texts: Texts,
+}
+
+/// The text of the file `name` in `folder`, and what `parse` makes of it.
+pub(crate) fn load<T, E: From<Error>>(
+    folder: &Path,
+    name: &str,
+    parse: fn(&str, &str) -> Result<T, E>,
+) -> Result<(String, T), E> {
+    let path = folder.join(name);
+    let text = files::read(&path)?;
+    let parsed = parse(&text, &path.display().to_string())?;
+    Ok((text, parsed))
+}
+
+/// Reads plan.json of `folder`.
+///
+/// # Errors
+/// If it is missing or not as docs/FORMAT.md says.
+pub fn read_meta(folder: &Path) -> Result<PlanMeta, Error> {
+    load(folder, "plan.json", |text, file| files::json(text, file, 1)).map(|(_, meta)| meta)
+}
+
+/// The value, or its faults added to `faults`.
+pub(crate) fn faulty<T>(faults: &mut Vec<Error>, result: Result<T, impl Into<Vec<Error>>>) -> Option<T> {
+    result.map_err(|errors| faults.extend(errors.into())).ok()
+}
+
+/// The files of a folder as they stand, for what is checked by the byte.
+#[derive(Debug, Clone)]
+pub struct Texts {
+    pub claims: String,
+    pub cases: String,
+    pub plan: String,
+    pub runs: String,
+    pub seals: String,
+}
+
+impl Folder {
+    /// Reads the folder at `path`, and on after a fault.
+    pub(crate) fn open(path: &Path) -> Result<Self, Vec<Error>> {
+        let mut faults = Vec::new();
+        let claims = faulty(&mut faults, load(path, "claims.toml", Claims::parse_of_round));
+        let cases = faulty(&mut faults, load(path, "cases.tsv", cases::parse));
+        let plan = faulty(&mut faults, load(path, "plan.tsv", plan_file::from_tsv));
+        let meta = faulty(&mut faults, read_meta(path));
+        let runs = faulty(&mut faults, load(path, "runs.jsonl", runs::read_lines));
+        let seals = faulty(&mut faults, files::read(&path.join(seals::NAME)));
+        // A measurement without memory passes is whole, too.
+        let has_memory = path.join("memory.jsonl").exists();
+        let memory = has_memory.then(|| faulty(&mut faults, load(path, "memory.jsonl", runs::read_lines)));
+        let machine = faulty(&mut faults, load(path, "machine.json", Machine::parse));
+        let whole = || {
+            let ((claims_text, claims), (cases_text, cases), (plan_text, plan)) = (claims?, cases?, plan?);
+            let memory = memory.map_or(Some(Vec::new()), |read| Some(read?.1))?;
+            let (meta, (runs_text, runs), machine) = (meta?, runs?, machine?.1);
+            let texts =
+                Texts { claims: claims_text, cases: cases_text, plan: plan_text, runs: runs_text, seals: seals? };
+            let path = path.to_owned();
+            Some(Folder { path, claims, cases, plan, meta, runs, memory, machine, texts })
+        };
+        whole().ok_or(faults)
+    }
+
+    /// The last part of its path: when it was measured, and the profile.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Its path below the results root.
+    pub fn below(&self) -> String {
+        format!("{}/{}", self.meta.study, self.name())
+    }
+
+    /// Whether it judges claims: it measured all of its profile.
+    pub fn judges(&self) -> bool {
+        let PlanMeta { calibration, only, profile, .. } = &self.meta;
+        let is_whole = calibration.is_none() && only.is_none() && self.part().is_none();
+        is_whole && matches!(profile.as_str(), "quick" | "full")
+    }
+
+    /// What it was asked and nothing else: `prices` or `maps`; `None` of any other round.
+    pub fn part(&self) -> Option<&'static str> {
+        let Claims { claims, controls, goals, prices, maps, .. } = &self.claims;
+        match (prices.is_empty(), maps.is_empty()) {
+            _ if !(claims.is_empty() && controls.is_empty() && goals.is_empty()) => None,
+            (false, true) => Some("prices"),
+            (true, false) => Some("maps"),
+            _ => None,
+        }
+    }
+
+    /// How many blocks were run, and how many planned: a measurement that was cut off has fewer.
+    pub fn blocks(&self) -> (usize, usize) {
+        (seals::blocks(self.made()), seals::blocks(&self.plan))
+    }
+
+    /// The runs of the plan that were made: all, unless the measurement was cut off.
+    pub fn made(&self) -> &[PlannedRun] {
+        &self.plan[..self.runs.len().min(self.plan.len())]
+    }
+
+    /// What was planned and what came of it, of all runs that were made: they are the first of the plan, or the folder is refused.
+    fn results(&self) -> impl Iterator<Item = (&PlannedRun, &Run)> {
+        self.plan.iter().zip(&self.runs)
+    }
+
+    /// The samples of all runs that were made.
+    pub fn dataset(&self) -> Dataset {
+        let mut data = Dataset::default();
+        for (planned, run) in self.results() {
+            let mut sample = Sample { block: planned.block, error: run.failure(), ..Sample::default() };
+            if let (Some(record), None) = (run.record.clone(), &sample.error) {
+                let process_s = run.hyperfine.as_ref().map(|export| ("process_s".to_owned(), export.wall_s));
+                sample.metrics = record.metrics.into_iter().chain(process_s).collect();
+                sample.pairs = record.pairs.unwrap_or_default();
+            }
+            data.add(&planned.case.scenario, &planned.case.arm, sample);
+        }
+        data
+    }
+
+    /// An error of a line (from 1) of runs.jsonl.
+    pub(crate) fn fault(&self, line: usize, what: String) -> Error {
+        Error::line(self.path.join("runs.jsonl"), line, what)
+    }
+
+    /// The records of the runs that succeeded, with their lines (from 1) in runs.jsonl.
+    pub fn records(&self) -> impl Iterator<Item = (usize, &Record)> {
+        let lines = self.runs.iter().enumerate().filter(|(_, run)| run.failure().is_none());
+        lines.filter_map(|(index, run)| Some((index + 1, run.record.as_ref()?)))
+    }
+
+    /// Failed runs as run, scenario, arm and error.
+    pub fn failures(&self) -> Vec<(String, String, String, String)> {
+        let failed = |(PlannedRun { run, case, .. }, made): (&PlannedRun, &Run)| {
+            Some((run.clone(), case.scenario.clone(), case.arm.clone(), made.failure()?))
+        };
+        self.results().filter_map(failed).collect()
+    }
+
+    /// Cases whose peak memory by the record and by GNU time differ by over 5 %, and how many cases were compared. Both readings are
+    /// of the same process.
+    pub fn memory_check(&self) -> (Vec<(String, String, f64, f64)>, usize) {
+        let mut compared = 0;
+        let mut differing = Vec::new();
+        for run in &self.memory {
+            let peak = |metric| run.record.as_ref().and_then(|record| record.metrics.get(metric));
+            // A study may record both the peak of its work and, later, that of its process.
+            let own = peak("process_peak_rss_kib").or_else(|| peak("peak_rss_kib"));
+            let (Some(&own), Some(time)) = (own, run.time) else { continue };
+            compared += 1;
+            // GNU time's own pages count until the program takes their place: below 3 MiB the figure is its, not ours.
+            if (own - time.max_rss_kib).abs() > 0.05 * own.max(3_072.0) {
+                differing.push((run.scenario.clone(), run.arm.clone(), own, time.max_rss_kib));
+            }
+        }
+        (differing, compared)
+    }
+}
+
+/// Every folder at or below `path` that holds a round, sealed or not, sorted by name, which is by time; to `faults` what is neither a
+/// folder nor a file, such as a link, which could lead to a round of another name.
+pub(crate) fn rounds_below(path: &Path, faults: &mut Vec<Error>) -> Result<Vec<PathBuf>, Error> {
+    let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
+    if is_there("plan.tsv") || is_there(manifest::NAME) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for (name, kind) in files::entries(path)? {
+        let entry = path.join(&name);
+        if name.to_string_lossy().starts_with('.') || kind.is_file() {
+            continue;
+        }
+        if kind.is_dir() {
+            found.extend(rounds_below(&entry, faults)?);
+        } else {
+            faults.push(Error::file(entry, "it is neither a folder nor a file: remove it"));
+        }
+    }
+    Ok(found)
+}

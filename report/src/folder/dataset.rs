@@ -1,0 +1,43 @@
+//! The samples of a results folder by scenario, arm and metric.
+
+use std::collections::BTreeMap;
+
+use crate::folder::record::DuetPair;
+
+/// One run: a sample, or a failure.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    pub block: u64,
+    /// Values by metric, `process_s` included; empty if the run failed.
+    pub metrics: BTreeMap<String, f64>,
+    /// Alternations of a duet; empty otherwise.
+    pub pairs: Vec<DuetPair>,
+    pub error: Option<String>,
+}
+
+/// All samples of a results folder.
+#[derive(Debug, Clone, Default)]
+pub struct Dataset {
+    /// By scenario and arm (`A~B` for a duet), in the order of their blocks.
+    samples: BTreeMap<(String, String), Vec<Sample>>,
+}
+
+impl Dataset {
+    /// Adds a sample of a test case.
+    pub fn add(&mut self, scenario: &str, arm: &str, sample: Sample) {
+        let samples = self.samples.entry((scenario.to_owned(), arm.to_owned())).or_default();
+        samples.push(sample);
+        samples.sort_by_key(|sample| sample.block);
+    }
+
+    /// The samples of a test case, in the order of their blocks; empty if it did not run.
+    pub fn samples(&self, scenario: &str, arm: &str) -> &[Sample] {
+        // A tuple of references cannot look up a tuple of strings.
+        self.samples.get(&(scenario.to_owned(), arm.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many runs of the case failed.
+    pub fn failed(&self, scenario: &str, arm: &str) -> usize {
+        self.samples(scenario, arm).iter().filter(|sample| sample.error.is_some()).count()
+    }
+}

@@ -1,0 +1,62 @@
+//! Hosts: which measurements were made on one machine, so that their samples may be compared.
+
+use serde_json::Value;
+
+use crate::folder::machine::Machine;
+
+/// Facts that are equal in all rounds of a host.
+pub const FACTS: [&str; 8] =
+    ["cpu_model", "cpu_family", "cpu_model_number", "cpu_stepping", "cpu_count", "core_count", "kernel", "hypervisor"];
+
+/// What is alike on one host: the figures of the probe, which differ where the names do not; and how many times the larger of two may be the
+/// smaller. What a guest gets of the memory's bandwidth depends on its neighbours: on one machine it moved between 9 and 17 GB/s within an hour,
+/// while arithmetic stayed within 7 %. A switch and a trip to another thread have two prices each: 1.1 and 1.7 us, 3.8 and 5.8 us within one round.
+pub const PROBES: [(&str, f64); 4] =
+    [("probe_arithmetic_ns", 1.10), ("probe_memory_mb_per_s", 2.00), ("probe_switch_us", 2.00), ("probe_hop_us", 2.00)];
+
+/// Whether both machines are the same host: the same processor, cores, kernel and hypervisor, and known probes that are alike.
+pub fn is_same(one: &Machine, other: &Machine) -> bool {
+    let alike = |(name, most): &(&str, f64)| match (best(one, name), best(other, name)) {
+        (Some(a), Some(b)) => a > 0.0 && b > 0.0 && a.max(b) <= most * a.min(b),
+        _ => false,
+    };
+    FACTS.iter().all(|name| one.value(name) == other.value(name)) && PROBES.iter().all(alike)
+}
+
+/// The better reading of a probe, before or after: whoever else is on the machine only makes it slower.
+fn best(machine: &Machine, probe: &str) -> Option<f64> {
+    let (before, after) = (machine.number(probe)?, machine.number(&format!("{probe}_after")));
+    let better = if probe.ends_with("_per_s") { f64::max } else { f64::min };
+    Some(after.filter(|after| *after > 0.0).map_or(before, |after| better(before, after)))
+}
+
+/// Short names for hosts, such as "EPYC 25/1": the family of the processor with the numbers of its family and model. Of several with one
+/// name the later ones have a number.
+pub fn names<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for machine in machines {
+        let text = |name: &str| machine.value(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let number = |name: &str| machine.number(name).map(|number| number.to_string());
+        let model = text("cpu_model").replace("(R)", "");
+        let is_name = |word: &&str| !["Intel", "AMD", "CPU", "Processor"].contains(word);
+        let word = model.split_whitespace().find(is_name).unwrap_or("host").to_owned();
+        let numbers = number("cpu_family").zip(number("cpu_model_number"));
+        let name = numbers.map_or_else(|| word.clone(), |(family, model)| format!("{word} {family}/{model}"));
+        let alike = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name} ("))).count();
+        names.push(if alike == 0 { name } else { format!("{name} ({})", alike + 1) });
+    }
+    names
+}
+
+/// The host in words: "AMD EPYC (family 25, model 1, stepping 1), 2 cores, Linux 6.1, hypervisor KVM".
+pub fn in_words(machine: &Machine) -> String {
+    let fact = |name: &str| match machine.value(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => "unknown".to_owned(),
+    };
+    let [name, family, model, stepping, cores, _, kernel, hypervisor] = FACTS.map(fact);
+    format!(
+        "{name} (family {family}, model {model}, stepping {stepping}), {cores} cores, {kernel}, hypervisor {hypervisor}"
+    )
+}

@@ -1,0 +1,112 @@
+//! plan.tsv and plan.json: the plan as it is written down before the first run.
+
+use std::num::NonZeroU64;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::files::{self, Schema};
+use crate::folder::cases::Case;
+use crate::folder::manifest;
+
+/// One run of the plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedRun {
+    pub run: String,
+    pub block: u64,
+    /// Which of the binaries that differ only in the order of their code.
+    pub layout: u64,
+    pub seed: u64,
+    pub case: Case,
+}
+
+/// plan.json: what a plan follows from beside the claims and the test cases, and what came of it. A whole measurement has none of the last two.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanMeta {
+    pub schema: Schema,
+    pub study: String,
+    pub profile: String,
+    /// Seed from which the order follows.
+    pub seed: u64,
+    pub hash: String,
+    pub planned_s: f64,
+    /// How many layouts of its code each build has.
+    pub layouts: NonZeroU64,
+    /// How often the cases are run once more under GNU time: what follows from the profile and the part.
+    pub memory_passes: usize,
+    /// Whether the measurement was cut off and stands with the blocks that were complete.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+    /// The scenarios that a part of the originals is restricted to; `None` for a whole measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
+    /// What is repeated to calibrate the method; `None` for a measurement of claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+}
+
+/// A/A controls that are repeated, by id, to see how often the method finds what is not there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    pub controls: Vec<String>,
+    pub trials: usize,
+}
+
+impl PlanMeta {
+    /// Whether the plan takes in the scenario.
+    pub fn holds(&self, scenario: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| name == scenario))
+    }
+
+    /// The content of plan.json.
+    pub fn to_text(&self) -> String {
+        // Numbers and texts only: there is nothing that JSON could not hold.
+        format!("{}\n", serde_json::to_string_pretty(self).unwrap_or_default())
+    }
+}
+
+/// The content of plan.tsv.
+pub fn to_tsv(runs: &[PlannedRun]) -> String {
+    let line = |PlannedRun { run, block, layout, seed, case }: &PlannedRun| {
+        let Case { scenario, arm, build, seconds, arguments } = case;
+        format!("{run}\t{block}\t{scenario}\t{arm}\t{build}\t{layout}\t{seed}\t{seconds}\t{arguments}\n")
+    };
+    runs.iter().map(line).collect()
+}
+
+/// Reads plan.tsv; `file` stands in messages.
+///
+/// # Errors
+/// Names file and line of what is not as docs/FORMAT.md section 3 says.
+pub fn from_tsv(text: &str, file: &str) -> Result<Vec<PlannedRun>, Error> {
+    files::rows(text, file, COLUMNS, planned)
+}
+
+/// Reads one line of plan.tsv, with its `number` from 1.
+pub(crate) fn from_line(line: &str, file: &str, number: usize) -> Result<PlannedRun, Error> {
+    files::row(line, file, number, COLUMNS, planned)
+}
+
+const COLUMNS: &str = "nine";
+
+fn planned(columns: [&str; 9]) -> Result<PlannedRun, String> {
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("'{text}' is no whole number"));
+    let [run, block, scenario, arm, build, layout, seed, seconds, arguments] = columns;
+    let case = Case::read([scenario, arm, build, seconds, arguments])?;
+    let (block, layout, seed) = (number(block)?, number(layout)?, number(seed)?);
+    Ok(PlannedRun { run: run.to_owned(), block, layout, seed, case })
+}
+
+/// The hash of a plan: SHA-256 of claims.toml, cases.tsv and plan.tsv, in hexadecimal.
+pub fn hash(claims: &str, cases: &str, plan: &str) -> String {
+    manifest::sum([claims, cases, plan].concat().as_bytes())
+}
+
+impl PlannedRun {
+    /// Its block: scenario and number.
+    pub fn block_name(&self) -> (&str, u64) {
+        (&self.case.scenario, self.block)
+    }
+}

@@ -1,0 +1,108 @@
+//! runs.jsonl and memory.jsonl: what came of every run.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+
+use crate::error::{Error, none};
+use crate::files;
+use crate::folder::hyperfine::Export;
+use crate::folder::plan_file::PlannedRun;
+use crate::folder::record::Record;
+
+/// A line of runs.jsonl.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    pub run: String,
+    /// Exit code of the command, as hyperfine or the shell saw it.
+    pub exit: i32,
+    /// What hyperfine exported; `None` of a failed command.
+    #[serde(deserialize_with = "said")]
+    pub hyperfine: Option<Export>,
+    #[serde(deserialize_with = "said")]
+    pub record: Option<Record>,
+}
+
+/// A line of memory.jsonl.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryRun {
+    pub pass: u32,
+    pub scenario: String,
+    /// The arm, as cases.tsv names it.
+    pub arm: String,
+    pub exit: i32,
+    #[serde(deserialize_with = "said")]
+    pub time: Option<GnuTime>,
+    #[serde(deserialize_with = "said")]
+    pub record: Option<Record>,
+}
+
+/// What GNU time measured of a whole process.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GnuTime {
+    pub max_rss_kib: f64,
+    pub minor_faults_count: f64,
+    pub major_faults_count: f64,
+    pub voluntary_switches_count: f64,
+    pub involuntary_switches_count: f64,
+    pub wall_s: f64,
+    pub user_s: f64,
+    pub system_s: f64,
+}
+
+impl Run {
+    /// The first difference from what was planned of `study`, or an impossible time, in words; `None` if the run fits. A failed run fits.
+    pub fn misfit(&self, plan: &PlannedRun, study: &str) -> Option<String> {
+        let record = self.record.as_ref()?;
+        let process_s = self.hyperfine.as_ref().map_or(f64::INFINITY, |export| export.wall_s);
+        // Both clocks are monotonic and read in nanoseconds, and the process outlives its span by a millisecond: there is nothing to tolerate.
+        let impossible = |seconds: &f64| !(*seconds > 0.0 && *seconds <= process_s);
+        record.misfit(plan, study).or_else(|| {
+            let seconds = record.timed_s().filter(impossible)?;
+            let span = format!("a span of {seconds} s, but 0 < work_s <= process_s = {process_s} s");
+            Some(format!("the record of {} has {span}", plan.run))
+        })
+    }
+
+    /// Why the run counts as failed; `None` if it succeeded.
+    pub fn failure(&self) -> Option<String> {
+        let timeless = || self.hyperfine.is_none().then(|| "hyperfine left no time".to_owned());
+        failure(self.record.as_ref(), self.exit).or_else(timeless)
+    }
+}
+
+/// Why a command counts as failed by its record and exit code; `None` if it succeeded.
+pub(crate) fn failure(record: Option<&Record>, exit: i32) -> Option<String> {
+    let Some(Record { error, .. }) = record else {
+        return Some(if exit == 0 { "it left no record".to_owned() } else { format!("exit code {exit}") });
+    };
+    error.clone().or_else(|| (exit != 0).then(|| format!("exit code {exit}")))
+}
+
+/// Reads an option that must be present, as a value or null: serde would take a missing key for null.
+fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(value)
+}
+
+/// Reads a file of JSON lines; `file` stands in messages. The last line must be ended, too.
+///
+/// # Errors
+/// Names file and line of everything that cannot be read.
+pub fn read_lines<T: DeserializeOwned>(text: &str, file: &str) -> Result<Vec<T>, Vec<Error>> {
+    let mut read = Vec::new();
+    let mut errors = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let Some(line) = line.strip_suffix('\n') else {
+            let what = "the last line is not ended: the measurement was interrupted, start it again";
+            errors.push(Error::line(file, index + 1, what));
+            break;
+        };
+        match files::json(line, file, index + 1) {
+            Ok(value) => read.push(value),
+            Err(error) => errors.push(error),
+        }
+    }
+    none(errors).map(|()| read)
+}

@@ -1,0 +1,332 @@
+//! A judged row as text, shared by the report, the README's table, the charts and `report verdicts`.
+
+use crate::claims::Unit;
+use crate::claims::rules::{Band, Over};
+use crate::fmt;
+use crate::judge::judged::{Estimate, Range, Row, Scale, Side, Verdict};
+use crate::stats::modes::Mode;
+
+/// Stands where there is nothing to print.
+pub const NOTHING: &str = "-";
+
+/// How the numbers of one quantity are printed: in the unit of its authors, with the same decimals.
+struct Printer<'a> {
+    convert: Box<dyn Fn(f64) -> f64 + 'a>,
+    /// Whether a larger estimate gives a smaller number.
+    turns: bool,
+    /// Whether a number has its sign.
+    signed: bool,
+    places: usize,
+    symbol: &'a str,
+}
+
+impl<'a> Printer<'a> {
+    /// For `values` of a quantity, as many decimals as a range of `width` bears; without one three significant digits.
+    fn new(scale: &'a Scale, values: &[f64], width: Option<f64>) -> Self {
+        let finite = || values.iter().copied().filter(|value| value.is_finite());
+        let (most, least) = (finite().fold(0.0, f64::max), finite().fold(f64::INFINITY, f64::min));
+        let unit = match scale {
+            Scale::Ratio { unit: Unit::Plain, .. } if most < 3.0 && least > 1.0 / 3.0 => Unit::Percent,
+            Scale::Ratio { unit: Unit::Plain, .. } => Unit::Times,
+            Scale::Ratio { unit, .. } => *unit,
+            _ => Unit::Plain,
+        };
+        let (convert, signed, symbol): (Box<dyn Fn(f64) -> f64>, _, _) = match (unit, scale) {
+            (Unit::Percent, _) => (Box::new(|x| (x - 1.0) * 100.0), true, "%"),
+            (Unit::Inverse, _) => (Box::new(|x| (1.0 / x - 1.0) * 100.0), true, "%"),
+            (Unit::Times, _) | (_, Scale::Slope { range: Some(_), .. }) => (Box::new(|x| x), false, "times"),
+            (_, Scale::Value { unit, .. }) => {
+                let (divisor, symbol) = fmt::unit_for(unit, most.max(-least));
+                (Box::new(move |x| x / divisor), false, symbol)
+            }
+            (_, Scale::Share { .. }) => (Box::new(|x| x * 100.0), false, "%"),
+            (_, Scale::Blocks { .. }) => (Box::new(|x| x * 100.0), false, "% of blocks"),
+            (_, Scale::Slope { .. } | Scale::Ratio { .. }) => (Box::new(|x| x), false, ""),
+        };
+        let numbers = || finite().map(&convert).filter(|number| number.is_finite());
+        let largest = numbers().map(f64::abs).fold(0.0, f64::max);
+        let width = width.filter(|width| width.is_finite() && *width > 0.0);
+        let places = match width.or_else(|| Some(numbers().fold(0.0, f64::max) - numbers().fold(f64::MAX, f64::min))) {
+            // A percent has one decimal at most, and none in a range of hosts unless it is small.
+            _ if signed => usize::from(largest < if width.is_some() { 10.0 } else { 3.0 }),
+            Some(range) if range > 0.0 => fmt::places(range, 2).min(fmt::places(largest, 3)),
+            _ => fmt::places(largest, 3),
+        };
+        Printer { convert, turns: unit == Unit::Inverse, signed, places, symbol }
+    }
+
+    fn print(&self, value: f64) -> String {
+        let number = (self.convert)(value);
+        let text = fmt::decimals_or_power(number, self.places);
+        let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        if self.signed && number > 0.0 && !is_zero { format!("+{text}") } else { text }
+    }
+
+    /// "+5 to +42", "8.2": from the least to the most.
+    fn range(&self, lo: f64, hi: f64) -> String {
+        let (lo, hi) = if self.turns { (hi, lo) } else { (lo, hi) };
+        let [lo, hi] = [lo, hi].map(|end| self.print(end));
+        if lo == hi { lo } else { format!("{lo} to {hi}") }
+    }
+}
+
+/// The estimate with its interval: "+31 % (+28 to +35)", "184 ns (160 to 201)"; a single figure stands alone.
+pub fn estimate(row: &Row) -> String {
+    if let Some(levels) = levels(row) {
+        return levels;
+    }
+    or_nothing(shown(row), |estimate| printed(&row.scale, &estimate))
+}
+
+/// The estimate as it is printed: that of a slope over a range as the factor between its ends.
+pub fn shown(row: &Row) -> Option<Estimate> {
+    let estimate = row.estimate?;
+    let Scale::Slope { range: Some(Range { from, to, .. }), .. } = &row.scale else {
+        return Some(estimate);
+    };
+    let factor = |slope: f64| (slope * (to / from).ln()).exp();
+    Some(Estimate { point: factor(estimate.point), lo: factor(estimate.lo), hi: factor(estimate.hi), ..estimate })
+}
+
+/// "+65 % at 1 ms, +2 % at 100 ms": the ends of a slope of a ratio.
+fn levels(row: &Row) -> Option<String> {
+    let Scale::Slope { range: Some(Range { metric, from, to, levels: Some((levels, unit)) }), .. } = &row.scale else {
+        return None;
+    };
+    let scale = bare_ratio(*unit);
+    let printer = Printer::new(&scale, levels, None);
+    let at = |level: f64, end: f64| {
+        format!(
+            "{} at {}",
+            fmt::join(&printer.print(level), printer.symbol),
+            fmt::round_value(end, fmt::unit_of(metric))
+        )
+    };
+    Some(format!("{}, {}", at(levels[0], *from), at(levels[1], *to)))
+}
+
+/// The same of a ratio by itself.
+pub fn times(estimate: &Estimate) -> String {
+    printed(&bare_ratio(Unit::Times), estimate)
+}
+
+/// The scale of a ratio whose sides are not printed.
+fn bare_ratio(unit: Unit) -> Scale {
+    let name = String::new;
+    Scale::Ratio { numerator: name(), denominator: name(), metric: name(), unit }
+}
+
+/// From the least to the most of the estimates of one quantity on several hosts: "+5 to +42 %"; `None` without any.
+pub fn range(rows: &[&Row]) -> Option<String> {
+    let points = rows.iter().filter_map(|row| Some(shown(row)?.point).filter(|point| point.is_finite()));
+    let points: Vec<f64> = points.collect();
+    range_of(&rows.first()?.scale, &points)
+}
+
+/// Whether figures of both scales can stand in one range.
+pub fn are_alike(a: &Scale, b: &Scale) -> bool {
+    match (a, b) {
+        (Scale::Ratio { unit: a, .. }, Scale::Ratio { unit: b, .. }) => a == b,
+        (Scale::Value { unit: a, .. }, Scale::Value { unit: b, .. }) => a == b,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}
+
+/// The same of points.
+pub fn range_of(scale: &Scale, points: &[f64]) -> Option<String> {
+    let (lo, hi) = (points.iter().copied().reduce(f64::min)?, points.iter().copied().reduce(f64::max)?);
+    let printer = Printer::new(scale, points, None);
+    Some(fmt::join(&printer.range(lo, hi), printer.symbol))
+}
+
+/// The published figure in the unit of its authors; `None` if there is none.
+pub fn published(row: &Row) -> Option<String> {
+    let Band { lo, hi } = row.figure?;
+    let (signed, symbol) = match &row.scale {
+        Scale::Ratio { unit: Unit::Times, .. } => (false, "times"),
+        Scale::Ratio { .. } => (true, "%"),
+        Scale::Value { unit, .. } => (false, fmt::symbol_of(unit)),
+        _ => (false, ""),
+    };
+    let print = |x: f64| if signed && x > 0.0 { format!("+{}", fmt::plain(x)) } else { fmt::plain(x) };
+    let [lo, hi] = [lo, hi].map(print);
+    let range = if lo == hi { lo } else { format!("{lo} to {hi}") };
+    Some(fmt::join(&range, symbol))
+}
+
+/// The published figure as a number on the scale of the estimates, its ends in rising order.
+pub fn published_on_scale(row: &Row) -> Option<Band> {
+    let Band { lo, hi } = row.figure?;
+    let back = |x: f64| match &row.scale {
+        Scale::Ratio { unit: Unit::Inverse, .. } => 1.0 / (1.0 + x / 100.0),
+        Scale::Ratio { unit: Unit::Times, .. } | Scale::Value { .. } => x,
+        Scale::Ratio { .. } => 1.0 + x / 100.0,
+        _ => f64::NAN,
+    };
+    let (a, b) = (back(lo), back(hi));
+    (!a.is_nan()).then_some(Band { lo: a.min(b), hi: a.max(b) })
+}
+
+/// Whether the published figure lies outside of the estimates of the hosts.
+pub fn is_outside(rows: &[&Row]) -> bool {
+    let points = || rows.iter().filter_map(|row| Some(shown(row)?.point));
+    let Some(Band { lo, hi }) = rows.first().and_then(|row| published_on_scale(row)) else { return false };
+    points().count() > 0 && (points().all(|point| point < lo) || points().all(|point| point > hi))
+}
+
+/// "8 of 8": the blocks in which an outcome was as claimed.
+pub fn met(estimate: &Estimate) -> String {
+    format!("{} of {}", fmt::decimals((estimate.point * estimate.n as f64).round(), 0), estimate.n)
+}
+
+/// An estimate with its interval. A factor is open below at 0, which a failed run of the numerator's rival leaves; everything else at -inf.
+pub fn printed(scale: &Scale, estimate: &Estimate) -> String {
+    let Estimate { point, lo, hi, .. } = *estimate;
+    let is_factor = matches!(scale, Scale::Ratio { .. } | Scale::Slope { range: Some(_), .. });
+    let is_open = (lo == f64::NEG_INFINITY || (is_factor && lo <= 0.0), hi == f64::INFINITY);
+    let width = (has_interval(estimate) && is_open == (false, false)).then(|| {
+        let printer = Printer::new(scale, &[point], None);
+        ((printer.convert)(hi) - (printer.convert)(lo)).abs()
+    });
+    let printer = Printer::new(scale, &[point], width);
+    let interval = if has_interval(estimate) {
+        let end = |end: f64, is_open: bool, open: &str| if is_open { open.to_owned() } else { printer.print(end) };
+        let (lo, hi) = (end(lo, is_open.0, "no lower bound"), end(hi, is_open.1, "no upper bound"));
+        if printer.turns { format!(" ({hi} to {lo})") } else { format!(" ({lo} to {hi})") }
+    } else {
+        String::new()
+    };
+    // A unit stands behind numbers only.
+    let figure = if point.is_finite() {
+        fmt::join(&printer.print(point), printer.symbol)
+    } else {
+        "no figure (failed runs)".to_owned()
+    };
+    figure + &interval
+}
+
+/// Whether the estimate has an interval at all; one sample, or too few, has none.
+pub fn has_interval(estimate: &Estimate) -> bool {
+    estimate.n > 1 && estimate.level < 1.0 && !estimate.lo.is_nan() && !estimate.hi.is_nan()
+}
+
+/// What the estimate is of: "async ÷ sync, work time", "explained share of T2".
+pub fn what(scale: &Scale) -> String {
+    match scale {
+        Scale::Ratio { numerator, denominator, metric, .. } => {
+            format!("{numerator} ÷ {denominator}, {}", fmt::metric_in_words(metric))
+        }
+        Scale::Value { metric, of, per, .. } => {
+            let per = per.as_ref().map(|per| format!(" per {}", fmt::metric_in_words(per))).unwrap_or_default();
+            format!("{} of {of}{per}", fmt::metric_in_words(metric))
+        }
+        Scale::Slope { of, range: None } => format!("slope of {of}"),
+        Scale::Slope { of, range: Some(range) } => {
+            let of_what = match fmt::unit_of(&range.metric) {
+                "count" => String::new(),
+                _ => format!(" ({})", fmt::metric_in_words(&range.metric)),
+            };
+            format!("change of {of} {}{of_what}", ends(range))
+        }
+        Scale::Share { of } => format!("share of {of}"),
+        Scale::Blocks { criterion } => format!("blocks with {criterion}"),
+    }
+}
+
+/// "from 1 ms to 100 ms", "from 24 to 96 tasks".
+fn ends(Range { metric, from, to, .. }: &Range) -> String {
+    let unit = fmt::unit_of(metric);
+    let [from, to] = [from, to].map(|end| fmt::round_value(*end, unit));
+    let counted = if unit == "count" { format!(" {}", fmt::metric_in_words(metric)) } else { String::new() };
+    format!("from {from} to {to}{counted}")
+}
+
+/// The whole figure of a row: "+31 % (+28 to +35), n = 12; 1.75 s against 1.33 s"; `None` without an estimate.
+pub fn figure(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
+    let failed = if row.failed > 0 { format!("; {}", failed(row.failed)) } else { String::new() };
+    let sides = match (&row.scale, row.sides.as_slice()) {
+        // A value is its own median, and those of one scenario say nothing of a slope.
+        (Scale::Value { .. } | Scale::Slope { .. }, _) | (_, []) => String::new(),
+        _ => format!("; {}", sides(row)),
+    };
+    Some(format!("{}, {}{sides}{failed}", short(row)?, sample_size(estimate)))
+}
+
+/// The figure with its interval; of an outcome the blocks: "8 of 8 blocks".
+pub fn short(row: &Row) -> Option<String> {
+    let estimate = row.estimate.as_ref()?;
+    Some(match &row.scale {
+        Scale::Blocks { .. } if estimate.n > 0 && estimate.point.is_finite() => format!("{} blocks", met(estimate)),
+        _ => self::estimate(row),
+    })
+}
+
+/// The medians in the order of the ratio: "1.75 s against 1.33 s"; empty if unknown.
+pub fn sides(row: &Row) -> String {
+    match row.sides.as_slice() {
+        [a, b] => format!("{} against {}", side_value(a), side_value(b)),
+        _ => named_sides(row),
+    }
+}
+
+/// "n = 12", or that there is one run, or too few for an interval.
+pub fn sample_size(estimate: &Estimate) -> String {
+    match estimate.n {
+        0 => "no sample".to_owned(),
+        1 => "single run".to_owned(),
+        n if has_interval(estimate) => format!("n = {n}"),
+        n => format!("n = {n}, no interval"),
+    }
+}
+
+/// Medians with the names of the arms: "async 1.75 s, sync 1.33 s"; empty if unknown.
+pub fn named_sides(row: &Row) -> String {
+    let said = |side: &Side| format!("{} {}", side.arm, side_value(side));
+    row.sides.iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
+fn side_value(side: &Side) -> String {
+    if side.median.is_finite() { fmt::value(side.median, fmt::unit_of(&side.metric)) } else { "failed".to_owned() }
+}
+
+/// "`async` has two modes, 169 ms to 182 ms in 9 runs and 329 ms to 369 ms in 3 runs", for each arm that has.
+pub fn modes(row: &Row) -> impl Iterator<Item = String> {
+    row.sides.iter().filter_map(|side| {
+        let [low, high] = side.modes.as_ref()?;
+        let value = |x: f64| fmt::value(x, fmt::unit_of(&side.metric));
+        let said = |mode: &Mode| format!("{} to {} in {} runs", value(mode.lo), value(mode.hi), mode.n);
+        Some(format!("`{}` has two modes, {} and {}", side.arm, said(low), said(high)))
+    })
+}
+
+/// What is said of a value that may not be there.
+pub fn or_nothing<T>(value: Option<T>, said: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), said)
+}
+
+/// The floor as a percentage, or `-` for a quantity that has none.
+pub fn floor(row: &Row) -> String {
+    or_nothing(row.floor, fmt::percent)
+}
+
+/// The coverage of the interval: 0.039 is "96.1 %"; `None` for a single figure.
+pub fn coverage(estimate: &Estimate) -> Option<String> {
+    has_interval(estimate).then(|| fmt::percent(1.0 - estimate.level))
+}
+
+/// "1 failed run", "3 failed runs".
+pub fn failed(count: usize) -> String {
+    fmt::plural(count, "failed run", "failed runs")
+}
+
+/// "holds on 3 of 3, 1 unclear": a verdict over hosts.
+pub fn over_in_words(Over { verdict, decided, unclear }: Over) -> String {
+    let open = if unclear > 0 && decided > 0 { format!(", {unclear} unclear") } else { String::new() };
+    let on = match verdict {
+        Verdict::Depends | Verdict::NotTested => String::new(),
+        Verdict::Unclear => format!(" on {unclear} of {unclear}"),
+        _ => format!(" on {decided} of {decided}"),
+    };
+    format!("{verdict}{on}{open}")
+}

@@ -1,0 +1,267 @@
+//! Maps: what each arm costs over the range of x on the hosts that measured it, and where one passes another.
+
+use std::collections::BTreeMap;
+
+use super::Round;
+use super::evidence::{Yield, scale};
+use crate::claims::handoffs::{Handoffs, PriceOf, Shape};
+use crate::claims::map::{Crossing, Line, Map, When};
+use crate::judge::figures;
+use crate::judge::judged::{Estimate, Scale};
+use crate::judge::prediction::{added, overlap};
+use crate::stats::{CONFIDENCE, median_estimate};
+use crate::{fmt, stats};
+
+/// A map on all hosts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedMap {
+    pub map: Map,
+    /// The one of the newest round first.
+    pub hosts: Vec<OnHost>,
+}
+
+/// A map on one host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnHost {
+    pub host: usize,
+    /// Path of the round, relative to the results root.
+    pub round: String,
+    /// In rising order of x.
+    pub points: Vec<Point>,
+    /// In the order of the map.
+    pub crossings: Vec<Crossed>,
+}
+
+/// A scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    /// Of each line the median of y, over that of the same block of the base if there is one.
+    pub ys: Vec<Option<Estimate>>,
+    /// The same by the price of a handoff; `None` of a line without a curve, or without the price on this host.
+    pub predicted: Vec<Option<f64>>,
+    /// Of each line the median of y by itself.
+    plain: Vec<Option<f64>>,
+    /// Of each curve.
+    handoffs: Vec<Option<f64>>,
+}
+
+/// Where a ratio passes a value: at −∞ before the first point, at ∞ behind the last.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Crossed {
+    pub measured: Option<Estimate>,
+    pub predicted: Option<f64>,
+    /// The first and the last x at which both arms were measured.
+    pub ends: (f64, f64),
+}
+
+/// The maps on all hosts, those that were measured at all: on each host by the newest round that measured it. The `rounds` are of all hosts, the
+/// newest first.
+pub fn judge(maps: &[Map], rounds: &[(usize, &Round)]) -> Vec<JudgedMap> {
+    let judged = maps.iter().map(|map| {
+        let mut hosts: Vec<OnHost> = Vec::new();
+        for (host, round) in rounds {
+            if !hosts.iter().any(|on| on.host == *host) {
+                hosts.extend(in_round(map, *host, round));
+            }
+        }
+        JudgedMap { map: map.clone(), hosts }
+    });
+    judged.filter(|judged| !judged.hosts.is_empty()).collect()
+}
+
+/// What a round measured of a map; `None` if it did not.
+fn in_round(map: &Map, host: usize, round: &Round) -> Option<OnHost> {
+    let (evidence, profile) = (round.evidence, round.evidence.profile);
+    let map = evidence.claims.maps.iter().find(|own| own.id == map.id)?;
+    let gather = |line: &Line, scenario: &str| {
+        let is_asked = line.quantity.is_measured(profile);
+        if is_asked { evidence.gather(&line.quantity, scenario) } else { Yield::default() }
+    };
+    let base = map.base.as_ref().and_then(|base| map.lines.get(map.line(base)?));
+    let mut scenarios: Vec<(f64, &String)> = Vec::new();
+    if map.x.is_measured(profile) {
+        let x = |scenario: &String| stats::median(evidence.gather(&map.x, scenario).values());
+        let found = map.x.scenarios(profile).iter().filter_map(|scenario| Some((x(scenario)?, scenario)));
+        scenarios.extend(found.filter(|(x, _)| x.is_finite() && *x > 0.0));
+    }
+    scenarios.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let point = |(x, scenario): &(f64, &String)| {
+        let found: Vec<Yield> = map.lines.iter().map(|line| gather(line, scenario)).collect();
+        let base = base.map(|base| gather(base, scenario));
+        let shown = |own: &Yield| match &base {
+            Some(base) => quotients(own, base).into_values().collect(),
+            None => own.values(),
+        };
+        let handoffs = map.curves.iter().map(|curve| match &curve.handoffs {
+            Handoffs::Known(count, _) => Some(*count),
+            Handoffs::Counted { metric, arm, minus } => {
+                let count = |arm: &str| round.median(scenario, arm, metric);
+                Some(count(arm)? - minus.as_ref().map_or(Some(0.0), |minus| count(minus))?)
+            }
+        });
+        Point {
+            x: *x,
+            ys: found.iter().map(|own| median_estimate(&shown(own), CONFIDENCE)).collect(),
+            predicted: vec![None; map.lines.len()],
+            plain: found.iter().map(|own| stats::median(own.values())).collect(),
+            handoffs: handoffs.collect(),
+        }
+    };
+    let points: Vec<Point> = scenarios.iter().map(point).collect();
+    let crossed = |Crossing { arm, over, at, when, .. }: &Crossing| {
+        let [own, others] = [arm, over].map(|line| line.quantity.scenarios(profile));
+        let is_shared = |(_, name): &&(f64, &String)| own.contains(name) && others.contains(name);
+        let shared: Vec<&(f64, &String)> = scenarios.iter().filter(is_shared).collect();
+        let mut blocks: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+        for (x, scenario) in &shared {
+            for (block, ratio) in quotients(&gather(arm, scenario), &gather(over, scenario)) {
+                blocks.entry(block).or_default().push((*x, ratio));
+            }
+        }
+        // A block that lacks a scenario says nothing of where.
+        let whole = blocks.values().filter(|points| points.len() == shared.len());
+        let passes: Vec<f64> = whole.filter_map(|points| pass(points, *at, *when)).collect();
+        let ends = shared.first().zip(shared.last()).map_or((0.0, 0.0), |(first, last)| (first.0, last.0));
+        Crossed { measured: median_estimate(&passes, CONFIDENCE), predicted: None, ends }
+    };
+    let crossings = map.crossings.iter().map(crossed).collect();
+    let is_there = points.iter().any(|point| point.ys.iter().any(Option::is_some));
+    is_there.then(|| OnHost { host, round: round.folder.to_owned(), points, crossings })
+}
+
+/// The ratio of two values of each block that has both and in which one at least is known.
+fn quotients(above: &Yield, below: &Yield) -> BTreeMap<u64, f64> {
+    let ratio = |(block, a): (&u64, &f64)| Some((*block, a / below.pairs.get(block)?));
+    above.pairs.iter().filter_map(ratio).filter(|(_, ratio)| !ratio.is_nan()).collect()
+}
+
+/// Where the ratio of `points`, in rising order of x, passes `at`: between the neighbors that leave the fewest points on the wrong side, the last of
+/// such, and there on a straight line between logarithms. `None` without points.
+pub fn pass(points: &[(f64, f64)], at: f64, when: When) -> Option<f64> {
+    let is_before = |ratio: f64| match when {
+        When::Falls => ratio > at,
+        When::Rises => ratio < at,
+    };
+    let misplaced = |cut: &usize| (0..).zip(points).filter(|(place, (_, y))| is_before(*y) != (place < cut)).count();
+    let cut = (0..=points.len()).rev().min_by_key(misplaced).filter(|_| !points.is_empty())?;
+    let (Some((x, y)), Some((next_x, next_y))) = (cut.checked_sub(1).and_then(|cut| points.get(cut)), points.get(cut))
+    else {
+        return Some(if cut == 0 { f64::NEG_INFINITY } else { f64::INFINITY });
+    };
+    let share = (y.ln() - at.ln()) / (y.ln() - next_y.ln());
+    // Where an arm failed the ratio is infinite up to the next point.
+    let share = if share.is_nan() { 1.0 } else { share };
+    Some((x.ln() + share * (next_x.ln() - x.ln())).exp())
+}
+
+impl JudgedMap {
+    /// What x is printed as.
+    pub fn x_scale(&self) -> Scale {
+        scale(&self.map.x)
+    }
+
+    /// What y is printed as.
+    pub fn y_scale(&self) -> Scale {
+        scale(&self.map.lines[0].quantity)
+    }
+
+    /// The sentence of each crossing that some host knows, with the figure of the newest: its interval, and what the rule says.
+    pub fn sentences(&self) -> impl Iterator<Item = (String, String)> {
+        self.map.crossings.iter().enumerate().filter_map(|(place, crossing)| {
+            let sentence = crossing.text.replace("{x}", &self.range(place)?);
+            Some((sentence, self.figure(&self.hosts[0], place)?))
+        })
+    }
+
+    /// Where the crossing with this id is, from the least to the most over hosts.
+    pub fn range_of(&self, id: &str) -> Option<String> {
+        self.range(self.map.crossings.iter().position(|crossing| crossing.id == id)?)
+    }
+
+    /// "12 to 45 µs", "below 10 µs", "20 ms to above 100 ms".
+    fn range(&self, place: usize) -> Option<String> {
+        let found = |on: &OnHost| {
+            let crossed = on.crossings.get(place)?;
+            Some((crossed.measured?.point, crossed.ends))
+        };
+        self.in_words(self.hosts.iter().filter_map(found).collect())
+    }
+
+    /// "45 µs (41 to 52), by the rule 50 µs".
+    pub fn figure(&self, on: &OnHost, place: usize) -> Option<String> {
+        let Crossed { measured, predicted, ends } = on.crossings.get(place)?;
+        let measured = (*measured)?;
+        let own = match measured.point {
+            point if point.is_finite() => figures::printed(&self.x_scale(), &measured),
+            point => self.in_words(vec![(point, *ends)])?,
+        };
+        let rule = predicted.and_then(|x| Some(format!(", by the rule {}", self.in_words(vec![(x, *ends)])?)));
+        Some(own + &rule.unwrap_or_default())
+    }
+
+    /// From the least to the most of crossings, each with the ends of what was measured there.
+    fn in_words(&self, mut found: Vec<(f64, (f64, f64))>) -> Option<String> {
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let print = |points: &[f64]| figures::range_of(&self.x_scale(), points);
+        let points: Vec<f64> = found.iter().map(|(x, _)| *x).collect();
+        let name = |(x, (least, most)): &(f64, (f64, f64))| match *x {
+            f64::NEG_INFINITY => Some(format!("below {}", print(&[*least])?)),
+            f64::INFINITY => Some(format!("above {}", print(&[*most])?)),
+            x => print(&[x]),
+        };
+        match (points.first()?, points.last()?) {
+            (first, last) if first.is_finite() && last.is_finite() => print(&points),
+            (first, last) if first.total_cmp(last).is_eq() => name(&found[0]),
+            _ => Some(format!("{} to {}", name(found.first()?)?, name(found.last()?)?)),
+        }
+    }
+}
+
+impl OnHost {
+    /// Fills in what the prices of this host, in seconds, predict.
+    pub fn predict(&mut self, map: &Map, price_s: impl Fn(&PriceOf, usize) -> Option<f64>) {
+        let base = map.base.as_ref().and_then(|base| map.line(base));
+        // By line, not yet over the base.
+        let mut by_rule: Vec<Vec<Option<f64>>> = Vec::new();
+        for point in &mut self.points {
+            let mut ys = vec![None; map.lines.len()];
+            for (curve, handoffs) in map.curves.iter().zip(&point.handoffs) {
+                let plain = |arm: &str| point.plain[map.line(arm)?];
+                let predicted = || {
+                    let second = fmt::conversion("s", fmt::unit_of(&map.lines.first()?.quantity.metric))?;
+                    let (over, price) = (plain(&curve.over)?, price_s(&curve.price, self.host)? * second);
+                    Some(
+                        over * match &curve.shape {
+                            Shape::Added => added((*handoffs)?, price, over),
+                            Shape::Overlap(beside) => {
+                                let beside = plain(beside)?;
+                                overlap(beside, over - beside, (*handoffs)?, price)
+                            }
+                        },
+                    )
+                };
+                if let Some(line) = map.line(&curve.arm) {
+                    ys[line] = predicted();
+                }
+            }
+            let base = base.map_or(Some(1.0), |base| point.plain[base]);
+            point.predicted = ys.iter().map(|y| Some((*y)? / base?)).collect();
+            by_rule.push(ys);
+        }
+        for (crossed, crossing) in self.crossings.iter_mut().zip(&map.crossings) {
+            let ends = [&crossing.arm, &crossing.over].map(|line| map.line(&line.arm));
+            let [Some(arm), Some(over)] = ends else { continue };
+            let is_of_y = crossing.arm.quantity.metric == map.lines[arm].quantity.metric;
+            let is_known = |line: usize| by_rule.iter().any(|ys| ys[line].is_some());
+            if !is_of_y || !(is_known(arm) || is_known(over)) {
+                continue;
+            }
+            let ratio = |(point, ys): (&Point, &Vec<Option<f64>>)| {
+                Some((point.x, ys[arm].or(point.plain[arm])? / ys[over].or(point.plain[over])?))
+            };
+            let points: Vec<(f64, f64)> = self.points.iter().zip(&by_rule).filter_map(ratio).collect();
+            crossed.predicted = pass(&points, crossing.at, crossing.when);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The rule: what an effect should be by the price of a handoff, beside what was measured.
+
+use std::collections::BTreeSet;
+
+use crate::claims::handoffs::{Handoffs, Measured, Rule, Shape};
+use crate::fmt;
+use crate::judge::Round;
+use crate::judge::judged::{Estimate, JudgedForm, JudgedStudy, Row, Scale};
+use crate::stats::signed_rank::FEWEST;
+
+/// Below this effect a prediction may be so many points off, and above it by this share of its logarithm.
+const SMALL: f64 = 0.20;
+const POINTS: f64 = 0.05;
+const SHARE: f64 = 0.25;
+
+/// What a rule needs of one host in one scenario to predict, and what was measured there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    pub rule: Rule,
+    pub host: usize,
+    pub scenario: String,
+    /// The arm with the handoffs over the one without.
+    pub effect: Estimate,
+    /// What the arm without handoffs takes, and in [`Shape::Overlap`] one of its parts alone.
+    pub base_s: f64,
+    pub part_s: f64,
+    pub handoffs: f64,
+}
+
+/// What handoffs make of work that they add to.
+pub fn added(handoffs: f64, price_s: f64, base_s: f64) -> f64 {
+    1.0 + handoffs * price_s / base_s
+}
+
+/// What handoffs make of work whose two parts, `a` and `b`, then go on side by side.
+pub fn overlap(a_s: f64, b_s: f64, handoffs: f64, price_s: f64) -> f64 {
+    a_s.max(b_s + handoffs * price_s) / (a_s + b_s)
+}
+
+/// Whether a prediction is as good as the rule promises.
+pub fn agrees(predicted: f64, measured: f64) -> bool {
+    if (measured - 1.0).abs() < SMALL {
+        (predicted - measured).abs() <= POINTS
+    } else {
+        (predicted.ln() - measured.ln()).abs() <= SHARE * measured.ln().abs()
+    }
+}
+
+impl Observed {
+    /// The work between two handoffs.
+    pub fn between_s(&self) -> f64 {
+        self.base_s / self.handoffs
+    }
+
+    /// The effect, as a ratio, if a handoff takes so long.
+    pub fn predicted(&self, price_s: f64) -> f64 {
+        match self.rule.shape {
+            Shape::Added => added(self.handoffs, price_s, self.base_s),
+            Shape::Overlap(_) => overlap(self.part_s, self.base_s - self.part_s, self.handoffs, price_s),
+        }
+    }
+}
+
+/// What the `rounds` of one host, the newest first, say of a rule, and what was `judged` there.
+pub fn observe(rule: &Rule, host: usize, rounds: &[Round], judged: &JudgedStudy) -> Vec<Observed> {
+    let of_row = |row: &Row| {
+        let round = rounds.iter().find(|round| round.folder == row.round)?;
+        observe_row(rule, host, round, row)
+    };
+    match &rule.measured {
+        Measured::Claim(id, form) => {
+            let found = judged.asked(id, *form).and_then(JudgedForm::judged);
+            found.into_iter().flat_map(|found| &found.rows).filter_map(of_row).collect()
+        }
+        Measured::Ratio(quantity) => {
+            let scenarios: BTreeSet<&String> = quantity.scenarios.values().flatten().collect();
+            let in_round =
+                |round: &Round, scenario: &str| observe_row(rule, host, round, &round.row(quantity, scenario)?);
+            let newest = |scenario: &String| rounds.iter().find_map(|round| in_round(round, scenario));
+            scenarios.into_iter().filter_map(newest).collect()
+        }
+    }
+}
+
+/// What a round says of a rule where it measured the ratio of `row`.
+fn observe_row(rule: &Rule, host: usize, round: &Round, row: &Row) -> Option<Observed> {
+    let Scale::Ratio { numerator, denominator, .. } = &row.scale else { return None };
+    // What too few blocks measured is no effect yet.
+    let is_effect = |of: &Estimate| of.n >= FEWEST && of.point.is_finite() && of.point > 0.0;
+    let estimate = row.estimate.filter(is_effect)?;
+    let effect = match &rule.base {
+        base if base == denominator => estimate,
+        base if base == numerator => {
+            let Estimate { point, lo, hi, .. } = estimate;
+            Estimate { point: 1.0 / point, lo: 1.0 / hi, hi: 1.0 / lo, ..estimate }
+        }
+        _ => return None,
+    };
+    let median = |metric: &str, arm: &str| round.median(&row.scenario, arm, metric);
+    let seconds = |metric: &str, arm: &str| Some(median(metric, arm)? * fmt::conversion(fmt::unit_of(metric), "s")?);
+    let base_s = if let Some(metric) = &rule.metric {
+        seconds(metric, &rule.base)?
+    } else {
+        let side = row.sides.iter().find(|side| side.arm == rule.base)?;
+        side.median * fmt::conversion(fmt::unit_of(&side.metric), "s")?
+    };
+    let part_s = match &rule.shape {
+        Shape::Added => 0.0,
+        Shape::Overlap(part) => seconds(rule.metric.as_deref().unwrap_or("work_s"), part)?,
+    };
+    let handoffs = match &rule.handoffs {
+        Handoffs::Known(count, _) => *count,
+        Handoffs::Counted { metric, arm, minus } => {
+            let less = minus.as_ref().map_or(Some(0.0), |minus| median(metric, minus))?;
+            median(metric, arm)? - less
+        }
+    };
+    let scenario = row.scenario.clone();
+    let observed = Observed { rule: rule.clone(), host, scenario, effect, base_s, part_s, handoffs };
+    (base_s > 0.0 && handoffs > 0.0).then_some(observed)
+}

@@ -1,0 +1,239 @@
+//! One measured study as the renderer sees it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::claims::Form;
+use crate::claims::handoffs::PriceOf;
+use crate::claims::rules::{Over, over, together};
+use crate::folder::dataset::{Dataset, Sample};
+use crate::folder::machine::Machine;
+use crate::judge::judged::{Calibrated, Judged, JudgedClaim, JudgedStudy, Row, Scale, Verdict};
+use crate::judge::maps::JudgedMap;
+use crate::judge::prediction::{Observed, agrees};
+use crate::judge::prices::JudgedPrice;
+use crate::judge::rounds::{CALIBRATES, Origin};
+use crate::page::{Chart, ChartKind, Page};
+
+/// A study with everything that is printed about it.
+#[derive(Debug, Default, Clone)]
+pub struct StudyView {
+    /// On the host of the newest round.
+    pub judged: JudgedStudy,
+    /// On each other host.
+    pub elsewhere: Vec<(usize, JudgedStudy)>,
+    /// On all hosts.
+    pub prices: Vec<JudgedPrice>,
+    /// On all hosts.
+    pub maps: Vec<JudgedMap>,
+    /// What the rules of the study need to predict, on all hosts.
+    pub observed: Vec<Observed>,
+    pub page: Page,
+    /// The samples of the newest round, behind tables and charts.
+    pub data: Dataset,
+    pub machine: Machine,
+    /// What repeating A/A controls showed.
+    pub calibration: Vec<Calibrated>,
+    /// The rounds and the host that all this comes from.
+    pub origin: Origin,
+}
+
+/// An effect as a host's own price predicts it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicted<'a> {
+    pub observed: &'a Observed,
+    pub price_s: f64,
+    /// As a ratio.
+    pub predicted: f64,
+    pub agrees: bool,
+}
+
+/// All that the rules of the studies predict, and the rules of which no host has the price.
+pub fn predicted(studies: &[StudyView]) -> (Vec<Predicted<'_>>, BTreeSet<String>) {
+    let (mut found, mut missing) = (Vec::new(), BTreeSet::new());
+    for observed in studies.iter().flat_map(|view| &view.observed) {
+        let of @ (study, id, way) = &observed.rule.price;
+        let Some(price) = price(studies, of) else {
+            missing.insert(format!("{} ({study}.{id})", observed.rule.text));
+            continue;
+        };
+        found.extend(price.seconds(observed.host, *way).map(|price_s| {
+            let predicted = observed.predicted(price_s);
+            Predicted { observed, price_s, predicted, agrees: agrees(predicted, observed.effect.point) }
+        }));
+    }
+    (found, missing)
+}
+
+/// A price of some study; `None` if no host measured it.
+fn price<'a>(studies: &'a [StudyView], (study, id, _): &PriceOf) -> Option<&'a JudgedPrice> {
+    let mut prices = studies.iter().filter(|view| view.judged.study == *study).flat_map(|view| &view.prices);
+    prices.find(|price| price.price.id == *id)
+}
+
+/// Fills in what the prices of each host predict of its maps.
+pub fn predict_maps(studies: &mut [StudyView]) {
+    let mut maps: Vec<Vec<JudgedMap>> = studies.iter_mut().map(|view| std::mem::take(&mut view.maps)).collect();
+    for JudgedMap { map, hosts } in maps.iter_mut().flatten() {
+        for on in hosts {
+            on.predict(map, |of, host| price(studies, of)?.seconds(host, of.2));
+        }
+    }
+    for (view, maps) in studies.iter_mut().zip(maps) {
+        view.maps = maps;
+    }
+}
+
+/// The host of the newest round that measured a price.
+pub fn price_host(studies: &[StudyView]) -> usize {
+    let hosts = studies.iter().flat_map(|view| &view.prices).flat_map(|price| &price.hosts);
+    let newest = hosts.max_by_key(|on| on.round.rsplit('/').next().map(str::to_owned));
+    newest.map_or(0, |on| on.host)
+}
+
+impl StudyView {
+    /// The judged ratio of two arms in a scenario, if there is one: what is printed twice is computed once.
+    pub fn judged_ratio(&self, scenario: &str, [numerator, denominator]: [&str; 2], metric: &str) -> Option<f64> {
+        let rows = self.judged.claims.iter().flat_map(JudgedClaim::evidence);
+        rows.flat_map(|found| &found.rows).filter(|row| row.scenario == scenario).find_map(|row: &Row| {
+            let Scale::Ratio { numerator: above, denominator: below, metric: of, .. } = &row.scale else {
+                return None;
+            };
+            let point = row.estimate.filter(|_| of == metric)?.point;
+            match (above.as_str(), below.as_str()) {
+                arms if arms == (numerator, denominator) => Some(point),
+                arms if arms == (denominator, numerator) => Some(1.0 / point),
+                _ => None,
+            }
+        })
+    }
+
+    /// What each host says, the host of the newest round first.
+    pub fn hosts(&self) -> impl Iterator<Item = (usize, &JudgedStudy)> {
+        let elsewhere = self.elsewhere.iter().map(|(host, study)| (*host, study));
+        std::iter::once((self.origin.here, &self.judged)).chain(elsewhere)
+    }
+
+    /// What the hosts found for the claim `id` in `form`, or for the further test of this id.
+    pub fn found<'a>(&'a self, id: &str, form: Form) -> Vec<(usize, &'a Judged)> {
+        let found = |(host, study): (_, &'a JudgedStudy)| Some((host, study.asked(id, form)?.judged()?));
+        self.hosts().filter_map(found).collect()
+    }
+
+    /// The verdict over hosts on the claim `id` in `form`, or on the further test of this id.
+    pub fn over(&self, id: &str, form: Form) -> Over {
+        over(self.found(id, form).iter().map(|(_, found)| found.verdict))
+    }
+
+    /// The settings that were measured of the claim `id` in `form`, or of the further test of this id: of each the rows of all hosts.
+    pub fn settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
+        let mut settings: Vec<Vec<(usize, &Row)>> = Vec::new();
+        for (host, found) in self.found(id, form) {
+            for row in found.rows.iter().filter(|row| row.has_figure()) {
+                match settings.iter_mut().find(|rows| rows[0].1.is_same(row)) {
+                    Some(rows) => rows.push((host, row)),
+                    None => settings.push(vec![(host, row)]),
+                }
+            }
+        }
+        settings
+    }
+
+    /// The settings among them that decide: what stands beside in all hosts is left out.
+    pub fn deciding_settings<'a>(&'a self, id: &str, form: Form) -> Vec<Vec<(usize, &'a Row)>> {
+        let mut settings = self.settings(id, form);
+        settings.retain(|rows| rows.iter().any(|(_, row)| !row.beside));
+        settings
+    }
+
+    /// The causes that were tested of it, by their short names, each with what the hosts say on which there is an effect.
+    pub fn causes<'a>(&'a self, id: &str, form: Form) -> Vec<(&'a str, Over)> {
+        let found = self.found(id, form);
+        let mut names: Vec<&str> = Vec::new();
+        for cause in found.iter().flat_map(|(_, found)| &found.causes) {
+            if !names.contains(&cause.short.as_str()) {
+                names.push(&cause.short);
+            }
+        }
+        let on = |found: &Judged, name: &str| {
+            let alike = found.causes.iter().filter(|cause| cause.short == name);
+            together(alike.map(|cause| cause.verdict))
+        };
+        let with_effect = || found.iter().filter(|(_, found)| found.has_effect());
+        names.into_iter().map(|name| (name, over(with_effect().map(|(_, found)| on(found, name))))).collect()
+    }
+
+    /// The causes that explain the effect, in a few words, `part: ` before those that explain a part, or that none of those that were tested
+    /// does; empty where no effect asks for one.
+    pub fn stated_causes(&self, id: &str, form: Form) -> Vec<String> {
+        let causes = self.causes(id, form);
+        let said = |(name, over): &(&str, Over)| match over.verdict {
+            Verdict::ExplainsIt => Some((*name).to_owned()),
+            Verdict::PartOfIt => Some(format!("part: {name}")),
+            _ => None,
+        };
+        let mut stated: Vec<String> = causes.iter().filter_map(said).collect();
+        let has_effect = self.found(id, form).iter().any(|(_, found)| found.has_effect());
+        if stated.is_empty() && has_effect && !causes.is_empty() {
+            stated.push("cause unclear".to_owned());
+        }
+        stated
+    }
+
+    /// The folders of rounds that some row is of.
+    pub fn rounds_used(&self) -> BTreeSet<String> {
+        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
+        let goals = self.judged.goals.iter().flat_map(|goal| &goal.rows);
+        let rows = claims.flat_map(|found| &found.rows).chain(goals);
+        let prices = self.prices.iter().flat_map(|price| &price.hosts).map(|on| on.round.clone());
+        let maps = self.maps.iter().flat_map(|map| &map.hosts).map(|on| on.round.clone());
+        rows.map(|row| row.round.clone()).chain(prices).chain(maps).chain([self.judged.folder.clone()]).collect()
+    }
+
+    /// The folders of rounds that something shown takes a figure of.
+    pub fn rounds_shown(&self) -> BTreeSet<String> {
+        let claims = self.hosts().flat_map(|(_, study)| &study.claims).flat_map(JudgedClaim::evidence);
+        let contradicting = claims.flat_map(|found| found.contradicted_in.iter().cloned());
+        let calibrating = self.origin.rounds.iter().filter(|source| source.part == CALIBRATES);
+        let calibrating = calibrating.map(|source| source.folder.clone());
+        let used = self.rounds_used().into_iter().chain(self.originals_used());
+        used.chain(contradicting).chain(calibrating).collect()
+    }
+
+    /// The folders in which the authors' own code was compared.
+    pub fn originals_used(&self) -> BTreeSet<String> {
+        let mirrors = self.judged.claims.iter().flat_map(JudgedClaim::evidence).flat_map(|found| &found.mirrors);
+        mirrors.map(|mirror| mirror.at.0.clone()).collect()
+    }
+
+    /// Whether enough of what a chart shows was run: of lines two scenarios of each arm, of a strip more than one run of some arm.
+    pub fn can_draw(&self, chart: &Chart) -> bool {
+        let runs = |scenario: &String, arm: &String| self.data.samples(scenario, arm).len();
+        let points = |arm| chart.scenarios.iter().filter(|scenario| runs(scenario, arm) > 0).count();
+        match chart.kind {
+            ChartKind::Lines => {
+                let counts: Vec<usize> = chart.arms.iter().map(points).filter(|count| *count > 0).collect();
+                !counts.is_empty() && counts.iter().all(|count| *count > 1)
+            }
+            ChartKind::Strip => chart.arms.iter().any(|arm| runs(&chart.scenarios[0], arm) > 1),
+        }
+    }
+
+    /// Values of a metric of a case by block, in the metric's own unit; `None` for a failed run. A run that lacks the metric is left out.
+    pub fn by_block(&self, scenario: &str, arm: &str, metric: &str) -> BTreeMap<u64, Option<f64>> {
+        let of_sample = |sample: &Sample| match &sample.error {
+            Some(_) => Some((sample.block, None)),
+            None => Some((sample.block, Some(sample.metrics.get(metric).copied()?))),
+        };
+        self.data.samples(scenario, arm).iter().filter_map(of_sample).collect()
+    }
+
+    /// Samples of a case as points; without a metric for x, x is 0.
+    pub fn points(&self, scenario: &str, arm: &str, x: Option<&str>, y: &str) -> Vec<(f64, f64)> {
+        let xs = x.map(|x| self.by_block(scenario, arm, x));
+        let point = |(block, y): (u64, Option<f64>)| {
+            let x = xs.as_ref().map_or(Some(0.0), |xs| *xs.get(&block)?)?;
+            Some((x, y?)).filter(|(x, y)| x.is_finite() && y.is_finite())
+        };
+        self.by_block(scenario, arm, y).into_iter().filter_map(point).collect()
+    }
+}

@@ -1,0 +1,302 @@
+//! Maps: read, planned, measured by themselves or with the rest, and shown with their crossings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use proptest::prelude::*;
+use report::claims::Claims;
+use report::claims::map::When;
+use report::folder::plan_file::PlannedRun;
+use report::judge::maps::pass;
+use support::{
+    CASES, CLAIMS, FIRST, Outcome, PAGE, SECOND, THIRD, Toy, cases, findings, judging, plan, planned, read, render,
+    rendered, report, temporary, usual, write,
+};
+
+mod support;
+
+const PRICE: &str = r#"
+[[price]]
+id = "message"
+text = "a message through a channel"
+unit = "ms"
+metric = "work_s"
+async = "task"
+scenarios = ["price_message"]
+blocks = { quick = 6 }
+use = "{async}"
+"#;
+
+/// A call takes 1 ms to 1 s, which a task makes longer; where it takes a second, threads are measured, too.
+const MAP: &str = r#"
+[[map]]
+id = "duration"
+text = "How long must a call be?"
+x = { metric = "work_s", label = "duration of a call" }
+y = { metric = "work_s", label = "time over the same in place" }
+base = "call"
+arms = ["call", "task", "thread"]
+scenarios = ["map_1ms", "map_10ms", "map_100ms", "map_1s"]
+without = { thread = ["map_1ms"] }
+blocks = { quick = 6 }
+published = [{ x = 5.0, label = "5 s" }]
+crossing = [
+    { id = "trip", arm = "task", at = 1.05, when = "falls", text = "From {x} on a trip adds less than 5 %." },
+    { id = "thread", arm = "thread", when = "rises", text = "From {x} on a thread is slower." },
+]
+curve = [{ arm = "task", price = "toy.message", side = "async", handoffs = 2 }]
+"#;
+
+const MAPPED: [(&str, &str); 11] = [
+    ("map_1ms", "call"),
+    ("map_1ms", "task"),
+    ("map_10ms", "call"),
+    ("map_10ms", "task"),
+    ("map_10ms", "thread"),
+    ("map_100ms", "call"),
+    ("map_100ms", "task"),
+    ("map_100ms", "thread"),
+    ("map_1s", "call"),
+    ("map_1s", "task"),
+    ("map_1s", "thread"),
+];
+
+fn toy(claims: &[&str]) -> Toy {
+    let claims = claims.concat();
+    let of = |head: &str, own: &'static [(&str, &str)]| if claims.contains(head) { own } else { &[] };
+    let all = [of("[[claim]]", &CASES), of("[[price]]", &[("price_message", "task")]), of("[[map]]", &MAPPED)].concat();
+    let page = PAGE.replace(
+        "\"Do not.\"",
+        "\"Use it for calls of {map.duration.trip} and more (threads: {map.duration.thread}).\"",
+    );
+    Toy { claims, page, cases: cases(&all), ..Toy::default() }
+}
+
+fn whole() -> Toy {
+    toy(&[CLAIMS, PRICE, MAP])
+}
+
+/// A round of maps alone, on a host whose handoffs take so many times as long; what decides stays what it was.
+fn maps_alone(results: &Path, stamp: &str, cpu_model: &'static str, factor: f64) -> PathBuf {
+    let study = results.join("toy/study/claims.toml");
+    let kept = fs::read_to_string(&study).unwrap_or_default();
+    let toy = Toy { cpu_model, ..toy(&["schema = 2\nstudy = \"toy\"\n", MAP]) };
+    let sealed = toy.seal(results, stamp, |run| costs(run, factor));
+    if !kept.is_empty() {
+        fs::write(&study, kept).unwrap();
+    }
+    let named = sealed.with_file_name(format!("{stamp}-maps"));
+    fs::rename(&sealed, &named).unwrap();
+    named
+}
+
+/// A handoff takes 2 ms, of which a task makes two.
+fn costs(run: &PlannedRun, factor: f64) -> Outcome {
+    let call = match run.case.scenario.as_str() {
+        "price_message" => return Outcome::Took(0.002 * factor, 80_000.0),
+        "map_1ms" => 0.001,
+        "map_10ms" => 0.01,
+        "map_100ms" => 0.1,
+        "map_1s" => 1.0,
+        _ => return usual(run),
+    };
+    let noise = 1.0 + 0.001 * run.block as f64;
+    let taken = match run.case.arm.as_str() {
+        "task" => call + 0.004 * factor * noise,
+        "thread" => call * 0.9,
+        _ => call,
+    };
+    Outcome::Took(taken, 80_000.0)
+}
+
+fn read_claims(text: &str) -> Result<Claims, String> {
+    Claims::parse(text, "claims.toml").map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_map_that_cannot_be_meant_is_refused_with_its_line() {
+    let text = [CLAIMS, MAP].concat();
+    let line = |of: &str| text.lines().position(|line| line.trim_start().starts_with(of)).unwrap() + 1;
+    for (from, to, at, why) in [
+        ("base = \"call\"", "bases = \"call\"", "base", "unknown key `bases`"),
+        ("base = \"call\"", "base = \"calls\"", "base", "names 'calls', which is no arm of the map"),
+        ("base = \"call\"\n", "", "{ id = \"trip\"", "needs the key 'over'"),
+        ("id = \"duration\"", "id = \"Duration\"", "id = \"duration", "small letters"),
+        ("id = \"duration\"", "id = \"fast\"", "id = \"fast", "the id 'fast' stands twice"),
+        ("x = { metric = \"work_s\"", "x = { metric = \"work\"", "x = { metric", "does not end in a unit"),
+        ("label = \"5 s\"", "lable = \"5 s\"", "published = [{ x", "unknown field"),
+        ("{x} on a trip", "{y} on a trip", "{ id = \"trip\"", "needs the place {x}"),
+        ("when = \"falls\"", "when = \"sinks\"", "{ id = \"trip\"", "sinks"),
+        ("handoffs = 2", "handoffs = 2, shape = \"flat\"", "curve", "choose added or overlap"),
+        ("price = \"toy.message\"", "price = \"message\"", "curve", "write STUDY.price-id"),
+        ("[\"map_1ms\"] }", "[\"map_2ms\"] }", "without", "leaves out 'map_2ms'"),
+        (
+            "blocks = { quick = 6 }",
+            "blocks = { quick = 6 }\nmetric = \"work_s\"",
+            "published = [",
+            "means nothing in duration",
+        ),
+        ("y = { metric = \"work_s\"", "y = { metric = \"peak_rss_kib\"", "curve", "what is no time"),
+    ] {
+        assert!(MAP.contains(from), "{from}");
+        let error = read_claims(&[CLAIMS, &MAP.replacen(from, to, 1)].concat()).expect_err(to);
+        assert!(error.contains(why), "{to}: {error}");
+        let removed = usize::from(to.is_empty());
+        assert!(error.starts_with(&format!("claims.toml:{}: ", line(at) - removed)), "{to}: {error}, not {}", line(at));
+    }
+}
+
+#[test]
+fn the_blocks_of_a_map_are_planned_and_come_first_where_readme_shows_them() {
+    let folder = temporary();
+    let Toy { claims, cases, .. } = whole();
+    write(folder.path(), "claims.toml", &claims.replace("budget", "first = [\"duration\"]\nbudget"));
+    write(folder.path(), "cases.tsv", &cases);
+    plan(folder.path(), &[]).success();
+    let runs = planned(folder.path());
+    let is_of_map = |run: &PlannedRun| run.case.scenario.starts_with("map_");
+    assert_eq!(runs.iter().filter(|run| is_of_map(run)).count(), 6 * MAPPED.len());
+    assert!(runs[..6 * MAPPED.len()].iter().all(is_of_map));
+    write(folder.path(), "cases.tsv", &cases.replace("map_1s\tthread", "map_1s\tthreads"));
+    plan(folder.path(), &[]).code(2).stderr(contains("duration needs the test case map_1s thread"));
+}
+
+#[test]
+fn of_each_host_the_newest_round_that_measured_a_map_decides() {
+    let results = temporary();
+    whole().seal(results.path(), FIRST, |run| costs(run, 1.0));
+    maps_alone(results.path(), SECOND, "Toy 1000", 2.0);
+    let other = maps_alone(results.path(), THIRD, "Other", 4.0);
+    assert_eq!(findings(&other), Vec::<String>::new());
+    let out = temporary();
+    render(results.path(), out.path(), &[]).success();
+
+    // 8 ms: 1.8 times 10 ms, 1.08 times 100 ms, 1.008 times a second. 16 ms: 1.16 times 100 ms, 1.016 times a second.
+    let page = read(out.path(), "REPORT.md");
+    let said = "- From 257 to 566 ms on a trip adds less than 5 %. (Other: 566 ms";
+    assert!(page.contains(said) && page.contains("![How long must a call be?](charts/toy-map-duration.svg)"), "{page}");
+    assert!(page.contains("- From above 1.00 s on a thread is slower. (Other: above 1.00 s.)"), "{page}");
+    let advice = "- Use it for calls of 257 to 566 ms and more (threads: above 1.00 s).";
+    assert!(page.contains(advice), "{page}");
+
+    let evidence = read(&out.path().join("docs/evidence"), "toy.md");
+    let row = |host: &str, x: &str| {
+        let line = evidence.lines().find(|line| line.starts_with(&format!("| {host} | {x}")));
+        line.unwrap_or_else(|| panic!("{host} {x}: {evidence}")).to_owned()
+    };
+    let first = row("Other", "1.00 ms");
+    assert!(
+        first.contains("| 17.0") && first.ends_with(&format!("| - | [{THIRD}-maps](../../results/toy/{THIRD}-maps) |"))
+    );
+    // The price of the whole round, in which a handoff took half as long.
+    assert!(row("Toy", "10.0 ms").contains("| 1.80") && row("Toy", "10.0 ms").contains("; rule 1.40"), "{evidence}");
+    assert!(evidence.contains("by the rule 92.9 ms"), "{evidence}");
+
+    let chart = read(&out.path().join("charts"), "toy-map-duration.svg");
+    let svg = roxmltree::Document::parse(&chart).unwrap();
+    let texts: Vec<&str> = svg
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter_map(|node| node.text())
+        .map(str::trim)
+        .collect();
+    for text in ["duration of a call", "time over the same in place", "call", "task", "thread", "5 s", "566 ms"] {
+        assert!(texts.contains(&text), "{text}: {texts:?}");
+    }
+
+    let shown =
+        contains("toy: How long must a call be?").and(contains("From 257 to 566 ms on a trip")).and(contains("17.0"));
+    judging("maps", results.path()).assert().success().stdout(shown);
+    judging("maps", results.path())
+        .args(["--study", "none"])
+        .assert()
+        .code(2)
+        .stderr(contains("no sealed measurement of none"));
+    let all = report().arg("check").arg(results.path()).arg("--studies").arg(results.path()).assert();
+    all.success().stdout(contains("no page shows").not());
+}
+
+#[test]
+fn maps_are_shown_of_a_study_of_which_nothing_else_was_measured() {
+    let results = temporary();
+    maps_alone(results.path(), FIRST, "Toy 1000", 1.0);
+    let (page, [chart]) = rendered(results.path(), ["toy-map-duration.svg"]);
+    assert!(page.contains("From 92.9 ms on a trip") && chart.contains("Medians on Toy."), "{page}{chart}");
+    assert!(!page.contains("by the rule") && !chart.contains("Dashed"), "{page}");
+}
+
+#[test]
+fn a_round_of_maps_is_named_so_and_no_other_is() {
+    let results = temporary();
+    let sealed = maps_alone(results.path(), FIRST, "Toy 1000", 1.0);
+    let prices = sealed.with_file_name(format!("{FIRST}-prices"));
+    fs::rename(&sealed, &prices).unwrap();
+    report().arg("check").arg(&prices).assert().code(1).stdout(contains("says toy/STAMP-maps"));
+}
+
+#[test]
+fn a_place_names_a_crossing_that_there_is() {
+    let results = temporary();
+    let toy = whole();
+    let page = toy.page.replace("map.duration.thread", "map.duration.threads");
+    Toy { page, ..toy }.seal(results.path(), FIRST, |run| costs(run, 1.0));
+    let lacks = contains("the crossing threads of the map duration, which claims.toml lacks");
+    judging("answers", results.path()).assert().code(2).stderr(lacks);
+}
+
+/// The cut that leaves the fewest points on the wrong side, found by trying each; the last of such.
+fn fewest_misplaced(points: &[(f64, f64)], at: f64, when: When) -> usize {
+    let mut best = (usize::MAX, 0);
+    for cut in 0..=points.len() {
+        let mut wrong = 0;
+        for (place, (_, ratio)) in points.iter().enumerate() {
+            let is_before = if when == When::Falls { *ratio > at } else { *ratio < at };
+            wrong += usize::from(is_before != (place < cut));
+        }
+        if wrong <= best.0 {
+            best = (wrong, cut);
+        }
+    }
+    best.1
+}
+
+proptest! {
+    #[test]
+    fn a_planted_crossing_is_found(
+        mut xs in prop::collection::vec(1e-6_f64..1e6, 2..9), planted in 1e-6_f64..1e6, slope in 0.05_f64..2.0, at in 0.5_f64..3.0, rises: bool,
+    ) {
+        xs.sort_by(f64::total_cmp);
+        let (slope, when) = if rises { (slope, When::Rises) } else { (-slope, When::Falls) };
+        // A straight line between logarithms through the planted point.
+        let points: Vec<(f64, f64)> = xs.iter().map(|x| (*x, at * (x / planted).powf(slope))).collect();
+        let found = pass(&points, at, when).unwrap();
+        if planted < xs[0] {
+            prop_assert!(found.is_infinite() && found < 0.0);
+        } else if planted > xs[xs.len() - 1] {
+            prop_assert!(found.is_infinite() && found > 0.0);
+        } else {
+            prop_assert!((found / planted).ln().abs() < 1e-6, "{} is not {}", found, planted);
+        }
+    }
+
+    #[test]
+    fn among_noisy_points_a_crossing_lies_where_the_fewest_are_misplaced(
+        ratios in prop::collection::vec(prop_oneof![0.2_f64..5.0, Just(f64::INFINITY), Just(0.0)], 1..9), rises: bool,
+    ) {
+        let points: Vec<(f64, f64)> = (1..).map(f64::from).zip(ratios).collect();
+        let when = if rises { When::Rises } else { When::Falls };
+        let found = pass(&points, 1.0, when).unwrap();
+        match fewest_misplaced(&points, 1.0, when) {
+            0 => prop_assert!(found.is_infinite() && found < 0.0),
+            cut if cut == points.len() => prop_assert!(found.is_infinite() && found > 0.0),
+            cut => prop_assert!((cut as f64 - 1e-9..=cut as f64 + 1.0 + 1e-9).contains(&found), "{} at {}", found, cut),
+        }
+    }
+}
+
+#[test]
+fn nothing_passes_without_points() {
+    assert_eq!(pass(&[], 1.0, When::Falls), None);
+}
