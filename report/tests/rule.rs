@@ -71,9 +71,9 @@ fn waking(run: &PlannedRun, ms: f64) -> Outcome {
 fn handoffs_add_to_work_or_to_a_part_of_what_goes_on_side_by_side() {
     let found = [
         (added(1000.0, 1e-3, 2.0), 1.5),
-        (overlap(3.0, 1.0, 1000.0, 1e-3), 0.75),
+        (overlap(3.0, 1.0, 1000.0, 1e-3), 1.0),
         (overlap(1.0, 3.0, 1000.0, 1e-3), 1.0),
-        (overlap(1.0, 3.0, 5000.0, 1e-3), 2.0),
+        (overlap(2.0, 2.0, 5000.0, 1e-3), 1.75),
     ];
     assert!(found.iter().all(|(found, due)| (found - due).abs() < 1e-12), "{found:?}");
 }
