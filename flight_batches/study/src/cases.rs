@@ -75,6 +75,8 @@ pub struct Flight {
     pub table_rows: usize,
     /// Columns of the table.
     pub columns: usize,
+    /// Over what the streams' first requests are spread.
+    pub spread: Duration,
     /// What the client does with an answer.
     pub answer: Answer,
 }
@@ -101,8 +103,9 @@ const fn window(delay_ms: u32, rows: usize, requests: usize) -> Flight {
         _ => 900,
     });
     let extent = Extent::Window { warm_up: Duration::ZERO, window };
-    let (batches, answer) = (None, Answer::Dropped);
-    Flight { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows: 1_000_000, columns: 50, answer }
+    let (batches, spread, answer) = (None, Duration::ZERO, Answer::Dropped);
+    let (table_rows, columns) = (1_000_000, 50);
+    Flight { delay_us: delay_ms * 1000, rows, requests, batches, extent, table_rows, columns, spread, answer }
 }
 
 /// Requests of so many batches to their end.
@@ -128,10 +131,11 @@ const fn no_delay(requests: usize) -> Flight {
 }
 
 /// So many requests at once, for the map. Each is soon over and followed by the next, so that a request that waits for a thread gets one; batches
-/// are so small that the processor keeps up. Of streams in step the half of a delay keeps batches from the window's end.
+/// are so small that the processor keeps up.
 const fn at_once(requests: usize) -> Flight {
-    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(250) };
-    Flight { batches: Some(3), extent, table_rows: 1_000, columns: 5, ..window(100, 10, requests) }
+    let extent = Extent::Window { warm_up: Duration::ZERO, window: Duration::from_millis(150) };
+    let (batches, spread) = (Some(3), Duration::from_millis(100));
+    Flight { batches, extent, table_rows: 1_000, columns: 5, spread, ..window(100, 10, requests) }
 }
 
 const fn scenario(name: &'static str, requests: Flight, arms: &'static [Arms]) -> Scenario<Setting> {
@@ -227,13 +231,13 @@ pub const SCENARIOS: &[Scenario<Setting>] = &[
     scenario("d100_r10k_c2000", window(100, 10_000, 2_000), &[full(4.0, "async sync")]),
     scenario("whole_d100_r10k_c10", table(100, 10_000, 10), &[full(12.0, "async sync")]),
     // The map.
-    scenario("map_1", at_once(1), &[always(0.6, "async_p0 sync spawn_blocking")]),
-    scenario("map_100", at_once(100), &[measured(0.6, "async_p0 sync spawn_blocking")]),
-    scenario("map_200", at_once(200), &[full(0.6, "async_p0 sync spawn_blocking")]),
-    scenario("map_500", at_once(500), &[measured(0.7, "async_p0 sync spawn_blocking")]),
-    scenario("map_700", at_once(700), &[full(1.0, "async_p0 sync spawn_blocking")]),
+    scenario("map_1", at_once(1), &[always(0.42, "async_p0 sync spawn_blocking")]),
+    scenario("map_100", at_once(100), &[measured(0.52, "async_p0 sync spawn_blocking")]),
+    scenario("map_200", at_once(200), &[full(0.55, "async_p0 sync spawn_blocking")]),
+    scenario("map_500", at_once(500), &[measured(0.6, "async_p0 sync spawn_blocking")]),
+    scenario("map_700", at_once(700), &[full(0.7, "async_p0 sync spawn_blocking")]),
     scenario("map_1000", at_once(1_000), &[measured(0.8, "async_p0 sync spawn_blocking")]),
-    scenario("map_2000", at_once(2_000), &[measured(1.2, "async_p0 sync spawn_blocking")]),
+    scenario("map_2000", at_once(2_000), &[measured(1.3, "async_p0 sync spawn_blocking")]),
     price("price_wake_socket", prices::WAKE_SOCKET, &[always(0.25, "thread tokio tokio_current")]),
     price("price_timer_1ms", prices::TIMER_1MS, &[always(0.25, "thread tokio thread_100 tokio_100")]),
     price("price_waiting_memory", prices::WAITING_MEMORY, &[always(0.15, "thread task thread_connection task_connection")]),

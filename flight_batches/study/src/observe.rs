@@ -149,7 +149,7 @@ struct Bench {
 
 impl Bench {
     fn new(case: &TestCase<'_, Setting>, setting: &'static Flight, server: Server) -> Result<Self> {
-        let &Flight { rows, columns, requests, extent, delay_us, batches, answer, .. } = setting;
+        let &Flight { rows, columns, requests, extent, delay_us, batches, spread, answer, .. } = setting;
         let ticket = Ticket { records_per_batch: rows, batch_generation_delay: f64::from(delay_us) * 1e-6, batches };
         // The first batch of a table is that of a table which has no other.
         let table = Table::new(Shape { rows, columns, seed: case.seed })?;
@@ -157,7 +157,7 @@ impl Bench {
         let digest = format!("{rows}x{}", checksum(&first));
         let runtime = Runtime::new().context("no runtime can be started")?;
         let keeps = answer != Answer::Dropped;
-        let load = Load { first: Some(first), keeps, ..Load::new(ticket, requests, extent) };
+        let load = Load { first: Some(first), keeps, spread, ..Load::new(ticket, requests, extent) };
         let connections = runtime.block_on(Connections::open(server.address(), requests.min(CONNECTIONS)))?;
         let bench =
             Bench { setting, subject: cases::subject(case.arm)?, table, load, digest, connections, runtime, server };
