@@ -30,7 +30,8 @@ pub const NO: &str = "#c04000";
 /// A published range.
 pub const CLAIMED: &str = "#e6dcf5";
 const CARD: &str = "#ffffff";
-const PUBLISHED: &str = "#8250df";
+/// What stands for a published figure.
+pub const PUBLISHED: &str = "#8250df";
 const ASYNC: &str = YES;
 const SYNC: &str = "#d55e00";
 const BEST: &str = "#008a64";
@@ -141,7 +142,16 @@ impl Canvas {
     /// Text at a baseline point.
     pub fn text(&mut self, x: f64, y: f64, text: &str, style: Style) {
         let weight: &[_] = if style.bold { &[("font-weight", "600")] } else { &[] };
-        let look = [&[("fill", style.fill), ("text-anchor", style.anchor.into_str())], weight].concat();
+        self.write(x, y, text, style, weight);
+    }
+
+    /// The same among lines, from which an edge in the color of the card keeps it apart.
+    pub fn label(&mut self, x: f64, y: f64, text: &str, style: Style) {
+        self.write(x, y, text, style, &[("stroke", CARD), ("stroke-width", "4"), ("paint-order", "stroke")]);
+    }
+
+    fn write(&mut self, x: f64, y: f64, text: &str, style: Style, more: &[(&str, &str)]) {
+        let look = [&[("fill", style.fill), ("text-anchor", style.anchor.into_str())], more].concat();
         self.add(Text::new(readable(text)), &[("x", x), ("y", y), ("font-size", style.size)], &look);
     }
 

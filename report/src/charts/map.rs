@@ -1,6 +1,6 @@
 //! A map: what each arm costs over the range of x on one host, what the rule says, and where one passes another.
 
-use super::canvas::{Anchor, Mark, SMALL, Style, color, mark, width_of};
+use super::canvas::{Anchor, Mark, PUBLISHED, SMALL, Style, color, mark, width_of};
 use super::frame::Shown;
 use super::lines::{Plot, Values};
 use crate::claims::Of;
@@ -37,9 +37,10 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
     let mut plot = Plot::new(&title, note, &arms, &x, &y);
     let mut labels = Labels::default();
     for Setting { x, label } in published {
-        let at = (plot.at((*x, 1.0)).0, plot.rows.1);
-        plot.canvas.published(at);
-        labels.put(&mut plot, (at.0, at.1 - 2.0), label, Style::NOTE);
+        let (x, (top, bottom)) = (plot.at((*x, 1.0)).0, plot.rows);
+        plot.canvas.path(&[(x, top), (x, bottom)], PUBLISHED, "2 4");
+        plot.canvas.published((x, bottom));
+        labels.put(&mut plot, (x, top + 12.0), LINE, label, Style { fill: PUBLISHED, ..Style::NOTE });
     }
     for (position, arm) in arms.iter().enumerate() {
         let rule: Vec<(f64, f64)> = by_rule(position).into_iter().map(|point| plot.at(point)).collect();
@@ -56,7 +57,7 @@ pub fn draw(judged: &JudgedMap, host: &str) -> String {
         let color = color(&crossing.arm.arm);
         plot.canvas.estimate(at, Mark::Ring, color);
         let label = figures::range_of(&judged.x_scale(), &[x]).unwrap_or_default();
-        labels.put(&mut plot, at, &label, Style { fill: color, ..Style::NOTE });
+        labels.put(&mut plot, (at.0, at.1 - 10.0), -LINE, &label, Style { fill: color, ..Style::NOTE });
     }
     plot.finish(&title)
 }
@@ -74,23 +75,23 @@ fn between(points: &[(f64, f64)], x: f64) -> Option<f64> {
     Some(pair[0].1 * (pair[1].1 / pair[0].1).powf(share))
 }
 
-/// Labels above points, each higher than those it would cover.
+/// Labels, each a step further than those it would cover.
 #[derive(Default)]
 struct Labels(Vec<(f64, f64, f64)>);
 
 impl Labels {
-    fn put(&mut self, plot: &mut Plot, at: (f64, f64), label: &str, style: Style) {
+    fn put(&mut self, plot: &mut Plot, at: (f64, f64), step: f64, label: &str, style: Style) {
         let half = width_of(label, SMALL) / 2.0;
         let (left, right) = plot.columns;
         // Not beyond the frame.
         let x = at.0.min(right - half).max(left + half);
-        let mut y = at.1 - 10.0;
+        let mut y = at.1;
         while let Some((.., other)) =
             self.0.iter().find(|(from, to, other)| x + half > *from && x - half < *to && (y - other).abs() < LINE)
         {
-            y = other - LINE;
+            y = other + step;
         }
         self.0.push((x - half, x + half, y));
-        plot.canvas.text(x, y, label, style.anchored(Anchor::Middle));
+        plot.canvas.label(x, y, label, style.anchored(Anchor::Middle));
     }
 }
