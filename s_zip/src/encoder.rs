@@ -51,14 +51,16 @@ impl Encoder {
     /// Compresses all the `data` of an entry to the end of `out`, by the way that is best for it.
     pub fn whole(&mut self, data: &[u8], out: &mut Buffer) -> Result<()> {
         #[cfg(feature = "libdeflate")]
-        if let Compression::Deflate(level @ 1..) = self.compression {
-            if !repeats(data) {
-                return self.deflate_at_once(level, data, out);
-            }
-            #[cfg(all(feature = "zlib-rs", not(feature = "zlib-ng")))]
-            if data.len() <= BLOCK_BYTES {
-                return self.deflate_repeating(level, data, out);
-            }
+        if let Compression::Deflate(level @ 1..) = self.compression
+            && !repeats(data)
+        {
+            return self.deflate_at_once(level, data, out);
+        }
+        #[cfg(all(feature = "libdeflate", feature = "zlib-rs", not(feature = "zlib-ng")))]
+        if let Compression::Deflate(level @ 1..) = self.compression
+            && data.len() <= BLOCK_BYTES
+        {
+            return self.deflate_repeating(level, data, out);
         }
         let last = data.len().saturating_sub(1) / BLOCK_BYTES;
         for (index, block) in data.chunks(BLOCK_BYTES).enumerate() {
